@@ -1,0 +1,1 @@
+//! Scores and labels that the benchmarks share.

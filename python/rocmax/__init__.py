@@ -1,0 +1,1 @@
+"""Exact, fast measures of ROC curves, and models trained to maximise them."""

@@ -1,0 +1,66 @@
+//! How a call runs: on which threads, and when it must stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use crate::{Error, Result};
+
+/// Elements a worker handles between two looks at the stop flag; also the fixed grain of every ordered reduction,
+/// so that floating-point results do not depend on the number of threads.
+pub const CHUNK: usize = 1 << 16;
+
+/// Threads and cancellation, passed to every long call.
+///
+/// Nothing here is global: the same process may run serial and parallel calls side by side. Results are the same to
+/// the last bit for every choice of threads.
+#[derive(Clone, Copy, Default)]
+pub struct Ctx<'a> {
+    pool: Option<&'a rayon::ThreadPool>,
+    stop: Option<&'a AtomicBool>,
+}
+
+impl std::fmt::Debug for Ctx<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ctx").field("n_threads", &self.n_threads()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Ctx<'a> {
+    /// On the calling thread, never stopped.
+    pub fn serial() -> Self {
+        Self::default()
+    }
+
+    /// On `pool` (the calling thread alone if `None`); calls end with [`Error::Interrupted`] soon after `stop` is set.
+    pub fn new(pool: Option<&'a rayon::ThreadPool>, stop: Option<&'a AtomicBool>) -> Self {
+        Self { pool, stop }
+    }
+
+    /// Number of threads that share the work.
+    pub fn n_threads(&self) -> usize {
+        self.pool.map_or(1, rayon::ThreadPool::current_num_threads)
+    }
+
+    /// Fails with [`Error::Interrupted`] once the stop flag is set. Cheap: one relaxed load.
+    pub fn check(&self) -> Result<()> {
+        match self.stop {
+            Some(flag) if flag.load(Ordering::Relaxed) => Err(Error::Interrupted),
+            _ => Ok(()),
+        }
+    }
+
+    /// Applies `f` to every item, on all threads, and returns the results in the order of the items.
+    pub fn map<I, T, F>(&self, items: Vec<I>, f: F) -> Result<Vec<T>>
+    where
+        I: Send,
+        T: Send,
+        F: Fn(I) -> T + Sync + Send,
+    {
+        let one = |item| self.check().map(|()| f(item));
+        match self.pool {
+            Some(pool) if items.len() > 1 => pool.install(|| items.into_par_iter().map(one).collect()),
+            _ => items.into_iter().map(one).collect(),
+        }
+    }
+}

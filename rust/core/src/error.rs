@@ -1,0 +1,71 @@
+//! The one error type of the crate.
+
+/// Everything that can go wrong, each with what a caller needs to mend it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two arrays that must agree in length do not.
+    #[error("{name} has length {got}, expected {expected}")]
+    Length {
+        /// The offending argument.
+        name: &'static str,
+        /// The length it must have.
+        expected: usize,
+        /// The length it has.
+        got: usize,
+    },
+    /// A value is NaN or infinite.
+    #[error("{name} must be finite, got {value} at index {index}")]
+    NonFinite {
+        /// The offending argument.
+        name: &'static str,
+        /// The first offending position.
+        index: usize,
+        /// The value there.
+        value: f64,
+    },
+    /// A scalar lies outside its domain.
+    #[error("{name} must be {domain}, got {value}")]
+    Domain {
+        /// The offending argument.
+        name: &'static str,
+        /// What it must be.
+        domain: &'static str,
+        /// What it is, as text.
+        value: String,
+    },
+    /// The labels hold no positive or no negative sample.
+    #[error("only one class: {n_pos} positive and {n_neg} negative samples; both are needed")]
+    OneClass {
+        /// Number of positive samples.
+        n_pos: usize,
+        /// Number of negative samples.
+        n_neg: usize,
+    },
+    /// More samples than an index of 32 bits can hold.
+    #[error("{n_samples} samples are more than 2^32 - 1, the most that is supported")]
+    TooLarge {
+        /// The number of samples.
+        n_samples: usize,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// `std::result::Result` with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn check_len(name: &'static str, expected: usize, got: usize) -> Result<()> {
+        if expected == got { Ok(()) } else { Err(Error::Length { name, expected, got }) }
+    }
+
+    /// The error for the first value of `values` that is NaN or infinite.
+    ///
+    /// Kernels detect a bad value inside their own pass over the data; only then is this second pass made.
+    pub(crate) fn first_non_finite(name: &'static str, values: &[f64]) -> Error {
+        let index = values.iter().position(|v| !v.is_finite()).unwrap_or(0);
+        Error::NonFinite { name, index, value: values.get(index).copied().unwrap_or(f64::NAN) }
+    }
+}

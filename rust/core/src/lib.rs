@@ -1,0 +1,44 @@
+//! Exact measures of ROC curves, and the oracles that maximise them, over all positive-negative pairs in O(n log n).
+//!
+//! # Notation
+//! | here | meaning |
+//! |---|---|
+//! | `m`, `n`, `N` | number of positive, negative and all samples |
+//! | `s_i`, `t_j` | score of a positive, of a negative; `t_(k)` the k-th highest |
+//! | `[a, b]` | range of false positive rates, [`RateRange`] |
+//! | `j_a`, `j_b` | `floor(n a)`, `ceil(n b)`: the negatives ranked `j_a + 1 ..= j_b` are the range |
+//! | `M` | `m (j_b - j_a)`, the number of pairs in the range |
+//! | `R(s)`, `coef` | a risk of the scores, and its derivative for each score |
+//!
+//! # Map
+//! - [`Problem`]: labels, checked once. [`RateRange`]: a range and its ranks. [`Ctx`]: threads and cancellation.
+//! - [`order`]: the total order on scores, parallel sorting, selection of the highest negatives.
+//! - [`oracle`]: surrogate risks as a value and one coefficient per sample; they never see features.
+//! - [`metric`]: exact measures.
+//!
+//! # Example
+//! ```
+//! use rocmax_core::{Ctx, Problem, metric};
+//!
+//! let problem = Problem::new(vec![true, false, true, false])?;
+//! assert_eq!(metric::auc(&problem, &[0.9, 0.2, 0.4, 0.4], &Ctx::serial())?, 0.875);
+//! # Ok::<(), rocmax_core::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod ctx;
+mod error;
+mod problem;
+mod range;
+
+pub mod metric;
+#[cfg(any(test, feature = "naive"))]
+pub mod naive;
+pub mod oracle;
+pub mod order;
+
+pub use ctx::{CHUNK, Ctx};
+pub use error::{Error, Result};
+pub use problem::Problem;
+pub use range::RateRange;

@@ -1,0 +1,75 @@
+//! O(m n) twins of the kernels, written from the definitions; for tests only.
+
+use crate::order::Entry;
+use crate::{Problem, RateRange};
+
+/// Scores of the positives, and of the negatives by descending score.
+pub fn split(problem: &Problem, scores: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let of = |class: bool| {
+        let labelled = scores.iter().zip(problem.labels());
+        let mut kept: Vec<f64> = labelled.filter(|(_, l)| **l == class).map(|(s, _)| *s).collect();
+        kept.sort_by(|x, y| y.total_cmp(x));
+        kept
+    };
+    (of(true), of(false))
+}
+
+/// Twin of [`crate::metric::auc`].
+pub fn auc(problem: &Problem, scores: &[f64]) -> f64 {
+    let (pos, neg) = split(problem, scores);
+    let wins = |s: f64| neg.iter().map(|&t| if s > t { 1.0 } else { 0.5 * f64::from(u8::from(s == t)) }).sum::<f64>();
+    pos.iter().map(|&s| wins(s)).sum::<f64>() / (pos.len() * neg.len()) as f64
+}
+
+/// Twin of [`crate::metric::partial_auc_ranked`].
+pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
+    let (pos, neg) = split(problem, scores);
+    let (j_a, j_b) = range.ranks(neg.len());
+    let won = pos.iter().map(|s| neg[j_a..j_b].iter().filter(|t| s > t).count()).sum::<usize>();
+    won as f64 / (pos.len() * (j_b - j_a)) as f64
+}
+
+/// Twin of [`crate::metric::partial_auc_curve`] without normalisation: every vertex of the curve, every segment clipped.
+pub fn partial_auc_curve(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
+    let (pos, neg) = split(problem, scores);
+    let mut thresholds: Vec<f64> = scores.to_vec();
+    thresholds.sort_by(|x, y| y.total_cmp(x));
+    thresholds.dedup();
+    let rate = |class: &[f64], least: f64| class.iter().filter(|s| **s >= least).count() as f64 / class.len() as f64;
+    let mut vertices = vec![(0.0, 0.0)];
+    vertices.extend(thresholds.iter().map(|&t| (rate(&neg, t), rate(&pos, t))));
+    let mut area = 0.0;
+    for pair in vertices.windows(2) {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        let (left, right) = (x0.max(range.low()), x1.min(range.high()));
+        if left < right {
+            let height = |x: f64| y0 + (y1 - y0) * (x - x0) / (x1 - x0);
+            area += (right - left) * (height(left) + height(right)) / 2.0;
+        }
+    }
+    area
+}
+
+/// Twin of [`crate::oracle::Tight`]: every prefix length of every positive is tried.
+pub fn tight(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
+    let (pos, neg) = split(problem, scores);
+    let (j_a, j_b) = range.ranks(neg.len());
+    let gain = |s: f64, r: usize| neg[..r].iter().map(|t| t - s).sum::<f64>() + r.saturating_sub(j_a) as f64;
+    let best = |s: f64| (0..=j_b).map(|r| gain(s, r)).fold(f64::NEG_INFINITY, f64::max);
+    pos.iter().map(|&s| best(s)).sum::<f64>() / (pos.len() * (j_b - j_a)) as f64
+}
+
+/// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of [`crate::oracle::TopHinge`].
+pub fn mean_pair_loss(problem: &Problem, scores: &[f64], range: RateRange, loss: impl Fn(f64) -> f64) -> f64 {
+    let (pos, neg) = split(problem, scores);
+    let (j_a, j_b) = range.ranks(neg.len());
+    let row = |s: f64| neg[j_a..j_b].iter().map(|t| loss(s - t)).sum::<f64>();
+    pos.iter().map(|&s| row(s)).sum::<f64>() / (pos.len() * (j_b - j_a)) as f64
+}
+
+/// All entries in order, by the standard library's stable sort.
+pub fn sorted(scores: &[f64]) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = scores.iter().zip(0..).map(|(&s, i)| Entry::new(s, i)).collect();
+    entries.sort();
+    entries
+}

@@ -1,0 +1,302 @@
+//! The total order on scores: by descending score, equal scores by ascending index.
+//!
+//! Statistics read blocks of equal scores and never depend on the index; the index makes the order, and with it every
+//! intermediate result, unique, whatever the algorithm or the number of threads.
+
+use crate::ctx::{CHUNK, Ctx};
+use crate::problem::Problem;
+use crate::{Error, Result};
+
+/// A score and where it came from, packed so that ascending entries are descending scores, then ascending indices.
+///
+/// One 128-bit integer: comparisons are branchless, and sorting needs no key function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry(u128);
+
+const SIGN: u64 = 1 << 63;
+
+/// Maps finite scores to integers that descend as the scores ascend; -0.0 and 0.0 map to the same.
+#[inline]
+fn descending_key(score: f64) -> u64 {
+    let bits = (score + 0.0).to_bits();
+    let ascending = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+    !ascending
+}
+
+impl Entry {
+    /// Packs a finite score.
+    #[inline]
+    pub fn new(score: f64, index: u32) -> Self {
+        Self((u128::from(descending_key(score)) << 32) | u128::from(index))
+    }
+
+    /// The score; a zero comes back as 0.0.
+    #[inline]
+    pub fn score(self) -> f64 {
+        let ascending = !((self.0 >> 32) as u64);
+        f64::from_bits(if ascending & SIGN == 0 { !ascending } else { ascending ^ SIGN })
+    }
+
+    /// The index the entry was made with.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    /// Whether two entries hold the same score.
+    #[inline]
+    pub fn ties(self, other: Entry) -> bool {
+        self.0 >> 32 == other.0 >> 32
+    }
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Entry").field(&self.score()).field(&self.index()).finish()
+    }
+}
+
+/// Buffers kept from call to call, so that repeated calls on one problem allocate nothing.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    pub(crate) pos: Vec<Entry>,
+    pub(crate) neg: Vec<Entry>,
+    scratch: Vec<Entry>,
+    pub(crate) coef_pos: Vec<f64>,
+    pub(crate) coef_neg: Vec<f64>,
+    pub(crate) counts: Vec<u32>,
+}
+
+/// Below this many entries a plain sort is faster than buckets.
+const SMALL: usize = 1 << 12;
+/// Entries aimed at in a bucket: 16 kB of them, sorted inside the first-level cache.
+const BUCKET: usize = 1 << 10;
+/// Entries looked at to place the bounds of the buckets.
+const SAMPLES_PER_BUCKET: usize = 8;
+
+/// Sorts `entries`; `scratch` is grown to their number.
+///
+/// A sample sort: bounds are taken from a sample, every chunk is scattered into buckets, every bucket is then gathered
+/// and sorted on its own. Both steps run on all threads and look at the stop flag. O(n log n), memory 16 n bytes.
+pub(crate) fn sort(entries: &mut [Entry], scratch: &mut Vec<Entry>, ctx: &Ctx<'_>) -> Result<()> {
+    let n = entries.len();
+    if n <= SMALL || (ctx.n_threads() == 1 && n <= CHUNK) {
+        entries.sort_unstable();
+        return ctx.check();
+    }
+    let n_buckets = (n / BUCKET).clamp(2, 256);
+    let bounds = bucket_bounds(entries, n_buckets);
+    scratch.clear();
+    scratch.resize(n, Entry(0));
+
+    // Each chunk is split by bucket inside its own part of `scratch`; `starts[c][b]` is where bucket b begins there.
+    let grain = n.div_ceil(n.div_ceil(CHUNK)).max(1);
+    let chunks: Vec<_> = entries.chunks(grain).zip(scratch.chunks_mut(grain)).collect();
+    let starts = ctx.map(chunks, |(from, to)| split_chunk(from, to, &bounds))?;
+
+    let sizes = (0..n_buckets).map(|b| starts.iter().map(|s| s[b + 1] - s[b]).sum::<usize>());
+    let mut rest = &mut *entries;
+    let mut buckets = Vec::with_capacity(n_buckets);
+    for (b, size) in sizes.enumerate() {
+        let (bucket, tail) = rest.split_at_mut(size);
+        buckets.push((b, bucket));
+        rest = tail;
+    }
+    let scattered = &*scratch;
+    ctx.map(buckets, |(b, bucket)| {
+        let mut filled = 0;
+        for (c, start) in starts.iter().enumerate() {
+            let part = &scattered[c * grain..][start[b]..start[b + 1]];
+            bucket[filled..filled + part.len()].copy_from_slice(part);
+            filled += part.len();
+        }
+        bucket.sort_unstable();
+    })?;
+    Ok(())
+}
+
+/// The upper bounds of all buckets but the last, from an evenly spread sample.
+fn bucket_bounds(entries: &[Entry], n_buckets: usize) -> Vec<Entry> {
+    let n_samples = n_buckets * SAMPLES_PER_BUCKET;
+    let mut sample: Vec<Entry> = (0..n_samples).map(|k| entries[spread(k, n_samples, entries.len())]).collect();
+    sample.sort_unstable();
+    (1..n_buckets).map(|b| sample[b * SAMPLES_PER_BUCKET]).collect()
+}
+
+/// The k-th of `n_samples` positions below `n`: one per stretch, moved about inside it so that no period of the data is
+/// mistaken for its distribution.
+#[inline]
+pub(crate) fn spread(k: usize, n_samples: usize, n: usize) -> usize {
+    let low = (k as u128 * n as u128 / n_samples as u128) as usize;
+    let high = ((k as u128 + 1) * n as u128 / n_samples as u128) as usize;
+    let hash = (k as u64 ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32;
+    low + hash as usize % (high - low).max(1)
+}
+
+fn split_chunk(from: &[Entry], to: &mut [Entry], bounds: &[Entry]) -> Vec<usize> {
+    let n_buckets = bounds.len() + 1;
+    let ids: Vec<u8> = from.iter().map(|entry| bounds.partition_point(|bound| bound < entry) as u8).collect();
+    let mut starts = vec![0usize; n_buckets + 1];
+    for &id in &ids {
+        starts[id as usize + 1] += 1;
+    }
+    for b in 0..n_buckets {
+        starts[b + 1] += starts[b];
+    }
+    let mut next = starts.clone();
+    for (&entry, &id) in from.iter().zip(&ids) {
+        to[next[id as usize]] = entry;
+        next[id as usize] += 1;
+    }
+    starts
+}
+
+/// Sorts all positives into `ws.pos` and the `top` highest negatives into `ws.neg`.
+///
+/// One pass over the scores keeps only the negatives above a bound that a sample suggests, so that the rest are read
+/// once and never moved: O(N + (m + top) log(m + top)).
+pub(crate) fn rank(problem: &Problem, scores: &[f64], top: usize, ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<()> {
+    Error::check_len("scores", problem.n_samples(), scores.len())?;
+    let bound = sampled_bound(problem, scores, top);
+    collect(problem, scores, bound, ws, ctx)?;
+    if ws.neg.len() < top {
+        collect(problem, scores, f64::NEG_INFINITY, ws, ctx)?;
+    }
+    if ws.neg.len() > top {
+        if top > 0 {
+            ws.neg.select_nth_unstable(top - 1);
+        }
+        ws.neg.truncate(top);
+    }
+    sort(&mut ws.pos, &mut ws.scratch, ctx)?;
+    sort(&mut ws.neg, &mut ws.scratch, ctx)
+}
+
+/// A score that, going by a sample, slightly more than `top` negatives reach.
+fn sampled_bound(problem: &Problem, scores: &[f64], top: usize) -> f64 {
+    const SAMPLES: usize = 1 << 12;
+    let n = scores.len();
+    let share = top as f64 / problem.n_neg() as f64;
+    if n < 4 * SAMPLES || share > 0.5 {
+        return f64::NEG_INFINITY;
+    }
+    let mut sample: Vec<Entry> = (0..SAMPLES)
+        .map(|k| spread(k, SAMPLES, n))
+        .filter(|&i| !problem.labels()[i] && scores[i].is_finite())
+        .map(|i| Entry::new(scores[i], 0))
+        .collect();
+    let size = sample.len() as f64;
+    let rank = (size * share + 4.0 * (size * share * (1.0 - share)).sqrt() + 2.0) as usize;
+    if rank >= sample.len() {
+        return f64::NEG_INFINITY;
+    }
+    let (_, bound, _) = sample.select_nth_unstable(rank);
+    bound.score()
+}
+
+/// Fills `ws.pos` with all positives and `ws.neg` with the negatives that reach `bound`, in order of index.
+fn collect(problem: &Problem, scores: &[f64], bound: f64, ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<()> {
+    ws.scratch.resize(scores.len().max(ws.scratch.len()), Entry(0));
+    let scratch = &mut ws.scratch[..scores.len()];
+    let chunks = scores.chunks(CHUNK).zip(problem.labels().chunks(CHUNK)).zip(scratch.chunks_mut(CHUNK)).enumerate();
+    let counts = ctx.map(chunks.collect(), |(c, ((scores, labels), to))| {
+        collect_chunk((c * CHUNK) as u32, scores, labels, bound, to)
+    })?;
+    ws.pos.clear();
+    ws.neg.clear();
+    for (from, count) in ws.scratch[..scores.len()].chunks(CHUNK).zip(counts) {
+        let Some((n_neg, n_pos)) = count else {
+            return Err(Error::first_non_finite("scores", scores));
+        };
+        ws.neg.extend_from_slice(&from[..n_neg]);
+        ws.pos.extend(from[from.len() - n_pos..].iter().rev());
+    }
+    Ok(())
+}
+
+/// Writes the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None`
+/// if a score is not finite.
+fn collect_chunk(
+    first: u32,
+    scores: &[f64],
+    labels: &[bool],
+    bound: f64,
+    to: &mut [Entry],
+) -> Option<(usize, usize)> {
+    let (mut n_neg, mut n_pos, mut finite) = (0, 0, true);
+    for ((&score, &positive), index) in scores.iter().zip(labels).zip(first..) {
+        finite &= score.is_finite();
+        if positive {
+            n_pos += 1;
+            to[scores.len() - n_pos] = Entry::new(score, index);
+        } else if score >= bound {
+            to[n_neg] = Entry::new(score, index);
+            n_neg += 1;
+        }
+    }
+    finite.then_some((n_neg, n_pos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_keep_scores_and_order_them() {
+        let scores = [f64::MAX, 1.0, 5e-324, 0.0, -5e-324, -1.0, f64::MIN];
+        for pair in scores.windows(2) {
+            assert!(Entry::new(pair[0], 9) < Entry::new(pair[1], 0), "{pair:?}");
+        }
+        for score in scores {
+            assert_eq!(Entry::new(score, 7).score(), score);
+            assert_eq!(Entry::new(score, 7).index(), 7);
+        }
+        assert_eq!(Entry::new(-0.0, 3), Entry::new(0.0, 3));
+        assert!(Entry::new(2.0, 1) < Entry::new(2.0, 2));
+    }
+
+    #[test]
+    fn large_inputs_sort_like_the_plain_sort_on_any_number_of_threads() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as f64
+        };
+        for distinct in [2.0, 50.0, 1e9] {
+            let entries: Vec<Entry> = (0..200_000).map(|i| Entry::new((next() % distinct).powi(3), i)).collect();
+            let mut expected = entries.clone();
+            expected.sort();
+            for ctx in [Ctx::serial(), Ctx::new(Some(&pool), None)] {
+                let mut sorted = entries.clone();
+                sort(&mut sorted, &mut Vec::new(), &ctx).unwrap();
+                assert!(sorted == expected, "{distinct} distinct scores, {ctx:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ranking_keeps_the_top_negatives_and_every_positive() {
+        let n = 100_000;
+        let labels: Vec<bool> = (0..n).map(|i| i % 17 == 0).collect();
+        let scores: Vec<f64> = (0..n).map(|i| ((i * 7919) % 5003) as f64).collect();
+        let problem = Problem::new(labels.clone()).unwrap();
+        let mut expected: Vec<Entry> =
+            (0..n).filter(|&i| !labels[i]).map(|i| Entry::new(scores[i], i as u32)).collect();
+        expected.sort();
+        for top in [0, 1, 900, 50_000, problem.n_neg()] {
+            let mut ws = Workspace::default();
+            rank(&problem, &scores, top, &mut ws, &Ctx::serial()).unwrap();
+            assert!(ws.neg == expected[..top], "top = {top}");
+            assert_eq!(ws.pos.len(), problem.n_pos());
+            assert!(ws.pos.is_sorted());
+        }
+    }
+
+    #[test]
+    fn a_bad_score_is_named() {
+        let problem = Problem::new(vec![true, false, false]).unwrap();
+        let found = rank(&problem, &[0.0, 1.0, f64::NAN], 1, &mut Workspace::default(), &Ctx::serial());
+        assert!(matches!(found, Err(Error::NonFinite { name: "scores", index: 2, .. })));
+    }
+}

@@ -1,0 +1,93 @@
+//! False positive ranges and the ranks of negatives they select.
+
+use crate::{Error, Result};
+
+/// A range `[low, high]` of false positive rates, `0 <= low < high <= 1`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateRange {
+    low: f64,
+    high: f64,
+}
+
+/// `count * rate`, moved to the nearest whole number where it is one up to rounding: 30 * 0.1 is 3, not 3.0000000000000004.
+fn snapped(count: usize, rate: f64) -> f64 {
+    let product = count as f64 * rate;
+    let whole = product.round();
+    if (product - whole).abs() <= f64::max(1e-9, 4.0 * f64::EPSILON * product) { whole } else { product }
+}
+
+impl RateRange {
+    /// All false positive rates: the whole curve.
+    pub const FULL: RateRange = RateRange { low: 0.0, high: 1.0 };
+
+    /// Checks `0 <= low < high <= 1`.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] naming `fpr_range`.
+    pub fn new(low: f64, high: f64) -> Result<Self> {
+        if 0.0 <= low && low < high && high <= 1.0 {
+            Ok(Self { low, high })
+        } else {
+            Err(Error::Domain {
+                name: "fpr_range",
+                domain: "(low, high) with 0 <= low < high <= 1",
+                value: format!("({low}, {high})"),
+            })
+        }
+    }
+
+    /// The lower end, a.
+    pub fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// The upper end, b.
+    pub fn high(&self) -> f64 {
+        self.high
+    }
+
+    /// `high - low`.
+    pub fn width(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// `(j_a, j_b) = (floor(n a), ceil(n b))`: the negatives ranked `j_a + 1 ..= j_b` by descending score make up the
+    /// range. Products within rounding of a whole number count as that number, and `j_a < j_b` always.
+    pub fn ranks(&self, n_neg: usize) -> (usize, usize) {
+        let low = (snapped(n_neg, self.low).floor() as usize).min(n_neg.saturating_sub(1));
+        let high = (snapped(n_neg, self.high).ceil() as usize).clamp(low + 1, n_neg.max(1));
+        (low, high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_do_not_slip() {
+        assert_eq!(RateRange::new(0.0, 0.1).unwrap().ranks(30), (0, 3));
+        assert_eq!(RateRange::new(0.1, 0.3).unwrap().ranks(30), (3, 9));
+        assert_eq!(RateRange::new(0.02, 0.05).unwrap().ranks(101), (2, 6));
+        assert_eq!(RateRange::FULL.ranks(7), (0, 7));
+        assert_eq!(RateRange::new(0.0, 1e-6).unwrap().ranks(10), (0, 1));
+        assert_eq!(RateRange::new(1.0 - 1e-12, 1.0).unwrap().ranks(10), (9, 10));
+    }
+
+    #[test]
+    fn every_tenth_of_every_count_is_exact() {
+        for n in 1..2000usize {
+            for tenths in 1..=10usize {
+                let (_, high) = RateRange::new(0.0, tenths as f64 / 10.0).unwrap().ranks(n);
+                assert_eq!(high, (n * tenths).div_ceil(10), "n = {n}, rate = {tenths}/10");
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_range() {
+        for (low, high) in [(0.5, 0.5), (0.6, 0.2), (-0.1, 0.5), (0.0, 1.1), (f64::NAN, 0.5), (0.0, f64::NAN)] {
+            assert!(RateRange::new(low, high).is_err(), "({low}, {high})");
+        }
+    }
+}

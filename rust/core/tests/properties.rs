@@ -1,0 +1,157 @@
+//! The fast oracles and measures against their naive twins, on scores with and without ties.
+#![allow(missing_docs)]
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rocmax_core::metric::{self, Normalize};
+use rocmax_core::oracle::{Oracle, Term, Tight, TopHinge};
+use rocmax_core::order::Workspace;
+use rocmax_core::{Ctx, Problem, RateRange, naive};
+
+const TOLERANCE: f64 = 1e-12;
+
+#[derive(Debug, Clone)]
+struct Sample {
+    problem: Arc<Problem>,
+    scores: Vec<f64>,
+    other: Vec<f64>,
+    range: RateRange,
+}
+
+fn score() -> impl Strategy<Value = f64> {
+    prop_oneof![(-4i32..5).prop_map(|k| f64::from(k) / 2.0), -3.0..3.0, Just(-0.0)]
+}
+
+fn range() -> impl Strategy<Value = RateRange> {
+    prop_oneof![
+        Just((0.0, 1.0)),
+        (0.01..1.0).prop_map(|high| (0.0, high)),
+        (0.0..0.9, 0.01..0.1).prop_map(|(low, width)| (low, low + width)),
+        (0u32..10, 1u32..10).prop_map(|(low, width)| (f64::from(low) / 10.0, f64::from((low + width).min(10)) / 10.0)),
+    ]
+    .prop_filter_map("a range", |(low, high)| RateRange::new(low, high).ok())
+}
+
+fn sample() -> impl Strategy<Value = Sample> {
+    (2usize..40, range()).prop_flat_map(|(n, range)| {
+        let scores = || prop::collection::vec(score(), n);
+        (prop::collection::vec(any::<bool>(), n), scores(), scores()).prop_filter_map(
+            "two classes",
+            move |(labels, scores, other)| {
+                let problem = Arc::new(Problem::new(labels).ok()?);
+                Some(Sample { problem, scores, other, range })
+            },
+        )
+    })
+}
+
+fn evaluate(oracle: &dyn Oracle, scores: &[f64]) -> (f64, Vec<f64>, f64) {
+    let mut coef = vec![f64::NAN; scores.len()];
+    let found = oracle.evaluate(scores, &mut coef, &mut Workspace::default(), &Ctx::serial()).unwrap();
+    (found.value, coef, found.partial_auc)
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn term(weight: f64, top: usize, margin: f64) -> Term {
+    Term { weight, top, margin }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tight_matches_its_definition_and_its_cut_lies_below(s in sample()) {
+        let oracle = Tight::new(s.problem.clone(), s.range);
+        let (value, coef, partial_auc) = evaluate(&oracle, &s.scores);
+        prop_assert!((value - naive::tight(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
+        prop_assert!((partial_auc - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
+        prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
+        for (&c, &positive) in coef.iter().zip(s.problem.labels()) {
+            prop_assert!((positive && c <= 0.0) || (!positive && c >= 0.0));
+        }
+        let elsewhere = naive::tight(&s.problem, &s.other, s.range);
+        prop_assert!(elsewhere >= value + dot(&coef, &s.other) - dot(&coef, &s.scores) - TOLERANCE);
+    }
+
+    #[test]
+    fn hinge_and_ramp_are_sums_of_terms(s in sample()) {
+        let (j_a, j_b) = s.range.ranks(s.problem.n_neg());
+        let sum = |terms: Vec<Term>| evaluate(&TopHinge::new(s.problem.clone(), s.range, terms).unwrap(), &s.scores).0;
+        let hinge = sum(vec![term(1.0, j_b, 1.0), term(-1.0, j_a, 1.0)]);
+        let ramp = hinge + sum(vec![term(1.0, j_a, 0.0), term(-1.0, j_b, 0.0)]);
+        let loss = |of: &dyn Fn(f64) -> f64| naive::mean_pair_loss(&s.problem, &s.scores, s.range, of);
+        prop_assert!((hinge - loss(&|u| f64::max(0.0, 1.0 - u))).abs() < 1e-11);
+        prop_assert!((ramp - loss(&|u| f64::clamp(1.0 - u, 0.0, 1.0))).abs() < 1e-11);
+        let risk = 1.0 - naive::partial_auc_ranked(&s.problem, &s.scores, s.range);
+        prop_assert!(risk <= ramp + 1e-11 && ramp <= hinge + 1e-11);
+    }
+
+    #[test]
+    fn a_convex_term_lies_above_its_cut(s in sample(), margin in 0.0..2.0) {
+        let (_, j_b) = s.range.ranks(s.problem.n_neg());
+        let oracle = TopHinge::new(s.problem.clone(), s.range, vec![term(0.5, j_b, margin)]).unwrap();
+        let (value, coef, _) = evaluate(&oracle, &s.scores);
+        let (elsewhere, _, _) = evaluate(&oracle, &s.other);
+        prop_assert!(elsewhere >= value + dot(&coef, &s.other) - dot(&coef, &s.scores) - TOLERANCE);
+        prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
+    }
+
+    #[test]
+    fn tight_is_the_hinge_when_the_range_starts_at_zero(s in sample()) {
+        let range = RateRange::new(0.0, s.range.high()).unwrap();
+        let (_, j_b) = range.ranks(s.problem.n_neg());
+        let hinge = TopHinge::new(s.problem.clone(), range, vec![term(1.0, j_b, 1.0)]).unwrap();
+        let tight = Tight::new(s.problem.clone(), range);
+        prop_assert!((evaluate(&hinge, &s.scores).0 - evaluate(&tight, &s.scores).0).abs() < TOLERANCE);
+    }
+
+    #[test]
+    fn measures_match_their_definitions(s in sample()) {
+        let ctx = Ctx::serial();
+        let auc = metric::auc(&s.problem, &s.scores, &ctx).unwrap();
+        prop_assert!((auc - naive::auc(&s.problem, &s.scores)).abs() < TOLERANCE);
+        let ranked = metric::partial_auc_ranked(&s.problem, &s.scores, s.range, &ctx).unwrap();
+        prop_assert!((ranked - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
+        let curve = metric::partial_auc_curve(&s.problem, &s.scores, s.range, Normalize::None, &ctx).unwrap();
+        prop_assert!((curve - naive::partial_auc_curve(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
+        let flipped: Vec<f64> = s.scores.iter().map(|x| -x).collect();
+        prop_assert!((metric::auc(&s.problem, &flipped, &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
+    }
+
+    #[test]
+    fn any_bit_pattern_gives_a_result_or_an_error(bits in prop::collection::vec(any::<u64>(), 2..30), s in range()) {
+        let scores: Vec<f64> = bits.iter().map(|&b| f64::from_bits(b)).collect();
+        let labels = bits.iter().enumerate().map(|(i, _)| i % 3 == 0).collect();
+        let problem = Arc::new(Problem::new(labels).unwrap());
+        let mut coef = vec![0.0; scores.len()];
+        let found = Tight::new(problem.clone(), s).evaluate(&scores, &mut coef, &mut Workspace::default(), &Ctx::serial());
+        prop_assert!(found.is_err() || (found.unwrap().value.is_finite() && coef.iter().all(|c| c.is_finite())));
+        if let Ok(auc) = metric::auc(&problem, &scores, &Ctx::serial()) {
+            prop_assert!((0.0..=1.0).contains(&auc));
+        }
+    }
+}
+
+#[test]
+fn two_threads_give_the_same_bits() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let n = 300_000u64;
+    let hash = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11;
+    let problem = Arc::new(Problem::new((0..n).map(|i| hash(i) % 7 == 0).collect()).unwrap());
+    let scores: Vec<f64> = (0..n).map(|i| (hash(i * 31 + 5) % 20_011) as f64 / 9_000.0).collect();
+    for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.05)] {
+        let range = RateRange::new(low, high).unwrap();
+        let oracle = Tight::new(problem.clone(), range);
+        let run = |ctx: Ctx<'_>| {
+            let mut coef = vec![0.0; scores.len()];
+            let found = oracle.evaluate(&scores, &mut coef, &mut Workspace::default(), &ctx).unwrap();
+            let curve = metric::partial_auc_curve(&problem, &scores, range, Normalize::Width, &ctx).unwrap();
+            (found.value.to_bits(), coef, metric::auc(&problem, &scores, &ctx).unwrap().to_bits(), curve.to_bits())
+        };
+        assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
+    }
+}

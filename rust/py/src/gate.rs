@@ -1,0 +1,80 @@
+//! The one way from Python into the core.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::{PyErr, PyResult, Python};
+use rocmax_core::{Ctx, Result};
+
+use crate::{error, pool};
+
+/// Samples below which a call ends in about a millisecond, so that it runs on the calling thread, alone.
+const SMALL: usize = 1 << 15;
+/// How often a waiting caller looks for Ctrl-C.
+const POLL: Duration = Duration::from_millis(20);
+
+enum Failure {
+    Core(rocmax_core::Error),
+    Panic(String),
+    Python(PyErr),
+}
+
+/// Runs `job` without the interpreter lock, on `n_threads` threads, stopping at Ctrl-C; `size` is its number of samples.
+///
+/// Python delivers signals to its main thread only, so a long job runs elsewhere while the calling thread polls.
+pub(crate) fn enter<T, F>(py: Python<'_>, n_threads: usize, size: usize, job: F) -> PyResult<T>
+where
+    T: Send,
+    F: FnOnce(&Ctx<'_>) -> Result<T> + Send,
+{
+    let outcome = if size < SMALL {
+        py.detach(|| caught(|| job(&Ctx::serial())))
+    } else {
+        let pool = pool::get(n_threads)?;
+        py.detach(|| {
+            let stop = AtomicBool::new(false);
+            watched(&stop, || job(&Ctx::new(pool.as_deref(), Some(&stop))))
+        })
+    };
+    outcome.map_err(|failure| match failure {
+        Failure::Core(e) => error::to_python(e),
+        Failure::Panic(text) => PyRuntimeError::new_err(format!("internal error, please report it: {text}")),
+        Failure::Python(e) => e,
+    })
+}
+
+fn watched<T: Send>(stop: &AtomicBool, job: impl FnOnce() -> Result<T> + Send) -> std::result::Result<T, Failure> {
+    thread::scope(|scope| {
+        let (done, wait) = channel();
+        scope.spawn(move || done.send(caught(job)));
+        loop {
+            match wait.recv_timeout(POLL) {
+                Ok(outcome) => return outcome,
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Panic("a worker vanished".into())),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(signal) = Python::attach(|py| py.check_signals()) {
+                        stop.store(true, Ordering::Relaxed);
+                        return Err(Failure::Python(signal));
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn caught<T>(job: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
+    match catch_unwind(AssertUnwindSafe(job)) {
+        Ok(outcome) => outcome.map_err(Failure::Core),
+        Err(payload) => Err(Failure::Panic(panic_text(payload.as_ref()))),
+    }
+}
+
+fn panic_text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown panic".into())
+}

@@ -1,0 +1,21 @@
+//! Python bindings of `rocmax-core`: translation only. Users' documentation is in the Python package.
+
+mod error;
+mod gate;
+mod metric;
+mod oracle;
+mod pool;
+mod problem;
+
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use crate::metric::{auc, partial_auc_curve, partial_auc_ranked};
+    #[pymodule_export]
+    use crate::oracle::Oracle;
+    #[pymodule_export]
+    use crate::problem::{Problem, ranks};
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,66 @@
+//! Binding of `rocmax_core::oracle`.
+
+use std::sync::{Arc, Mutex};
+
+use numpy::{PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::prelude::*;
+use rocmax_core::RateRange;
+use rocmax_core::oracle::{Oracle as CoreOracle, Term, Tight, TopHinge};
+use rocmax_core::order::Workspace;
+
+use crate::error::to_python;
+use crate::gate;
+use crate::problem::Problem;
+
+/// A risk of the scores of one problem (see `rocmax_core::oracle`).
+#[pyclass(frozen, module = "rocmax._core")]
+pub(crate) struct Oracle {
+    inner: Box<dyn CoreOracle + Send + Sync>,
+    workspace: Mutex<Workspace>,
+}
+
+impl Oracle {
+    fn of(inner: impl CoreOracle + Send + 'static) -> Self {
+        Self { inner: Box::new(inner), workspace: Mutex::default() }
+    }
+}
+
+#[pymethods]
+impl Oracle {
+    #[staticmethod]
+    fn tight(problem: &Problem, low: f64, high: f64) -> PyResult<Self> {
+        let range = RateRange::new(low, high).map_err(to_python)?;
+        Ok(Self::of(Tight::new(Arc::clone(&problem.inner), range)))
+    }
+
+    #[staticmethod]
+    fn top_hinge(problem: &Problem, low: f64, high: f64, terms: Vec<(f64, usize, f64)>) -> PyResult<Self> {
+        let range = RateRange::new(low, high).map_err(to_python)?;
+        let terms = terms.into_iter().map(|(weight, top, margin)| Term { weight, top, margin }).collect();
+        Ok(Self::of(TopHinge::new(Arc::clone(&problem.inner), range, terms).map_err(to_python)?))
+    }
+
+    #[getter]
+    fn n_samples(&self) -> usize {
+        self.inner.problem().n_samples()
+    }
+
+    /// Writes the coefficients to `coef`; returns the value and the ranked partial AUC.
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        scores: PyReadonlyArray1<'_, f64>,
+        mut coef: PyReadwriteArray1<'_, f64>,
+        n_threads: usize,
+    ) -> PyResult<(f64, f64)> {
+        let (scores, coef) = (scores.as_slice()?, coef.as_slice_mut()?);
+        let found = gate::enter(py, n_threads, scores.len(), |ctx| {
+            // Another thread may be inside the same oracle: it keeps the workspace, this call makes its own.
+            match self.workspace.try_lock() {
+                Ok(mut workspace) => self.inner.evaluate(scores, coef, &mut workspace, ctx),
+                Err(_) => self.inner.evaluate(scores, coef, &mut Workspace::default(), ctx),
+            }
+        })?;
+        Ok((found.value, found.partial_auc))
+    }
+}
