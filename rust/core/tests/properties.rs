@@ -1,5 +1,5 @@
 //! The fast oracles and measures against their naive twins, on scores with and without ties.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::sync::Arc;
 
