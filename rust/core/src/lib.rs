@@ -18,10 +18,10 @@
 //!
 //! # Example
 //! ```
-//! use rocmax_core::{Ctx, Problem, metric};
+//! use rocmax_core::{Ctx, metric};
 //!
-//! let problem = Problem::new(vec![true, false, true, false])?;
-//! assert_eq!(metric::auc(&problem, &[0.9, 0.2, 0.4, 0.4], &Ctx::serial())?, 0.875);
+//! let labels = metric::Labels::new(&[true, false, true, false])?;
+//! assert_eq!(metric::auc(&labels, &[0.9, 0.2, 0.4, 0.4], &Ctx::serial())?, 0.875);
 //! # Ok::<(), rocmax_core::Error>(())
 //! ```
 

@@ -21,7 +21,7 @@ pub fn auc(problem: &Problem, scores: &[f64]) -> f64 {
     pos.iter().map(|&s| wins(s)).sum::<f64>() / (pos.len() * neg.len()) as f64
 }
 
-/// Twin of [`crate::metric::partial_auc_ranked`].
+/// Twin of [`crate::metric::Curve::ranked_partial_auc`].
 pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     let (pos, neg) = split(problem, scores);
     let (j_a, j_b) = range.ranks(neg.len());
@@ -29,7 +29,7 @@ pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -
     won as f64 / (pos.len() * (j_b - j_a)) as f64
 }
 
-/// Twin of [`crate::metric::partial_auc_curve`] without normalisation: every vertex of the curve, every segment clipped.
+/// Twin of [`crate::metric::Curve::partial_auc`]: every vertex of the curve, every segment clipped.
 pub fn partial_auc_curve(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     let (pos, neg) = split(problem, scores);
     let mut thresholds: Vec<f64> = scores.to_vec();

@@ -216,13 +216,7 @@ fn collect(problem: &Problem, scores: &[f64], bound: f64, ws: &mut Workspace, ct
 
 /// Writes the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None`
 /// if a score is not finite.
-fn collect_chunk(
-    first: u32,
-    scores: &[f64],
-    labels: &[bool],
-    bound: f64,
-    to: &mut [Entry],
-) -> Option<(usize, usize)> {
+fn collect_chunk(first: u32, scores: &[f64], labels: &[bool], bound: f64, to: &mut [Entry]) -> Option<(usize, usize)> {
     let (mut n_neg, mut n_pos, mut finite) = (0, 0, true);
     for ((&score, &positive), index) in scores.iter().zip(labels).zip(first..) {
         finite &= score.is_finite();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rocmax_core::metric::{self, Normalize};
+use rocmax_core::metric::{self, Labels, Measure, Normalize};
 use rocmax_core::oracle::{Oracle, Term, Tight, TopHinge};
 use rocmax_core::order::Workspace;
 use rocmax_core::{Ctx, Problem, RateRange, naive};
@@ -112,14 +112,16 @@ proptest! {
     #[test]
     fn measures_match_their_definitions(s in sample()) {
         let ctx = Ctx::serial();
-        let auc = metric::auc(&s.problem, &s.scores, &ctx).unwrap();
+        let labels = Labels::from(&*s.problem);
+        let measure = |measure| metric::measure(&labels, &s.scores, None, measure, &ctx).unwrap();
+        let auc = metric::auc(&labels, &s.scores, &ctx).unwrap();
         prop_assert!((auc - naive::auc(&s.problem, &s.scores)).abs() < TOLERANCE);
-        let ranked = metric::partial_auc_ranked(&s.problem, &s.scores, s.range, &ctx).unwrap();
+        let ranked = measure(Measure::Ranked(s.range));
         prop_assert!((ranked - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
-        let curve = metric::partial_auc_curve(&s.problem, &s.scores, s.range, Normalize::None, &ctx).unwrap();
+        let curve = measure(Measure::Partial(s.range, Normalize::None));
         prop_assert!((curve - naive::partial_auc_curve(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
         let flipped: Vec<f64> = s.scores.iter().map(|x| -x).collect();
-        prop_assert!((metric::auc(&s.problem, &flipped, &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
+        prop_assert!((metric::auc(&labels, &flipped, &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
     }
 
     #[test]
@@ -130,7 +132,7 @@ proptest! {
         let mut coef = vec![0.0; scores.len()];
         let found = Tight::new(problem.clone(), s).evaluate(&scores, &mut coef, &mut Workspace::default(), &Ctx::serial());
         prop_assert!(found.is_err() || (found.unwrap().value.is_finite() && coef.iter().all(|c| c.is_finite())));
-        if let Ok(auc) = metric::auc(&problem, &scores, &Ctx::serial()) {
+        if let Ok(auc) = metric::auc(&Labels::from(&*problem), &scores, &Ctx::serial()) {
             prop_assert!((0.0..=1.0).contains(&auc));
         }
     }
@@ -149,8 +151,9 @@ fn two_threads_give_the_same_bits() {
         let run = |ctx: Ctx<'_>| {
             let mut coef = vec![0.0; scores.len()];
             let found = oracle.evaluate(&scores, &mut coef, &mut Workspace::default(), &ctx).unwrap();
-            let curve = metric::partial_auc_curve(&problem, &scores, range, Normalize::Width, &ctx).unwrap();
-            (found.value.to_bits(), coef, metric::auc(&problem, &scores, &ctx).unwrap().to_bits(), curve.to_bits())
+            let labels = Labels::from(&*problem);
+            let of = |measure| metric::measure(&labels, &scores, None, measure, &ctx).unwrap().to_bits();
+            (found.value.to_bits(), coef, of(Measure::Auc), of(Measure::Partial(range, Normalize::Width)))
         };
         assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
     }

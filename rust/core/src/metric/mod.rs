@@ -1,7 +1,14 @@
-//! Exact measures: each a pure function of labels and scores.
+//! Exact measures: each a pure function of labels, scores and weights.
+//!
+//! Every measure of one score vector is a sum over its [`Curve`], the weight of either class at each distinct score;
+//! [`measure`] takes the shorter ways that some of them have.
 
-mod auc;
-mod partial;
+mod curve;
+mod labels;
+mod measure;
+mod scored;
+mod sum;
 
-pub use auc::auc;
-pub use partial::{Normalize, partial_auc_curve, partial_auc_ranked};
+pub use curve::{Curve, Normalize, Score, Step};
+pub use labels::{Label, Labels};
+pub use measure::{Measure, auc, measure};

@@ -1,0 +1,56 @@
+"""What the extension module offers; documented in `rocmax-core` and in the Python package."""
+
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+F64 = NDArray[np.float64]
+Labels = NDArray[Any]
+Scores = NDArray[np.float64] | NDArray[np.float32]
+
+def ranks(low: float, high: float, n_neg: int) -> tuple[int, int]: ...
+def auc(y_true: Labels, y_score: Scores, n_threads: int) -> Any: ...
+def measure(
+    y_true: Labels,
+    y_score: Scores,
+    sample_weight: F64 | None,
+    name: str,
+    low: float,
+    high: float,
+    n_threads: int,
+) -> Any: ...
+
+@final
+class Curve:
+    def __new__(
+        cls, y_true: Labels, y_score: Scores, sample_weight: F64 | None, n_threads: int
+    ) -> Curve: ...
+    @property
+    def weights(self) -> tuple[float, float]: ...
+    def measure(self, name: str, low: float, high: float) -> float: ...
+    def steps(self) -> tuple[F64, F64, F64]: ...
+
+@final
+class Problem:
+    def __new__(cls, labels: NDArray[np.bool_]) -> Problem: ...
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_pos(self) -> int: ...
+    @property
+    def n_neg(self) -> int: ...
+
+@final
+class Oracle:
+    @staticmethod
+    def tight(problem: Problem, low: float, high: float) -> Oracle: ...
+    @staticmethod
+    def top_hinge(
+        problem: Problem, low: float, high: float, terms: list[tuple[float, int, float]]
+    ) -> Oracle: ...
+    @property
+    def n_samples(self) -> int: ...
+    def evaluate(self, scores: F64, coef: F64, n_threads: int) -> tuple[float, float]: ...

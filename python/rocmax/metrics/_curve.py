@@ -1,0 +1,67 @@
+"""The points of the ROC curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rocmax import _core
+from rocmax.metrics._validation import F64, call, sample
+
+
+def roc_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    drop_intermediate: bool = True,
+    n_jobs: int | None = None,
+) -> tuple[F64, F64, F64]:
+    """Return the vertices of the ROC curve, as :func:`sklearn.metrics.roc_curve` does.
+
+    At every distinct score c, ``FPR(c) = sum_j w_j 1[t_j >= c] / sum_j w_j`` over negatives j and
+    ``TPR(c)`` likewise over positives.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples,)
+        Finite scores.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights.
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    drop_intermediate : bool, default=True
+        Leave out points on a straight line between their neighbours.
+    n_jobs : int, default=None
+        Threads; None stands for all cores.
+
+    Returns
+    -------
+    fpr, tpr, thresholds : ndarray of shape (n_points,)
+        Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite.
+        O(n log n).
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights.
+    """
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    if data.many:
+        raise ValueError(
+            f"y_score must be one-dimensional, got an array of shape {data.score.shape}"
+        )
+    thresholds, pos, neg = call(_core.Curve, data, data.threads).steps()
+    fps, tps = np.cumsum(neg), np.cumsum(pos)
+    if drop_intermediate and len(fps) > 2:
+        # A vertex where neither step changes lies on a line; the ends always stay.
+        bent = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
+        kept = np.concatenate([[True], bent, [True]])
+        fps, tps, thresholds = fps[kept], tps[kept], thresholds[kept]
+    fpr, tpr = (np.concatenate([[0.0], sums / sums[-1]]) for sums in (fps, tps))
+    return fpr, tpr, np.concatenate([[np.inf], thresholds])

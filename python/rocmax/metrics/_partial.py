@@ -1,0 +1,157 @@
+"""Measures of a part of the ROC curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rocmax import _core
+from rocmax.metrics._validation import call, choice, rate_range, sample
+
+_NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
+
+
+def partial_name(method: str, normalize: str | None, tpr_range: Any) -> str:
+    """Return the core's name of a partial area; checks the options."""
+    choice(method, ("curve", "ranked"), "method")
+    choice(normalize, tuple(_NORMALIZE), "normalize")
+    if method == "curve":
+        return ("partial" if tpr_range is None else "sensitivity") + _NORMALIZE[normalize]
+    if tpr_range is not None:
+        raise ValueError("tpr_range needs method='curve', got method='ranked'")
+    return "ranked"
+
+
+def partial_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    fpr_range: tuple[float, float] = (0.0, 1.0),
+    tpr_range: tuple[float, float] | None = None,
+    method: str = "curve",
+    normalize: str | None = "width",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """Partial area under the ROC curve over a range of false positive rates [a, b].
+
+    ``method="curve"``: ``A = integral_a^b TPR(u) du`` of the piecewise linear curve, a block of
+    ties being one straight segment. ``method="ranked"``: the mean over positives i and the
+    negatives ranked ``floor(n a) + 1 .. ceil(n b)`` of ``1[s_i > t_(j)]``, ties 0. The two agree
+    if n a and n b are whole and nothing is tied.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
+        Finite scores, higher for positives; one column a model.
+    fpr_range : (float, float), default=(0.0, 1.0)
+        The range [a, b], 0 <= a < b <= 1.
+    tpr_range : (float, float), default=None
+        If given, the area of ``1 - FPR`` over this range of true positive rates instead (pROC's
+        sensitivity focus); `fpr_range` must then be left alone.
+    method : {"curve", "ranked"}, default="curve"
+        Which definition.
+    normalize : {"width", "mcclish"} or None, default="width"
+        ``A / (b - a)``; ``(1 + (A - l) / (b - a - l)) / 2`` with ``l = (b^2 - a^2) / 2``; or ``A``.
+        With "ranked" a mean over pairs, "width", is the only one.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights; whole numbers (repetitions) with "ranked".
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    n_jobs : int, default=None
+        Threads; None stands for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    float or ndarray of shape (n_models,)
+        The partial area.
+
+    Raises
+    ------
+    ValueError
+        For one class, more than two without `pos_label`, scores that are not finite, lengths that
+        differ, a bad range or a negative weight.
+
+    Notes
+    -----
+    O(n log n), or O(n) and a sort of the samples that the range reaches.
+
+    References
+    ----------
+    .. [1] H. Narasimhan and S. Agarwal, "Support vector algorithms for optimizing the partial area
+       under the ROC curve", Neural Computation 29, 2017, eq. 2. :doi:`10.1162/NECO_a_00972`
+    .. [2] D. K. McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 9, 1989.
+       :doi:`10.1177/0272989X8900900307`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import partial_auc_score
+    >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0.0, 0.5))
+    0.5
+    """
+    name = partial_name(method, normalize, tpr_range)
+    if name == "ranked" and normalize != "width":
+        raise ValueError(
+            f"method='ranked' is a mean over pairs: normalize='width', got {normalize!r}"
+        )
+    low, high = rate_range(fpr_range, "fpr_range")
+    if tpr_range is not None:
+        if (low, high) != (0.0, 1.0):
+            raise ValueError(f"give fpr_range or tpr_range, got {fpr_range!r} and {tpr_range!r}")
+        above, below = rate_range(tpr_range, "tpr_range")
+        low, high = 1.0 - below, 1.0 - above
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    if name == "ranked" and data.weight is not None and (data.weight % 1 != 0).any():
+        raise ValueError(
+            "sample_weight must hold whole numbers with method='ranked'; use method='curve'"
+        )
+    return call(_core.measure, data, name, low, high, data.threads)
+
+
+def tpr_at_fpr_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    fpr: float,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """Return the true positive rate of the best threshold with FPR at most `fpr`.
+
+    ``max {TPR(c) : FPR(c) <= fpr}`` over thresholds c, "positive" meaning a score >= c.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
+        Finite scores; one column a model. Tied scores are on one side of a threshold together.
+    fpr : float in [0, 1]
+        The greatest false positive rate allowed.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights.
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    n_jobs : int, default=None
+        Threads; None stands for all cores.
+
+    Returns
+    -------
+    float or ndarray of shape (n_models,)
+        The true positive rate. O(n log n).
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights, or `fpr` outside [0, 1].
+    """
+    if not isinstance(fpr, (int, float, np.number)) or not 0.0 <= fpr <= 1.0:
+        raise ValueError(f"fpr must be a number in [0, 1], got {fpr!r}")
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    return call(_core.measure, data, "tpr_at_fpr", float(fpr), 1.0, data.threads)

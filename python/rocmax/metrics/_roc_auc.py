@@ -1,0 +1,247 @@
+"""The area under the ROC curve, as scikit-learn's function of that name."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import sklearn.metrics
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import type_of_target
+
+from rocmax import _core
+from rocmax._threads import n_threads
+from rocmax.metrics._validation import F64, scores
+
+_AVERAGES = ("macro", "micro", "samples", "weighted", None)
+_MULTI_CLASS = ("raise", "ovr", "ovo")
+_SMALL = 1 << 15  # below this the core uses one thread anyway
+
+
+class _UnusualError(Exception):
+    """Input that scikit-learn's function answers with an error, a warning or NaN."""
+
+
+def roc_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: str | None = "macro",
+    sample_weight: ArrayLike | None = None,
+    max_fpr: float | None = None,
+    multi_class: str = "raise",
+    labels: ArrayLike | None = None,
+) -> Any:
+    """Area under the ROC curve; a drop-in for :func:`sklearn.metrics.roc_auc_score`.
+
+    ``sum_ij w_i w_j (1[s_i > t_j] + 1/2 1[s_i = t_j]) / sum_ij w_i w_j`` over positives i with
+    score s_i and negatives j with score t_j. Without weights, twice the number of won pairs is
+    counted in integers and divided once, whatever the order of the rows and the number of threads.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Binary, multiclass or multilabel-indicator labels; of two values the greater is positive.
+    y_score : array-like of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_models)
+        Finite scores. With two classes and ``multi_class="raise"``, each of two or more columns is
+        a model and gets its own AUC (scikit-learn refuses this). float32 is ranked as float32.
+    average : {"macro", "micro", "samples", "weighted"} or None, default="macro"
+        How the AUCs of several classes or labels become one number.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights; weight 0 is as if absent.
+    max_fpr : float in (0, 1], default=None
+        If given, the area over [0, max_fpr] standardised by McClish's formula; two classes only.
+    multi_class : {"raise", "ovr", "ovo"}, default="raise"
+        One class against the rest, or every pair of classes (Hand and Till, 2001).
+    labels : array-like of shape (n_classes,), default=None
+        The classes in the order of the columns, for multiclass input.
+
+    Returns
+    -------
+    float or ndarray of shape (n_classes,) or (n_models,)
+        The AUC. For one class only NaN and ``UndefinedMetricWarning``, as in scikit-learn.
+
+    Raises
+    ------
+    ValueError
+        As scikit-learn's function does, by that function; also for a negative weight.
+
+    Notes
+    -----
+    O(n) expected for two classes without weights, otherwise O(n log n).
+
+    References
+    ----------
+    .. [1] D. J. Hand and R. J. Till, "A simple generalisation of the area under the ROC curve for
+       multiple class classification problems", Machine Learning 45, 2001.
+       :doi:`10.1023/A:1010920819831`
+    .. [2] D. K. McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 9, 1989.
+       :doi:`10.1177/0272989X8900900307`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import roc_auc_score
+    >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    plain = sample_weight is None and max_fpr is None
+    if plain and average in _AVERAGES and multi_class in _MULTI_CLASS and _ready(y_true, y_score):
+        try:
+            return _core.auc(y_true, y_score, _threads(y_score.size))  # type: ignore[arg-type, union-attr]
+        except (TypeError, ValueError):
+            pass  # not two classes, or not finite: the long way says what is wrong
+    try:
+        return _general(y_true, y_score, average, sample_weight, max_fpr, multi_class, labels)
+    except _UnusualError:
+        return sklearn.metrics.roc_auc_score(
+            y_true,
+            y_score,
+            average=average,
+            sample_weight=sample_weight,
+            max_fpr=max_fpr,
+            multi_class=multi_class,
+            labels=labels,
+        )
+
+
+def _ready(y: Any, s: Any) -> bool:
+    """Whether the core can read both arrays as they are, for two classes and one model."""
+    return (
+        type(y) is np.ndarray
+        and type(s) is np.ndarray
+        and y.ndim == 1
+        and s.ndim == 1
+        and y.dtype.kind in "bi"
+        and s.dtype.kind == "f"
+        and y.flags.c_contiguous
+        and s.flags.c_contiguous
+    )
+
+
+def _threads(size: int) -> int:
+    return 1 if size < _SMALL else n_threads(None)
+
+
+def _general(
+    y_true: Any,
+    y_score: Any,
+    average: Any,
+    sample_weight: Any,
+    max_fpr: Any,
+    multi_class: Any,
+    labels: Any,
+) -> Any:
+    if average not in _AVERAGES or multi_class not in _MULTI_CLASS:
+        raise _UnusualError
+    try:
+        kind = type_of_target(y_true, input_name="y_true")
+        y, s = np.asarray(y_true), scores(y_score)
+        weight = _weights(sample_weight, len(y))
+    except (TypeError, ValueError) as error:
+        if "sample_weight must be non-negative" in str(error):
+            raise
+        raise _UnusualError from error
+    if len(y) != len(s) or y.dtype == object or np.ma.isMaskedArray(y_true):
+        raise _UnusualError
+    if kind == "binary" and not (s.ndim == 2 and multi_class != "raise" and s.shape[1] > 2):
+        classes = np.unique(y)
+        if y.ndim == 2:
+            y = y[:, 0]
+        if len(classes) != 2:
+            raise _UnusualError
+        s = s[:, 0] if s.ndim == 2 and s.shape[1] == 1 else s
+        return _auc(np.asarray(y == classes[1]), s, weight, max_fpr)
+    if kind == "multilabel-indicator":
+        if s.shape != y.shape:
+            raise _UnusualError
+        return _averaged(y == 1, s, average, weight, max_fpr)
+    if kind == "multiclass" and max_fpr in (None, 1.0):
+        return _multiclass(y, s, average, weight, multi_class, labels)
+    raise _UnusualError
+
+
+def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight)
+    if weight.shape != (n_samples,) or weight.dtype.kind not in "fiub":
+        raise _UnusualError
+    if not np.isfinite(weight).all():
+        raise _UnusualError
+    if (weight < 0).any():
+        index = int(np.argmax(weight < 0))
+        raise ValueError(
+            f"sample_weight must be non-negative, got {weight[index]} at index {index}"
+        )
+    return np.ascontiguousarray(weight, dtype=np.float64)
+
+
+def _auc(y: NDArray[np.bool_], s: NDArray[Any], weight: F64 | None, max_fpr: Any) -> Any:
+    name, high = "auc", 1.0
+    if max_fpr is not None and max_fpr != 1:
+        name, high = "partial-mcclish", max_fpr
+    try:
+        y, s = np.ascontiguousarray(y), s if s.ndim == 2 else np.ascontiguousarray(s)
+        return _core.measure(y, s, weight, name, 0.0, high, _threads(s.size))
+    except (TypeError, ValueError) as error:
+        raise _UnusualError from error
+
+
+def _averaged(
+    y: NDArray[np.bool_], s: NDArray[Any], average: Any, weight: F64 | None, max_fpr: Any
+) -> Any:
+    """AUCs of several labels, as one number: scikit-learn's averages."""
+    if average == "micro":
+        spread = None if weight is None else np.repeat(weight, y.shape[1])
+        return _auc(y.ravel(), s.ravel(), spread, max_fpr)
+    if average == "samples":
+        values = [_auc(row, of, None, max_fpr) for row, of in zip(y, s, strict=True)]
+        return float(np.average(values, weights=weight))
+    values = [_auc(y[:, c], s[:, c], weight, max_fpr) for c in range(y.shape[1])]
+    if average is None:
+        return np.array(values)
+    prevalence = None
+    if average == "weighted":
+        prevalence = y.sum(axis=0) if weight is None else weight @ y
+    return float(np.average(values, weights=prevalence))
+
+
+def _multiclass(
+    y: NDArray[Any],
+    s: NDArray[Any],
+    average: Any,
+    weight: F64 | None,
+    multi_class: str,
+    labels: Any,
+) -> Any:
+    classes = np.unique(y if labels is None else np.asarray(labels))
+    proper = (
+        s.ndim == 2
+        and len(classes) == s.shape[1]
+        and multi_class != "raise"
+        and average != "samples"
+        and np.allclose(1, s.sum(axis=1))
+        and (labels is None or np.array_equal(classes, labels))
+        and not len(np.setdiff1d(y, classes))
+    )
+    if not proper:
+        raise _UnusualError
+    if multi_class == "ovr":
+        return _averaged(y[:, None] == classes, s, average, weight, None)
+    if weight is not None or average not in ("macro", "weighted"):
+        raise _UnusualError
+    return _one_versus_one(y, s, average, classes)
+
+
+def _one_versus_one(y: NDArray[Any], s: NDArray[Any], average: str, classes: NDArray[Any]) -> Any:
+    encoded = np.searchsorted(classes, y)
+    values, prevalence = [], []
+    for a, b in combinations(np.unique(encoded), 2):
+        kept = (encoded == a) | (encoded == b)
+        first = encoded[kept] == a
+        values.append(
+            (_auc(first, s[kept, a], None, None) + _auc(~first, s[kept, b], None, None)) / 2
+        )
+        prevalence.append(kept.mean())
+    return np.average(values, weights=prevalence if average == "weighted" else None)

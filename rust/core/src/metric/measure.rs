@@ -1,0 +1,77 @@
+//! The measures by name, and the shortest exact way to each.
+
+use super::curve::{Curve, Normalize, Score};
+use super::labels::Labels;
+use crate::{Ctx, Error, RateRange, Result};
+
+/// What is measured of a curve: one number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// The area under the curve, ties 1/2.
+    Auc,
+    /// The area over a range of false positive rates.
+    Partial(RateRange, Normalize),
+    /// The area over a range of true positive rates, of 1 - FPR over 1 - TPR; the range is of 1 - TPR.
+    PartialTpr(RateRange, Normalize),
+    /// The ranked partial AUC, ties 0.
+    Ranked(RateRange),
+    /// The true positive rate at a false positive rate.
+    TprAtFpr(f64),
+    /// The mean over pairs of `max(0, s - t)`.
+    Scored,
+    /// The mean over pairs of `1[s - t > margin]`.
+    Margin(f64),
+}
+
+impl Measure {
+    /// Whether the measure is a mean over pairs of samples, the same whatever the total weight.
+    pub(crate) fn check(self, weights: Option<&[f64]>) -> Result<()> {
+        let whole = || weights.is_none_or(|w| w.iter().all(|x| x.fract() == 0.0));
+        if matches!(self, Measure::Ranked(_)) && !whole() {
+            return Err(Error::Domain {
+                name: "sample_weight",
+                domain: "whole numbers with method=\"ranked\" (use method=\"curve\")",
+                value: "fractions".into(),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Curve {
+    /// The value of `measure`. O(number of distinct scores).
+    pub fn measure(&self, measure: Measure) -> f64 {
+        match measure {
+            Measure::Auc => self.auc(),
+            Measure::Partial(range, normalize) => normalize.apply(self.partial_auc(range), range),
+            Measure::PartialTpr(range, normalize) => normalize.apply(self.mirrored().partial_auc(range), range),
+            Measure::Ranked(range) => self.ranked_partial_auc(range),
+            Measure::TprAtFpr(fpr) => self.tpr_at_fpr(fpr),
+            Measure::Scored => self.scored_auc(),
+            Measure::Margin(margin) => self.margin_auc(margin),
+        }
+    }
+}
+
+/// The value of `measure` for one score vector. O(N log N) at most.
+///
+/// # Errors
+/// Those of [`Curve::new`]; [`Error::Domain`] for fractional weights with [`Measure::Ranked`].
+pub fn measure<S: Score>(
+    labels: &Labels<'_>,
+    scores: &[S],
+    weights: Option<&[f64]>,
+    measure: Measure,
+    ctx: &Ctx<'_>,
+) -> Result<f64> {
+    measure.check(weights)?;
+    Ok(Curve::new(labels, scores, weights, ctx)?.measure(measure))
+}
+
+/// The mean over all pairs of `1[s > t] + 1/2 1[s = t]`: [`measure`] with [`Measure::Auc`] and no weights.
+///
+/// # Errors
+/// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
+pub fn auc<S: Score>(labels: &Labels<'_>, scores: &[S], ctx: &Ctx<'_>) -> Result<f64> {
+    measure(labels, scores, None, Measure::Auc, ctx)
+}

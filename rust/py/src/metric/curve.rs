@@ -1,0 +1,65 @@
+//! The empirical ROC curve of one score vector.
+
+use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use rocmax_core::metric;
+
+use super::array::{LabelArray, ScoreArray, Weights, weights};
+use super::point::parse;
+use crate::gate;
+
+/// The weight of either class at every distinct score; see `rocmax_core::metric::Curve`.
+#[pyclass(frozen, module = "rocmax._core")]
+pub(crate) struct Curve {
+    pub(crate) inner: metric::Curve,
+}
+
+/// Three arrays of one length.
+type Points<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl Curve {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        y_true: LabelArray<'_>,
+        y_score: ScoreArray<'_>,
+        sample_weight: Weights<'_>,
+        n_threads: usize,
+    ) -> PyResult<Self> {
+        let (labels, weights) = (y_true.labels()?, weights(&sample_weight)?);
+        let enter = |size, job: &(dyn Fn(&rocmax_core::Ctx<'_>) -> rocmax_core::Result<metric::Curve> + Sync)| {
+            gate::enter(py, n_threads, size, job)
+        };
+        let inner = match &y_score {
+            ScoreArray::F64(a) => {
+                let scores = a.as_slice()?;
+                enter(scores.len(), &|ctx| metric::Curve::new(&labels, scores, weights, ctx))
+            }
+            ScoreArray::F32(a) => {
+                let scores = a.as_slice()?;
+                enter(scores.len(), &|ctx| metric::Curve::new(&labels, scores, weights, ctx))
+            }
+            _ => Err(PyTypeError::new_err("a curve takes one score vector")),
+        }?;
+        Ok(Self { inner })
+    }
+
+    /// Total weight of the positives and of the negatives.
+    #[getter]
+    fn weights(&self) -> (f64, f64) {
+        (self.inner.pos(), self.inner.neg())
+    }
+
+    /// The value of a measure.
+    fn measure(&self, name: &str, low: f64, high: f64) -> PyResult<f64> {
+        Ok(self.inner.measure(parse(name, low, high)?))
+    }
+
+    /// Distinct scores, descending, and the weights of the positives and of the negatives that have them.
+    fn steps<'py>(&self, py: Python<'py>) -> Points<'py> {
+        let of = |f: fn(&metric::Step) -> f64| PyArray1::from_vec(py, self.inner.steps().iter().map(f).collect());
+        (of(|s| s.score), of(|s| s.pos), of(|s| s.neg))
+    }
+}

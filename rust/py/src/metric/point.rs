@@ -1,0 +1,131 @@
+//! Point estimates: one number a model.
+
+use numpy::PyArray1;
+use numpy::ndarray::ArrayView2;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rocmax_core::metric::{self, Labels, Measure, Normalize, Score};
+use rocmax_core::{Ctx, RateRange, Result};
+
+use super::array::{LabelArray, ScoreArray, Weights, weights};
+use crate::error::to_python;
+use crate::gate;
+
+/// Columns copied out of a matrix of scores at a time: one cache line of float64.
+const COLUMNS: usize = 8;
+
+/// The measure called `name`; `low` and `high` are its range, or `low` its one parameter.
+pub(crate) fn parse(name: &str, low: f64, high: f64) -> PyResult<Measure> {
+    let range = || RateRange::new(low, high).map_err(to_python);
+    Ok(match name {
+        "auc" => Measure::Auc,
+        "partial" => Measure::Partial(range()?, Normalize::None),
+        "partial-width" => Measure::Partial(range()?, Normalize::Width),
+        "partial-mcclish" => Measure::Partial(range()?, Normalize::McClish),
+        "sensitivity" => Measure::PartialTpr(range()?, Normalize::None),
+        "sensitivity-width" => Measure::PartialTpr(range()?, Normalize::Width),
+        "sensitivity-mcclish" => Measure::PartialTpr(range()?, Normalize::McClish),
+        "ranked" => Measure::Ranked(range()?),
+        "tpr_at_fpr" => Measure::TprAtFpr(low),
+        "scored" => Measure::Scored,
+        "margin" => Measure::Margin(low),
+        other => return Err(PyValueError::new_err(format!("no such measure: {other:?}"))),
+    })
+}
+
+/// The AUC of labels and scores that are already valid arrays; see `rocmax_core::metric::auc`.
+#[pyfunction]
+pub(crate) fn auc(
+    py: Python<'_>,
+    y_true: LabelArray<'_>,
+    y_score: ScoreArray<'_>,
+    n_threads: usize,
+) -> PyResult<Py<PyAny>> {
+    run(py, &y_true, &y_score, None, Measure::Auc, n_threads)
+}
+
+/// One number, or one a column of `y_score`; see `rocmax_core::metric::measure`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
+pub(crate) fn measure(
+    py: Python<'_>,
+    y_true: LabelArray<'_>,
+    y_score: ScoreArray<'_>,
+    sample_weight: Weights<'_>,
+    name: &str,
+    low: f64,
+    high: f64,
+    n_threads: usize,
+) -> PyResult<Py<PyAny>> {
+    run(py, &y_true, &y_score, weights(&sample_weight)?, parse(name, low, high)?, n_threads)
+}
+
+fn run(
+    py: Python<'_>,
+    y_true: &LabelArray<'_>,
+    y_score: &ScoreArray<'_>,
+    weights: Option<&[f64]>,
+    measure: Measure,
+    n_threads: usize,
+) -> PyResult<Py<PyAny>> {
+    let labels = y_true.labels()?;
+    match y_score {
+        ScoreArray::F64(a) => one(py, &labels, a.as_slice()?, weights, measure, n_threads),
+        ScoreArray::F32(a) => one(py, &labels, a.as_slice()?, weights, measure, n_threads),
+        ScoreArray::F64s(a) => many(py, &labels, a.as_array(), weights, measure, n_threads),
+        ScoreArray::F32s(a) => many(py, &labels, a.as_array(), weights, measure, n_threads),
+    }
+}
+
+fn one<S: Score>(
+    py: Python<'_>,
+    labels: &Labels<'_>,
+    scores: &[S],
+    weights: Option<&[f64]>,
+    measure: Measure,
+    n_threads: usize,
+) -> PyResult<Py<PyAny>> {
+    let value = gate::enter(py, n_threads, scores.len(), |ctx| metric::measure(labels, scores, weights, measure, ctx))?;
+    Ok(value.into_pyobject(py)?.into_any().unbind())
+}
+
+fn many<S: Score>(
+    py: Python<'_>,
+    labels: &Labels<'_>,
+    scores: ArrayView2<'_, S>,
+    weights: Option<&[f64]>,
+    measure: Measure,
+    n_threads: usize,
+) -> PyResult<Py<PyAny>> {
+    let values = gate::enter(py, n_threads, scores.len(), |ctx| {
+        each_column(scores, ctx, |column, ctx| metric::measure(labels, column, weights, measure, ctx))
+    })?;
+    Ok(PyArray1::from_vec(py, values).into_any().unbind())
+}
+
+/// `f` of every column: columns in parallel, each on one thread, or one after another on all threads if they are few.
+pub(crate) fn each_column<S, T, F>(scores: ArrayView2<'_, S>, ctx: &Ctx<'_>, f: F) -> Result<Vec<T>>
+where
+    S: Score,
+    T: Send,
+    F: Fn(&[S], &Ctx<'_>) -> Result<T> + Sync,
+{
+    let n_models = scores.ncols();
+    let group = |first: usize, ctx: &Ctx<'_>| -> Result<Vec<T>> {
+        let last = usize::min(first + COLUMNS, n_models);
+        let mut columns = vec![Vec::with_capacity(scores.nrows()); last - first];
+        for row in scores.rows() {
+            for (column, &score) in columns.iter_mut().zip(row.iter().skip(first)) {
+                column.push(score);
+            }
+        }
+        columns.iter().map(|column| ctx.check().and_then(|()| f(column, ctx))).collect()
+    };
+    let firsts = (0..n_models).step_by(COLUMNS);
+    let groups: Vec<Vec<T>> = if firsts.len() >= ctx.n_threads() {
+        ctx.map(firsts.collect(), |first| group(first, &Ctx::serial()))?.into_iter().collect::<Result<_>>()?
+    } else {
+        firsts.map(|first| group(first, ctx)).collect::<Result<_>>()?
+    };
+    Ok(groups.into_iter().flatten().collect())
+}
