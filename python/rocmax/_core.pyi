@@ -5,11 +5,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__version__: str
+from rocmax._typing import F64, Labels, Scores
 
-F64 = NDArray[np.float64]
-Labels = NDArray[Any]
-Scores = NDArray[np.float64] | NDArray[np.float32]
+__all__ = ["Curve", "Oracle", "Problem", "__version__", "auc", "measure", "ranks"]
+__version__: str
 
 def ranks(low: float, high: float, n_neg: int) -> tuple[int, int]: ...
 def auc(y_true: Labels, y_score: Scores, n_threads: int) -> Any: ...
@@ -25,9 +24,7 @@ def measure(
 
 @final
 class Curve:
-    def __new__(
-        cls, y_true: Labels, y_score: Scores, sample_weight: F64 | None, n_threads: int
-    ) -> Curve: ...
+    def __new__(cls, y_true: Labels, y_score: Scores, sample_weight: F64 | None, n_threads: int) -> Curve: ...
     @property
     def weights(self) -> tuple[float, float]: ...
     def measure(self, name: str, low: float, high: float) -> float: ...
@@ -48,9 +45,7 @@ class Oracle:
     @staticmethod
     def tight(problem: Problem, low: float, high: float) -> Oracle: ...
     @staticmethod
-    def top_hinge(
-        problem: Problem, low: float, high: float, terms: list[tuple[float, int, float]]
-    ) -> Oracle: ...
+    def top_hinge(problem: Problem, low: float, high: float, terms: list[tuple[float, int, float]]) -> Oracle: ...
     @property
     def n_samples(self) -> int: ...
     def evaluate(self, scores: F64, coef: F64, n_threads: int) -> tuple[float, float]: ...

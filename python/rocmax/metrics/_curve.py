@@ -53,9 +53,7 @@ def roc_curve(
     """
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if data.many:
-        raise ValueError(
-            f"y_score must be one-dimensional, got an array of shape {data.score.shape}"
-        )
+        raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
     thresholds, pos, neg = call(_core.Curve, data, data.threads).steps()
     fps, tps = np.cumsum(neg), np.cumsum(pos)
     if drop_intermediate and len(fps) > 2:

@@ -96,9 +96,7 @@ def partial_auc_score(
     """
     name = partial_name(method, normalize, tpr_range)
     if name == "ranked" and normalize != "width":
-        raise ValueError(
-            f"method='ranked' is a mean over pairs: normalize='width', got {normalize!r}"
-        )
+        raise ValueError(f"method='ranked' is a mean over pairs: normalize='width', got {normalize!r}")
     low, high = rate_range(fpr_range, "fpr_range")
     if tpr_range is not None:
         if (low, high) != (0.0, 1.0):
@@ -107,9 +105,7 @@ def partial_auc_score(
         low, high = 1.0 - below, 1.0 - above
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if name == "ranked" and data.weight is not None and (data.weight % 1 != 0).any():
-        raise ValueError(
-            "sample_weight must hold whole numbers with method='ranked'; use method='curve'"
-        )
+        raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
     return call(_core.measure, data, name, low, high, data.threads)
 
 

@@ -171,9 +171,7 @@ def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
         raise _UnusualError
     if (weight < 0).any():
         index = int(np.argmax(weight < 0))
-        raise ValueError(
-            f"sample_weight must be non-negative, got {weight[index]} at index {index}"
-        )
+        raise ValueError(f"sample_weight must be non-negative, got {weight[index]} at index {index}")
     return np.ascontiguousarray(weight, dtype=np.float64)
 
 
@@ -188,9 +186,7 @@ def _auc(y: NDArray[np.bool_], s: NDArray[Any], weight: F64 | None, max_fpr: Any
         raise _UnusualError from error
 
 
-def _averaged(
-    y: NDArray[np.bool_], s: NDArray[Any], average: Any, weight: F64 | None, max_fpr: Any
-) -> Any:
+def _averaged(y: NDArray[np.bool_], s: NDArray[Any], average: Any, weight: F64 | None, max_fpr: Any) -> Any:
     """AUCs of several labels, as one number: scikit-learn's averages."""
     if average == "micro":
         spread = None if weight is None else np.repeat(weight, y.shape[1])
@@ -240,8 +236,6 @@ def _one_versus_one(y: NDArray[Any], s: NDArray[Any], average: str, classes: NDA
     for a, b in combinations(np.unique(encoded), 2):
         kept = (encoded == a) | (encoded == b)
         first = encoded[kept] == a
-        values.append(
-            (_auc(first, s[kept, a], None, None) + _auc(~first, s[kept, b], None, None)) / 2
-        )
+        values.append((_auc(first, s[kept, a], None, None) + _auc(~first, s[kept, b], None, None)) / 2)
         prevalence.append(kept.mean())
     return np.average(values, weights=prevalence if average == "weighted" else None)

@@ -75,9 +75,7 @@ def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
     """Scores as float64 or float32, of shape (n_samples,) or (n_samples, n_models)."""
     s = np.asarray(y_score)
     if s.ndim not in (1, 2):
-        raise ValueError(
-            f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}"
-        )
+        raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
     if s.dtype not in _SCORES:
         s = _as_float64(s, name)
     return np.ascontiguousarray(s) if s.ndim == 1 else s
@@ -128,14 +126,10 @@ def explain(data: Sample) -> None:
     _require_finite(data.weight, "sample_weight")
     if (data.weight < 0).any():
         index = int(np.argmax(data.weight < 0))
-        raise ValueError(
-            f"sample_weight must be non-negative, got {data.weight[index]} at index {index}"
-        )
+        raise ValueError(f"sample_weight must be non-negative, got {data.weight[index]} at index {index}")
     left = _classes(data.y[data.weight > 0])
     if len(left) < 2:
-        raise ValueError(
-            "sample_weight leaves one class only: every sample of the other has weight 0"
-        )
+        raise ValueError("sample_weight leaves one class only: every sample of the other has weight 0")
 
 
 def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
@@ -149,8 +143,7 @@ def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
         largest = max(abs(int(values.min())), abs(int(values.max())))
         if largest > _WHOLE:
             raise ValueError(
-                f"{name} holds {largest}, beyond the integers that float64 tells apart"
-                " (2**53); pass ranks instead"
+                f"{name} holds {largest}, beyond the integers that float64 tells apart (2**53); pass ranks instead"
             )
     return converted
 

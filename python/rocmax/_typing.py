@@ -1,0 +1,12 @@
+"""Array types that the package's signatures share."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+F64 = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+AnyArray = NDArray[Any]
+Labels = NDArray[Any]
+Scores = NDArray[np.float64] | NDArray[np.float32]

@@ -1,0 +1,41 @@
+"""What a solver may ask of the features, and the choice of who answers."""
+
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from rocmax._typing import F64
+from rocmax.designs._linear import DenseDesign, SparseDesign
+
+
+class Design(Protocol):
+    """The features behind a ranking problem, seen as a linear map.
+
+    A *vector* is a model: the weights of the features in a linear design. Solvers add and scale vectors as they are,
+    and use nothing of the features but the three products below, so a new storage is one new class.
+    """
+
+    n_samples: int
+    dim: int
+
+    def scores(self, vector: F64, /) -> F64:
+        """Return X v, one score for each sample: shape (dim,) to (n_samples,)."""
+        ...
+
+    def adjoint(self, coefs: F64, /) -> F64:
+        """Return X' a for each row a: shape (k, n_samples) to (k, dim)."""
+        ...
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        """Return the inner products of model space between the rows of u and of v: shape (k, l)."""
+        ...
+
+
+def as_design(X: Any) -> Design:
+    """Return the design for X, which the caller has validated: an ndarray or a scipy sparse matrix."""
+    if sp.issparse(X):
+        return SparseDesign(X)
+    if isinstance(X, np.ndarray):
+        return DenseDesign(X)
+    raise TypeError(f"X must be an ndarray or a scipy sparse matrix, got {type(X).__name__}")

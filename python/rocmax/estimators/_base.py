@@ -1,0 +1,72 @@
+"""What all rankers share: scores, thresholds, labels."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax._validation import check_two_classes
+
+_FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+
+
+class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A two-class model that scores samples; higher scores for ``classes_[1]``."""
+
+    classes_: AnyArray
+    intercept_: F64
+    n_features_in_: int
+
+    def decision_function(self, X: Any) -> F64:
+        """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores. Only their order matters to the measures of ranking.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **_FEATURES)
+        return np.asarray(self._scores(X) + self.intercept_[0])
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the class of each sample, by the rule of ``threshold``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Entries of ``classes_``.
+        """
+        decision = self.decision_function(X)
+        return np.asarray(self.classes_[(decision > 0).astype(int)])
+
+    def _scores(self, X: Any) -> F64:
+        raise NotImplementedError
+
+    def _validate_training(self, X: Any, y: Any) -> tuple[Any, Bool]:
+        """Return the checked features and which samples are positive; set ``classes_``."""
+        X, y = validate_data(self, X, y, ensure_min_samples=2, **_FEATURES)
+        self.classes_, positive = check_two_classes(y)
+        return X, positive
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "intercept_")

@@ -1,0 +1,72 @@
+"""Decision thresholds: a ranker has none, so one is chosen on the training scores."""
+
+from typing import Any
+
+import numpy as np
+
+from rocmax._typing import F64, Bool
+
+Threshold = str | tuple[str, float]
+
+
+def check_threshold(threshold: Any) -> tuple[str, float]:
+    """Return the rule and its number (0 where it takes none)."""
+    if isinstance(threshold, str) and threshold in ("midpoint", "eer", "youden"):
+        return threshold, 0.0
+    if isinstance(threshold, tuple) and len(threshold) == 2:
+        rule, number = threshold
+        if rule == "fpr" and 0.0 <= number <= 1.0:
+            return rule, float(number)
+        if rule == "cost" and 0.0 < number < np.inf:
+            return rule, float(number)
+    raise ValueError(
+        "threshold must be 'midpoint', 'eer', 'youden', ('fpr', rate) with 0 <= rate <= 1 or ('cost', ratio) with "
+        f"ratio > 0, got {threshold!r}"
+    )
+
+
+def choose_threshold(scores: F64, positive: Bool, threshold: Any) -> float:
+    """Return t such that predicting positive where score > t follows the rule on these scores.
+
+    Every rule but "midpoint" picks a cut between two neighbouring distinct scores and returns the middle of them, or a
+    cut outside all scores. O(N log N).
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Training scores.
+    positive : ndarray of shape (n_samples,)
+        Which samples are positive.
+    threshold : str or tuple
+        - "midpoint": (min s + max t) / 2, the middle of the margin where the classes separate;
+        - "eer": where the false positive and false negative rates are closest (the diagonal from (0, 1) to (1, 0));
+        - "youden": the largest true positive rate less false positive rate;
+        - ("fpr", rate): the largest true positive rate with a false positive rate of at most `rate`;
+        - ("cost", ratio): the lowest cost when a false positive costs `ratio` false negatives.
+    """
+    rule, number = check_threshold(threshold)
+    if rule == "midpoint":
+        return float(scores[positive].min() / 2 + scores[~positive].max() / 2)
+    cuts, fp, tp = _cuts(scores, positive)
+    n_pos, n_neg = tp[-1], fp[-1]
+    losses = {
+        "eer": np.abs(fp / n_neg - (n_pos - tp) / n_pos),
+        "youden": fp / n_neg - tp / n_pos,
+        "fpr": np.where(fp <= number * n_neg * (1 + 1e-12), -tp / n_pos, np.inf),
+        "cost": number * fp - tp,
+    }
+    return float(cuts[np.argmin(losses[rule])])
+
+
+def _cuts(scores: F64, positive: Bool) -> tuple[F64, F64, F64]:
+    """Return every cut from the highest down, with the numbers of false and true positives above it."""
+    order = np.argsort(-scores, kind="stable")
+    descending = scores[order]
+    last = np.append(np.flatnonzero(np.diff(descending)), len(scores) - 1)
+    upper, lower = descending[last[:-1]], descending[last[:-1] + 1]
+    middle = upper / 2 + lower / 2
+    between = np.where(middle < upper, middle, lower)
+    tp = np.cumsum(positive[order])[last]
+    fp = last + 1 - tp
+    low = np.nextafter(descending[-1], -np.inf)
+    return np.concatenate([[descending[0]], between, [low]]), np.append(0, fp), np.append(0, tp)

@@ -1,0 +1,61 @@
+"""What a solver may ask of a risk."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from rocmax import _core
+from rocmax._typing import F64
+
+
+class Evaluation(NamedTuple):
+    """What an oracle finds at one vector of scores.
+
+    Attributes
+    ----------
+    value : float
+        R(s).
+    coef : ndarray of shape (n_samples,)
+        A subgradient of R at s; its entries sum to zero.
+    partial_auc : float
+        The ranked partial AUC of s, ties counting 0.
+    """
+
+    value: float
+    coef: F64
+    partial_auc: float
+
+
+class Oracle:
+    """A risk R of score vectors, bound to one set of labels.
+
+    Convex oracles satisfy R(s') >= R(s) + coef . (s' - s); all are invariant to a shift of the scores.
+    """
+
+    def __init__(self, core: _core.Oracle, n_threads: int) -> None:
+        self._core = core
+        self._n_threads = n_threads
+
+    def __call__(self, scores: F64, /) -> Evaluation:
+        """Evaluate the risk; O(N + (m + j_b) log(m + j_b))."""
+        coef = np.empty(len(scores))
+        value, partial_auc = self._core.evaluate(scores, coef, self._n_threads)
+        return Evaluation(value, coef, partial_auc)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A risk R = convex - concave, both convex and non-negative; `whole` evaluates R itself."""
+
+    convex: Oracle
+    concave: Oracle
+    whole: Oracle
+
+
+class Risk(Protocol):
+    """A surrogate and its parameters."""
+
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
+        """Return the oracle of this risk for labels."""
+        ...

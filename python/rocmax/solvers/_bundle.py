@@ -1,0 +1,84 @@
+"""The cuts known of a convex risk, and the model of the objective that they make."""
+
+import numpy as np
+
+from rocmax._typing import F64
+from rocmax.designs import Design
+from rocmax.solvers._simplex_qp import minimise_on_simplex
+
+
+class Bundle:
+    """Cuts R(w) >= offset_k + <vector_k, w> of a convex risk R >= 0; the first is R >= 0 itself.
+
+    Cuts depend neither on C nor on a linear term beside the risk, so a path over C and the steps of a
+    convex-concave procedure go on with the ones they have. Holds 8 (dim + k) bytes a cut, k the number of cuts.
+    """
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        self._offsets = np.zeros(1)
+        self._vectors = np.zeros((1, design.dim))
+        self._gram = np.zeros((1, 1))
+        self._idle = np.zeros(1, dtype=np.int64)
+        self.weights = np.ones(1)
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def add(self, offsets: F64, vectors: F64) -> None:
+        """Add cuts; offsets of shape (k,), vectors of shape (k, dim)."""
+        cross = self._design.inner(self._vectors, vectors)
+        own = self._design.inner(vectors, vectors)
+        self._offsets = np.concatenate([self._offsets, offsets])
+        self._vectors = np.vstack([self._vectors, vectors])
+        self._gram = np.block([[self._gram, cross], [cross.T, own]])
+        self._idle = np.concatenate([self._idle, np.zeros(len(offsets), dtype=np.int64)])
+        self.weights = np.concatenate([self.weights, np.zeros(len(offsets))])
+
+    def minimise(self, C: float, tilt: "Tilt", *, tol: float) -> tuple[F64, float]:
+        """Minimise 1/2|w|^2 + C (max_k cut_k(w) - tilt(w)); return the minimiser and a lower bound of the minimum.
+
+        The bound holds whatever the accuracy `tol` of the minimiser.
+        """
+        gram, gain = self._gram, self._offsets
+        if tilt.vector is not None:
+            lean = self._design.inner(self._vectors, tilt.vector[None])[:, 0]
+            gram = gram - lean - lean[:, None] + self._design.inner(tilt.vector[None], tilt.vector[None])
+        start = self.weights * (C / self.weights.sum())
+        weights = minimise_on_simplex(gram, gain, C, start, tol=tol)
+        self.weights = weights
+        self._idle = np.where(weights > 0, 0, self._idle + 1)
+        vector = -(weights @ self._vectors)
+        if tilt.vector is not None:
+            vector += C * tilt.vector
+        norm = float(self._design.inner(vector[None], vector[None])[0, 0])
+        return vector, float(weights @ gain) - 0.5 * norm - C * tilt.offset
+
+    def forget(self, idle: int, at_least: int) -> None:
+        """Drop the cuts without weight in the last `idle` steps once there are more than `at_least`."""
+        if len(self) <= at_least:
+            return
+        kept = (self._idle <= idle) | (np.arange(len(self)) == 0)
+        self._offsets, self._vectors = self._offsets[kept], self._vectors[kept]
+        self._gram = self._gram[np.ix_(kept, kept)]
+        self._idle, self.weights = self._idle[kept], self.weights[kept]
+
+
+class Tilt:
+    """A linear function offset + <vector, w> taken off the risk; `coef` is the same over scores.
+
+    In the convex-concave procedure it is the concave part, linearised.
+    """
+
+    def __init__(self, design: Design, coef: F64 | None = None, offset: float = 0.0) -> None:
+        self.coef = coef
+        self.offset = offset
+        self.vector = None if coef is None else design.adjoint(coef[None])[0]
+
+    def lean(self, coef: F64) -> F64:
+        """Return the derivative over scores of the tilted risk, given that of the risk."""
+        return coef if self.coef is None else coef - self.coef
+
+    def at(self, scores: F64) -> float:
+        """Return its value at the model with these scores."""
+        return self.offset + (0.0 if self.coef is None else float(self.coef @ scores))

@@ -1,0 +1,66 @@
+"""The models met on the way, of which the best certified one is returned."""
+
+from typing import NamedTuple
+
+from rocmax._typing import F64
+
+
+class Model(NamedTuple):
+    """A vector, its scores on the training samples, and its squared length."""
+
+    vector: F64
+    scores: F64
+    norm: float
+
+
+class Candidate(NamedTuple):
+    """A model and how good it is."""
+
+    objective: float
+    partial_auc: float
+    model: Model
+
+
+class Candidates:
+    """Keeps, of all models met, those that no other beats in both objective and training partial AUC.
+
+    A model is certified within `tol` when (objective - bound) <= tol * objective. Surrogates that are nearly flat
+    certify many models, the zero model among them; the training partial AUC then tells which is of use.
+    """
+
+    def __init__(self, tol: float) -> None:
+        self._tol = tol
+        self._front: list[Candidate] = []  # both objective and partial AUC ascend
+        self._ranker: Candidate | None = None
+
+    @property
+    def ranker(self) -> Candidate:
+        """The one of best training partial AUC, whatever its objective."""
+        if self._ranker is None:
+            raise ValueError("no model was offered")
+        return self._ranker
+
+    @property
+    def lowest(self) -> Candidate:
+        """The one of lowest objective."""
+        return self._front[0]
+
+    def wants(self, objective: float, partial_auc: float) -> bool:
+        """Whether a model of these values would be kept; saves building one that is not."""
+        beaten = any(c.objective <= objective and c.partial_auc >= partial_auc for c in self._front)
+        return not beaten or self._ranker is None or partial_auc > self._ranker.partial_auc
+
+    def add(self, objective: float, partial_auc: float, model: Model) -> None:
+        """Keep a wanted model and drop those it beats."""
+        new = Candidate(objective, partial_auc, model)
+        if self._ranker is None or partial_auc > self._ranker.partial_auc:
+            self._ranker = new
+        front = [c for c in self._front if c.objective < objective or c.partial_auc > partial_auc]
+        front = sorted([*front, new], key=lambda c: c.objective)
+        # The bound never exceeds the lowest objective, so what is further off than tol can never be certified.
+        self._front = [c for c in front if c.objective * (1.0 - self._tol) <= front[0].objective]
+
+    def select(self, bound: float) -> Candidate:
+        """Return the certified model with the best training partial AUC, or else the one of lowest objective."""
+        certified = [c for c in self._front if c.objective - bound <= self._tol * c.objective]
+        return certified[-1] if certified else self._front[0]

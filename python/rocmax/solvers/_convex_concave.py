@@ -1,0 +1,92 @@
+"""The convex-concave procedure: a sequence of convex problems for a difference of convex risks."""
+
+from dataclasses import replace
+
+from rocmax.designs import Design
+from rocmax.risks import Difference
+from rocmax.solvers._bundle import Bundle, Tilt
+from rocmax.solvers._candidates import Model
+from rocmax.solvers._cutting_plane import Objective, Ray, minimise_convex
+from rocmax.solvers._result import Callback, Progress, SolverResult
+
+# A convex step ends when it has gained this share of what it could still gain at most.
+_ENOUGH = 0.5
+
+
+def minimise_difference(
+    risk: Difference,
+    design: Design,
+    C: float,
+    *,
+    tol: float,
+    max_iter: int,
+    start: Model,
+    callback: Callback | None = None,
+) -> SolverResult:
+    """Find a stationary point of J(w) = 1/2|w|^2 + C (f(w) - g(w)), f and g convex and non-negative.
+
+    Each step replaces g by its linearisation at the current model, which leaves a convex majorant of J that touches it
+    there, and takes that down by at least half of what can be gained; then it doubles the step for as long as J falls.
+    J never increases. The cuts of f serve all steps. The procedure ends at a model where the majorant's certified
+    minimum is within `tol` of it.
+
+    Parameters
+    ----------
+    risk : Difference
+        f and g.
+    design, C, tol, max_iter, callback
+        As in :func:`minimise_convex`; `tol` is for the last convex step, `max_iter` for the steps of all of them.
+    start : Model
+        Where to begin; not the zero model, at which all ties make g useless.
+
+    Returns
+    -------
+    SolverResult
+        With `objective` = J and `bound` that of the last convex step.
+
+    References
+    ----------
+    Narasimhan and Agarwal (2016), Algorithm 4.
+    """
+    whole = Objective(risk.whole, design, C)
+    zero_objective = whole(whole.zero())[0]
+    model, value = start, whole(start)[0]
+    bundle = Bundle(design)
+    history: list[Progress] = []
+    while True:
+        concave = risk.concave(model.scores)
+        tilt = Tilt(design, concave.coef, concave.value - float(concave.coef @ model.scores))
+
+        def enough(now: float, bound: float, before: float = value) -> bool:
+            return before - now >= _ENOUGH * (before - bound)
+
+        step = minimise_convex(
+            risk.convex,
+            design,
+            C,
+            tol=tol,
+            max_iter=max_iter - len(history),
+            start=model,
+            bundle=bundle,
+            tilt=tilt,
+            enough=enough,
+            callback=callback,
+        )
+        history += step.history
+        if not enough(step.lowest.objective, step.bound) or len(history) >= max_iter:
+            return replace(
+                step,
+                objective=whole(step.model)[0],
+                zero_objective=zero_objective,
+                history=history,
+                n_iter=len(history),
+            )
+        model, value = _follow(Ray(whole, model, step.lowest.model.vector), value)
+
+
+def _follow(ray: Ray, value: float) -> tuple[Model, float]:
+    """Return the model after the full step, or after twice, four times, ... that, while the objective falls."""
+    step, now = 1.0, ray.point(1.0).value
+    while (further := ray.point(2.0 * step).value) < now:
+        step, now = 2.0 * step, further
+    return (ray.model(step), now) if now < value else (ray.base, value)

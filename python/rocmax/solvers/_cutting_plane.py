@@ -1,0 +1,192 @@
+"""Cutting planes with an exact line search, for any convex risk and any design."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rocmax._typing import F64
+from rocmax.designs import Design
+from rocmax.risks import Evaluation, Oracle
+from rocmax.solvers._bundle import Bundle, Tilt
+from rocmax.solvers._candidates import Candidates, Model
+from rocmax.solvers._line_search import Point, minimise_on_ray
+from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
+
+# Cuts without weight for _IDLE steps go once there are more than _KEPT of them.
+_IDLE, _KEPT = 50, 200
+# Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
+_MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
+
+
+class Objective:
+    """F(w) = 1/2|w|^2 + C (R(w) - tilt(w)) over models that carry their scores."""
+
+    def __init__(self, oracle: Oracle, design: Design, C: float, tilt: Tilt | None = None) -> None:
+        self.oracle, self.design, self.C = oracle, design, C
+        self.tilt = tilt or Tilt(design)
+
+    def zero(self) -> Model:
+        """Return the model of weights zero."""
+        return Model(np.zeros(self.design.dim), np.zeros(self.design.n_samples), 0.0)
+
+    def __call__(self, model: Model) -> tuple[float, Evaluation]:
+        """Return F and what the oracle found."""
+        found = self.oracle(model.scores)
+        return 0.5 * model.norm + self.C * (found.value - self.tilt.at(model.scores)), found
+
+
+class Ray:
+    """The models base + t (target - base): one product with the features serves them all."""
+
+    def __init__(self, objective: Objective, base: Model, target: F64) -> None:
+        self._objective, self.base = objective, base
+        self._direction = target - base.vector
+        self._change = objective.design.scores(self._direction)
+        pair = np.array([base.vector, self._direction])
+        self._along, self.curvature = objective.design.inner(pair, self._direction[None])[:, 0].tolist()
+
+    def model(self, step: float) -> Model:
+        """Return the model at a step."""
+        norm = self.base.norm + step * (2.0 * self._along + step * self.curvature)
+        vector = self.base.vector + step * self._direction
+        return Model(vector, self.scores(step), max(norm, 0.0))
+
+    def scores(self, step: float) -> F64:
+        """Return its scores."""
+        return self.base.scores + step * self._change
+
+    def point(self, step: float) -> Point:
+        """Evaluate the objective at a step."""
+        scores = self.scores(step)
+        found = self._objective.oracle(scores)
+        norm = self.base.norm + step * (2.0 * self._along + step * self.curvature)
+        value = 0.5 * norm + self._objective.C * (found.value - self._objective.tilt.at(scores))
+        return Point(step, value, self.slope(step, found), found)
+
+    def slope(self, step: float, found: Evaluation) -> float:
+        """Return the derivative of the objective at a step, given the evaluation there."""
+        risk = self._objective.tilt.lean(found.coef) @ self._change
+        return float(self._along + step * self.curvature + self._objective.C * risk)
+
+
+def minimise_convex(
+    oracle: Oracle,
+    design: Design,
+    C: float,
+    *,
+    tol: float,
+    max_iter: int,
+    start: Model | None = None,
+    bundle: Bundle | None = None,
+    tilt: Tilt | None = None,
+    enough: Callable[[float, float], bool] | None = None,
+    callback: Callback | None = None,
+) -> SolverResult:
+    """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R convex and non-negative, to a certified relative gap.
+
+    Each step minimises the model that all cuts make, a lower bound of F, searches the ray from the best point through
+    that minimiser exactly, which takes oracle calls but no product with the features, and adds the two cuts that
+    enclose the minimum on the ray: between them they hold the kink that the best point sits on, which one cut cannot.
+    A step is one product with X, one of two rows with its transpose.
+
+    Parameters
+    ----------
+    oracle, design, C
+        R, the features and the weight of the risk.
+    tol : float
+        Stop once (F - bound) / F is this small.
+    max_iter : int
+        At most this many steps.
+    start : Model, default=None
+        Where to begin; the zero model by default.
+    bundle : Bundle, default=None
+        Cuts of the same oracle and design to go on with; new ones are added to it.
+    tilt : Tilt, default=None
+        A linear function taken off R.
+    enough : callable, default=None
+        Stops early when ``enough(F, bound)`` is true.
+    callback : callable, default=None
+        Called with a :class:`Progress` after each step.
+
+    Returns
+    -------
+    SolverResult
+        The certified model of best training partial AUC, or the one of lowest F if none is certified.
+
+    References
+    ----------
+    Narasimhan and Agarwal (2016), Algorithm 1; Franc and Sonnenburg (2009) for the line search.
+    """
+    objective = Objective(oracle, design, C, tilt)
+    bundle = bundle or Bundle(design)
+    best = start or objective.zero()
+    value, found = objective(best)
+    zero_objective = objective(objective.zero())[0]
+    candidates = Candidates(tol)
+    candidates.add(value, found.partial_auc, best)
+    bound = -np.inf
+    history: list[Progress] = []
+    cuts = [(found, best.scores)]
+    while True:
+        offsets = np.array([e.value - float(e.coef @ scores) for e, scores in cuts])
+        bundle.add(offsets, design.adjoint(np.array([e.coef for e, _ in cuts])))
+        left = value - bound if history else tol * abs(value)
+        vector, lower = bundle.minimise(C, objective.tilt, tol=max(_MASTER_TOL * left, 1e-15 * abs(value)))
+        bundle.forget(_IDLE, _KEPT)
+        bound = max(bound, lower)
+        history.append(Progress(value, bound, candidates.lowest.partial_auc))
+        if callback is not None:
+            callback(history[-1])
+        converged = relative_gap(value, bound) <= tol or (enough is not None and enough(value, bound))
+        if converged or len(history) >= max_iter:
+            break
+
+        ray = Ray(objective, best, vector)
+        here = Point(0.0, value, ray.slope(0.0, found), found)
+        if here.slope >= 0:
+            break  # the model's minimiser is the best point, to the last digit
+        points, lowest = minimise_on_ray(ray.point, here, ray.curvature, tol=_SEARCH_TOL * (value - bound))
+        for point in points:
+            if candidates.wants(point.value, point.evaluation.partial_auc):
+                candidates.add(point.value, point.evaluation.partial_auc, ray.model(point.step))
+        cuts = [(point.evaluation, ray.scores(point.step)) for point in _enclosing(points)]
+        if lowest.value < value:
+            best, value, found = ray.model(lowest.step), lowest.value, lowest.evaluation
+    if relative_gap(zero_objective, bound) <= tol:
+        _shrink_ranker(objective, candidates, zero_objective, bound / (1.0 - tol))
+    chosen = candidates.select(bound)
+    return SolverResult(
+        model=chosen.model,
+        objective=chosen.objective,
+        bound=bound,
+        zero_objective=zero_objective,
+        partial_auc=chosen.partial_auc,
+        lowest=candidates.lowest,
+        n_iter=len(history),
+        history=history,
+    )
+
+
+def _shrink_ranker(objective: Objective, candidates: Candidates, zero_objective: float, limit: float) -> None:
+    """Offer the best ranker met, scaled down until its objective is at most `limit`.
+
+    Where the zero model is certified, so is a short enough multiple of every model, and ranking ignores the scale.
+    """
+    ranker = candidates.ranker
+    # By convexity, F(t w) <= (1 - t) F(0) + t F(w).
+    excess = ranker.objective - zero_objective
+    step = 1.0 if excess <= 0 else min(1.0, (limit - zero_objective) / excess)
+    if step > 0:
+        vector, scores, norm = ranker.model
+        model = Model(step * vector, step * scores, step * step * norm)
+        value, found = objective(model)
+        if candidates.wants(value, found.partial_auc):
+            candidates.add(value, found.partial_auc, model)
+
+
+def _enclosing(points: list[Point]) -> list[Point]:
+    """Return the last point before the minimum and the first behind it, as far as they were evaluated."""
+    before = [point for point in points if point.slope < 0]
+    behind = [point for point in points if point.slope >= 0]
+    ends = [max(before, key=lambda p: p.step)] if before else []
+    return ends + ([min(behind, key=lambda p: p.step)] if behind else [])

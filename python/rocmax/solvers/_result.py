@@ -1,0 +1,77 @@
+"""What every solver returns, and the record it keeps on the way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rocmax.solvers._candidates import Candidate, Model
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a solver stands after a step.
+
+    Attributes
+    ----------
+    objective : float
+        The lowest value of 1/2|w|^2 + C R(w) so far.
+    bound : float
+        A proven lower bound of it; of the current convex step, where the risk is not convex.
+    partial_auc : float
+        The training partial AUC (ranked, strict) of the best model so far.
+    """
+
+    objective: float
+    bound: float
+    partial_auc: float
+
+    @property
+    def gap(self) -> float:
+        """(objective - bound) / objective, 0 where the objective is 0."""
+        return relative_gap(self.objective, self.bound)
+
+
+Callback = Callable[[Progress], None]
+
+
+@dataclass
+class SolverResult:
+    """A model and how good it is.
+
+    Attributes
+    ----------
+    model : Model
+        The vector, its scores on the training samples and its squared length.
+    objective : float
+        1/2|w|^2 + C R(w).
+    bound : float
+        A lower bound of the minimum.
+    zero_objective : float
+        The objective of the zero model.
+    partial_auc : float
+        Training partial AUC of the model.
+    lowest : Candidate
+        The model of lowest objective met, certified or not.
+    n_iter : int
+        Steps: products with the features, in pairs of one with X and one with its transpose.
+    history : list of Progress
+        One entry a step.
+    """
+
+    model: Model
+    objective: float
+    bound: float
+    zero_objective: float
+    partial_auc: float
+    lowest: Candidate
+    n_iter: int
+    history: list[Progress] = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        """(objective - bound) / objective, 0 where the objective is 0."""
+        return relative_gap(self.objective, self.bound)
+
+
+def relative_gap(objective: float, bound: float) -> float:
+    """Return (objective - bound) / objective; never negative, 0 where the objective is 0."""
+    return max(0.0, objective - bound) / objective if objective > 0 else 0.0

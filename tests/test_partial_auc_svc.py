@@ -1,0 +1,202 @@
+"""PartialAUCSVC as a user meets it."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import reference_risks as reference
+from rocmax import PartialAUCSVC
+from rocmax.exceptions import ZeroModelWarning
+
+
+@parametrize_with_checks(
+    [PartialAUCSVC(), PartialAUCSVC((0.0, 0.3), surrogate="tight"), PartialAUCSVC((0.1, 0.5), surrogate="ramp")]
+)
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def imbalanced():
+    X, y = make_classification(3000, 12, n_informative=6, weights=[0.93], class_sep=1.2, flip_y=0.02, random_state=0)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "ramp"])
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.02, 0.1)])
+def test_fitted_attributes_are_true(imbalanced, surrogate, fpr_range):
+    X, y = imbalanced
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ZeroModelWarning)
+        model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=10.0).fit(X, y)
+    w = model.coef_[0]
+    risk = getattr(reference, surrogate)(y, X @ w, fpr_range)
+    assert model.objective_ == pytest.approx(0.5 * w @ w + 10.0 * risk, rel=1e-9)
+    assert 0.0 <= model.dual_gap_ <= model.tol
+    assert model.coef_.shape == (1, X.shape[1]) and model.intercept_.shape == (1,)
+    np.testing.assert_allclose(model.decision_function(X), X @ w + model.intercept_[0])
+    np.testing.assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
+    assert len(model.history_["bound"]) == model.n_iter_
+    assert np.all(np.isfinite(w)) and np.any(w)
+
+
+def test_auto_is_tight_on_the_full_range_and_ramp_elsewhere(imbalanced):
+    assert PartialAUCSVC().fit(*imbalanced).surrogate_ == "tight"
+    assert PartialAUCSVC((0.0, 0.1)).fit(*imbalanced).surrogate_ == "ramp"
+
+
+def test_a_narrow_range_is_ranked_better_than_by_logistic_regression():
+    X, y = make_classification(
+        6000, 10, n_informative=5, n_clusters_per_class=3, weights=[0.9], class_sep=1.5, random_state=3
+    )
+    X = StandardScaler().fit_transform(X)
+    fpr_range = (0.0, 0.05)
+    ours = PartialAUCSVC(fpr_range, C=100.0).fit(X, y).decision_function(X)
+    theirs = LogisticRegression().fit(X, y).decision_function(X)
+    assert reference.ranked_partial_auc(y, ours, fpr_range) > reference.ranked_partial_auc(y, theirs, fpr_range) + 0.01
+
+
+def test_storage_does_not_matter(imbalanced):
+    X, y = imbalanced
+    fits = [
+        PartialAUCSVC((0.0, 0.1), C=10.0, tol=1e-5).fit(store(X), y)
+        for store in (np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array, sp.coo_matrix, np.float32)
+    ]
+    for fit in fits[1:]:
+        assert fit.objective_ == pytest.approx(fits[0].objective_, rel=2e-3)
+
+
+def test_threads_do_not_change_a_bit():
+    X, y = make_classification(70_000, 5, weights=[0.9], random_state=1)
+    fits = [PartialAUCSVC((0.0, 0.1), C=10.0, n_jobs=jobs).fit(X, y) for jobs in (1, 2)]
+    assert fits[0].coef_.tobytes() == fits[1].coef_.tobytes()
+    assert fits[0].dual_gap_ == fits[1].dual_gap_
+
+
+def test_rows_may_come_in_any_order(imbalanced):
+    X, y = imbalanced
+    order = np.random.default_rng(0).permutation(len(y))
+    one, other = (
+        PartialAUCSVC((0.0, 0.2), surrogate="tight", C=5.0, tol=1e-7).fit(A, b)
+        for A, b in ((X, y), (X[order], y[order]))
+    )
+    assert one.objective_ == pytest.approx(other.objective_, rel=1e-6)
+
+
+def test_labels_of_any_kind(imbalanced):
+    X, y = imbalanced
+    plain = PartialAUCSVC().fit(X, y)
+    named = PartialAUCSVC().fit(X, np.array(["bad", "good"])[y])
+    np.testing.assert_array_equal(plain.coef_, named.coef_)
+    np.testing.assert_array_equal(named.classes_, ["bad", "good"])
+    assert set(named.predict(X)) <= {"bad", "good"}
+
+
+def test_the_zero_model_is_reported_and_not_returned():
+    rng = np.random.default_rng(0)
+    y = (np.arange(4000) % 10 == 0).astype(int)
+    X = rng.standard_normal((4000, 5)) + 0.6 * y[:, None]
+    with pytest.warns(ZeroModelWarning, match=r"\(0, 0.05\).*ramp"):
+        model = PartialAUCSVC((0.0, 0.05), surrogate="tight", C=10.0).fit(X, y)
+    assert model.dual_gap_ <= model.tol
+    assert model.objective_ == pytest.approx(10.0, rel=1e-3)
+    assert reference.ranked_partial_auc(y, X @ model.coef_[0], (0.0, 0.05)) > 0.15
+
+
+def test_not_converged_is_said_with_the_gap(imbalanced):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 .*gap of"):
+        model = PartialAUCSVC(C=1e3, max_iter=2).fit(*imbalanced)
+    assert model.dual_gap_ > model.tol and model.n_iter_ == 2
+
+
+@pytest.mark.parametrize(
+    ("threshold", "check"),
+    [
+        ("eer", lambda fpr, tpr: abs(fpr - (1 - tpr)) < 0.02),
+        (("fpr", 0.05), lambda fpr, tpr: 0.04 < fpr <= 0.05),
+        (("fpr", 0.0), lambda fpr, tpr: fpr == 0.0),
+        ("youden", lambda fpr, tpr: tpr - fpr > 0.6),
+        (("cost", 1e9), lambda fpr, tpr: fpr == 0.0),
+        (("cost", 1e-9), lambda fpr, tpr: tpr == 1.0),
+        ("midpoint", lambda fpr, tpr: True),
+    ],
+)
+def test_thresholds(imbalanced, threshold, check):
+    X, y = imbalanced
+    predicted = PartialAUCSVC(threshold=threshold).fit(X, y).predict(X)
+    assert check(predicted[y == 0].mean(), predicted[y == 1].mean())
+
+
+def test_midpoint_separates_what_is_separable():
+    X = np.array([[0.0], [1.0], [3.0], [4.0]])
+    model = PartialAUCSVC(C=100.0, threshold="midpoint").fit(X, [0, 0, 1, 1])
+    assert -model.intercept_[0] / model.coef_[0, 0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": 0.0}, "C must be .*got 0.0"),
+        ({"C": -1}, "C must be .*got -1"),
+        ({"C": np.nan}, "C must be .*got nan"),
+        ({"C": "1"}, "C must be .*got '1'"),
+        ({"tol": 0.0}, "tol must be .*got 0.0"),
+        ({"max_iter": 0}, "max_iter must be .*got 0"),
+        ({"fpr_range": (0.5, 0.2)}, r"fpr_range must be .*got \(0.5, 0.2\)"),
+        ({"fpr_range": (0.0, 1.5)}, r"fpr_range must be .*got \(0.0, 1.5\)"),
+        ({"fpr_range": (0.0, np.nan)}, "fpr_range must be"),
+        ({"fpr_range": 0.1}, "fpr_range must be .*got 0.1"),
+        ({"surrogate": "hing"}, "surrogate must be one of .*got 'hing'"),
+        ({"threshold": ("fpr", 2.0)}, "threshold must be"),
+        ({"threshold": "best"}, "threshold must be .*got 'best'"),
+        ({"n_jobs": 0}, "n_jobs must be .*got 0"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        PartialAUCSVC(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[0.0], [np.nan]], [0, 1], "NaN"),
+        ([[0.0], [np.inf]], [0, 1], "infinity"),
+        ([[0.0], [1.0]], [1, 1], "one class"),
+        ([[0.0], [1.0], [2.0]], [0, 1, 2], "3 classes"),
+        (np.empty((0, 1)), [], "0 sample"),
+        ([[0.0], [1.0]], [0, 1, 1], "inconsistent"),
+    ],
+)
+def test_bad_data_is_named(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        PartialAUCSVC().fit(X, y)
+
+
+def test_it_lives_in_pipelines_and_searches():
+    X, y = load_breast_cancer(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), PartialAUCSVC((0.0, 0.1)))
+    search = GridSearchCV(pipeline, {"partialaucsvc__C": [1.0, 10.0]}, scoring="roc_auc", cv=3).fit(X, y)
+    assert search.best_score_ > 0.98
+    copy = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(copy.decision_function(X), search.decision_function(X))
+    assert clone(pipeline).get_params()["partialaucsvc__fpr_range"] == (0.0, 0.1)
+
+
+def test_steps_are_reported(imbalanced, capsys):
+    seen = []
+    model = PartialAUCSVC(verbose=2).fit(*imbalanced, callback=seen.append)
+    assert len(seen) == model.n_iter_ and seen[-1].gap <= model.tol
+    assert capsys.readouterr().out.count("objective") == model.n_iter_ + 1

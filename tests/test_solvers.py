@@ -1,0 +1,130 @@
+"""Certified optima: known cases, bounds, the convex-concave procedure, the small quadratic program."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import reference_risks as reference
+from rocmax import _core
+from rocmax.designs import as_design
+from rocmax.risks import Ramp, Tight
+from rocmax.solvers import Model, minimise_convex, minimise_difference
+from rocmax.solvers._simplex_qp import minimise_on_simplex
+
+CASES = Path(__file__).parent / "cases"
+STRUCTURAL = json.loads((CASES / "structural.json").read_text())["cases"]
+SURROGATES = json.loads((CASES / "surrogates.json").read_text())["cases"]
+
+
+def overlapping(rng, n=300, d=6, share=0.2, shift=1.0):
+    y = (rng.random(n) < share).astype(int)
+    y[:2] = 0, 1
+    return rng.standard_normal((n, d)) + shift * np.outer(y, np.ones(d)) / np.sqrt(d), y
+
+
+@pytest.mark.parametrize("case", SURROGATES)
+def test_surrogates_match_known_values(case):
+    scores = np.array(case["pos"] + case["neg"])
+    y = np.repeat([1, 0], [len(case["pos"]), len(case["neg"])])
+    problem, fpr_range = _core.Problem(y == 1), tuple(case["fpr_range"])
+    tight = Tight(fpr_range).bind(problem, 1)(scores)
+    assert tight.value == pytest.approx(case["tight"], abs=1e-12)
+    assert 1.0 - tight.partial_auc == pytest.approx(case["risk"], abs=1e-12)
+    assert Ramp(fpr_range).bind(problem, 1).whole(scores).value == pytest.approx(
+        reference.ramp(y, scores, fpr_range), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("case", STRUCTURAL)
+@pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_matrix])
+def test_tight_reaches_the_known_optimum(case, store):
+    X, y, fpr_range = np.array(case["X"]), np.array(case["y"]), tuple(case["fpr_range"])
+    oracle = Tight(fpr_range).bind(_core.Problem(y == 1), 1)
+    found = minimise_convex(oracle, as_design(store(X)), case["C"], tol=1e-8, max_iter=2000)
+    assert found.gap <= 1e-8
+    assert found.objective == pytest.approx(case["objective"], rel=1e-6)
+    assert found.bound <= case["objective"] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.05, 0.3)])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e4])
+def test_the_objective_and_its_bound_are_true(fpr_range, C):
+    X, y = overlapping(np.random.default_rng(0), shift=3.0)
+    oracle = Tight(fpr_range).bind(_core.Problem(y == 1), 1)
+    found = minimise_convex(oracle, as_design(X), C, tol=1e-6, max_iter=2000)
+    w = found.model.vector
+
+    def objective(v):
+        return 0.5 * v @ v + C * reference.tight(y, X @ v, fpr_range)
+
+    assert found.objective == pytest.approx(objective(w), rel=1e-9)
+    assert found.partial_auc == pytest.approx(reference.ranked_partial_auc(y, X @ w, fpr_range), abs=1e-12)
+    assert found.gap <= 1e-6
+    rng = np.random.default_rng(1)
+    for size in (1e-4, 1e-2, 1.0):
+        assert all(found.bound <= objective(w + size * rng.standard_normal(len(w))) for _ in range(20))
+    bounds = [progress.bound for progress in found.history]
+    objectives = [progress.objective for progress in found.history]
+    assert bounds == sorted(bounds) and objectives == sorted(objectives, reverse=True)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.05, 0.3), (0.0, 1.0)])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_the_ramp_falls_and_its_majorant_is_certified(fpr_range, C):
+    X, y = overlapping(np.random.default_rng(2), n=400)
+    problem, design = _core.Problem(y == 1), as_design(X)
+    start = minimise_convex(Tight((0.0, 1.0)).bind(problem, 1), design, C, tol=1e-2, max_iter=500).model
+
+    def objective(model):
+        return 0.5 * model.vector @ model.vector + C * reference.ramp(y, X @ model.vector, fpr_range)
+
+    found = minimise_difference(Ramp(fpr_range).bind(problem, 1), design, C, tol=1e-4, max_iter=3000, start=start)
+    assert found.gap <= 1e-4
+    assert found.objective == pytest.approx(objective(found.model), rel=1e-9)
+    assert found.objective <= objective(start)
+    again = minimise_difference(
+        Ramp(fpr_range).bind(problem, 1), design, C, tol=1e-4, max_iter=3000, start=found.lowest.model
+    )
+    assert again.lowest.objective <= objective(found.lowest.model) * (1 + 1e-12)
+
+
+def test_scores_and_norms_of_a_model_stay_exact():
+    X, y = overlapping(np.random.default_rng(3))
+    found = minimise_convex(
+        Tight((0.0, 0.2)).bind(_core.Problem(y == 1), 1), as_design(X), 50.0, tol=1e-8, max_iter=999
+    )
+    assert isinstance(found.model, Model)
+    np.testing.assert_allclose(found.model.scores, X @ found.model.vector, rtol=0, atol=1e-11)
+    assert found.model.norm == pytest.approx(found.model.vector @ found.model.vector, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_simplex_program_is_solved(seed):
+    rng = np.random.default_rng(seed)
+    k, rank = int(rng.integers(1, 9)), int(rng.integers(1, 6))
+    vectors = rng.standard_normal((k, rank)) * 10.0 ** rng.integers(-3, 4)
+    gram, gain, total = vectors @ vectors.T, rng.standard_normal(k), 10.0 ** rng.integers(-2, 3)
+    start = np.zeros(k)
+    start[0] = total
+    weights = minimise_on_simplex(gram, gain, total, start, tol=0.0)
+
+    def value(point):
+        return 0.5 * point @ gram @ point - gain @ point
+
+    assert np.all(weights >= 0) and weights.sum() == pytest.approx(total, rel=1e-12)
+    # Every support is tried: the best stationary point of a face is the minimum.
+    best = np.inf
+    for size in range(1, min(k, rank + 1) + 1):
+        for face in map(list, itertools.combinations(range(k), size)):
+            kkt = np.block([[gram[np.ix_(face, face)], np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
+            on_face = np.linalg.lstsq(kkt, np.append(gain[face], total), rcond=None)[0][:size]
+            if np.all(on_face >= 0) and np.isclose(on_face.sum(), total):
+                full = np.zeros(k)
+                full[face] = on_face
+                best = min(best, value(full))
+    scale = max(1.0, abs(best), total**2 * np.abs(gram).max())
+    assert value(weights) <= best + 1e-9 * scale
