@@ -28,7 +28,9 @@ def main() -> None:
     )
     scaler = StandardScaler().fit(X)
     X, X_test = scaler.transform(X), scaler.transform(X_test)
-    print(f"ijcnn1: {len(y):,} training and {len(y_test):,} test rows, FPR {FPR_RANGE}, ranked partial AUC on the test rows")
+    print(
+        f"ijcnn1: {len(y):,} training and {len(y_test):,} test rows, FPR {FPR_RANGE}, ranked partial AUC on test rows"
+    )
     print(f"{'model':<34}{'C':>6}{'test':>8}{'gap':>10}{'steps':>7}{'seconds':>9}  warnings")
     models = [("LogisticRegression", 1.0, LogisticRegression())]
     models += [

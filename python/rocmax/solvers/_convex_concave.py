@@ -71,6 +71,7 @@ def minimise_difference(
             tilt=tilt,
             enough=enough,
             callback=callback,
+            explore=False,
         )
         history += step.history
         if not enough(step.lowest.objective, step.bound) or len(history) >= max_iter:

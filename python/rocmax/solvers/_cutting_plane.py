@@ -14,6 +14,8 @@ from rocmax.solvers._result import Callback, Progress, SolverResult, relative_ga
 
 # Cuts without weight for _IDLE steps go once there are more than _KEPT of them.
 _IDLE, _KEPT = 50, 200
+# Multiples of C tried where the zero model is optimal.
+_EXPLORED = (10.0, 100.0)
 # Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
 
@@ -81,6 +83,7 @@ def minimise_convex(
     tilt: Tilt | None = None,
     enough: Callable[[float, float], bool] | None = None,
     callback: Callback | None = None,
+    explore: bool = True,
 ) -> SolverResult:
     """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R convex and non-negative, to a certified relative gap.
 
@@ -107,6 +110,9 @@ def minimise_convex(
         Stops early when ``enough(F, bound)`` is true.
     callback : callable, default=None
         Called with a :class:`Progress` after each step.
+    explore : bool, default=True
+        Where the zero model is certified, look for a model that ranks well among the equally certified small ones, on
+        the way to the minima for larger C.
 
     Returns
     -------
@@ -152,8 +158,21 @@ def minimise_convex(
         cuts = [(point.evaluation, ray.scores(point.step)) for point in _enclosing(points)]
         if lowest.value < value:
             best, value, found = ray.model(lowest.step), lowest.value, lowest.evaluation
-    if relative_gap(zero_objective, bound) <= tol:
-        _shrink_ranker(objective, candidates, zero_objective, bound / (1.0 - tol))
+    n_iter = len(history)
+    if explore and relative_gap(zero_objective, bound) <= tol:
+        rankers = [candidates.ranker]
+        for factor in _EXPLORED:
+            further = minimise_convex(
+                oracle, design, factor * C, tol=tol, max_iter=max_iter, bundle=bundle, tilt=tilt, explore=False
+            )
+            n_iter += further.n_iter
+            rankers.append(further.ranker)
+        ranker = max(rankers, key=lambda candidate: candidate.partial_auc).model
+        limit = bound / (1.0 - tol)
+        for model in _shrunk(objective, ranker, zero_objective, limit):
+            value, found = objective(model)
+            if value <= limit and candidates.wants(value, found.partial_auc):
+                candidates.add(value, found.partial_auc, model)
     chosen = candidates.select(bound)
     return SolverResult(
         model=chosen.model,
@@ -162,26 +181,22 @@ def minimise_convex(
         zero_objective=zero_objective,
         partial_auc=chosen.partial_auc,
         lowest=candidates.lowest,
-        n_iter=len(history),
+        ranker=candidates.ranker,
+        n_iter=n_iter,
         history=history,
     )
 
 
-def _shrink_ranker(objective: Objective, candidates: Candidates, zero_objective: float, limit: float) -> None:
-    """Offer the best ranker met, scaled down until its objective is at most `limit`.
+def _shrunk(objective: Objective, model: Model, zero_objective: float, limit: float) -> list[Model]:
+    """Return the model scaled down until its objective is at most `limit`, as far as convexity promises that.
 
     Where the zero model is certified, so is a short enough multiple of every model, and ranking ignores the scale.
     """
-    ranker = candidates.ranker
     # By convexity, F(t w) <= (1 - t) F(0) + t F(w).
-    excess = ranker.objective - zero_objective
-    step = 1.0 if excess <= 0 else min(1.0, (limit - zero_objective) / excess)
-    if step > 0:
-        vector, scores, norm = ranker.model
-        model = Model(step * vector, step * scores, step * step * norm)
-        value, found = objective(model)
-        if candidates.wants(value, found.partial_auc):
-            candidates.add(value, found.partial_auc, model)
+    excess = objective(model)[0] - zero_objective
+    room = limit - zero_objective
+    step = 1.0 if excess <= room else room / excess
+    return [Model(step * model.vector, step * model.scores, step * step * model.norm)] if step > 0 else []
 
 
 def _enclosing(points: list[Point]) -> list[Point]:

@@ -51,6 +51,8 @@ class SolverResult:
         Training partial AUC of the model.
     lowest : Candidate
         The model of lowest objective met, certified or not.
+    ranker : Candidate
+        The model of best training partial AUC met, certified or not.
     n_iter : int
         Steps: products with the features, in pairs of one with X and one with its transpose.
     history : list of Progress
@@ -63,6 +65,7 @@ class SolverResult:
     zero_objective: float
     partial_auc: float
     lowest: Candidate
+    ranker: Candidate
     n_iter: int
     history: list[Progress] = field(repr=False)
 
