@@ -6,8 +6,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
 
 from rocmax._typing import AnyArray, Bool
+from rocmax.designs import is_dask
+from rocmax.designs._memmap import blocks
+
+_FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
 def check_positive(name: str, value: Any) -> float:
@@ -56,3 +67,35 @@ def check_two_classes(y: Any) -> tuple[AnyArray, Bool]:
     if len(classes) < 2:
         raise ValueError(f"y must hold two classes, got one class: {classes!r}")
     return classes, codes == 1
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return X ready for ``as_design``; memmaps and dask arrays are checked in place, block by block."""
+    if isinstance(X, np.memmap) or is_dask(X):
+        _check_stored(X)
+        _check_feature_names(estimator, X, reset=reset)
+        _check_n_features(estimator, X, reset=reset)
+        return X
+    return validate_data(estimator, X, reset=reset, **_FEATURES)
+
+
+def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """Return features and labels, of one length."""
+    if isinstance(X, np.memmap) or is_dask(X):
+        y = column_or_1d(np.asarray(y), warn=True)
+        check_consistent_length(X, y)
+        return check_features(estimator, X, reset=True), y
+    return validate_data(estimator, X, np.asarray(y) if is_dask(y) else y, ensure_min_samples=2, **_FEATURES)  # type: ignore[no-any-return]
+
+
+def _check_stored(X: Any) -> None:
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(f"X must be a numeric array of two dimensions, got shape {X.shape} and dtype {X.dtype}")
+    if is_dask(X):
+        import dask.array as da
+
+        finite = bool(da.isfinite(X).all().compute())
+    else:
+        finite = all(bool(np.isfinite(block).all()) for _, _, block in blocks(X))
+    if not finite:
+        raise ValueError("X must be finite, got NaN or infinity")

@@ -6,7 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from rocmax._typing import F64
+from rocmax.designs._dask import DaskDesign
 from rocmax.designs._linear import DenseDesign, SparseDesign
+from rocmax.designs._memmap import MemmapDesign
 
 
 class Design(Protocol):
@@ -33,9 +35,18 @@ class Design(Protocol):
 
 
 def as_design(X: Any) -> Design:
-    """Return the design for X, which the caller has validated: an ndarray or a scipy sparse matrix."""
+    """Return the design for X, which the caller has validated: ndarray, scipy sparse, memmap or dask array."""
     if sp.issparse(X):
         return SparseDesign(X)
+    if isinstance(X, np.memmap):
+        return MemmapDesign(X)
     if isinstance(X, np.ndarray):
         return DenseDesign(X)
-    raise TypeError(f"X must be an ndarray or a scipy sparse matrix, got {type(X).__name__}")
+    if is_dask(X):
+        return DaskDesign(X)
+    raise TypeError(f"X must be an ndarray, scipy sparse, memmap or dask array, got {type(X).__name__}")
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a dask array, without importing dask."""
+    return type(X).__module__.startswith("dask.array")

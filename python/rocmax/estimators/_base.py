@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import check_two_classes
-
-_FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+from rocmax._validation import check_features, check_training_data, check_two_classes
 
 
 class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -25,7 +23,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
             Samples.
 
         Returns
@@ -34,7 +32,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The scores. Only their order matters to the measures of ranking.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **_FEATURES)
+        X = check_features(self, X, reset=False)
         return np.asarray(self._scores(X) + self.intercept_[0])
 
     def predict(self, X: Any) -> AnyArray:
@@ -42,7 +40,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
             Samples.
 
         Returns
@@ -58,7 +56,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validate_training(self, X: Any, y: Any) -> tuple[Any, Bool]:
         """Return the checked features and which samples are positive; set ``classes_``."""
-        X, y = validate_data(self, X, y, ensure_min_samples=2, **_FEATURES)
+        X, y = check_training_data(self, X, y)
         self.classes_, positive = check_two_classes(y)
         return X, positive
 

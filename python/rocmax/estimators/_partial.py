@@ -6,20 +6,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from rocmax import _core
 from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax._validation import check_choice, check_count, check_fpr_range, check_positive
 from rocmax.designs import as_design
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
+from rocmax.estimators._training import SURROGATES, Training
 from rocmax.exceptions import ZeroModelWarning
-from rocmax.risks import Ramp, Tight
-from rocmax.solvers import Callback, Progress, SolverResult, minimise_convex, minimise_difference
+from rocmax.solvers import Callback, Progress, SolverResult
 
 _FULL = (0.0, 1.0)
-# The full-range model only starts the descent on the ramp: a rough one does.
-_START_TOL = 1e-2
 
 
 class PartialAUCSVC(Ranker):
@@ -33,10 +30,12 @@ class PartialAUCSVC(Ranker):
     ----------
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates (low, high) that matter, 0 <= low < high <= 1. (0, 1) is the whole AUC.
-    surrogate : {"auto", "tight", "ramp"}, default="auto"
+    surrogate : {"auto", "tight", "hinge", "ramp"}, default="auto"
         - "tight": convex; per positive, the most violated ordering of the top negatives (reference [1]_, eq. 18). The
           pairwise hinge on the full range. On narrow ranges of hard problems its optimum may be the zero model (see
           Notes).
+        - "hinge": the mean of (1 - s_i + t_j)_+ over the pairs of the range; "tight" where the range starts at zero,
+          elsewhere not convex and minimised by the convex-concave procedure (reference [1]_, Algorithm 4).
         - "ramp": each pair costs min(1, (1 - s_i + t_j)_+), at most 1, so that hopeless pairs cannot dominate. Not
           convex: minimised by the convex-concave procedure from the full-range model, to a stationary point.
         - "auto": "tight" on the full range, "ramp" on any other.
@@ -155,7 +154,7 @@ class PartialAUCSVC(Ranker):
             The fitted model.
         """
         fpr_range = check_fpr_range(self.fpr_range)
-        surrogate = check_choice("surrogate", self.surrogate, ("auto", "tight", "ramp"))
+        surrogate = check_choice("surrogate", self.surrogate, ("auto", *SURROGATES))
         if surrogate == "auto":
             surrogate = "tight" if fpr_range == _FULL else "ramp"
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
@@ -164,19 +163,8 @@ class PartialAUCSVC(Ranker):
         threads = n_threads(self.n_jobs)
         X, positive = self._validate_training(X, y)
 
-        problem, design = _core.Problem(positive), as_design(X)
-        report = self._report(callback)
-
-        def tight(on: tuple[float, float], tol: float, callback: Callback | None) -> SolverResult:
-            oracle = Tight(on).bind(problem, threads)
-            return minimise_convex(oracle, design, C, tol=tol, max_iter=max_iter, callback=callback)
-
-        if surrogate == "tight":
-            result = tight(fpr_range, tol, report)
-        else:
-            start = tight(_FULL, max(tol, _START_TOL), None).model
-            risk = Ramp(fpr_range).bind(problem, threads)
-            result = minimise_difference(risk, design, C, tol=tol, max_iter=max_iter, start=start, callback=report)
+        training = Training(X, positive, fpr_range, threads)
+        result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, callback=self._report(callback))
 
         self.surrogate_ = surrogate
         self.coef_ = result.model.vector[None].copy()

@@ -1,6 +1,6 @@
 """Risks: parameters of a surrogate, bound to labels they become oracles over scores."""
 
 from rocmax.risks._base import Difference, Evaluation, Oracle, Risk
-from rocmax.risks._partial import Ramp, Tight
+from rocmax.risks._partial import Hinge, Ramp, Tight
 
-__all__ = ["Difference", "Evaluation", "Oracle", "Ramp", "Risk", "Tight"]
+__all__ = ["Difference", "Evaluation", "Hinge", "Oracle", "Ramp", "Risk", "Tight"]

@@ -28,6 +28,25 @@ class Tight:
 
 
 @dataclass(frozen=True)
+class Hinge:
+    """The mean of the hinge (1 - s + t)_+ over the pairs of the range; convex only where the range starts at zero.
+
+    With h(j) = 1/M sum_i sum_{r<=j} (1 - s_i + t_(r))_+, a convex function, R = h(j_b) - h(j_a).
+
+    References
+    ----------
+    Narasimhan and Agarwal (2016), section 6 and Algorithm 4.
+    """
+
+    fpr_range: tuple[float, float]
+
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
+        """Return the risk, or its two convex parts and the whole where it is not convex, for labels."""
+        j_a, j_b = _core.ranks(*self.fpr_range, problem.n_neg)
+        return _difference(problem, self.fpr_range, [(1.0, j_b, 1.0)], [(1.0, j_a, 1.0)], n_threads)
+
+
+@dataclass(frozen=True)
 class Ramp:
     """The mean of min(1, (1 - s + t)_+) over the pairs of the range: each pair costs at most 1; not convex.
 
@@ -37,14 +56,24 @@ class Ramp:
 
     fpr_range: tuple[float, float]
 
-    def bind(self, problem: _core.Problem, n_threads: int) -> Difference:
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
         """Return the two convex parts and the whole of this risk for labels."""
         j_a, j_b = _core.ranks(*self.fpr_range, problem.n_neg)
         convex = [(1.0, j_b, 1.0), (1.0, j_a, 0.0)]
         concave = [(1.0, j_b, 0.0), (1.0, j_a, 1.0)]
-        whole = convex + [(-weight, top, margin) for weight, top, margin in concave]
-        parts = (
-            Oracle(_core.Oracle.top_hinge(problem, *self.fpr_range, terms), n_threads)
-            for terms in (convex, concave, whole)
-        )
-        return Difference(*parts)
+        return _difference(problem, self.fpr_range, convex, concave, n_threads)
+
+
+_Terms = list[tuple[float, int, float]]  # weight, number of top negatives, margin
+
+
+def _difference(
+    problem: _core.Problem, fpr_range: tuple[float, float], convex: _Terms, concave: _Terms, n_threads: int
+) -> Oracle | Difference:
+    """Return convex - concave, or only the first where the second sums over no negatives."""
+    negated = [(-weight, top, margin) for weight, top, margin in concave]
+    f, g, whole = (
+        Oracle(_core.Oracle.top_hinge(problem, *fpr_range, terms), n_threads)
+        for terms in (convex, concave, convex + negated)
+    )
+    return Difference(f, g, whole) if any(top > 0 for _, top, _ in concave) else f

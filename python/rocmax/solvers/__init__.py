@@ -1,13 +1,16 @@
 """Solvers: they know neither the features nor the risk, only products with a design and calls of an oracle."""
 
+from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._candidates import Model
 from rocmax.solvers._convex_concave import minimise_difference
-from rocmax.solvers._cutting_plane import minimise_convex
+from rocmax.solvers._cutting_plane import Objective, minimise_convex
 from rocmax.solvers._result import Callback, Progress, SolverResult
 
 __all__ = [
+    "Bundle",
     "Callback",
     "Model",
+    "Objective",
     "Progress",
     "SolverResult",
     "minimise_convex",

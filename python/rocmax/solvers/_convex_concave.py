@@ -21,6 +21,7 @@ def minimise_difference(
     tol: float,
     max_iter: int,
     start: Model,
+    bundle: Bundle | None = None,
     callback: Callback | None = None,
 ) -> SolverResult:
     """Find a stationary point of J(w) = 1/2|w|^2 + C (f(w) - g(w)), f and g convex and non-negative.
@@ -38,6 +39,8 @@ def minimise_difference(
         As in :func:`minimise_convex`; `tol` is for the last convex step, `max_iter` for the steps of all of them.
     start : Model
         Where to begin; not the zero model, at which all ties make g useless.
+    bundle : Bundle, default=None
+        Cuts of f to go on with.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def minimise_difference(
     whole = Objective(risk.whole, design, C)
     zero_objective = whole(whole.zero())[0]
     model, value = start, whole(start)[0]
-    bundle = Bundle(design)
+    bundle = bundle or Bundle(design)
     history: list[Progress] = []
     while True:
         concave = risk.concave(model.scores)

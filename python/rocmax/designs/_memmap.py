@@ -1,0 +1,64 @@
+"""A design over a file: numpy.memmap, streamed in blocks."""
+
+import mmap
+from collections.abc import Iterator
+
+import numpy as np
+
+from rocmax._typing import F64, AnyArray
+
+# Bytes of the file mapped in at a time.
+_BLOCK = 1 << 26
+
+
+class MemmapDesign:
+    """A two-dimensional numpy.memmap, read in blocks along its slow axis and let go after each.
+
+    Every product is one pass over the file. Resident memory stays at one block beside the vectors, also where the file
+    is larger than memory: the pages of a block are handed back as soon as it is used. float32 is multiplied as float32.
+    """
+
+    def __init__(self, X: "np.memmap[tuple[int, ...], np.dtype[np.floating]]") -> None:
+        self.n_samples, self.dim = X.shape
+        self._X = X
+
+    def scores(self, vector: F64, /) -> F64:
+        scores = np.zeros(self.n_samples)
+        for rows, columns, block in blocks(self._X):
+            scores[rows] += block @ vector[columns].astype(block.dtype, copy=False)
+        return scores
+
+    def adjoint(self, coefs: F64, /) -> F64:
+        vectors = np.zeros((len(coefs), self.dim))
+        for rows, columns, block in blocks(self._X):
+            vectors[:, columns] += coefs[:, rows].astype(block.dtype, copy=False) @ block
+        return vectors
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        return u @ v.T
+
+
+def blocks(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
+    """Yield (rows, columns, X[rows, columns]) over blocks of a memmap; their pages leave memory afterwards."""
+    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
+    length, width = X.shape[::-1] if by_columns else X.shape
+    step = max(1, _BLOCK // max(1, width * X.itemsize))
+    everything = slice(None)
+    for start in range(0, length, step):
+        part = slice(start, min(start + step, length))
+        rows, columns = (everything, part) if by_columns else (part, everything)
+        block = np.asarray(X[rows, columns])
+        if block.dtype not in (np.float32, np.float64):
+            block = block.astype(np.float64)
+        yield rows, columns, block
+        _release(X)
+
+
+def _release(X: AnyArray) -> None:
+    """Hand the pages of the file back to the system, where it can be asked to; they are read again when needed.
+
+    Not those of a copy-on-write map, whose changes would be lost.
+    """
+    source = getattr(X, "_mmap", None)
+    if isinstance(source, mmap.mmap) and hasattr(source, "madvise") and X.mode in ("r", "r+", "w+"):  # type: ignore[attr-defined]
+        source.madvise(mmap.MADV_DONTNEED)

@@ -1,0 +1,149 @@
+"""One contract, every storage: the same products, the same models, no more memory than promised."""
+
+import subprocess
+import sys
+import textwrap
+
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from distributed import Client, LocalCluster
+
+from rocmax import PartialAUCSVC
+from rocmax.designs import _memmap as memmap_module
+from rocmax.designs import as_design, is_dask
+
+N_SAMPLES, N_FEATURES = 400, 7
+
+
+def features(dtype=np.float64):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N_SAMPLES, N_FEATURES))
+    X[rng.random(X.shape) < 0.5] = 0.0
+    return X.astype(dtype)
+
+
+def labels():
+    X = features()
+    rng = np.random.default_rng(1)
+    return (X @ np.arange(N_FEATURES) + 3.0 * rng.standard_normal(N_SAMPLES) > 8.0).astype(int)
+
+
+def in_file(tmp_path, X, order="C", mode="r"):
+    path = tmp_path / f"{order}{X.dtype}.bin"
+    written = np.memmap(path, dtype=X.dtype, mode="w+", shape=X.shape, order=order)
+    written[:] = X
+    written.flush()
+    return np.memmap(path, dtype=X.dtype, mode=mode, shape=X.shape, order=order)
+
+
+STORAGES = {
+    "C order": lambda X, _: np.ascontiguousarray(X),
+    "Fortran order": lambda X, _: np.asfortranarray(X),
+    "strided": lambda X, _: np.repeat(X, 2, axis=0)[::2],
+    "read only": lambda X, _: np.broadcast_to(X, X.shape),
+    "CSR": lambda X, _: sp.csr_array(X),
+    "CSC": lambda X, _: sp.csc_array(X),
+    "CSR matrix": lambda X, _: sp.csr_matrix(X),
+    "memmap C": lambda X, path: in_file(path, X),
+    "memmap Fortran": lambda X, path: in_file(path, X, "F"),
+    "memmap r+": lambda X, path: in_file(path, X, mode="r+"),
+    "dask": lambda X, _: da.from_array(X, chunks=(130, 3)),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", STORAGES)
+def test_products_agree(name, dtype, tmp_path, monkeypatch):
+    monkeypatch.setattr(memmap_module, "_BLOCK", 1000)  # several blocks
+    X = features(dtype)
+    design = as_design(STORAGES[name](X, tmp_path))
+    rng = np.random.default_rng(2)
+    w, A = rng.standard_normal(N_FEATURES), rng.standard_normal((3, N_SAMPLES))
+    tolerance = 1e-12 if dtype == np.float64 else 1e-5
+    assert (design.n_samples, design.dim) == X.shape
+    for found, expected in ((design.scores(w), X @ w), (design.adjoint(A), A @ X), (design.inner(A, A), A @ A.T)):
+        assert found.dtype == np.float64 and found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * 100)
+    # <X v, a> = <v, X' a>
+    assert design.scores(w) @ A[0] == pytest.approx(w @ design.adjoint(A[:1])[0], rel=tolerance * 100)
+
+
+@pytest.mark.parametrize("name", STORAGES)
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.05, 0.3)])
+def test_models_agree(name, fpr_range, tmp_path):
+    X, y = features(), labels()
+    expected = PartialAUCSVC(fpr_range, C=10.0, tol=1e-6).fit(X, y)
+    stored = STORAGES[name](X, tmp_path)
+    found = PartialAUCSVC(fpr_range, C=10.0, tol=1e-6).fit(stored, y)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-5)
+    assert found.n_features_in_ == N_FEATURES
+    np.testing.assert_allclose(found.decision_function(stored), found.decision_function(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["memmap C", "memmap Fortran", "dask"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_features_are_refused_in_place(name, bad, tmp_path):
+    X = features()
+    X[-1, -1] = bad
+    with pytest.raises(ValueError, match="X must be finite"):
+        PartialAUCSVC().fit(STORAGES[name](X, tmp_path), labels())
+
+
+def test_integers_in_a_file_are_read_as_numbers(tmp_path):
+    X = (10 * features()).astype(np.int16)
+    np.testing.assert_allclose(
+        PartialAUCSVC().fit(in_file(tmp_path, X), labels()).coef_,
+        PartialAUCSVC().fit(X.astype(float), labels()).coef_,
+        rtol=1e-8,
+    )
+
+
+def test_mismatched_lengths_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="inconsistent"):
+        PartialAUCSVC().fit(in_file(tmp_path, features()), labels()[:-1])
+    model = PartialAUCSVC().fit(features(), labels())
+    with pytest.raises(ValueError, match="expecting 7 features"):
+        model.predict(in_file(tmp_path, features()[:, :3]))
+
+
+def test_dask_is_known_without_being_imported():
+    script = "import sys, rocmax; raise SystemExit('dask' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert is_dask(da.ones(3)) and not is_dask(np.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_two_workers_give_the_model_of_one_process():
+    X, y = features(), labels()
+    expected = PartialAUCSVC((0.0, 0.3), surrogate="tight", C=10.0, tol=1e-8).fit(X, y)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        stored = da.from_array(X, chunks=(100, -1)).persist()
+        found = PartialAUCSVC((0.0, 0.3), surrogate="tight", C=10.0, tol=1e-8).fit(stored, da.from_array(y))
+        assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+
+
+def test_a_file_is_streamed_through_little_memory(tmp_path):
+    """512 MB of features; the fit itself may add 200 MB, blocks of 64 MB included."""
+    script = f"""
+        import resource
+        import numpy as np
+        from rocmax import PartialAUCSVC
+        shape = (1_000_000, 64)
+        path = {str(tmp_path / "large.bin")!r}
+        rng = np.random.default_rng(0)
+        X = np.memmap(path, dtype=np.float64, mode="w+", shape=shape)
+        y = np.zeros(shape[0], dtype=bool)
+        for start in range(0, shape[0], 50_000):
+            y[start : start + 5000] = True
+            X[start : start + 50_000] = rng.standard_normal((50_000, 64)) + y[start : start + 50_000, None]
+            X.flush()
+            X._mmap.madvise(4)
+        X = np.memmap(path, dtype=np.float64, mode="r", shape=shape)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        PartialAUCSVC(surrogate="tight", tol=0.1).fit(X, y)
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        assert after - before < 200_000, (before, after)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=200)
