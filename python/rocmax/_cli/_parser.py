@@ -1,0 +1,118 @@
+"""Arguments of every subcommand; argparse alone, so that ``--help`` and mistakes answer at once."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from rocmax._core import __version__
+
+_EXAMPLES = """examples:
+  rocmax demo
+  rocmax fit train.csv --label diagnosis --fpr 0 0.05 --out model.skops
+  rocmax score model.skops test.csv --out scores.csv
+"""
+
+
+class _Range(argparse.Action):
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        low, high = values
+        if not 0 <= low < high <= 1:
+            parser.error(f"{option_string} {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
+        setattr(namespace, self.dest, (low, high))
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text}: need a number above 0")
+    return value
+
+
+def _folds(text: str) -> int:
+    value = int(text)
+    if value < 2:
+        raise argparse.ArgumentTypeError(f"{text}: need 2 or more")
+    return value
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line; the subcommand is in ``command``."""
+    parser = argparse.ArgumentParser(
+        prog="rocmax",
+        description="Measure ROC curves, or the part of them you can afford, and maximise it.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"rocmax {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+
+    def command(name: str, summary: str, *, fpr: Sequence[float] | None) -> Any:
+        sub = commands.add_parser(name, help=summary, description=summary)
+        sub.add_argument("--json", action="store_true", help="print one JSON object")
+        if name != "score":
+            sub.add_argument(
+                "--fpr",
+                nargs=2,
+                type=float,
+                action=_Range,
+                default=fpr,
+                metavar=("LOW", "HIGH"),
+                help="the range of false positive rates that matters"
+                + (f" (default {fpr[0]:g} {fpr[1]:g})" if fpr else ""),
+            )
+        return sub
+
+    demo = command("demo", "Train on real data and compare with two baselines.", fpr=(0.0, 0.05))
+    demo.add_argument("--seed", type=int, default=0, help="of the split (default 0)")
+    demo.add_argument("--plot", default="rocmax-demo.png", metavar="FILE", help="default rocmax-demo.png")
+
+    fit = command("fit", "Train a partial-AUC machine on a table.", fpr=(0.0, 1.0))
+    fit.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
+    _add_label(fit)
+    fit.add_argument("--out", required=True, metavar="MODEL", help="model file to write")
+    fit.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to ignore")
+    fit.add_argument(
+        "--categorical",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="columns of numbers that are names (text columns always are)",
+    )
+    fit.add_argument(
+        "--C",
+        nargs="+",
+        type=_positive,
+        metavar="C",
+        help="weight of the mean pair loss; of several, cross-validation takes the best "
+        "(default 0.1 to 1000 in tenfold steps)",
+    )
+    fit.add_argument("--folds", type=_folds, default=5, help="for choosing C (default 5)")
+
+    score = command("score", "Score a table with a trained model.", fpr=None)
+    score.add_argument("model", help="written by rocmax fit")
+    score.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
+    score.add_argument("--out", metavar="FILE", help=".csv or .parquet (default: CSV on stdout)")
+    score.add_argument(
+        "--keep",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="columns to copy, beside the label's if the data has it",
+    )
+
+    return parser
+
+
+def _add_label(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--label", required=True, metavar="COLUMN", help="column of the classes")
+    parser.add_argument(
+        "--positive",
+        metavar="VALUE",
+        help="the positive class (default: of two, the greater in sorted order)",
+    )

@@ -1,0 +1,105 @@
+"""What every subcommand prints and draws."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from rocmax._cli._failure import Failure
+
+_BAND_ROWS = 200_000  # more rows make a band thinner than its curve, and slow
+
+
+def log(message: str) -> None:
+    """Print a line to stderr."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(message, markup=False)
+
+
+def say(message: str = "") -> None:
+    """Print a line to stdout."""
+    Console(highlight=False, soft_wrap=True).print(message, markup=False)
+
+
+def show(table: Table) -> None:
+    """Print a table to stdout."""
+    Console(highlight=False).print(table)
+
+
+def emit(result: Mapping[str, Any]) -> None:
+    """Print the one JSON object."""
+    print(json.dumps(result, allow_nan=False))
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show a progress bar on stderr, if that is a terminal; yields the function that moves it on."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
+
+
+def new_table(*headers: str) -> Table:
+    """Return a table of which the first column is text, the others numbers."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for k, header in enumerate(headers):
+        table.add_column(header, justify="left" if k == 0 else "right", no_wrap=k > 0)
+    return table
+
+
+def interval(estimate: float, bounds: tuple[float, float]) -> str:
+    """Return an estimate with its confidence interval."""
+    return f"{estimate:.4f}  [{bounds[0]:.4f}, {bounds[1]:.4f}]"
+
+
+def draw(
+    path: str,
+    positive: NDArray[np.bool_],
+    scores: Mapping[str, NDArray[np.float64]],
+    *,
+    fpr_range: tuple[float, float] | None,
+    confidence_level: float | None = None,
+    title: str = "",
+) -> None:
+    """Write a ROC plot; beside it, when a part of the range is asked for, that part enlarged."""
+    from matplotlib.figure import Figure
+
+    from rocmax.display import ROCDisplay
+
+    part = fpr_range is not None and fpr_range != (0.0, 1.0)
+    figure = Figure(figsize=(10.4 if part else 5.4, 5.2), dpi=150, layout="constrained")
+    axes = figure.subplots(1, 2 if part else 1, squeeze=False)[0]
+    if confidence_level is not None and len(positive) > _BAND_ROWS:
+        log(f"{path}: drawn without confidence bands, for more than {_BAND_ROWS:,} rows")
+        confidence_level = None
+    display = ROCDisplay.from_predictions(
+        positive,
+        scores,
+        fpr_range=fpr_range if part else None,
+        confidence_level=confidence_level,
+        ax=axes[0],
+    )
+    if part and fpr_range is not None:
+        display.plot(axes[1], zoom=True, legend=False)
+        axes[1].set_title(f"FPR in [{fpr_range[0]:g}, {fpr_range[1]:g}]", fontsize="medium")
+        axes[0].set_title("Whole range", fontsize="medium")
+    if title:
+        figure.suptitle(title)
+    try:
+        figure.savefig(path)
+    except (ValueError, OSError) as error:
+        raise Failure(f"{path}: cannot be written: {error}") from error
+
+
+def where(path: str) -> str:
+    """Return the path as the user would look for it."""
+    return str(Path(path).resolve())

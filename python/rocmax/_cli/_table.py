@@ -1,0 +1,100 @@
+"""Tables from files: columns by name, labels, scores; every fault names file, column and row."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rocmax._cli._failure import Failure, unknown
+
+_MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "?"]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A column of two classes."""
+
+    positive: NDArray[np.bool_]
+    name: str
+    value: Any
+
+    @property
+    def summary(self) -> str:
+        n, m = len(self.positive), int(self.positive.sum())
+        return f"{n:,} rows, {m:,} positive ({100 * m / n:.1f} %; {self.name} = {self.value})"
+
+
+def read(path: str) -> pl.DataFrame:
+    """Return the table in a .csv, .tsv (also compressed) or .parquet file."""
+    suffixes = [s.lower() for s in Path(path).suffixes]
+    if not Path(path).is_file():
+        raise Failure(f"{path}: no such file")
+    try:
+        if ".parquet" in suffixes:
+            frame = pl.read_parquet(path)
+        elif ".csv" in suffixes or ".tsv" in suffixes:
+            frame = pl.read_csv(
+                path,
+                separator="\t" if ".tsv" in suffixes else ",",
+                null_values=_MISSING,
+                infer_schema_length=None,
+            )
+        else:
+            raise Failure(f"{path}: not .csv, .tsv or .parquet")
+    except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
+        raise Failure(f"{path}: cannot be read: {str(error).partition(chr(10))[0]}") from error
+    if frame.is_empty():
+        raise Failure(f"{path}: no rows")
+    return frame
+
+
+def column(frame: pl.DataFrame, name: str) -> pl.Series:
+    """Return a column, or fail with the nearest name."""
+    if name not in frame.columns:
+        raise unknown("column", name, frame.columns)
+    return frame[name]
+
+
+def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
+    """Return which rows are positive."""
+    series = column(frame, name)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.null_count():
+        row = int(series.is_null().arg_true()[0]) + 1
+        raise Failure(f"column {name!r} has no label in row {row} (of {series.null_count()} such)")
+    values = series.unique().sort().to_list()
+    if len(values) == 1:
+        raise Failure(f"column {name!r} holds one class only ({values[0]}); two are needed")
+    if positive is None:
+        if len(values) > 2:
+            shown = ", ".join(str(v) for v in values[:5])
+            raise Failure(
+                f"column {name!r} holds {len(values)} values ({shown}, ...), not two classes; "
+                "say which is positive with --positive"
+            )
+        value = values[-1]
+    else:
+        texts = {str(v): v for v in values} | {f"{v:g}": v for v in values if isinstance(v, float)}
+        if positive not in texts:
+            raise unknown(f"--positive: in column {name!r} the value", positive, map(str, values))
+        value = texts[positive]
+    return Labels((series == value).to_numpy(), name, value)
+
+
+def scores(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
+    """Return a column of finite numbers."""
+    series = column(frame, name)
+    if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
+        raise Failure(f"column {name!r} is {series.dtype}, not numbers: it cannot be a score")
+    values = series.cast(pl.Float64).to_numpy()
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        shown = "missing or NaN" if np.isnan(values[bad[0]]) else "infinite"
+        raise Failure(
+            f"column {name!r} is {shown} in row {bad[0] + 1} ({bad.size} such): scores must be finite numbers"
+        )
+    return values

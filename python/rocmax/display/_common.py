@@ -1,0 +1,88 @@
+"""What the displays share: named score columns, colours, the look of the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito: told apart by colour-blind readers; black is kept for chance.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+SHADE = "#F3E8C8"
+
+Scores = ArrayLike | Mapping[str, ArrayLike]
+
+
+def named_scores(y_score: Scores, names: Sequence[str] | None) -> list[tuple[str, NDArray[np.float64]]]:
+    """Return (name, scores of shape (n_samples,)) for every model in `y_score`."""
+    if isinstance(y_score, Mapping):
+        if names is not None:
+            raise ValueError("names must be None when y_score is a mapping: its keys are the names")
+        columns = [np.asarray(scores, dtype=np.float64) for scores in y_score.values()]
+        labels = [str(name) for name in y_score]
+    else:
+        scores = np.asarray(y_score, dtype=np.float64)
+        columns = [scores] if scores.ndim == 1 else list(scores.T)
+        if names is None:
+            one = len(columns) == 1
+            labels = [""] if one else [f"model {k + 1}" for k in range(len(columns))]
+        else:
+            labels = [str(name) for name in names]
+    if len(labels) != len(columns):
+        raise ValueError(f"names has {len(labels)} entries for {len(columns)} columns of y_score")
+    return list(zip(labels, columns, strict=True))
+
+
+def estimator_scores(estimators: Any, X: Any, *, prefer: str = "decision_function") -> dict[str, NDArray[np.float64]]:
+    """Return the scores of one fitted estimator, a list of them, or a mapping from names.
+
+    All by the method `prefer` if all have it, since scores of two kinds share no scale.
+    """
+    if not isinstance(estimators, Mapping):
+        many = isinstance(estimators, list | tuple)
+        named: dict[str, Any] = {}
+        for estimator in estimators if many else [estimators]:
+            name = type(estimator).__name__
+            taken = sum(key == name or key.startswith(f"{name} (") for key in named)
+            named[f"{name} ({taken + 1})" if taken else name] = estimator
+        estimators = named
+    order = sorted(("decision_function", "predict_proba"), key=lambda method: method != prefer)
+    if not all(hasattr(estimator, prefer) for estimator in estimators.values()):
+        order.reverse()
+    return {name: _scores(estimator, X, order) for name, estimator in estimators.items()}
+
+
+def _scores(estimator: Any, X: Any, methods: Sequence[str]) -> NDArray[np.float64]:
+    for method in methods:
+        if hasattr(estimator, method):
+            scores = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+            break
+    else:
+        raise TypeError(f"{type(estimator).__name__} has neither decision_function nor predict_proba")
+    if method == "predict_proba" and scores.shape[1] == 2:
+        scores = scores[:, 1]
+    if scores.ndim != 1:
+        raise ValueError(f"{type(estimator).__name__} was fitted with more than two classes")
+    return scores
+
+
+def new_axes() -> Axes:
+    """Return the axes of a new pyplot figure."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'rocmax[plot]'") from error
+    return pyplot.subplots(figsize=(5.2, 5.0), layout="constrained")[1]
+
+
+def dress(ax: Axes, *, xlabel: str, ylabel: str) -> None:
+    """Give the axes their labels, a faint grid and no box."""
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.grid(color="0.9", linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,229 @@
+"""ROC curves of one or several models, with the part that counts shaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax.display._common import (
+    COLORS,
+    SHADE,
+    Scores,
+    dress,
+    estimator_scores,
+    named_scores,
+    new_axes,
+)
+from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+F64 = NDArray[np.float64]
+_GRID = np.linspace(0.0, 1.0, 1001)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One model's curve: its points, the area it is labelled with, and its band on a grid of FPRs."""
+
+    name: str
+    fpr: F64
+    tpr: F64
+    area: float
+    band: tuple[F64, F64, F64] | None = None
+
+
+class ROCDisplay:
+    """ROC curves of one or several models, an FPR range shaded, with bootstrap bands if wanted.
+
+    Made by `from_predictions` or `from_estimator`; `plot` draws again, on other axes or zoomed in
+    on the range.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        What to draw, in this order.
+    fpr_range : tuple of float, optional
+        The range to shade. The legend then gives partial AUC / width instead of AUC.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    curves : tuple of Curve
+    """
+
+    ax_: Axes
+    figure_: Any
+
+    def __init__(self, curves: Sequence[Curve], *, fpr_range: tuple[float, float] | None = None) -> None:
+        self.curves = tuple(curves)
+        self.fpr_range = fpr_range
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: Scores,
+        *,
+        fpr_range: tuple[float, float] | None = None,
+        names: Sequence[str] | None = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        confidence_level: float | None = None,
+        n_resamples: int = 500,
+        random_state: int | None = 0,
+        zoom: bool = False,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the ROC curves of scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Two classes; the greater label is the positive one unless `pos_label` says otherwise.
+        y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
+            Scores, or a mapping from the models' names to their scores.
+        fpr_range : tuple of float, optional
+            Range of false positive rates to shade; the legend gives the partial AUC on it.
+        names : sequence of str, optional
+            Names of the columns of `y_score`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights.
+        pos_label : label, optional
+            The positive class.
+        confidence_level : float, optional
+            Shade a pointwise band of this level round every curve: percentiles of the TPR at each
+            FPR over stratified bootstrap resamples. O(n_resamples * n_samples).
+        n_resamples : int, default=500
+            Bootstrap resamples.
+        random_state : int, optional, default=0
+            Seed of the resamples.
+        zoom : bool, default=False
+            Draw only `fpr_range`.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        display : ROCDisplay
+        """
+        labels = np.asarray(y_true)
+        if pos_label is None:
+            pos_label = np.unique(labels)[-1]
+        if confidence_level is not None and not 0 < confidence_level < 1:
+            raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}")
+        if confidence_level is not None and sample_weight is not None:
+            raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
+        curves = []
+        for name, scores in named_scores(y_score, names):
+            fpr, tpr, _ = roc_curve(labels, scores, pos_label=pos_label, sample_weight=sample_weight)
+            if fpr_range is None:
+                area = roc_auc_score(labels == pos_label, scores, sample_weight=sample_weight)
+            else:
+                area = partial_auc_score(labels == pos_label, scores, fpr_range=fpr_range, sample_weight=sample_weight)
+            band = None
+            if confidence_level is not None:
+                band = _bootstrap_band(labels == pos_label, scores, confidence_level, n_resamples, random_state)
+            curves.append(Curve(name, fpr, tpr, float(area), band))
+        return cls(curves, fpr_range=fpr_range).plot(ax, zoom=zoom)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
+        """Draw the ROC curves of fitted estimators.
+
+        Parameters
+        ----------
+        estimator : estimator, list of estimators, or mapping from names to estimators
+            Scores come from ``decision_function``, else from ``predict_proba``.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        **options
+            Keyword arguments of `from_predictions`.
+
+        Returns
+        -------
+        display : ROCDisplay
+        """
+        return cls.from_predictions(y, estimator_scores(estimator, X), **options)
+
+    def plot(self, ax: Axes | None = None, *, zoom: bool = False, legend: bool = True) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        zoom : bool, default=False
+            Draw only the FPR range.
+        legend : bool, default=True
+            Name the curves, with their areas.
+
+        Returns
+        -------
+        display : ROCDisplay
+            This object, with `ax_` and `figure_` set.
+        """
+        low, high = self.fpr_range or (0.0, 1.0)
+        ax = new_axes() if ax is None else ax
+        if self.fpr_range is not None and not zoom:
+            ax.axvspan(low, high, color=SHADE, linewidth=0, zorder=0)
+        measure = "AUC" if self.fpr_range is None else "pAUC"
+        for k, curve in enumerate(self.curves):
+            color = COLORS[k % len(COLORS)]
+            label = f"{curve.name}  {measure} {curve.area:.3f}".strip()
+            ax.plot(curve.fpr, curve.tpr, color=color, linewidth=1.8, label=label)
+            if curve.band is not None:
+                grid, below, above = curve.band
+                ax.fill_between(grid, below, above, color=color, alpha=0.15, linewidth=0)
+        ax.plot([0, 1], [0, 1], color="0.4", linewidth=1, linestyle=(0, (4, 3)))
+        dress(ax, xlabel="False positive rate", ylabel="True positive rate")
+        if zoom:
+            ax.set(xlim=(low, high), ylim=self._tpr_limits(low, high))
+        else:
+            ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+        if legend:
+            ax.legend(loc="lower right", frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _tpr_limits(self, low: float, high: float) -> tuple[float, float]:
+        ends = []
+        for curve in self.curves:
+            ends += [np.interp([low, high], curve.fpr, curve.tpr)]
+            if curve.band is not None:
+                grid, below, above = curve.band
+                ends += [np.interp([low, high], grid, below), np.interp([low, high], grid, above)]
+        return max(0.0, float(np.min(ends)) - 0.02), min(1.01, float(np.max(ends)) + 0.02)
+
+
+def _bootstrap_band(
+    positive: NDArray[np.bool_],
+    scores: F64,
+    confidence_level: float,
+    n_resamples: int,
+    random_state: int | None,
+) -> tuple[F64, F64, F64]:
+    """Pointwise percentile band of the TPR on a grid of FPRs; ties move together, as on the curve."""
+    blocks = np.unique(-scores, return_inverse=True)[1]
+    n_blocks = int(blocks.max()) + 1
+    classes = [blocks[positive], blocks[~positive]]
+    rng = np.random.default_rng(random_state)
+    tprs = np.empty((n_resamples, len(_GRID)))
+    for row in tprs:
+        rates = []
+        for members in classes:
+            drawn = members[rng.integers(len(members), size=len(members))]
+            counts = np.cumsum(np.bincount(drawn, minlength=n_blocks))
+            rates.append(np.concatenate(([0.0], counts / len(members))))
+        row[:] = np.interp(_GRID, rates[1], rates[0])
+    tail = (1 - confidence_level) / 2
+    below, above = np.quantile(tprs, [tail, 1 - tail], axis=0)
+    return _GRID, below, above

@@ -1,0 +1,227 @@
+"""The command line: results, JSON, exit codes, and one clear line for every kind of bad data."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rocmax.metrics import partial_auc_score
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+pytest.importorskip("skops")
+
+from rocmax._cli import main  # noqa: E402
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def frame() -> "pl.DataFrame":
+    rng = np.random.default_rng(0)
+    n = 600
+    sick = rng.random(n) < 0.2
+    dose = rng.normal(size=n) + 1.5 * sick
+    dose[::7] = np.nan
+    return pl.DataFrame(
+        {
+            "diagnosis": np.where(sick, "sick", "healthy"),
+            "dose": dose,
+            "age": rng.integers(20, 80, n),
+            "ward": np.where(rng.random(n) < 0.3 + 0.5 * sick, "north", "south"),
+            "smoker": rng.random(n) < 0.3,
+            "nothing": [None] * n,
+        }
+    )
+
+
+@pytest.fixture(params=["csv", "csv.gz", "parquet"])
+def data(frame: "pl.DataFrame", tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    path = tmp_path / f"data.{request.param}"
+    if request.param == "parquet":
+        frame.write_parquet(path)
+    elif request.param == "csv":
+        frame.write_csv(path)
+    else:
+        import gzip
+
+        path.write_bytes(gzip.compress(frame.write_csv().encode()))
+    return path
+
+
+@pytest.fixture
+def csv(frame: "pl.DataFrame", tmp_path: Path) -> Path:
+    path = tmp_path / "data.csv"
+    frame.write_csv(path)
+    return path
+
+
+def one_line(err: str) -> bool:
+    return err.count("\n") == 1 and err.startswith("rocmax: ") and "Traceback" not in err
+
+
+def test_fit_and_score(data: Path, tmp_path: Path, frame: "pl.DataFrame", run: Run) -> None:
+    model, scores = tmp_path / "model.skops", tmp_path / "scores.csv"
+    how = ["--label", "diagnosis", "--fpr", 0, 0.2, "--C", 1, 100, "--folds", 3]
+    code, out, err = run("fit", data, *how, "--out", model, "--json")
+    assert code == 0
+    result = json.loads(out)
+    assert result["positive"] == "sick" and result["n_samples"] == 600
+    assert set(result["numeric"]) == {"dose", "age", "smoker"}
+    assert result["categorical"] == ["ward"]
+    assert "nothing" in err
+    assert result["C"] in (1, 100) and 0 <= result["dual_gap"] <= 1e-3
+
+    code, out, _ = run("score", model, data, "--out", scores, "--keep", "age")
+    assert code == 0 and "600 scores" in out
+    table = pl.read_csv(scores)
+    assert table.columns == ["diagnosis", "age", "score"]
+    assert table["diagnosis"].to_list() == frame["diagnosis"].to_list()
+    reached = partial_auc_score(table["diagnosis"], table["score"], fpr_range=(0, 0.2))
+    assert reached > 0.5  # a random score has 0.1
+    # Held-out folds judge the same measure: not far from the training value.
+    assert abs(reached - result["cross_validated_partial_auc"]) < 0.15
+
+    # To stdout, and as JSON, the same numbers.
+    code, out, _ = run("score", model, data)
+    assert code == 0 and out.splitlines()[0] == "diagnosis,score" and len(out.splitlines()) == 601
+    code, out, _ = run("score", model, data, "--json")
+    np.testing.assert_array_equal(json.loads(out)["score"], table["score"].to_numpy())
+
+
+def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run) -> None:
+    model = tmp_path / "model.skops"
+    how = ["--label", "diagnosis", "--C", 1, "--drop", "dose", "nothing", "--categorical", "age"]
+    code, out, _ = run("fit", csv, *how, "--out", model, "--json")
+    result = json.loads(out)
+    assert code == 0 and result["numeric"] == ["smoker"] and result["categorical"] == ["age", "ward"]
+    other = tmp_path / "other.csv"
+    other.write_text("ward,age,smoker\nwest,200,true\nnorth,30,\n")
+    code, out, err = run("score", model, other)
+    assert code == 0, err
+    assert np.isfinite(pl.read_csv(out.encode())["score"].to_numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", "CSV", "--label", "diagnosys", "--out", "m"], "did you mean 'diagnosis'?"),
+        (["fit", "CSV", "--label", "diagnosis", "--drop", "dos", "--out", "m"], "'dose'"),
+        (["fit", "CSV", "--label", "dose", "--out", "m"], "no label in row 1"),
+        (["fit", "CSV", "--label", "age", "--out", "m"], "--positive"),
+        (["fit", "CSV", "--label", "diagnosis", "--positive", "sik", "--out", "m"], "'sick'"),
+        (["fit", "missing.csv", "--label", "diagnosis", "--out", "m"], "missing.csv: no such file"),
+        (["fit", "CSV", "--label", "diagnosis", "--out", "nowhere/m"], "no such folder"),
+        (["fit", "text.txt", "--label", "diagnosis", "--out", "m"], "not .csv, .tsv or .parquet"),
+        (["fit", "text.parquet", "--label", "diagnosis", "--out", "m"], "cannot be read"),
+        (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], "no rows"),
+        (["fit", "few.csv", "--label", "y", "--out", "m"], "5 folds need 5 rows of each class"),
+        (["fit", "one.csv", "--label", "y", "--out", "m"], "one class only"),
+        (["score", "text.txt", "CSV"], "not a model written by rocmax fit"),
+    ],
+)
+def test_bad_data_is_one_line(
+    arguments: list[str], said: str, csv: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("hello")
+    Path("text.parquet").write_text("hello")
+    Path("header.csv").write_text("diagnosis,x\n")
+    Path("few.csv").write_text("y,x\n" + "0,1\n" * 9 + "1,2\n")
+    Path("one.csv").write_text("y,x\n" + "1,1\n" * 9)
+    code, out, err = run(*(str(csv) if a == "CSV" else a for a in arguments))
+    assert code == 1 and out == "" and one_line(err), err
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["fly"],
+        ["fit"],
+        ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0.5", "0.1"],
+        ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
+        ["fit", "x.csv", "--label", "y", "--out", "m", "--C", "-1"],
+        ["demo", "--fpr", "0", "5"],
+    ],
+)
+def test_bad_usage_exits_with_2(arguments: list[str], run: Run) -> None:
+    code, out, err = run(*arguments)
+    assert code == 2 and out == "" and "error" in err
+
+
+def test_model_file_with_a_strange_type_is_not_loaded(csv: Path, tmp_path: Path, run: Run) -> None:
+    import skops.io
+
+    model = tmp_path / "model.skops"
+    skops.io.dump({"format": 1, "pipeline": Path("/")}, model)
+    code, _, err = run("score", model, csv)
+    assert code == 1 and one_line(err) and "never writes" in err
+
+
+def test_demo(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = run("demo", "--json")
+    assert code == 0
+    result = json.loads(out)
+    models = {row.pop("model"): row for row in result["models"]}
+    assert set(models) == {"PartialAUCSVC", "LogisticRegression", "LinearSVC"}
+    for row in models.values():
+        assert row["partial_auc"] <= models["PartialAUCSVC"]["partial_auc"]
+        assert 0.9 < row["auc"] < 1 and 0.7 < row["tpr_at_fpr"] < 1
+    assert result["dual_gap"] <= 1e-3
+    assert (tmp_path / result["plot"]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_missing_extra_is_named() -> None:
+    code = "import sys; sys.modules['polars'] = None; from rocmax._cli import main; sys.exit(main(sys.argv[1:]))"
+    arguments = ["fit", "data.csv", "--label", "y", "--out", "m"]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and one_line(done.stderr)
+    assert "pip install 'rocmax[cli]'" in done.stderr
+
+
+def test_interrupt(tmp_path: Path) -> None:
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "rocmax", "demo"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert demo.stdout is not None
+    assert demo.stdout.readline().startswith("Thyroid")  # at work now
+    demo.send_signal(signal.SIGINT)
+    _, err = demo.communicate(timeout=60)
+    assert demo.returncode == 130
+    assert err.strip() == "rocmax: interrupted"
+
+
+def test_reader_gone(csv: Path, tmp_path: Path, run: Run) -> None:
+    model = tmp_path / "model.skops"
+    assert run("fit", csv, "--label", "diagnosis", "--C", 1, "--out", model)[0] == 0
+    code = f"{sys.executable} -m rocmax score {model} {csv} | head -1"
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "diagnosis,score\n" and done.stderr == ""

@@ -1,0 +1,110 @@
+"""The plots: what is drawn, from which numbers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.naive_bayes import GaussianNB  # noqa: E402
+
+from rocmax.display import ROCDisplay  # noqa: E402
+from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _close() -> object:
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture
+def sample() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.3).astype(int)
+    return y, np.round(np.column_stack([rng.normal(size=400) + 1.5 * y, rng.normal(size=400) + y]), 1)
+
+
+def test_curve_and_area(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    y, scores = sample
+    display = ROCDisplay.from_predictions(y, scores[:, 0])
+    fpr, tpr, _ = roc_curve(y, scores[:, 0])
+    drawn = display.ax_.lines[0]
+    np.testing.assert_array_equal(drawn.get_xdata(), fpr)
+    np.testing.assert_array_equal(drawn.get_ydata(), tpr)
+    assert display.curves[0].area == roc_auc_score(y, scores[:, 0])
+    assert drawn.get_label() == f"AUC {display.curves[0].area:.3f}"
+    assert display.figure_ is display.ax_.figure
+
+
+def test_several_models_on_a_range(sample: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
+    y, scores = sample
+    axes = Figure().subplots(1, 2)
+    display = ROCDisplay.from_predictions(
+        np.where(y == 1, "no", "yes"),
+        {"first": scores[:, 0], "second": scores[:, 1]},
+        pos_label="no",
+        fpr_range=(0.1, 0.3),
+        ax=axes[0],
+    )
+    assert display.ax_ is axes[0]
+    for k, name in enumerate(("first", "second")):
+        area = partial_auc_score(y, scores[:, k], fpr_range=(0.1, 0.3))
+        assert display.ax_.lines[k].get_label() == f"{name}  pAUC {area:.3f}"
+    shaded = axes[0].patches[0].get_extents().transformed(axes[0].transData.inverted())
+    np.testing.assert_allclose([shaded.x0, shaded.x1], [0.1, 0.3])
+    display.plot(axes[1], zoom=True, legend=False)
+    assert axes[1].get_xlim() == (0.1, 0.3) and axes[1].get_legend() is None
+    # The curves on the range lie inside the zoomed axes.
+    low, high = axes[1].get_ylim()
+    for curve in display.curves:
+        ends = np.interp([0.1, 0.3], curve.fpr, curve.tpr)
+        assert low <= ends[0] and ends[1] <= high
+    display.figure_.savefig(tmp_path / "roc.png")
+
+
+def test_band_covers_the_curve_and_narrows(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    y, scores = sample
+    widths = []
+    for times in (1, 9):
+        display = ROCDisplay.from_predictions(
+            np.tile(y, times), np.tile(scores[:, 0], times), confidence_level=0.9, n_resamples=200
+        )
+        curve = display.curves[0]
+        assert curve.band is not None
+        grid, below, above = curve.band
+        middle = np.interp(grid, curve.fpr, curve.tpr)
+        assert np.all(below <= above) and np.mean((below <= middle) & (middle <= above)) > 0.98
+        widths.append(np.mean(above - below))
+    assert 2.4 < widths[0] / widths[1] < 3.6  # sqrt(9)
+    again = ROCDisplay.from_predictions(y, scores[:, 0], confidence_level=0.9, n_resamples=200)
+    first = ROCDisplay.from_predictions(y, scores[:, 0], confidence_level=0.9, n_resamples=200)
+    np.testing.assert_array_equal(again.curves[0].band, first.curves[0].band)
+
+
+def test_from_estimator(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    y, X = sample
+    models = [LogisticRegression().fit(X, y), GaussianNB().fit(X, y), GaussianNB().fit(X[:, ::-1], y)]
+    display = ROCDisplay.from_estimator(models, X, y)
+    assert [c.name for c in display.curves] == ["LogisticRegression", "GaussianNB", "GaussianNB (2)"]
+    assert display.curves[0].area == roc_auc_score(y, models[0].decision_function(X))
+    assert display.curves[1].area == roc_auc_score(y, models[1].predict_proba(X)[:, 1])
+    named = ROCDisplay.from_estimator({"mine": models[0]}, X, y, fpr_range=(0, 0.2))
+    assert named.curves[0].name == "mine"
+
+
+def test_bad_arguments(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    y, scores = sample
+    with pytest.raises(ValueError, match="names has 1 entries for 2 columns"):
+        ROCDisplay.from_predictions(y, scores, names=["one"])
+    with pytest.raises(ValueError, match="confidence_level must be between 0 and 1, got 95"):
+        ROCDisplay.from_predictions(y, scores, confidence_level=95)
+    with pytest.raises(ValueError, match="sample_weight"):
+        ROCDisplay.from_predictions(y, scores, confidence_level=0.9, sample_weight=np.ones(400))
+    with pytest.raises(TypeError, match="object has neither"):
+        ROCDisplay.from_estimator(object(), scores, y)
