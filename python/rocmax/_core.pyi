@@ -7,7 +7,18 @@ from numpy.typing import NDArray
 
 from rocmax._typing import F64, Labels, Scores
 
-__all__ = ["Curve", "Oracle", "Problem", "__version__", "auc", "measure", "ranks"]
+__all__ = [
+    "Curve",
+    "Oracle",
+    "Problem",
+    "__version__",
+    "auc",
+    "bootstrap",
+    "components",
+    "covariance",
+    "measure",
+    "ranks",
+]
 __version__: str
 
 def ranks(low: float, high: float, n_neg: int) -> tuple[int, int]: ...
@@ -21,6 +32,37 @@ def measure(
     high: float,
     n_threads: int,
 ) -> Any: ...
+def components(
+    y_true: Labels,
+    y_score: Scores,
+    sample_weight: F64 | None,
+    name: str,
+    low: float,
+    high: float,
+    n_threads: int,
+) -> tuple[F64, F64]: ...
+def covariance(
+    y_true: Labels,
+    y_score: Scores,
+    sample_weight: F64 | None,
+    weight_kind: str,
+    name: str,
+    low: float,
+    high: float,
+    n_threads: int,
+) -> tuple[F64, F64, F64]: ...
+def bootstrap(
+    y_true: Labels,
+    y_score: Scores,
+    sample_weight: F64 | None,
+    name: str,
+    low: float,
+    high: float,
+    stratified: bool,
+    n_resamples: int,
+    seed: int,
+    n_threads: int,
+) -> F64: ...
 
 @final
 class Curve:
@@ -28,6 +70,7 @@ class Curve:
     @property
     def weights(self) -> tuple[float, float]: ...
     def measure(self, name: str, low: float, high: float) -> float: ...
+    def moments(self, name: str, low: float, high: float) -> tuple[float, list[float], list[float]]: ...
     def steps(self) -> tuple[F64, F64, F64]: ...
 
 @final

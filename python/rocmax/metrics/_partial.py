@@ -13,15 +13,16 @@ from rocmax.metrics._validation import call, choice, rate_range, sample
 _NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
 
 
-def partial_name(method: str, normalize: str | None, tpr_range: Any) -> str:
-    """Return the core's name of a partial area; checks the options."""
-    choice(method, ("curve", "ranked"), "method")
+def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[str, float, float]:
+    """Return the core's name and range of a partial area; checks the options."""
     choice(normalize, tuple(_NORMALIZE), "normalize")
-    if method == "curve":
-        return ("partial" if tpr_range is None else "sensitivity") + _NORMALIZE[normalize]
-    if tpr_range is not None:
-        raise ValueError("tpr_range needs method='curve', got method='ranked'")
-    return "ranked"
+    low, high = rate_range(fpr_range, "fpr_range")
+    if tpr_range is None:
+        return "partial" + _NORMALIZE[normalize], low, high
+    if (low, high) != (0.0, 1.0):
+        raise ValueError(f"give fpr_range or tpr_range, got {fpr_range!r} and {tpr_range!r}")
+    low, high = rate_range(tpr_range, "tpr_range")
+    return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
 
 
 def partial_auc_score(
@@ -94,15 +95,15 @@ def partial_auc_score(
     >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0.0, 0.5))
     0.5
     """
-    name = partial_name(method, normalize, tpr_range)
-    if name == "ranked" and normalize != "width":
-        raise ValueError(f"method='ranked' is a mean over pairs: normalize='width', got {normalize!r}")
-    low, high = rate_range(fpr_range, "fpr_range")
-    if tpr_range is not None:
-        if (low, high) != (0.0, 1.0):
-            raise ValueError(f"give fpr_range or tpr_range, got {fpr_range!r} and {tpr_range!r}")
-        above, below = rate_range(tpr_range, "tpr_range")
-        low, high = 1.0 - below, 1.0 - above
+    choice(method, ("curve", "ranked"), "method")
+    name, low, high = curve_area(fpr_range, tpr_range, normalize)
+    if method == "ranked":
+        if tpr_range is not None or normalize != "width":
+            raise ValueError(
+                "method='ranked' is a mean over pairs: it takes fpr_range and normalize='width',"
+                f" got tpr_range={tpr_range!r} and normalize={normalize!r}"
+            )
+        name = "ranked"
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if name == "ranked" and data.weight is not None and (data.weight % 1 != 0).any():
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")

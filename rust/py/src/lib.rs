@@ -10,7 +10,7 @@ mod problem;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::metric::{Curve, auc, measure};
+    use crate::metric::{Curve, auc, bootstrap, components, covariance, measure};
     #[pymodule_export]
     use crate::oracle::Oracle;
     #[pymodule_export]

@@ -19,6 +19,11 @@ pub enum Normalize {
 }
 
 impl Normalize {
+    /// What the normalised value gains for every unit of raw area.
+    pub(crate) fn slope(self, range: RateRange) -> f64 {
+        self.apply(1.0, range) - self.apply(0.0, range)
+    }
+
     /// The normalised value of the raw area `area`.
     pub fn apply(self, area: f64, range: RateRange) -> f64 {
         match self {
@@ -63,6 +68,17 @@ impl Curve {
     /// [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `y_score` or `sample_weight`,
     /// [`Error::OneClass`] if a class has no weight, [`Error::Interrupted`].
     pub fn new<S: Score>(labels: &Labels<'_>, scores: &[S], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
+        Self::build(labels, scores, weights, |_, _| (), ctx)
+    }
+
+    /// [`Curve::new`] that calls `place(sample, step)` for every sample of positive weight.
+    pub(crate) fn build<S: Score>(
+        labels: &Labels<'_>,
+        scores: &[S],
+        weights: Option<&[f64]>,
+        mut place: impl FnMut(usize, usize),
+        ctx: &Ctx<'_>,
+    ) -> Result<Self> {
         let [pos, neg] = sorted_classes(labels, scores, weights, ctx)?;
         let weight = |entry: &Entry| weights.map_or(1.0, |w| w[entry.index()]);
         let mut steps: Vec<Step> = Vec::new();
@@ -73,10 +89,11 @@ impl Curve {
                 (Some(&x), None) | (None, Some(&x)) => x,
                 (None, None) => break,
             };
-            let take = |class: &mut &[Entry]| {
+            let mut take = |class: &mut &[Entry]| {
                 let count = class.iter().take_while(|e| e.ties(top)).count();
                 let (block, rest) = class.split_at(count);
                 *class = rest;
+                block.iter().for_each(|e| place(e.index(), steps.len()));
                 if weights.is_none() { count as f64 } else { block.iter().map(weight).collect::<Sum>().value() }
             };
             let (pos, neg) = (take(&mut p), take(&mut n));

@@ -3,12 +3,18 @@
 //! Every measure of one score vector is a sum over its [`Curve`], the weight of either class at each distinct score;
 //! [`measure`] takes the shorter ways that some of them have.
 
+mod bootstrap;
+mod components;
+mod covariance;
 mod curve;
 mod labels;
 mod measure;
 mod scored;
 mod sum;
 
+pub use bootstrap::{Resampling, Scheme, bootstrap};
+pub use components::Components;
+pub use covariance::{Covariance, Moments, WeightKind, covariance};
 pub use curve::{Curve, Normalize, Score, Step};
 pub use labels::{Label, Labels};
 pub use measure::{Measure, auc, measure};

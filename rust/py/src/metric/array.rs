@@ -51,6 +51,33 @@ impl LabelArray<'_> {
     }
 }
 
+/// Runs `$body` with `$columns` bound to the score vectors of a [`ScoreArray`], as slices of float64 or of float32.
+macro_rules! with_columns {
+    ($scores:expr, $columns:ident => $body:expr) => {
+        match $scores {
+            ScoreArray::F64(a) => {
+                let $columns = [a.as_slice()?];
+                $body
+            }
+            ScoreArray::F32(a) => {
+                let $columns = [a.as_slice()?];
+                $body
+            }
+            ScoreArray::F64s(a) => {
+                let owned: Vec<Vec<f64>> = a.as_array().columns().into_iter().map(|c| c.to_vec()).collect();
+                let $columns: Vec<&[f64]> = owned.iter().map(Vec::as_slice).collect();
+                $body
+            }
+            ScoreArray::F32s(a) => {
+                let owned: Vec<Vec<f32>> = a.as_array().columns().into_iter().map(|c| c.to_vec()).collect();
+                let $columns: Vec<&[f32]> = owned.iter().map(Vec::as_slice).collect();
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_columns;
+
 pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
 
 /// The weights as a slice, if there are any.

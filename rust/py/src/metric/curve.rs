@@ -53,8 +53,16 @@ impl Curve {
     }
 
     /// The value of a measure.
-    fn measure(&self, name: &str, low: f64, high: f64) -> PyResult<f64> {
-        Ok(self.inner.measure(parse(name, low, high)?))
+    fn measure(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<f64> {
+        let measure = parse(name, low, high)?;
+        gate::enter(py, 1, self.inner.steps().len(), |_| Ok(self.inner.measure(measure)))
+    }
+
+    /// The value of a measure, and by class the sums of squares and of cubes of its components about their mean.
+    fn moments(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<(f64, [f64; 2], [f64; 2])> {
+        let measure = parse(name, low, high)?;
+        let found = gate::enter(py, 1, self.inner.steps().len(), |_| self.inner.moments(measure))?;
+        Ok((found.estimate, found.squares, found.cubes))
     }
 
     /// Distinct scores, descending, and the weights of the positives and of the negatives that have them.

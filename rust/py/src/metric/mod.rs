@@ -2,7 +2,9 @@
 
 mod array;
 mod curve;
+mod inference;
 mod point;
 
 pub(crate) use curve::Curve;
+pub(crate) use inference::{bootstrap, components, covariance};
 pub(crate) use point::{auc, measure};

@@ -1,0 +1,398 @@
+"""Tests of the difference between measures of two or more models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg, stats
+
+from rocmax.metrics._clustered import clustered_covariance
+from rocmax.metrics._inference import ConfidenceInterval, variance_parts
+from rocmax.metrics._measure import (
+    Measure,
+    check_level,
+    covariance_parts,
+    parse_measure,
+    point_estimates,
+    require_two,
+    totals,
+)
+from rocmax.metrics._resample import replicate, seed_of
+from rocmax.metrics._validation import F64, Sample, choice, explain, sample, scores
+
+_ALTERNATIVES = ("two-sided", "less", "greater")
+_ADJUSTMENTS = ("holm", "bonferroni", "fdr_bh", None)
+
+
+@dataclass(frozen=True)
+class AUCComparison:
+    """A test of whether two models have the same measure.
+
+    Attributes
+    ----------
+    estimate_a, estimate_b, difference : float
+        The measure of either model, and a minus b.
+    statistic : float
+        The difference over its standard error.
+    pvalue : float
+        Of the alternative that was asked for.
+    confidence_interval : ConfidenceInterval
+        Two-sided, of the difference.
+    covariance : ndarray of shape (2, 2)
+        Of the two estimates.
+    df : float or None
+        Degrees of freedom of Student's t; None for the normal distribution.
+    method, alternative : str
+        As asked for.
+    """
+
+    estimate_a: float
+    estimate_b: float
+    difference: float
+    statistic: float
+    pvalue: float
+    confidence_interval: ConfidenceInterval
+    covariance: F64
+    df: float | None
+    method: str
+    alternative: str
+
+
+def compare_auc(
+    y_true: ArrayLike,
+    score_a: ArrayLike,
+    score_b: ArrayLike,
+    *,
+    y_true_b: ArrayLike | None = None,
+    metric: str = "auc",
+    fpr_range: tuple[float, float] | None = None,
+    tpr_range: tuple[float, float] | None = None,
+    normalize: str | None = "width",
+    method: str = "delong",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    stratified: bool = True,
+    sample_weight: ArrayLike | None = None,
+    sample_weight_b: ArrayLike | None = None,
+    weight_kind: str = "frequency",
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> AUCComparison:
+    """Test whether two models have the same AUC, partial AUC or scored AUC.
+
+    ``(A - B) / sqrt(var A + var B - 2 cov(A, B))`` with the variances and the covariance of
+    :func:`auc_inference`. Paired models scored the same samples and the statistic is normal;
+    unpaired samples have no covariance and the statistic follows Student's t with
+    ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N counting
+    all samples of either.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    score_a, score_b : array-like of shape (n_samples,)
+        Finite scores of the two models; those of b go with `y_true_b` if that is given.
+    y_true_b : array-like of shape (n_samples_b,), default=None
+        Labels of a second, independent sample. None for a paired comparison.
+    metric, fpr_range, tpr_range, normalize
+        What is measured, as in :func:`auc_inference`.
+    method : {"delong", "bootstrap"}, default="delong"
+        Where the covariance comes from. With the bootstrap the interval is that of percentiles.
+    alternative : {"two-sided", "less", "greater"}, default="two-sided"
+        Whether a differs from b, is less or is greater.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval of the difference.
+    n_resamples, stratified, random_state
+        The bootstrap, as in :func:`auc_inference`; paired models share their draws.
+    sample_weight, sample_weight_b : array-like, default=None
+        Non-negative weights; those of b only for a second sample.
+    weight_kind : {"frequency", "sampling"}, default="frequency"
+        As in :func:`auc_inference`.
+    groups : array-like of shape (n_samples,), default=None
+        Clusters of dependent samples; paired DeLong comparisons only.
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    n_jobs : int, default=None
+        Threads; None stands for all cores.
+
+    Returns
+    -------
+    AUCComparison
+        Estimates, statistic, p-value, interval and covariance. O(n log n). If the variance of the
+        difference is 0, the statistic is 0 for no difference (p = 1), infinite otherwise.
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights, or options that do not go together.
+
+    References
+    ----------
+    .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or
+       more correlated receiver operating characteristic curves", Biometrics 44, 1988.
+       :doi:`10.2307/2531595`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import compare_auc
+    >>> y = [0, 0, 0, 1, 1, 1]
+    >>> found = compare_auc(y, [1, 2, 3, 4, 5, 6], [1, 4, 3, 2, 6, 5])
+    >>> round(found.difference, 6), round(found.pvalue, 6)
+    (0.222222, 0.414216)
+    """
+    measure = parse_measure(metric, fpr_range, tpr_range, normalize)
+    choice(method, ("delong", "bootstrap"), "method")
+    choice(alternative, _ALTERNATIVES, "alternative")
+    choice(weight_kind, ("frequency", "sampling"), "weight_kind")
+    level = check_level(confidence_level)
+    if groups is not None and (method == "bootstrap" or y_true_b is not None):
+        raise ValueError("groups need a paired comparison with method='delong'")
+    options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    resampling = (stratified, n_resamples, random_state)
+    if y_true_b is None:
+        if sample_weight_b is not None:
+            raise ValueError("sample_weight_b needs y_true_b: paired models share sample_weight")
+        data = _stacked(y_true, (score_a, score_b), sample_weight, **options)
+        found = _paired(data, measure, method, weight_kind, groups, resampling)
+        return _test(*found, None, method, alternative, level)
+    a = sample(y_true, score_a, sample_weight, name="score_a", **options)
+    b = sample(y_true_b, score_b, sample_weight_b, name="score_b", **options)
+    for name, data in (("score_a", a), ("score_b", b)):
+        if data.many:
+            raise ValueError(f"{name} must be one-dimensional, got shape {data.score.shape}")
+    return _unpaired(a, b, measure, method, weight_kind, resampling, alternative, level)
+
+
+def _stacked(y_true: Any, columns: Any, sample_weight: Any, **options: Any) -> Sample:
+    arrays = [scores(column, name) for column, name in zip(columns, ("score_a", "score_b"), strict=True)]
+    for array, name in zip(arrays, ("score_a", "score_b"), strict=True):
+        if array.ndim != 1:
+            raise ValueError(f"{name} must be one-dimensional, got an array of shape {array.shape}")
+    if len(arrays[0]) != len(arrays[1]):
+        raise ValueError(
+            f"score_a has {len(arrays[0])} samples, score_b has {len(arrays[1])}; give y_true_b if"
+            " they are of different samples"
+        )
+    return sample(y_true, np.stack(arrays).T, sample_weight, name="score_a", **options)
+
+
+def _paired(
+    data: Sample, measure: Measure, method: str, weight_kind: str, groups: Any, resampling: Any
+) -> tuple[F64, F64, F64 | None]:
+    """Estimates, their covariance, and bootstrap differences if there are any."""
+    if groups is not None:
+        return *clustered_covariance(data, measure, groups), None
+    if method == "bootstrap":
+        values = replicate(data, measure, *resampling)
+        return point_estimates(data, measure), np.cov(values.T), values[:, 0] - values[:, 1]
+    if weight_kind == "frequency":
+        explain(data) if len(data.y) == 0 else require_two(*totals(data))
+    estimate, pos, neg = covariance_parts(data, measure, weight_kind)
+    return estimate, pos + neg, None
+
+
+def _unpaired(
+    a: Sample,
+    b: Sample,
+    measure: Measure,
+    method: str,
+    weight_kind: str,
+    resampling: Any,
+    alternative: str,
+    level: float,
+) -> AUCComparison:
+    if method == "bootstrap":
+        stratified, n_resamples, random_state = resampling
+        seed = seed_of(random_state)
+        values = [
+            replicate(data, measure, stratified, n_resamples, (seed + k) % 2**64)[:, 0] for k, data in enumerate((a, b))
+        ]
+        estimate = np.concatenate([point_estimates(data, measure) for data in (a, b)])
+        covariance = np.diag([value.var(ddof=1) for value in values])
+        return _test(estimate, covariance, values[0] - values[1], None, method, alternative, level)
+    parts = [variance_parts(data, measure, weight_kind) for data in (a, b)]
+    estimate = np.array([part[0][0] for part in parts])
+    variances = np.array([(part[1] + part[2])[0] for part in parts])
+    sizes = np.array([sum(part[3]) for part in parts])
+    spread = (variances**2 / (sizes - 1)).sum()
+    df = float(variances.sum() ** 2 / spread) if spread > 0 else np.inf
+    return _test(estimate, np.diag(variances), None, df, method, alternative, level)
+
+
+def _test(
+    estimate: F64,
+    covariance: F64,
+    differences: F64 | None,
+    df: float | None,
+    method: str,
+    alternative: str,
+    level: float,
+) -> AUCComparison:
+    difference = float(estimate[0] - estimate[1])
+    variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+    # Rounding leaves about this much of two equal variances.
+    if variance <= 1e-14 * (covariance[0, 0] + covariance[1, 1]):
+        variance = 0.0
+    error = np.sqrt(variance)
+    with np.errstate(divide="ignore"):
+        statistic = 0.0 if difference == 0 else difference / error
+    law = stats.norm() if df is None else stats.t(df)
+    pvalue = {
+        "two-sided": 2 * law.sf(abs(statistic)),
+        "less": law.cdf(statistic),
+        "greater": law.sf(statistic),
+    }[alternative]
+    if difference == 0 and error == 0:
+        pvalue = 1.0
+    tails = (0.5 - level / 2, 0.5 + level / 2)
+    if differences is None:
+        low, high = (difference + law.ppf(tail) * error for tail in tails)
+    else:
+        low, high = np.quantile(differences, tails)
+    return AUCComparison(
+        estimate_a=float(estimate[0]),
+        estimate_b=float(estimate[1]),
+        difference=difference,
+        statistic=float(statistic),
+        pvalue=float(pvalue),
+        confidence_interval=ConfidenceInterval(float(low), float(high)),
+        covariance=covariance,
+        df=df,
+        method=method,
+        alternative=alternative,
+    )
+
+
+@dataclass(frozen=True)
+class ModelsComparison:
+    """A joint test of several models, and every pair of them.
+
+    Attributes
+    ----------
+    estimates : ndarray of shape (n_models,)
+        The measure of each model.
+    covariance : ndarray of shape (n_models, n_models)
+        Of the estimates.
+    statistic, df, pvalue : float
+        Chi-square test that all contrasts are 0, its degrees of freedom and p-value.
+    pairs : ndarray of shape (n_pairs, 2)
+        Indices (a, b) of the models of each pair, a < b.
+    pair_differences, pair_statistics : ndarray of shape (n_pairs,)
+        Estimate of a minus that of b, and that over its standard error.
+    pair_pvalues, pair_pvalues_adjusted : ndarray of shape (n_pairs,)
+        Two-sided normal p-values, as they are and adjusted for their number.
+    """
+
+    estimates: F64
+    covariance: F64
+    statistic: float
+    df: int
+    pvalue: float
+    pairs: Any
+    pair_differences: F64
+    pair_statistics: F64
+    pair_pvalues: F64
+    pair_pvalues_adjusted: F64
+
+
+def compare_models(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    contrast: ArrayLike | None = None,
+    metric: str = "auc",
+    fpr_range: tuple[float, float] | None = None,
+    tpr_range: tuple[float, float] | None = None,
+    normalize: str | None = "width",
+    adjust: str | None = "holm",
+    sample_weight: ArrayLike | None = None,
+    weight_kind: str = "frequency",
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_jobs: int | None = None,
+) -> ModelsComparison:
+    """Test whether several models of the same samples have the same measure.
+
+    ``(L A)' (L S L')^+ (L A)`` is chi-square with rank(L S L') degrees of freedom, A the estimates,
+    S their DeLong covariance and L the contrast; by default the differences of neighbours, so that
+    the hypothesis is that all are equal.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples, n_models)
+        Finite scores, a column a model.
+    contrast : array-like of shape (n_contrasts, n_models), default=None
+        Rows whose products with the estimates are all 0 under the hypothesis.
+    metric, fpr_range, tpr_range, normalize
+        What is measured, as in :func:`auc_inference`.
+    adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
+        How the p-values of the pairs are adjusted for their number.
+    sample_weight, weight_kind, groups, pos_label, n_jobs
+        As in :func:`auc_inference`.
+
+    Returns
+    -------
+    ModelsComparison
+        The joint test and all pairs. O(n (K log n + K^2)) for K models.
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores, weights or contrasts, or fewer than two models.
+    """
+    measure = parse_measure(metric, fpr_range, tpr_range, normalize)
+    choice(adjust, _ADJUSTMENTS, "adjust")
+    choice(weight_kind, ("frequency", "sampling"), "weight_kind")
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    if not data.many or data.score.shape[1] < 2:
+        raise ValueError(f"y_score must have two columns or more, got shape {data.score.shape}")
+    estimate, covariance, _ = _paired(data, measure, "delong", weight_kind, groups, None)
+    k = len(estimate)
+    rows = np.diff(np.eye(k), axis=0) if contrast is None else np.atleast_2d(contrast)
+    if rows.ndim != 2 or rows.shape[1] != k or not np.isfinite(rows).all():
+        raise ValueError(f"contrast must be finite, of shape (n_contrasts, {k}), got {rows.shape}")
+    effect, spread = rows @ estimate, rows @ covariance @ rows.T
+    inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
+    statistic = float(effect @ inverse @ effect)
+    first, second = np.triu_indices(k, 1)
+    differences = estimate[first] - estimate[second]
+    tests = [
+        _test(estimate[[a, b]], covariance[np.ix_([a, b], [a, b])], None, None, "", "two-sided", 0.95)
+        for a, b in zip(first, second, strict=True)
+    ]
+    pvalues = np.array([test.pvalue for test in tests])
+    return ModelsComparison(
+        estimates=estimate,
+        covariance=covariance,
+        statistic=statistic,
+        df=int(rank),
+        pvalue=float(stats.chi2.sf(statistic, rank)) if rank else 1.0,
+        pairs=np.stack([first, second], axis=1),
+        pair_differences=differences,
+        pair_statistics=np.array([test.statistic for test in tests]),
+        pair_pvalues=pvalues,
+        pair_pvalues_adjusted=_adjusted(pvalues, adjust),
+    )
+
+
+def _adjusted(pvalues: F64, how: str | None) -> F64:
+    count = len(pvalues)
+    if how is None:
+        return pvalues.copy()
+    if how == "bonferroni":
+        return np.minimum(count * pvalues, 1.0)
+    if how == "fdr_bh":
+        return np.asarray(stats.false_discovery_control(pvalues))
+    order = np.argsort(pvalues)
+    stepped = np.maximum.accumulate((count - np.arange(count)) * pvalues[order])
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted

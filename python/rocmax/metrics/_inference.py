@@ -1,0 +1,290 @@
+"""Variances and confidence intervals of one measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from rocmax import _core
+from rocmax.metrics._clustered import clustered_covariance
+from rocmax.metrics._measure import (
+    Measure,
+    check_level,
+    covariance_parts,
+    parse_measure,
+    point_estimates,
+    require_two,
+    totals,
+)
+from rocmax.metrics._resample import replicate
+from rocmax.metrics._validation import F64, Sample, call, choice, sample
+
+_METHODS = ("delong", "logit-delong", "wu", "bootstrap")
+
+
+class ConfidenceInterval(NamedTuple):
+    """The ends of a confidence interval."""
+
+    low: Any
+    high: Any
+
+
+@dataclass(frozen=True)
+class AUCInference:
+    """A measure with its uncertainty.
+
+    Attributes
+    ----------
+    estimate : float or ndarray of shape (n_models,)
+        The value of the measure.
+    variance, standard_error : float or ndarray of shape (n_models,)
+        Of the estimate.
+    confidence_interval : ConfidenceInterval
+        Its `low` and `high` end.
+    n_pos, n_neg : float
+        Number of positive and negative samples, or their total weights.
+    method : str
+        How the variance and the interval were found.
+    confidence_level : float
+        The nominal coverage of the interval.
+    replicates : ndarray of shape (n_resamples,) or (n_resamples, n_models), or None
+        Bootstrap replicates of the estimate.
+    """
+
+    estimate: Any
+    variance: Any
+    standard_error: Any
+    confidence_interval: ConfidenceInterval
+    n_pos: float
+    n_neg: float
+    method: str
+    confidence_level: float
+    replicates: F64 | None = None
+
+
+def auc_inference(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    metric: str = "auc",
+    fpr_range: tuple[float, float] | None = None,
+    tpr_range: tuple[float, float] | None = None,
+    normalize: str | None = "width",
+    method: str = "delong",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    stratified: bool = True,
+    bootstrap_interval: str = "percentile",
+    sample_weight: ArrayLike | None = None,
+    weight_kind: str = "frequency",
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> AUCInference:
+    """Variance and confidence interval of the AUC, a partial AUC or the scored AUC.
+
+    DeLong: ``S10 / m + S01 / n`` with S10 and S01 the variances (divisors m - 1 and n - 1) of the
+    components V10_i of the m positives and V01_j of the n negatives. For a mean over pairs of a
+    kernel k these are its row and column means; ``k = 1[s > t] + 1/2 1[s = t]`` for the AUC and
+    ``max(0, s - t)`` for the scored AUC. For a partial area over [a, b], with G the false positive
+    rate and R the ROC curve, ``V10_i = min(b - a, max(0, b - G(s_i)))`` and
+    ``V01_j = R(min(b, max(a, G(t_j))))``, averaged over a block of ties: the influence functions of
+    the two empirical distributions, which at [0, 1] are DeLong's.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
+        Finite scores; one column a model, whose results are then arrays.
+    metric : {"auc", "partial_auc", "scored_auc"}, default="auc"
+        What is measured; see :func:`partial_auc_score` for `fpr_range`, `tpr_range`, `normalize`.
+    fpr_range, tpr_range : (float, float), default=None
+        The range of a partial AUC; neither stands for all of the curve.
+    normalize : {"width", "mcclish"} or None, default="width"
+        What the partial area is divided by.
+    method : {"delong", "logit-delong", "wu", "bootstrap"}, default="delong"
+        "delong": normal interval, clipped to the values the measure can take. "logit-delong": on
+        the log-odds scale, with Student's t and the degrees of freedom of Welch and
+        Satterthwaite. "wu": ``(n-1)/n S10/m + (m-1)/m S01/n`` [2]_, for the scored AUC.
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    n_resamples : int, default=2000
+        Number of bootstrap replicates.
+    stratified : bool, default=True
+        Whether the bootstrap keeps the size of either class.
+    bootstrap_interval : {"percentile", "bca"}, default="percentile"
+        "bca" corrects for bias and acceleration (Efron, 1987).
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights.
+    weight_kind : {"frequency", "sampling"}, default="frequency"
+        Whether a weight w stands for w equal samples, or for an inverse sampling probability, whose
+        scale does not matter. The estimate is the same.
+    groups : array-like of shape (n_samples,), default=None
+        Clusters of dependent samples, such as the lesions of a patient (Obuchowski, 1997) [3]_.
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the bootstrap; the replicates do not depend on the number of threads.
+    n_jobs : int, default=None
+        Threads; None stands for all cores.
+
+    Returns
+    -------
+    AUCInference
+        Estimate, variance, standard error and confidence interval. O(n log n), for the bootstrap
+        also O(n) a replicate.
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights, fewer than two samples in a class (except for the
+        bootstrap), or options that do not go together.
+
+    References
+    ----------
+    .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or
+       more correlated receiver operating characteristic curves", Biometrics 44, 1988.
+       :doi:`10.2307/2531595`
+    .. [2] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007,
+       Theorem 6. :doi:`10.1007/978-3-540-74958-5_44`
+    .. [3] N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53,
+       1997. :doi:`10.2307/2533958`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import auc_inference
+    >>> found = auc_inference([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.6])
+    >>> found.estimate, round(found.standard_error, 6)
+    (0.8888888888888888, 0.157135)
+    """
+    measure = parse_measure(metric, fpr_range, tpr_range, normalize)
+    choice(method, _METHODS, "method")
+    choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
+    choice(weight_kind, ("frequency", "sampling"), "weight_kind")
+    level = check_level(confidence_level)
+    if method == "wu" and metric != "scored_auc":
+        raise ValueError(f"method='wu' needs metric='scored_auc', got metric={metric!r}")
+    if method == "logit-delong" and metric == "scored_auc":
+        raise ValueError("method='logit-delong' needs a metric within [0, 1], got 'scored_auc'")
+    if groups is not None and method in ("wu", "bootstrap"):
+        raise ValueError(f"groups need method='delong' or 'logit-delong', got {method!r}")
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    if method == "bootstrap":
+        values = replicate(data, measure, stratified, n_resamples, random_state)
+        return _bootstrapped(data, measure, values, bootstrap_interval, level)
+    estimate, pos, neg, (n_pos, n_neg) = variance_parts(data, measure, weight_kind, groups)
+    if method == "wu":
+        pos, neg = (n_neg - 1) / n_neg * pos, (n_pos - 1) / n_pos * neg
+    variance = np.maximum(pos + neg, 0.0)
+    if method == "logit-delong":
+        interval = _logit_interval(estimate, pos, neg, (n_pos, n_neg), measure, level)
+    else:
+        reach = stats.norm.ppf(0.5 + level / 2) * np.sqrt(variance)
+        interval = (
+            np.clip(estimate - reach, measure.least, measure.most),
+            np.clip(estimate + reach, measure.least, measure.most),
+        )
+    return result(data, estimate, variance, interval, (n_pos, n_neg), method, level)
+
+
+def variance_parts(
+    data: Sample, measure: Measure, weight_kind: str = "frequency", groups: Any = None
+) -> tuple[F64, F64, F64, tuple[float, float]]:
+    """Estimates, the parts of either class in their variances, and the size of either class."""
+    if groups is not None:
+        estimate, covariance = clustered_covariance(data, measure, groups)
+        variance = np.diagonal(covariance)
+        return estimate, variance, np.zeros_like(variance), totals(data)
+    if data.many or weight_kind == "sampling":
+        n_pos, n_neg = sizes = totals(data)
+        if weight_kind == "frequency":
+            require_two(n_pos, n_neg)
+        estimate, pos, neg = covariance_parts(data, measure, weight_kind)
+        return estimate, np.diagonal(pos), np.diagonal(neg), sizes
+    curve = call(_core.Curve, data, data.threads)
+    n_pos, n_neg = curve.weights
+    require_two(n_pos, n_neg)
+    value, squares, _ = curve.moments(*measure.key)
+    sizes = (n_pos, n_neg) if data.weight is not None else (int(n_pos), int(n_neg))
+    parts = [np.array([s / (k * (k - 1))]) for s, k in zip(squares, sizes, strict=True)]
+    return np.array([value]), parts[0], parts[1], sizes
+
+
+def _logit_interval(
+    estimate: F64, pos: F64, neg: F64, sizes: tuple[float, float], measure: Measure, level: float
+) -> tuple[F64, F64]:
+    span = measure.most - measure.least
+    share = (estimate - measure.least) / span
+    variance = pos + neg
+    inside = (share > 0) & (share < 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Two samples of a class say little about its variance: Student's t with their few degrees.
+        freedom = variance**2 / (pos**2 / (sizes[0] - 1) + neg**2 / (sizes[1] - 1))
+        quantile = stats.t.ppf(0.5 + level / 2, np.where(variance > 0, freedom, 1.0))
+        logit = np.log(share) - np.log1p(-share)
+        reach = quantile * np.sqrt(variance) / (span * share * (1 - share))
+        low, high = (1 / (1 + np.exp(-(logit + side * reach))) for side in (-1, 1))
+    at_end = [np.where(inside, value, share) for value in (low, high)]
+    return measure.least + span * at_end[0], measure.least + span * at_end[1]
+
+
+def _bootstrapped(data: Sample, measure: Measure, values: F64, kind: str, level: float) -> AUCInference:
+    estimate = point_estimates(data, measure)
+    tails = np.array([[0.5 - level / 2], [0.5 + level / 2]]) * np.ones(values.shape[1])
+    if kind == "bca":
+        tails = _bca_tails(data, measure, estimate, values, tails)
+    ends = [np.quantile(column, tail) for column, tail in zip(values.T, tails.T, strict=True)]
+    low, high = np.array(ends).T
+    variance = values.var(axis=0, ddof=1)
+    found = result(data, estimate, variance, (low, high), totals(data), "bootstrap", level)
+    return AUCInference(**{**vars(found), "replicates": values if data.many else values[:, 0]})
+
+
+def _bca_tails(data: Sample, measure: Measure, estimate: F64, values: F64, tails: F64) -> F64:
+    """Probabilities of the percentiles that correct for bias and acceleration."""
+    below = (values < estimate).mean(axis=0) + 0.5 * (values == estimate).mean(axis=0)
+    edge = 0.5 / len(values)
+    bias = stats.norm.ppf(np.clip(below, edge, 1 - edge))
+    speed = []
+    for column in range(values.shape[1]):
+        one = data._replace(score=np.ascontiguousarray(data.score[:, column])) if data.many else data
+        _, squares, cubes = call(_core.Curve, one, one.threads).moments(*measure.key)
+        sizes = totals(one)
+        # Influence of a sample of a class of size k is its centred component over k.
+        second = sum(s / k**2 for s, k in zip(squares, sizes, strict=True))
+        third = sum(c / k**3 for c, k in zip(cubes, sizes, strict=True))
+        speed.append(third / (6 * second**1.5) if second > 0 else 0.0)
+    moved = bias + stats.norm.ppf(tails)
+    return np.asarray(stats.norm.cdf(bias + moved / (1 - np.array(speed) * moved)))
+
+
+def result(
+    data: Sample,
+    estimate: F64,
+    variance: F64,
+    interval: tuple[F64, F64],
+    sizes: tuple[float, float],
+    method: str,
+    level: float,
+) -> AUCInference:
+    """Put together what is known; single models get plain numbers."""
+
+    def shaped(values: F64) -> Any:
+        return values if data.many else float(values[0])
+
+    return AUCInference(
+        estimate=shaped(estimate),
+        variance=shaped(variance),
+        standard_error=shaped(np.sqrt(variance)),
+        confidence_interval=ConfidenceInterval(shaped(interval[0]), shaped(interval[1])),
+        n_pos=sizes[0],
+        n_neg=sizes[1],
+        method=method,
+        confidence_level=level,
+    )

@@ -1,0 +1,49 @@
+"""Bootstrap replicates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rocmax import _core
+from rocmax.metrics._measure import Measure
+from rocmax.metrics._validation import F64, Sample, call, explain
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a 64-bit seed from None, an integer, a Generator or a RandomState."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**64:
+        return int(random_state)
+    raise ValueError(
+        f"random_state must be None, an integer in [0, 2**64), a numpy Generator or a RandomState, got {random_state!r}"
+    )
+
+
+def check_resamples(n_resamples: int) -> int:
+    """Check the number of bootstrap replicates."""
+    if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 2:
+        raise ValueError(f"n_resamples must be an integer above 1, got {n_resamples!r}")
+    return int(n_resamples)
+
+
+def without_zero_weights(data: Sample) -> Sample:
+    """Drop the rows that count for nothing."""
+    if data.weight is None or (data.weight > 0).all():
+        return data
+    explain(data)
+    kept = data.weight > 0
+    return data._replace(y=data.y[kept], score=data.score[kept], weight=data.weight[kept])
+
+
+def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, random_state: Any) -> F64:
+    """Bootstrap replicates, of shape (n_resamples, n_models)."""
+    data = without_zero_weights(data)
+    arguments = (*measure.key, stratified, check_resamples(n_resamples), seed_of(random_state))
+    return call(_core.bootstrap, data, *arguments, data.threads).reshape(n_resamples, -1)

@@ -1,0 +1,179 @@
+"""Measures that read the scores and not only their order (Wu, Flach and Ferri, 2007)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rocmax import _core
+from rocmax.metrics._validation import F64, call, sample
+
+_MOST_PAIRS = 1 << 24
+
+
+def scored_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """Scored AUC: the mean lead of a positive over a negative.
+
+    ``sAUC = mean_ij max(0, s_i - t_j)`` over positives i and negatives j, the area under the sROC
+    curve over margins in [0, inf). It depends on the scale of the scores: compare models only on
+    one scale, such as probabilities, where it is at most the AUC.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
+        Finite scores; one column a model. Ties contribute 0.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights; a pair has the product of its two weights.
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    n_jobs : int, default=None
+        Threads; None stands for all cores.
+
+    Returns
+    -------
+    float or ndarray of shape (n_models,)
+        The scored AUC. O(n log n).
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights.
+
+    References
+    ----------
+    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
+       :doi:`10.1007/978-3-540-74958-5_44`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import scored_auc_score
+    >>> scored_auc_score([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
+    0.4375
+    """
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    return call(_core.measure, data, "scored", 0.0, 1.0, data.threads)
+
+
+def margin_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    margin: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """Margin AUC: the share of pairs that are won by more than a margin.
+
+    ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` over positives i and negatives j; the difference is
+    that of floating-point arithmetic. ``theta(0)`` is the strict AUC.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
+        Finite scores; one column a model.
+    margin : float or array-like of shape (n_margins,)
+        Finite margins tau.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights.
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    n_jobs : int, default=None
+        Threads; None stands for all cores.
+
+    Returns
+    -------
+    float or ndarray of shape (n_margins,), (n_models,) or (n_margins, n_models)
+        Theta of every margin and model. O(n log n), and O(n) for every further margin.
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights, or a margin that is not finite.
+    """
+    margins = np.asarray(margin, dtype=np.float64)
+    if margins.ndim > 1 or not np.isfinite(margins).all():
+        raise ValueError(f"margin must be a finite number or a list of them, got {margin!r}")
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    if margins.ndim == 0 or data.many:
+        values = [call(_core.measure, data, "margin", float(tau), 1.0, data.threads) for tau in np.atleast_1d(margins)]
+        return values[0] if margins.ndim == 0 else np.array(values)
+    curve = call(_core.Curve, data, data.threads)
+    return np.array([curve.measure("margin", float(tau), 1.0) for tau in margins])
+
+
+def sroc_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    n_points: int | None = None,
+    pos_label: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[F64, F64]:
+    """SROC curve: the margin AUC against the margin.
+
+    ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` for tau >= 0, a step function that falls to 0 at the
+    largest difference; its area is the scored AUC.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples,)
+        Finite scores.
+    n_points : int, default=None
+        Number of evenly spaced margins; None for every step, of which there are up to one a pair.
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    n_jobs : int, default=None
+        Threads; None stands for all cores.
+
+    Returns
+    -------
+    margins : ndarray of shape (n_points,)
+        Ascending, from 0; without `n_points`, 0 and every distinct positive difference of a pair.
+    theta : ndarray of shape (n_points,)
+        Theta at each, and on the steps up to the next margin.
+
+    Raises
+    ------
+    ValueError
+        For bad labels or scores, fewer than two points, or over 2**24 pairs without `n_points`.
+
+    Notes
+    -----
+    O(n log n + n n_points); all steps of p pairs O(p log p).
+    """
+    if n_points is not None and (not isinstance(n_points, (int, np.integer)) or n_points < 2):
+        raise ValueError(f"n_points must be an integer above 1 or None, got {n_points!r}")
+    data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
+    if data.many:
+        raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
+    curve = call(_core.Curve, data, data.threads)
+    scores, pos, neg = curve.steps()
+    highest, lowest = scores[pos > 0][0], scores[neg > 0][-1]
+    if n_points is not None:
+        margins = np.linspace(0.0, max(highest - lowest, 0.0), n_points)
+        return margins, np.array([curve.measure("margin", float(tau), 1.0) for tau in margins])
+    n_pairs = np.count_nonzero(pos) * np.count_nonzero(neg)
+    if n_pairs > _MOST_PAIRS:
+        raise ValueError(f"{n_pairs} pairs of distinct scores are too many steps; give n_points")
+    gaps = np.subtract.outer(scores[pos > 0], scores[neg > 0]).ravel()
+    mass = np.multiply.outer(pos[pos > 0], neg[neg > 0]).ravel()
+    won = gaps > 0
+    steps, place = np.unique(gaps[won], return_inverse=True)
+    lost = np.concatenate([[0.0], np.cumsum(np.bincount(place, mass[won], len(steps)))])
+    return np.concatenate([[0.0], steps]), (lost[-1] - lost) / mass.sum()

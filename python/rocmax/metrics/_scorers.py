@@ -1,0 +1,63 @@
+"""Scorers for scikit-learn's model selection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.metrics import make_scorer
+
+from rocmax.metrics._partial import curve_area, partial_auc_score, tpr_at_fpr_score
+from rocmax.metrics._scored import scored_auc_score
+
+_RESPONSE = ("decision_function", "predict_proba")
+
+
+def partial_auc_scorer(
+    fpr_range: tuple[float, float], *, method: str = "curve", normalize: str | None = "width"
+) -> Any:
+    """Return a scorer of :func:`partial_auc_score` for `cross_val_score` and `GridSearchCV`.
+
+    Parameters
+    ----------
+    fpr_range : (float, float)
+        The range of false positive rates.
+    method : {"curve", "ranked"}, default="curve"
+        Which definition.
+    normalize : {"width", "mcclish"} or None, default="width"
+        What the area is divided by.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``; it reads `decision_function`, else `predict_proba`.
+    """
+    curve_area(fpr_range, None, normalize)
+    return make_scorer(
+        partial_auc_score,
+        response_method=_RESPONSE,
+        fpr_range=tuple(fpr_range),
+        method=method,
+        normalize=normalize,
+    )
+
+
+def tpr_at_fpr_scorer(fpr: float) -> Any:
+    """Return a scorer of :func:`tpr_at_fpr_score` for `cross_val_score` and `GridSearchCV`.
+
+    Parameters
+    ----------
+    fpr : float in [0, 1]
+        The greatest false positive rate allowed.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``; it reads `decision_function`, else `predict_proba`.
+    """
+    if not 0.0 <= fpr <= 1.0:
+        raise ValueError(f"fpr must be a number in [0, 1], got {fpr!r}")
+    return make_scorer(tpr_at_fpr_score, response_method=_RESPONSE, fpr=fpr)
+
+
+#: Scorer of :func:`scored_auc_score` on predicted probabilities, the scale it can be compared on.
+scored_auc_scorer = make_scorer(scored_auc_score, response_method="predict_proba")
