@@ -2,6 +2,6 @@
 
 from rocmax import metrics
 from rocmax._core import __version__
-from rocmax.estimators import PartialAUCSVC
+from rocmax.estimators import PartialAUCPath, PartialAUCSVC, PartialAUCSVCCV, partial_auc_path
 
-__all__ = ["PartialAUCSVC", "__version__", "metrics"]
+__all__ = ["PartialAUCPath", "PartialAUCSVC", "PartialAUCSVCCV", "__version__", "metrics", "partial_auc_path"]

@@ -1,25 +1,16 @@
 """PartialAUCSVC: structural and ramp machines for a range of false positive rates."""
 
-import warnings
 from typing import Any, Self
 
-import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-
 from rocmax._threads import n_threads
-from rocmax._typing import F64
-from rocmax._validation import check_choice, check_count, check_fpr_range, check_positive
-from rocmax.designs import as_design
-from rocmax.estimators._base import Ranker
-from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
-from rocmax.estimators._training import SURROGATES, Training
-from rocmax.exceptions import ZeroModelWarning
-from rocmax.solvers import Callback, Progress, SolverResult
-
-_FULL = (0.0, 1.0)
+from rocmax._validation import check_count, check_fpr_range, check_positive
+from rocmax.estimators._partial_base import PartialAUCModel
+from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.estimators._training import FULL, Training, check_surrogate
+from rocmax.solvers import Callback, Progress
 
 
-class PartialAUCSVC(Ranker):
+class PartialAUCSVC(PartialAUCModel):
     """Linear support vector machine for the partial AUC on a range of false positive rates.
 
     Minimises 1/2 |w|^2 + C R(Xw) over linear scores s = Xw, R a surrogate of one minus the partial AUC on
@@ -67,9 +58,9 @@ class PartialAUCSVC(Ranker):
     dual_gap_ : float
         (objective_ - lower bound) / objective_, certified; with "ramp", of the last convex step.
     n_iter_ : int
-        Number of cutting-plane steps.
+        Number of cutting-plane steps, those on the way to a large C included.
     history_ : dict of ndarray
-        "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step.
+        "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step at this C.
     surrogate_ : str
         The surrogate used.
     n_features_in_ : int
@@ -108,16 +99,9 @@ class PartialAUCSVC(Ranker):
     True
     """
 
-    coef_: F64
-    objective_: float
-    dual_gap_: float
-    n_iter_: int
-    history_: dict[str, F64]
-    surrogate_: str
-
     def __init__(
         self,
-        fpr_range: tuple[float, float] = _FULL,
+        fpr_range: tuple[float, float] = FULL,
         *,
         surrogate: str = "auto",
         C: float = 1.0,
@@ -154,9 +138,7 @@ class PartialAUCSVC(Ranker):
             The fitted model.
         """
         fpr_range = check_fpr_range(self.fpr_range)
-        surrogate = check_choice("surrogate", self.surrogate, ("auto", *SURROGATES))
-        if surrogate == "auto":
-            surrogate = "tight" if fpr_range == _FULL else "ramp"
+        surrogate = check_surrogate(self.surrogate, fpr_range)
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         max_iter = check_count("max_iter", self.max_iter)
         check_threshold(self.threshold)
@@ -166,26 +148,14 @@ class PartialAUCSVC(Ranker):
         training = Training(X, positive, fpr_range, threads)
         result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, callback=self._report(callback))
 
-        self.surrogate_ = surrogate
-        self.coef_ = result.model.vector[None].copy()
-        self.objective_ = result.objective
-        self.dual_gap_ = result.gap
-        self.n_iter_ = result.n_iter
-        self.history_ = {
-            name: np.array([getattr(progress, name) for progress in result.history])
-            for name in ("objective", "bound", "partial_auc")
-        }
-        self.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold)])
-        self._warn(result)
+        self._store(result, surrogate, positive)
+        self._warn(result, C)
         if self.verbose:
             print(
                 f"{type(self).__name__}: {self.n_iter_} steps, objective {self.objective_:.6g}, "
                 f"gap {self.dual_gap_:.2g}"
             )
         return self
-
-    def _scores(self, X: Any) -> F64:
-        return as_design(X).scores(self.coef_[0])
 
     def _report(self, callback: Callback | None) -> Callback | None:
         if self.verbose < 2:
@@ -199,22 +169,3 @@ class PartialAUCSVC(Ranker):
                 callback(progress)
 
         return report
-
-    def _warn(self, result: SolverResult) -> None:
-        if result.gap > self.tol:
-            warnings.warn(
-                f"stopped after max_iter={self.max_iter} steps at a relative gap of {result.gap:.2g}, above "
-                f"tol={self.tol:g}; raise max_iter or tol, scale the features, or lower C",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        if result.zero_objective - result.bound <= self.tol * result.zero_objective:
-            low, high = self.fpr_range
-            advice = "widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"
-            warnings.warn(
-                f"on fpr_range=({low:g}, {high:g}) with C={self.C:g} the zero model is within tol={self.tol:g} of "
-                f"optimal: the {self.surrogate_} surrogate cannot tell any direction from a constant score; {advice}. "
-                "The returned model is, of those within tol, the one that ranked the training samples best",
-                ZeroModelWarning,
-                stacklevel=3,
-            )

@@ -1,0 +1,60 @@
+"""What the linear models for partial AUC share once they are solved."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rocmax._typing import F64, Bool
+from rocmax.designs import as_design
+from rocmax.estimators._base import Ranker
+from rocmax.estimators._thresholds import choose_threshold
+from rocmax.exceptions import ZeroModelWarning
+from rocmax.solvers import SolverResult
+
+
+class PartialAUCModel(Ranker):
+    """A linear ranker and the certificate it came with."""
+
+    coef_: F64
+    objective_: float
+    dual_gap_: float
+    n_iter_: int
+    history_: dict[str, F64]
+    surrogate_: str
+
+    def _scores(self, X: Any) -> F64:
+        return as_design(X).scores(self.coef_[0])
+
+    def _store(self, result: SolverResult, surrogate: str, positive: Bool) -> None:
+        self.surrogate_ = surrogate
+        self.coef_ = result.model.vector[None].copy()
+        self.objective_ = result.objective
+        self.dual_gap_ = result.gap
+        self.n_iter_ = result.n_iter
+        self.history_ = {
+            name: np.array([getattr(progress, name) for progress in result.history])
+            for name in ("objective", "bound", "partial_auc")
+        }
+        self.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold)])
+
+    def _warn(self, result: SolverResult, C: float) -> None:
+        """Say what the certificate does not promise; called from `fit`."""
+        if result.gap > self.tol:
+            warnings.warn(
+                f"stopped after max_iter={self.max_iter} steps at a relative gap of {result.gap:.2g}, above "
+                f"tol={self.tol:g}; raise max_iter or tol, scale the features, or lower C",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if result.zero_objective - result.bound <= self.tol * result.zero_objective:
+            low, high = self.fpr_range
+            advice = "widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"
+            warnings.warn(
+                f"on fpr_range=({low:g}, {high:g}) with C={C:g} the zero model is within tol={self.tol:g} of "
+                f"optimal: the {self.surrogate_} surrogate cannot tell any direction from a constant score; {advice}. "
+                "The returned model is, of those within tol, the one that ranked the training samples best",
+                ZeroModelWarning,
+                stacklevel=3,
+            )

@@ -1,0 +1,203 @@
+"""PartialAUCSVCCV: C and the surrogate chosen by cross-validation along paths."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import numpy as np
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+
+from rocmax._threads import n_threads
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax._validation import check_choice, check_count, check_fpr_range, check_positive
+from rocmax.designs import as_design
+from rocmax.estimators._partial import PartialAUCSVC
+from rocmax.estimators._partial_base import PartialAUCModel
+from rocmax.estimators._path import DEFAULT_CS, check_Cs
+from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
+from rocmax.estimators._training import FULL, Training, check_surrogate
+from rocmax.metrics import partial_auc_score
+from rocmax.solvers import Progress, SolverResult
+
+# What "auto" lets the validation choose among on a partial range.
+_CANDIDATES = ("tight", "ramp", "auc")
+
+
+class PartialAUCSVCCV(PartialAUCModel):
+    """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
+
+    Each fold fits one path over C per surrogate, on which all values of C share their cuts; folds run in parallel. The
+    best mean validation score wins and is refitted on all samples.
+
+    Parameters
+    ----------
+    fpr_range : tuple of float, default=(0.0, 1.0)
+        The false positive rates (low, high) that matter.
+    Cs : sequence of float, default=10 values from 1e-2 to 1e4
+        Weights of the mean pair loss to choose from.
+    surrogate : {"auto", "tight", "hinge", "ramp"}, default="auto"
+        "auto" lets the validation choose among "tight", "ramp" and "auc", the last being training on the full range,
+        which often serves a partial range well; on the full range it is "tight".
+    cv : int, cross-validation generator or iterable, default=5
+        Folds as in scikit-learn; a number means stratified ones, in the order of the samples.
+    scoring : str or callable, default=None
+        A scikit-learn scorer; by default the partial AUC on `fpr_range` (area under the curve over its width).
+    selection : {"best", "one-standard-error"}, default="best"
+        The second takes the smallest C whose mean score is within one standard error of the best.
+    tol, max_iter, threshold, n_jobs, verbose
+        As in :class:`PartialAUCSVC`.
+
+    Attributes
+    ----------
+    C_ : float
+        The chosen C.
+    surrogate_ : str
+        The chosen surrogate.
+    scores_ : dict of ndarray of shape (n_folds, n_Cs)
+        Validation scores by surrogate.
+    Cs_ : ndarray of shape (n_Cs,)
+        The values of C, ascending, in the order of the columns of `scores_`.
+    coef_, intercept_, classes_, objective_, dual_gap_, n_iter_, history_, n_features_in_, feature_names_in_
+        Of the refitted model, as in :class:`PartialAUCSVC`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import PartialAUCSVCCV
+    >>> X, y = make_classification(500, weights=[0.8], class_sep=1.5, random_state=0)
+    >>> model = PartialAUCSVCCV((0.0, 0.2), Cs=[0.1, 1.0, 10.0], cv=3).fit(X, y)
+    >>> model.scores_[model.surrogate_].shape
+    (3, 3)
+    """
+
+    C_: float
+    Cs_: F64
+    scores_: dict[str, F64]
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = FULL,
+        *,
+        Cs: Any = DEFAULT_CS,
+        surrogate: str = "auto",
+        cv: Any = 5,
+        scoring: Any = None,
+        selection: str = "best",
+        tol: float = 1e-3,
+        max_iter: int = 2000,
+        threshold: Threshold = "eer",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.Cs = Cs
+        self.surrogate = surrogate
+        self.cv = cv
+        self.scoring = scoring
+        self.selection = selection
+        self.tol = tol
+        self.max_iter = max_iter
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose and fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memmap} of shape (n_samples, n_features)
+            Training samples; the rows of each fold are copied.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the second in sorted order is the positive one.
+
+        Returns
+        -------
+        self : PartialAUCSVCCV
+            The fitted model.
+        """
+        fpr_range = check_fpr_range(self.fpr_range)
+        surrogate = check_surrogate(self.surrogate, fpr_range)
+        surrogates = _CANDIDATES if self.surrogate == "auto" and fpr_range != FULL else (surrogate,)
+        Cs = check_Cs(self.Cs)
+        selection = check_choice("selection", self.selection, ("best", "one-standard-error"))
+        check_positive("tol", self.tol), check_count("max_iter", self.max_iter), check_threshold(self.threshold)
+        threads = n_threads(self.n_jobs)
+        X, positive = self._validate_training(X, y)
+        labels = self.classes_[positive.astype(int)]
+        folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
+        for k, (train, test) in enumerate(folds):
+            for part in (train, test):
+                if len(np.unique(positive[part])) < 2:
+                    raise ValueError(f"cv: fold {k} leaves one class only; use fewer folds or stratified ones")
+
+        scores = self._validation_scores(X, positive, folds, surrogates, Cs, threads)
+        self.Cs_, self.scores_ = np.array(Cs), {name: scores[:, k] for k, name in enumerate(surrogates)}
+        chosen, column = _choose(scores, selection)
+        self.C_ = Cs[column]
+        training = Training(X, positive, fpr_range, threads)
+        path = training.path(surrogates[chosen], Cs[: column + 1], tol=self.tol, max_iter=self.max_iter)
+        result = list(path)[-1]
+        self._store(result, surrogates[chosen], positive)
+        self._warn(result, self.C_)
+        if self.verbose:
+            print(
+                f"{type(self).__name__}: C = {self.C_:g}, {self.surrogate_}, mean validation score "
+                f"{scores[:, chosen, column].mean():.4f}, gap {self.dual_gap_:.2g}"
+            )
+        return self
+
+    def _validation_scores(
+        self, X: Any, positive: Bool, folds: list[Any], surrogates: tuple[str, ...], Cs: list[float], threads: int
+    ) -> F64:
+        """Return the scores, of shape (n_folds, n_surrogates, n_Cs)."""
+        workers = min(threads, len(folds))
+        stop = threading.Event()
+
+        def check(_: Progress) -> None:
+            if stop.is_set():
+                raise InterruptedError
+
+        def fold(rows: tuple[AnyArray, AnyArray]) -> list[list[float]]:
+            train, test = rows
+            training = Training(X[train], positive[train], self.fpr_range, max(1, threads // workers))
+            X_test = X[test]
+            options = {"tol": self.tol, "max_iter": self.max_iter, "callback": check}
+            return [
+                [
+                    self._validation_score(result, positive[train], X_test, positive[test])
+                    for result in training.path(name, Cs, **options)  # type: ignore[arg-type]
+                ]
+                for name in surrogates
+            ]
+
+        # Ctrl-C reaches the main thread only: the flag takes it to the folds.
+        with ThreadPoolExecutor(workers) as pool:
+            futures = [pool.submit(fold, rows) for rows in folds]
+            try:
+                return np.array([future.result() for future in futures])
+            except BaseException:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _validation_score(self, result: SolverResult, positive: Bool, X_test: Any, positive_test: Bool) -> float:
+        vector = result.model.vector
+        if self.scoring is None:
+            scores = as_design(X_test).scores(vector)
+            return float(partial_auc_score(positive_test, scores, fpr_range=self.fpr_range, n_jobs=1))
+        model = PartialAUCSVC(self.fpr_range)
+        model.classes_, model.n_features_in_, model.coef_ = self.classes_, self.n_features_in_, vector[None]
+        model.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold)])
+        return float(check_scoring(model, self.scoring)(model, X_test, self.classes_[positive_test.astype(int)]))
+
+
+def _choose(scores: F64, selection: str) -> tuple[int, int]:
+    """Return the index of the surrogate and of C."""
+    means = scores.mean(axis=0)
+    surrogate, column = np.unravel_index(int(np.argmax(means)), means.shape)
+    if selection == "one-standard-error" and len(scores) > 1:
+        error = scores[:, surrogate, column].std(ddof=1) / np.sqrt(len(scores))
+        column = np.flatnonzero(means[surrogate] >= means[surrogate, column] - error)[0]
+    return int(surrogate), int(column)

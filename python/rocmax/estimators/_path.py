@@ -1,0 +1,110 @@
+"""Models for many values of C at little more than the price of the hardest."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rocmax._threads import n_threads
+from rocmax._typing import F64
+from rocmax._validation import check_count, check_fpr_range, check_positive
+from rocmax.estimators._partial import PartialAUCSVC
+from rocmax.estimators._training import FULL, Training, check_surrogate
+
+DEFAULT_CS: tuple[float, ...] = tuple(float(C) for C in np.logspace(-2, 4, 10))
+
+
+@dataclass(frozen=True)
+class PartialAUCPath:
+    """The models of a path, by ascending C.
+
+    Attributes
+    ----------
+    Cs : ndarray of shape (n_Cs,)
+        The values of C.
+    coefs : ndarray of shape (n_Cs, n_features)
+        The models.
+    objectives, dual_gaps, partial_aucs : ndarray of shape (n_Cs,)
+        1/2 |w|^2 + C R(Xw), its certified relative gap, and the ranked partial AUC on the training samples.
+    n_iters : ndarray of shape (n_Cs,)
+        Cutting-plane steps spent on each.
+    """
+
+    Cs: F64
+    coefs: F64
+    objectives: F64
+    dual_gaps: F64
+    partial_aucs: F64
+    n_iters: F64
+
+
+def check_Cs(Cs: Any) -> list[float]:
+    """Return the values of C, ascending and distinct."""
+    try:
+        values = list(Cs)
+    except TypeError:
+        raise ValueError(f"Cs must be a sequence of numbers above 0, got {Cs!r}") from None
+    if not values:
+        raise ValueError("Cs must hold at least one number, got an empty sequence")
+    return sorted({check_positive("every one of Cs", C) for C in values})
+
+
+def partial_auc_path(
+    X: Any,
+    y: Any,
+    fpr_range: tuple[float, float] = FULL,
+    *,
+    Cs: Any = DEFAULT_CS,
+    surrogate: str = "auto",
+    tol: float = 1e-3,
+    max_iter: int = 2000,
+    n_jobs: int | None = None,
+) -> PartialAUCPath:
+    """Fit :class:`PartialAUCSVC` for many values of C.
+
+    Cuts of a surrogate do not depend on C: each value goes on with all cuts made so far, from the model of the value
+    below it. For convex surrogates ten values cost about as much as the largest alone.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
+        Training samples.
+    y : array-like of shape (n_samples,)
+        Labels of two classes.
+    fpr_range : tuple of float, default=(0.0, 1.0)
+        The false positive rates that matter.
+    Cs : sequence of float, default=10 values from 1e-2 to 1e4
+        Weights of the mean pair loss, in any order.
+    surrogate, tol, max_iter, n_jobs
+        As in :class:`PartialAUCSVC`.
+
+    Returns
+    -------
+    PartialAUCPath
+        Models and certificates by ascending C.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import partial_auc_path
+    >>> X, y = make_classification(300, weights=[0.8], random_state=0)
+    >>> path = partial_auc_path(X, y, (0.0, 0.2), Cs=[0.1, 1.0, 10.0])
+    >>> path.coefs.shape
+    (3, 20)
+    """
+    fpr_range = check_fpr_range(fpr_range)
+    surrogate = check_surrogate(surrogate, fpr_range)
+    ascending = check_Cs(Cs)
+    tol, max_iter = check_positive("tol", tol), check_count("max_iter", max_iter)
+    threads = n_threads(n_jobs)
+    X, positive = PartialAUCSVC()._validate_training(X, y)
+    training = Training(X, positive, fpr_range, threads)
+    results = list(training.path(surrogate, ascending, tol=tol, max_iter=max_iter))
+    return PartialAUCPath(
+        Cs=np.array(ascending),
+        coefs=np.array([result.model.vector for result in results]),
+        objectives=np.array([result.objective for result in results]),
+        dual_gaps=np.array([result.gap for result in results]),
+        partial_aucs=np.array([result.partial_auc for result in results]),
+        n_iters=np.array([float(result.n_iter) for result in results]),
+    )
