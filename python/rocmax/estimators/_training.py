@@ -91,7 +91,14 @@ class Training:
             lower = self._fit_convex(surrogate, C / _STEP_C, _STEP_TOL * tol, max_iter, None, callback)
             start, steps_before = lower.lowest.model, lower.n_iter
         result = minimise_convex(
-            oracle, self._design, C, tol=tol, max_iter=max_iter, start=start, bundle=bundle, callback=callback
+            oracle,
+            self._design,
+            C,
+            tol=tol,
+            max_iter=max(1, max_iter - steps_before),
+            start=start,
+            bundle=bundle,
+            callback=callback,
         )
         return replace(result, n_iter=result.n_iter + steps_before)
 
