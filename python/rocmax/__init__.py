@@ -2,6 +2,26 @@
 
 from rocmax import metrics
 from rocmax._core import __version__
-from rocmax.estimators import PartialAUCPath, PartialAUCSVC, PartialAUCSVCCV, partial_auc_path
+from rocmax.estimators import (
+    AUCRLS,
+    AUCRLSCV,
+    RLS,
+    RLSCV,
+    PartialAUCPath,
+    PartialAUCSVC,
+    PartialAUCSVCCV,
+    partial_auc_path,
+)
 
-__all__ = ["PartialAUCPath", "PartialAUCSVC", "PartialAUCSVCCV", "__version__", "metrics", "partial_auc_path"]
+__all__ = [
+    "AUCRLS",
+    "AUCRLSCV",
+    "RLS",
+    "RLSCV",
+    "PartialAUCPath",
+    "PartialAUCSVC",
+    "PartialAUCSVCCV",
+    "__version__",
+    "metrics",
+    "partial_auc_path",
+]

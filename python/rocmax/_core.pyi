@@ -16,6 +16,7 @@ __all__ = [
     "bootstrap",
     "components",
     "covariance",
+    "leave_pair_out",
     "measure",
     "ranks",
 ]
@@ -92,3 +93,12 @@ class Oracle:
     @property
     def n_samples(self) -> int: ...
     def evaluate(self, scores: F64, coef: F64, n_threads: int) -> tuple[float, float]: ...
+
+def leave_pair_out(
+    cross: F64,
+    pos: tuple[F64, F64, F64],
+    neg: tuple[F64, F64, F64],
+    coupling: float,
+    tau: float,
+    n_threads: int,
+) -> tuple[F64, F64]: ...

@@ -3,5 +3,16 @@
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._partial_cv import PartialAUCSVCCV
 from rocmax.estimators._path import PartialAUCPath, partial_auc_path
+from rocmax.estimators._rls import AUCRLS, RLS
+from rocmax.estimators._rls_cv import AUCRLSCV, RLSCV
 
-__all__ = ["PartialAUCPath", "PartialAUCSVC", "PartialAUCSVCCV", "partial_auc_path"]
+__all__ = [
+    "AUCRLS",
+    "AUCRLSCV",
+    "RLS",
+    "RLSCV",
+    "PartialAUCPath",
+    "PartialAUCSVC",
+    "PartialAUCSVCCV",
+    "partial_auc_path",
+]

@@ -15,6 +15,7 @@
 //! - [`order`]: the total order on scores, parallel sorting, selection of the highest negatives.
 //! - [`oracle`]: surrogate risks as a value and one coefficient per sample; they never see features.
 //! - [`metric`]: exact measures.
+//! - [`rls`]: exact leave-pair-out cross-validation of regularised least squares.
 //!
 //! # Example
 //! ```
@@ -37,6 +38,7 @@ pub mod metric;
 pub mod naive;
 pub mod oracle;
 pub mod order;
+pub mod rls;
 
 pub use ctx::{CHUNK, Ctx};
 pub use error::{Error, Result};

@@ -73,3 +73,10 @@ pub fn sorted(scores: &[f64]) -> Vec<Entry> {
     entries.sort();
     entries
 }
+
+/// Twin of one comparison of [`crate::rls::leave_pair_out`]: `f_i - f_j` by solving the 2 x 2 system of the pair.
+pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f64) -> f64 {
+    let det = p[0][0] * p[1][1] - p[0][1] * p[1][0];
+    let g = [(c[0] * p[1][1] - c[1] * p[0][1]) / det, (c[1] * p[0][0] - c[0] * p[1][0]) / det];
+    2.0 - g[0] + g[1] + 2.0 * coupling * (tau - c[0] * g[0] - c[1] * g[1])
+}

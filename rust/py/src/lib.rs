@@ -6,6 +6,7 @@ mod metric;
 mod oracle;
 mod pool;
 mod problem;
+mod rls;
 
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
@@ -15,6 +16,8 @@ mod _core {
     use crate::oracle::Oracle;
     #[pymodule_export]
     use crate::problem::{Problem, ranks};
+    #[pymodule_export]
+    use crate::rls::leave_pair_out;
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "Python's name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");

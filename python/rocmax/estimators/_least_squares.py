@@ -1,0 +1,261 @@
+"""What the least-squares rankers share: data, kernels, labels, the fit at given alphas, prediction."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils import Tags, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax._validation import check_two_classes
+from rocmax.estimators._base import Ranker
+from rocmax.estimators._thresholds import Threshold, choose_threshold
+from rocmax.solvers._rls import fit_kernel, fit_linear, is_sparse, laplacian, targets
+from rocmax.solvers._rls_cg import fit_products
+from rocmax.solvers._rls_held_out import Features, KernelFeatures, LinearFeatures
+
+_FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+_KERNELS = ("linear", "rbf", "poly", "precomputed")
+# The smaller side of a sparse X up to which a dense factorisation is preferred to products.
+_DIRECT = 2000
+# Entries of a kernel matrix against new samples that are formed at once.
+_BLOCK = 1 << 24
+
+
+class Training(NamedTuple):
+    """The training samples of positive weight; `kept` says which of all they are."""
+
+    X: Any
+    labels: Bool
+    weight: F64
+    kept: Bool
+
+
+class LeastSquares(Ranker):
+    """A ranker of one or many labels, linear or by a kernel, fitted by least squares."""
+
+    _pairwise: bool
+
+    kernel: Any
+    gamma: str | float
+    degree: float
+    coef0: float
+    threshold: Threshold
+    coef_: F64
+    dual_coef_: F64
+    n_iter_: int
+
+    def decision_function(self, X: Any) -> F64:
+        """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples; with kernel="precomputed" their kernel against the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            The scores. Only their order matters to the measures of ranking.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **_FEATURES)
+        scores = self._scores(X) + self.intercept_
+        return np.asarray(scores if self._multilabel else scores[:, 0])
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the class of each sample, by the rule of ``threshold``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples; with kernel="precomputed" their kernel against the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Entries of ``classes_``.
+        """
+        return super().predict(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _scores(self, X: Any) -> F64:
+        """Return the scores before the intercept: shape (n_samples, n_labels)."""
+        if self.kernel == "linear":
+            return np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False), dtype=np.float64)
+        scores = np.empty((X.shape[0], len(self.dual_coef_)))
+        step = max(1, _BLOCK // self.dual_coef_.shape[1])
+        for first in range(0, len(scores), step):
+            rows = slice(first, first + step)
+            scores[rows] = self._kernel_matrix(X[rows], self._X_fit) @ self.dual_coef_.T
+        return scores
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Check the data; set classes_, the kernel's gamma and the samples that prediction needs."""
+        self._check_kernel()
+        X, y = validate_data(self, X, y, multi_output=True, ensure_min_samples=2, **_FEATURES)
+        labels = self._check_labels(y)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"X must be the square kernel matrix of the training samples with kernel='precomputed', "
+                f"got shape {X.shape}"
+            )
+        n_samples = X.shape[0]
+        kept = np.ones(n_samples, dtype=bool)
+        weight = np.ones(n_samples)
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            kept = weight > 0
+        if self.kernel in ("rbf", "poly"):
+            self._gamma = self._scale_of(X[kept], weight[kept])
+        if self.kernel not in ("linear", "precomputed"):
+            self._X_fit = X
+        else:
+            self._X_fit = None
+        if not kept.all():
+            X = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
+            labels, weight = labels[kept], weight[kept]
+        for column, n_pos in enumerate(labels.sum(axis=0)):
+            if n_pos == 0 or n_pos == len(labels):
+                where = f"column {column} of y" if self._multilabel else "y"
+                raise ValueError(
+                    f"{where} holds one class only (samples of positive weight: {n_pos} positive, "
+                    f"{len(labels) - n_pos} negative); both classes are needed"
+                )
+        return Training(X, labels, weight, kept)
+
+    def _check_kernel(self) -> None:
+        if self.kernel not in _KERNELS and not callable(self.kernel):
+            raise ValueError(
+                f"kernel must be one of {', '.join(map(repr, _KERNELS))} or a callable, got {self.kernel!r}"
+            )
+        if (
+            self.kernel in ("rbf", "poly")
+            and self.gamma not in ("scale", "auto")
+            and (isinstance(self.gamma, str) or not 0 < self.gamma < np.inf)
+        ):
+            raise ValueError(f"gamma must be 'scale', 'auto' or a finite number above 0, got {self.gamma!r}")
+
+    def _check_labels(self, y: Any) -> Bool:
+        y = y.toarray() if is_sparse(y) else np.asarray(y)
+        self._multilabel = y.ndim == 2 and y.shape[1] > 1
+        if not self._multilabel:
+            self.classes_, positive = check_two_classes(column_or_1d(y, warn=True))
+            return positive[:, None]
+        labels = y == 1
+        if not np.all(labels | (y == 0)):
+            raise ValueError(
+                "y of shape (n_samples, n_labels) must hold 0 and 1 only; for many classes use one column each"
+            )
+        self.classes_ = np.array([0, 1])
+        return np.asarray(labels)
+
+    def _scale_of(self, X: Any, weight: F64) -> float:
+        if self.gamma == "auto":
+            return 1.0 / int(X.shape[1])
+        if self.gamma != "scale":
+            return float(self.gamma)
+        share = weight / weight.sum()
+        squares = X.multiply(X) if is_sparse(X) else np.square(X, dtype=np.float64)
+        mean = float(np.mean(share @ X))
+        variance = float(np.mean(share @ squares)) - mean**2
+        return 1.0 / float(X.shape[1] * variance) if variance > 0 else 1.0
+
+    def _kernel_matrix(self, X: Any, Y: Any = None) -> F64:
+        if self.kernel == "precomputed":
+            return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+        options: dict[str, Any] = {}
+        if self.kernel in ("rbf", "poly"):
+            options["gamma"] = self._gamma
+        if self.kernel == "poly":
+            options |= {"degree": self.degree, "coef0": self.coef0}
+        X = X.astype(np.float64, copy=False)
+        Y = None if Y is None else Y.astype(np.float64, copy=False)
+        K = pairwise_kernels(X, Y, metric=self.kernel, **options)
+        return np.asarray(K.toarray() if is_sparse(K) else K, dtype=np.float64)
+
+    def _in_features(self, X: Any) -> bool:
+        """Whether the d x d system is the smaller one."""
+        return bool(self.kernel == "linear" and X.shape[1] <= X.shape[0])
+
+    def _features(self, X: Any) -> Features:
+        """Return the samples as held-out computations see them."""
+        return LinearFeatures(X) if self._in_features(X) else KernelFeatures(self._kernel_matrix(X))
+
+    def _solve(
+        self,
+        data: Training,
+        alphas: F64,
+        solver: str = "auto",
+        tol: float = 1e-8,
+        max_iter: int = 2000,
+        features: Features | None = None,
+    ) -> None:
+        """Fit each label at its alpha and set the fitted attributes; `features` are those of `data`, if at hand."""
+        X, labels, weight, kept = data
+        if solver == "cg" and self.kernel != "linear":
+            raise ValueError(f"solver='cg' needs kernel='linear', got kernel={self.kernel!r}")
+        if solver == "auto":
+            products = self.kernel == "linear" and is_sparse(X) and min(X.shape) > _DIRECT
+            solver = "cg" if products else "direct"
+        self.n_iter_ = 1
+        dual: F64 | None = None
+        if solver == "cg":
+            self.coef_ = self._conjugate_gradients(data, alphas, tol, max_iter)
+        elif self._in_features(X):
+            self.coef_ = fit_linear(X, labels, weight, alphas, pairwise=self._pairwise)
+        else:
+            K = features.K if isinstance(features, KernelFeatures) else self._kernel_matrix(X)
+            dual = fit_kernel(K, labels, weight, alphas, pairwise=self._pairwise)
+            if self.kernel == "linear":
+                self.coef_ = np.asarray((X.T @ dual.T).T, dtype=np.float64)
+        if self.kernel == "linear":
+            scores = self._scores(X)
+        else:
+            assert dual is not None
+            scores = K @ dual.T
+        if dual is None:
+            dual = self._dual_of(scores, labels, weight, alphas)
+        self.dual_coef_ = np.zeros((labels.shape[1], len(kept)))
+        self.dual_coef_[:, kept] = dual
+        self.intercept_ = np.array(
+            [
+                -choose_threshold(np.ascontiguousarray(f), pos, self.threshold)
+                for f, pos in zip(scores.T, labels.T, strict=True)
+            ]
+        )
+
+    def _conjugate_gradients(self, data: Training, alphas: F64, tol: float, max_iter: int) -> F64:
+        X, labels, weight, _ = data
+        if alphas.min() <= 0:
+            raise ValueError("solver='cg' needs alpha > 0: it cannot tell whether alpha=0 is well posed")
+        coef, n_iter, residual = fit_products(
+            X, labels, weight, alphas, pairwise=self._pairwise, tol=tol, max_iter=max_iter
+        )
+        self.n_iter_ = max(1, int(n_iter.max()))
+        worst = float(residual.max())
+        if worst > 2 * tol:
+            warnings.warn(
+                f"conjugate gradients stopped after {self.n_iter_} iterations at a relative residual of "
+                f"{worst:.2g}, above tol={tol:g}; raise max_iter, tol or alpha, or scale the features",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return coef
+
+    def _dual_of(self, scores: F64, labels: Bool, weight: F64, alphas: F64) -> F64:
+        """Return c = L (y - f) / alpha; NaN where alpha = 0 leaves it undetermined by the feature weights."""
+        dual = np.full(scores.T.shape, np.nan)
+        for c, f, pos, alpha in zip(dual, scores.T, labels.T, alphas, strict=True):
+            if alpha > 0:
+                rest = targets(pos) - f
+                c[:] = (laplacian(rest, pos, weight) if self._pairwise else weight * rest) / alpha
+        return dual

@@ -1,0 +1,304 @@
+"""Regularised least squares in closed form, over samples (RLS) and over pairs (AUC-RLS).
+
+Both minimise (f - y)' L (f - y) + alpha |f|^2, y = +-1, with L = F F'. RLS has L = W, the diagonal of the weights w;
+AUC-RLS has the Laplacian of the pairs, sum_ij w_i w_j (2 - f_i + f_j)^2:
+
+    L = D - w_+ w_-' - w_- w_+',   D = w_i W_- on positives, w_j W_+ on negatives,
+
+w_+ and w_- being w on one class and 0 on the other, W_+ and W_- their sums. With e = sqrt(D), q = e / |e| and t = +-1,
+
+    F = diag(e) B,   B = (I - q q' - p p')^(-1/2) on the complement of q,   p = (I - q q') (e t) / sqrt(4 W_+ W_-),
+
+so c = F (F' K F + alpha I)^-1 F' y needs one symmetric matrix, is exact on singular kernels, and its spectrum serves
+every alpha. (Paper 5, eq. 8 has the unsymmetric (L K + alpha I)^-1 L y.)
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from rocmax._typing import F64, Bool
+
+# Rows whose moments are taken at once: they stay in the second-level cache between the shift and the product.
+_ROWS = 1024
+# alpha / trace below which a Cholesky factor would lose digits to the null space of a singular matrix.
+_SMALL = 1e-10
+# Labels from which one spectrum of K for all of them is cheaper than one Cholesky factor each.
+_MANY_LABELS = 24
+
+
+@dataclass(frozen=True)
+class Loss:
+    """L = F F' of a quadratic loss, and the coupling of its noise covariance.
+
+    Up to the free shift of AUC-RLS, L is the inverse of S = D^-1 - omega t t' (omega = 0 for RLS); S restricted to a
+    subset of the samples is the noise of the model trained on that subset, provided that D was built from the subset's
+    class weights. That makes held-out scores a marginalisation (see `rocmax.solvers._rls_held_out`).
+    """
+
+    root: F64
+    shift: F64 | None
+    tilt: F64
+    omega: float
+
+    @classmethod
+    def samples(cls, weight: F64) -> Self:
+        """Return the loss of RLS: L = W."""
+        return cls(np.sqrt(weight), None, np.zeros(0), 0.0)
+
+    @classmethod
+    def pairs(cls, pos: Bool, weight: F64, totals: tuple[float, float] | None = None) -> Self:
+        """Return the loss of AUC-RLS, with class weights `totals` (W_+, W_-) in place of the samples' own sums."""
+        if totals is None:
+            totals = float(weight[pos].sum()), float(weight[~pos].sum())
+        w_pos, w_neg = totals
+        root = np.sqrt(weight * np.where(pos, w_neg, w_pos))
+        shift = root / np.linalg.norm(root)
+        tilt = root * np.where(pos, 1.0, -1.0) / np.sqrt(4.0 * w_pos * w_neg)
+        return cls(root, shift, tilt - shift * (shift @ tilt), 1.0 / (4.0 * w_pos * w_neg))
+
+    @property
+    def bend(self) -> float:
+        """|p|^2: below 1 wherever S is positive definite. 1/2 without totals."""
+        return float(self.tilt @ self.tilt)
+
+    def right(self, M: F64) -> F64:
+        """Return F' M."""
+        M = self.root.reshape(-1, *(1,) * (M.ndim - 1)) * M
+        if self.shift is not None:
+            M -= np.multiply.outer(self.shift, self.shift @ M)
+            if self.bend > 0:
+                stretch = ((1 - self.bend) ** -0.5 - 1) / self.bend
+                M += np.multiply.outer(self.tilt * stretch, self.tilt @ M)
+        return M
+
+    def left(self, M: F64) -> F64:
+        """Return F M."""
+        if self.shift is not None:
+            along = self.tilt @ M
+            M = M - np.multiply.outer(self.shift, self.shift @ M)
+            if self.bend > 0:
+                stretch = ((1 - self.bend) ** -0.5 - 1) / self.bend
+                M += np.multiply.outer(self.tilt * stretch, along)
+        return self.root.reshape(-1, *(1,) * (M.ndim - 1)) * M
+
+    def sandwich(self, K: F64) -> F64:
+        """Return F' K F, symmetric to the last bit."""
+        M = self.right(self.right(K).T)
+        M += M.T
+        M *= 0.5
+        return M
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether X is a scipy sparse matrix."""
+    return bool(sp.issparse(X))
+
+
+def targets(pos: Bool) -> F64:
+    """Return y: +1 on positives, -1 on negatives."""
+    return np.where(pos, 1.0, -1.0)
+
+
+def solve_psd(M: F64, alpha: float, rhs: F64, *, nullity: int, what: str) -> F64:
+    """Return (M + alpha I)^-1 rhs for a positive semi-definite M; M may be overwritten.
+
+    Through Cholesky, or the spectrum where alpha is tiny. With alpha = 0 the least-norm solution, which depends
+    continuously on M only while its rank is len(M) - nullity.
+
+    Raises
+    ------
+    ValueError
+        M is not positive semi-definite, or alpha = 0 and M has a lower rank.
+    """
+    if alpha > _SMALL * np.trace(M):
+        try:
+            H = M.copy()
+            H.flat[:: len(M) + 1] += alpha
+            return np.asarray(cho_solve(cho_factor(H, overwrite_a=True, check_finite=False), rhs))
+        except LinAlgError:
+            pass  # not positive semi-definite: the spectrum says by how much
+    values, vectors = np.linalg.eigh(M)
+    check_spectrum(values, what)
+    floor = rounding(values)
+    # What lies in the null space up to rounding is dropped: 1 / alpha would only amplify the rounding.
+    rank = int((values > floor).sum())
+    if alpha == 0 and rank < len(M) - nullity:
+        raise ValueError(
+            f"alpha=0 is ill-posed here: {what} has rank {rank} of {len(M) - nullity} (constant or collinear "
+            f"features, repeated samples, or fewer features than samples in a kernel); use alpha > 0, for "
+            f"example alpha={1e-6 * max(float(values[-1]), 1e-300):.2g}"
+        )
+    scale = np.zeros(len(M))
+    scale[len(M) - rank :] = 1 / (values[len(M) - rank :] + alpha)
+    return np.asarray(vectors @ (scale.reshape(-1, *(1,) * (rhs.ndim - 1)) * (vectors.T @ rhs)))
+
+
+def rounding(values: F64) -> float:
+    """Return the size below which eigenvalues (ascending) are zero up to rounding."""
+    return len(values) * float(np.finfo(np.float64).eps) * max(float(values[-1]), 0.0)
+
+
+def check_spectrum(values: F64, what: str) -> None:
+    """Refuse a spectrum (ascending) that reaches below zero by more than rounding."""
+    if values[0] < -1e-8 * max(float(values[-1]), 0.0) or values[-1] < 0:
+        raise ValueError(
+            f"{what} is not positive semi-definite: its eigenvalues reach from {values[0]:.3g} to {values[-1]:.3g}; "
+            "use a positive semi-definite kernel such as 'linear', 'rbf' or 'poly'"
+        )
+
+
+def fit_kernel(K: F64, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool) -> F64:
+    """Return the dual coefficients c, one row for each column of `labels` and its alpha: shape (n_labels, n_samples).
+
+    O(N^3) for RLS, whatever the number of labels. AUC-RLS takes O(N^3 / 3) a label, or one spectrum of K in O(9 N^3)
+    and then O(N p^2) a label, p the size of its smaller class, whichever is less.
+    """
+    if not pairwise:
+        loss = Loss.samples(weight)
+        rhs = loss.right(targets(labels))
+        solved = _solve_each(loss.sandwich(K), alphas, rhs, what="the kernel matrix")
+        return np.ascontiguousarray(loss.left(solved).T)
+    if labels.shape[1] >= _MANY_LABELS and alphas.min() > 0:
+        return _fit_labels(K, labels, weight, alphas)
+    each = zip(labels.T, alphas, strict=True)
+    return np.array([_fit_kernel_pairs(K, pos, weight, alpha) for pos, alpha in each])
+
+
+def _solve_each(M: F64, alphas: F64, rhs: F64, *, what: str) -> F64:
+    """Return (M + alpha I)^-1 rhs for each column of rhs and its alpha; one factor for each distinct alpha."""
+    solved = np.empty_like(rhs)
+    for alpha in np.unique(alphas):
+        columns = alphas == alpha
+        solved[:, columns] = solve_psd(M, float(alpha), rhs[:, columns], nullity=0, what=what)
+    return solved
+
+
+def _fit_kernel_pairs(K: F64, pos: Bool, weight: F64, alpha: float) -> F64:
+    loss = Loss.pairs(pos, weight)
+    what = "the kernel matrix, up to shifts,"
+    return loss.left(solve_psd(loss.sandwich(K), alpha, loss.right(targets(pos)), nullity=1, what=what))
+
+
+def _fit_labels(K: F64, labels: Bool, weight: F64, alphas: F64) -> F64:
+    """All labels from one spectrum: L of a label is, up to a diagonal, of the rank of its smaller class.
+
+    In features Z with Z Z' = K and weighted mean 0, a = min(W_+, W_-), b = max(W_+, W_-), and s, P the weighted sum
+    and the rows of the lighter class:  Z' L Z = a Z' W Z + (b - a) Z_P' W Z_P + 2 s s',  a sum of positive terms.
+    """
+    root, total = np.sqrt(weight), float(weight.sum())
+    mean = weight @ K / total
+    centred = K - mean - mean[:, None] + weight @ mean / total
+    values, vectors = np.linalg.eigh(root[:, None] * centred * root)
+    check_spectrum(values, "the kernel matrix")
+    keep = values > rounding(values)
+    values, rows = values[keep], vectors[:, keep] * np.sqrt(values[keep])
+    coefs = np.empty((labels.shape[1], len(weight)))
+    for coef, pos, alpha in zip(coefs, labels.T, alphas, strict=True):
+        w_pos, w_neg = float(weight[pos].sum()), float(weight[~pos].sum())
+        light, sign = (pos, 1.0) if w_pos <= w_neg else (~pos, -1.0)
+        low, high = min(w_pos, w_neg), max(w_pos, w_neg)
+        diagonal = low * values + alpha
+        total_light = rows[light].T @ root[light]
+        extra = np.column_stack([np.sqrt(high - low) * rows[light].T, np.sqrt(2.0) * total_light])
+        w = _solve_diagonal_plus(diagonal, extra, 2.0 * sign * total * total_light)
+        residual = targets(pos) - rows @ w / root
+        coef[:] = laplacian(residual, pos, weight) / alpha
+    return coefs
+
+
+def _solve_diagonal_plus(diagonal: F64, extra: F64, rhs: F64) -> F64:
+    """Return (diag + extra extra')^-1 rhs through the smaller of the two sides."""
+    if extra.shape[1] >= len(diagonal):
+        H = extra @ extra.T
+        H.flat[:: len(H) + 1] += diagonal
+        return np.asarray(cho_solve(cho_factor(H, overwrite_a=True), rhs))
+    scaled = extra / diagonal[:, None]
+    H = extra.T @ scaled
+    H.flat[:: len(H) + 1] += 1.0
+    inner = cho_solve(cho_factor(H, overwrite_a=True), scaled.T @ rhs)
+    return np.asarray(rhs / diagonal - scaled @ inner)
+
+
+def laplacian(v: F64, pos: Bool, weight: F64) -> F64:
+    """Return L v of AUC-RLS in O(N)."""
+    weighted = weight * v
+    sum_pos, sum_neg = weighted[pos].sum(), weighted[~pos].sum()
+    w_pos, w_neg = weight[pos].sum(), weight[~pos].sum()
+    return np.asarray(np.where(pos, w_neg * weighted - weight * sum_neg, w_pos * weighted - weight * sum_pos))
+
+
+def fit_linear(X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool) -> F64:
+    """Return the feature weights w, one row for each column of `labels` and its alpha: shape (n_labels, n_features).
+
+    O(d^2 N + d^3) for RLS, whatever the number of labels; AUC-RLS adds O(d^2 p + d^3) a label, p the size of its
+    smaller class: the labels share one weighted Gram matrix.
+    """
+    what = "the matrix of features"
+    if not pairwise:
+        G, _ = moments(X, np.zeros(X.shape[1]), weight)
+        rhs = np.asarray(X.T @ (weight[:, None] * targets(labels)))
+        return np.ascontiguousarray(_solve_each(G, alphas, rhs, what=what).T)
+    what += ", up to shifts,"
+    if labels.shape[1] == 1:
+        H, half = pair_moments(X, Loss.pairs(labels[:, 0], weight), labels[:, 0])
+        return solve_psd(H, float(alphas[0]), 2 * half, nullity=0, what=what)[None]
+    shift = rough_mean(X)
+    shared, total = moments(X, shift, weight)
+    coefs = np.empty((labels.shape[1], X.shape[1]))
+    for coef, pos, alpha in zip(coefs, labels.T, alphas, strict=True):
+        w_pos, w_neg = float(weight[pos].sum()), float(weight[~pos].sum())
+        light = pos if w_pos <= w_neg else ~pos
+        G_light, sum_light = moments(X[light], shift, weight[light])
+        sum_heavy = total - sum_light
+        s_pos, s_neg = (sum_light, sum_heavy) if w_pos <= w_neg else (sum_heavy, sum_light)
+        H = min(w_pos, w_neg) * shared + abs(w_neg - w_pos) * G_light
+        H -= np.outer(s_pos, s_neg)
+        H -= np.outer(s_neg, s_pos)
+        rhs = 2 * (w_neg * s_pos - w_pos * s_neg)
+        coef[:] = solve_psd(H, float(alpha), rhs, nullity=0, what=what)
+    return coefs
+
+
+def pair_moments(X: Any, loss: Loss, pos: Bool) -> tuple[F64, F64]:
+    """Return X' F F' X and X' D t; O(d^2 N)."""
+    if loss.shift is None:
+        G, (_, across) = moments(X, np.zeros(X.shape[1]), loss.root**2, targets(pos))
+        return G, across
+    G, (along, across) = moments(X, rough_mean(X), loss.root**2, targets(pos))
+    along = along / np.linalg.norm(loss.root)
+    tilted = np.sqrt(loss.omega) * (across - (loss.shift @ (loss.root * targets(pos))) * along)
+    G -= np.outer(along, along)
+    G += np.outer(tilted, tilted) / (1 - loss.bend)
+    return G, across
+
+
+def rough_mean(X: Any) -> F64:
+    """Return a shift that takes the bulk of the mean away, so that the moments below do not cancel; 0 if sparse."""
+    if is_sparse(X):
+        return np.zeros(X.shape[1])
+    return np.asarray(X[:: max(1, len(X) // _ROWS)].mean(axis=0, dtype=np.float64))
+
+
+def moments(X: Any, shift: F64, weight: F64, signs: F64 | None = None) -> tuple[F64, F64]:
+    """Return Z' W Z, and Z' w (or Z' w and Z' (w signs) as two rows), for Z = X - shift; one pass over X."""
+    columns = weight[None] if signs is None else np.stack([weight, weight * signs])
+    if is_sparse(X):
+        G = np.asarray((X.T @ X.multiply(weight[:, None]).tocsr()).toarray(), dtype=np.float64)
+        sums = np.asarray((X.T @ columns.T).T, dtype=np.float64)
+    else:
+        d = X.shape[1]
+        G, sums = np.zeros((d, d)), np.zeros((len(columns), d))
+        root = np.sqrt(weight)[:, None]
+        scaled = columns / root.T
+        buffer = np.empty((min(_ROWS, len(X)), d))
+        for first in range(0, len(X), _ROWS):
+            rows = slice(first, min(first + _ROWS, len(X)))
+            Z = np.subtract(X[rows], shift, out=buffer[: rows.stop - first])
+            Z *= root[rows]
+            G += Z.T @ Z
+            sums += scaled[:, rows] @ Z
+    return G, sums if signs is not None else sums[0]

@@ -1,0 +1,424 @@
+"""Exact cross-validation of RLS and AUC-RLS for a grid of alphas, without retraining.
+
+With L^-1 = S up to shifts (see `rocmax.solvers._rls.Loss`), both learners are regressions of y on K with noise alpha S:
+
+    P = [K + alpha S]^-1 (bordered by the free shift for AUC-RLS),   c = P y,
+
+and the S of a training set is a block of the S of all samples, as long as its D is built from the class weights of the
+training set. Holding out a set B is therefore one small solve (the block form of Pahikkala et al., 2006):
+
+    y_B - f_B = g - k t_B tau_B,   g = P_BB^-1 c_B,   tau_B = t'c - c_B'g,   k = alpha omega,
+
+scores f measured from the model's own midpoint between the class means. Every pair (i, j) of equal weights leaves the
+same class weights behind, so leave-pair-out needs ONE spectrum for all pairs and all alphas.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from rocmax import _core
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax.solvers._rls import (
+    Loss,
+    check_spectrum,
+    pair_moments,
+    rounding,
+    targets,
+)
+
+# Entries of P that are formed at once for the pairs.
+_TILE = 1 << 22
+# Spectra that leave-pair-out of weighted samples may need before it is refused.
+_MAX_SPECTRA = 64
+# alpha / largest eigenvalue above which the ranking is that of the limit, to the accuracy that the limit can be had.
+_LIMIT = 1e6
+# |p|^2 above which S is too close to singular for P.
+_BENT = 0.999
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """P = U diag(g) U' + diag(h) at one alpha."""
+
+    basis: F64
+    squares: F64
+    scale: F64
+    diagonal_part: F64
+
+    def diagonal(self) -> F64:
+        """Return P_ii."""
+        return np.asarray(self.squares @ self.scale + self.diagonal_part)
+
+    def times(self, v: F64) -> F64:
+        """Return P v."""
+        return np.asarray(self.basis @ (self.scale * (self.basis.T @ v)) + self.diagonal_part * v)
+
+    def columns(self, index: AnyArray) -> F64:
+        """Return the columns P e_i for i in `index`."""
+        block = self.basis @ (self.basis[index] * self.scale).T
+        block[index, np.arange(len(index))] += self.diagonal_part[index]
+        return np.asarray(block)
+
+    def block(self, index: AnyArray) -> F64:
+        """Return P_BB."""
+        rows = self.basis[index]
+        block = (rows * self.scale) @ rows.T
+        block.flat[:: len(index) + 1] += self.diagonal_part[index]
+        return np.asarray(block)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """F' K F = V diag(values) V', from which P follows for any alpha in O(N r) at most.
+
+    From a kernel the basis is F V. From r < N features it is [F F' X V, F q, F p]: the part of P outside the features
+    is that of 1 / alpha.
+    """
+
+    loss: Loss
+    values: F64
+    basis: F64
+    squares: F64
+    in_features: bool
+
+    @property
+    def largest(self) -> float:
+        """The largest eigenvalue, the scale of alpha."""
+        return max(float(self.values.max(initial=0.0)), float(np.finfo(np.float64).tiny))
+
+    def alpha(self, alpha: float) -> float:
+        """Return alpha, or the largest one whose held-out scores stand clear of rounding (their limit's ranking)."""
+        return min(alpha, _LIMIT * self.largest)
+
+    def inverse(self, alpha: float) -> Inverse:
+        """Return P at one alpha > 0."""
+        n_samples = len(self.basis)
+        if not self.in_features:
+            return Inverse(self.basis, self.squares, 1 / (self.values + alpha), np.zeros(n_samples))
+        scale = -1 / (self.values + alpha)
+        if self.loss.shift is not None:
+            scale = np.append(scale, [-1.0, 1 / (1 - self.loss.bend)])
+        return Inverse(self.basis, self.squares, scale / alpha, self.loss.root**2 / alpha)
+
+
+class Features(Protocol):
+    """Training samples as held-out computations see them."""
+
+    n_samples: int
+
+    def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
+        """Return the spectrum of F' K F."""
+        ...
+
+    def take(self, index: AnyArray) -> "Features":
+        """Return some of the samples."""
+        ...
+
+    def scores(self, rows: AnyArray, train: AnyArray, coef: F64) -> F64:
+        """Return K[rows, train] coef for each column of `coef`."""
+        ...
+
+
+class KernelFeatures:
+    """Samples behind their kernel matrix."""
+
+    def __init__(self, K: F64) -> None:
+        self.n_samples = len(K)
+        self.K = K
+
+    def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
+        """O(9 N^3)."""
+        values, vectors = np.linalg.eigh(loss.sandwich(self.K))
+        values = _clean(values, "the kernel matrix")
+        basis = loss.left(vectors)
+        return Spectrum(loss, values, basis, basis**2, False)
+
+    def take(self, index: AnyArray) -> "KernelFeatures":
+        """Return some of the samples."""
+        return KernelFeatures(self.K[np.ix_(index, index)])
+
+    def scores(self, rows: AnyArray, train: AnyArray, coef: F64) -> F64:
+        """Return K[rows, train] coef."""
+        return np.asarray(self.K[np.ix_(rows, train)] @ coef)
+
+
+class LinearFeatures:
+    """Fewer features than samples: nothing of size N^2 is formed."""
+
+    def __init__(self, X: Any) -> None:
+        self.n_samples = X.shape[0]
+        self._X = X
+
+    def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
+        """O(d^2 N + d^3)."""
+        gram, _ = pair_moments(self._X, loss, pos)
+        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+        values = _clean(values, "the Gram matrix")
+        basis = loss.left(loss.right(np.asarray(self._X @ vectors, dtype=np.float64)))
+        if loss.shift is not None:
+            basis = np.column_stack([basis, loss.root * loss.shift, loss.root * loss.tilt])
+        return Spectrum(loss, values, basis, basis**2, True)
+
+    def take(self, index: AnyArray) -> "LinearFeatures":
+        """Return some of the samples."""
+        return LinearFeatures(self._X[index])
+
+    def scores(self, rows: AnyArray, train: AnyArray, coef: F64) -> F64:
+        """Return X[rows] X[train]' coef."""
+        return np.asarray(self._X[rows] @ (self._X[train].T @ coef))
+
+
+def _clean(values: F64, what: str) -> F64:
+    check_spectrum(values, what)
+    return np.where(values > rounding(values), values, 0.0)
+
+
+@dataclass(frozen=True)
+class PairOutcomes:
+    """Leave-pair-out at each alpha: rows are alphas."""
+
+    won: F64
+    """(n_alphas, n_pos): the share of the negatives that a positive beats, V10."""
+    lost: F64
+    """(n_alphas, n_neg): the share of the positives that beat a negative, V01."""
+    weight_pos: F64
+    weight_neg: F64
+
+    @property
+    def auc(self) -> F64:
+        """The weighted share of rightly ordered pairs, ties counting one half."""
+        return np.asarray(self.won @ self.weight_pos / self.weight_pos.sum())
+
+    @property
+    def standard_error(self) -> F64:
+        """DeLong's, from the structural components of the held-out pairs."""
+        variance = np.zeros(len(self.won))
+        for parts, weight in ((self.won, self.weight_pos), (self.lost, self.weight_neg)):
+            share, count = weight / weight.sum(), len(weight)
+            variance += count / (count - 1) * (parts - self.auc[:, None]) ** 2 @ share**2
+        return np.sqrt(variance)
+
+
+def leave_pair_out(
+    features: Features,
+    pos: Bool,
+    weight: F64,
+    alphas: F64,
+    *,
+    pairwise: bool,
+    n_threads: int,
+) -> PairOutcomes:
+    """Compare f_i with f_j for every pair (i, j), by the model trained without both, at every alpha.
+
+    One spectrum for each pair of distinct sample weights (one in all for equal weights), then O(N r) and m n r
+    multiplications an alpha to form P_ij in tiles, and O(m n) to compare, in the Rust core.
+    """
+    positives, negatives = _two_of_each(pos)
+    won = np.zeros((len(alphas), len(positives)))
+    lost = np.zeros((len(alphas), len(negatives)))
+    y = targets(pos)
+    for loss, rows, cols in _pair_groups(pos, weight, pairwise=pairwise):
+        i, j = positives[rows], negatives[cols]
+        if loss.bend > _BENT:
+            _retrained_pairs(features, pos, weight, alphas, (rows, cols), (won, lost), pairwise)
+            continue
+        spectrum = features.spectrum(loss, pos)
+        basis_i, basis_j = spectrum.basis[i], spectrum.basis[j]
+        for k, alpha in enumerate(map(spectrum.alpha, alphas)):
+            inverse = spectrum.inverse(alpha)
+            c, diagonal, coupling = inverse.times(y), inverse.diagonal(), alpha * loss.omega
+            neg_side = diagonal[j], c[j], weight[j]
+            for tile in _tiles(len(i), len(j)):
+                part = i[tile]
+                cross = (basis_i[tile] * inverse.scale) @ basis_j.T
+                row_sums, col_sums = _core.leave_pair_out(
+                    cross,
+                    (diagonal[part], c[part], weight[part]),
+                    neg_side,
+                    coupling,
+                    float(y @ c),
+                    n_threads,
+                )
+                won[k, rows[tile]] += row_sums
+                lost[k, cols] += col_sums
+    weight_pos, weight_neg = weight[positives], weight[negatives]
+    return PairOutcomes(won / weight_neg.sum(), lost / weight_pos.sum(), weight_pos, weight_neg)
+
+
+def _two_of_each(pos: Bool) -> tuple[AnyArray, AnyArray]:
+    positives, negatives = np.flatnonzero(pos), np.flatnonzero(~pos)
+    if min(len(positives), len(negatives)) < 2:
+        raise ValueError(
+            f"leave-pair-out needs two samples of each class, got {len(positives)} positive and {len(negatives)} "
+            "negative ones of positive weight"
+        )
+    return positives, negatives
+
+
+def _pair_groups(pos: Bool, weight: F64, *, pairwise: bool) -> Iterator[tuple[Loss, AnyArray, AnyArray]]:
+    """Yield the positives and negatives (by their rank in the class) whose pairs leave the same class weights."""
+    if not pairwise:
+        yield Loss.samples(weight), np.arange(pos.sum()), np.arange((~pos).sum())
+        return
+    of_pos, of_neg = weight[pos], weight[~pos]
+    (kinds_pos, code_pos), (kinds_neg, code_neg) = (np.unique(w, return_inverse=True) for w in (of_pos, of_neg))
+    if len(kinds_pos) * len(kinds_neg) > _MAX_SPECTRA:
+        raise ValueError(
+            f"exact leave-pair-out needs one factorisation for each pair of distinct weights, here {len(kinds_pos)} x "
+            f"{len(kinds_neg)}, at most {_MAX_SPECTRA}; use weights that are equal within each class, or cv=10"
+        )
+    for a, w_i in enumerate(kinds_pos):
+        for b, w_j in enumerate(kinds_neg):
+            rest = float(of_pos.sum() - w_i), float(of_neg.sum() - w_j)
+            yield (
+                Loss.pairs(pos, weight, rest),
+                np.flatnonzero(code_pos == a),
+                np.flatnonzero(code_neg == b),
+            )
+
+
+def _tiles(n_rows: int, n_cols: int) -> Iterator[slice]:
+    step = max(1, _TILE // n_cols)
+    for first in range(0, n_rows, step):
+        yield slice(first, min(first + step, n_rows))
+
+
+def _retrained_pairs(
+    features: Features,
+    pos: Bool,
+    weight: F64,
+    alphas: F64,
+    group: tuple[AnyArray, AnyArray],
+    sums: tuple[F64, F64],
+    pairwise: bool,
+) -> None:
+    """Do the same by retraining, for the few pairs where S is singular (two samples of each class; huge weights)."""
+    (rows, cols), (won, lost) = group, sums
+    positives, negatives = np.flatnonzero(pos), np.flatnonzero(~pos)
+    for row in rows:
+        for col in cols:
+            pair = np.array([positives[row], negatives[col]])
+            f, _ = retrained(features, pos, weight, alphas, pair, pairwise=pairwise)
+            outcome = (np.sign(np.where(np.isclose(f[:, 0], f[:, 1], 1e-11, 0), 0, f[:, 0] - f[:, 1])) + 1) / 2
+            won[:, row] += outcome * weight[pair[1]]
+            lost[:, col] += outcome * weight[pair[0]]
+
+
+def retrained(
+    features: Features,
+    pos: Bool,
+    weight: F64,
+    alphas: F64,
+    held_out: AnyArray,
+    *,
+    pairwise: bool,
+) -> tuple[F64, F64]:
+    """Return the held-out scores by models trained on the rest, and the models' midpoints between the class means.
+
+    Shapes (n_alphas, n_held_out) and (n_alphas, 1).
+    """
+    rest = np.setdiff1d(np.arange(len(pos)), held_out)
+    loss = Loss.pairs(pos[rest], weight[rest]) if pairwise else Loss.samples(weight[rest])
+    spectrum = features.take(rest).spectrum(loss, pos[rest])
+    y = targets(pos[rest])
+    coefs = np.column_stack([spectrum.inverse(spectrum.alpha(a)).times(y) for a in alphas])
+    mean_of = np.zeros(len(rest))
+    for side in (pos[rest], ~pos[rest]) if pairwise else ():
+        mean_of[side] = 0.5 * weight[rest][side] / weight[rest][side].sum()
+    midpoint = mean_of @ features.scores(rest, rest, coefs)
+    return features.scores(held_out, rest, coefs).T, midpoint[:, None]
+
+
+def pair_scores(
+    features: Features,
+    pos: Bool,
+    weight: F64,
+    alpha: float,
+    pairs: AnyArray,
+    *,
+    pairwise: bool,
+) -> F64:
+    """Return f_i and f_j of each pair (rows of `pairs`: i positive, j negative) when both are held out.
+
+    The scores themselves, not only their order: c without the pair is c - P e_B g, so the columns of P that the pairs
+    touch are formed, O(N) numbers for each.
+    """
+    _two_of_each(pos)
+    found = np.full(pairs.shape, np.nan)
+    y, all_samples = targets(pos), np.arange(len(pos))
+    rank = np.where(pos, np.cumsum(pos), np.cumsum(~pos)) - 1
+    for loss, rows, cols in _pair_groups(pos, weight, pairwise=pairwise):
+        mine = np.flatnonzero(np.isin(rank[pairs[:, 0]], rows) & np.isin(rank[pairs[:, 1]], cols))
+        if len(mine) == 0:
+            continue
+        if loss.bend > _BENT:
+            for k in mine:
+                one = np.array([alpha])
+                found[k] = retrained(features, pos, weight, one, pairs[k], pairwise=pairwise)[0]
+            continue
+        inverse = features.spectrum(loss, pos).inverse(alpha)
+        c = inverse.times(y)
+        touched, where = np.unique(pairs[mine], return_inverse=True)
+        where = where.reshape(-1, 2)
+        columns = inverse.columns(touched)
+        full = features.scores(touched, all_samples, c)
+        moved = features.scores(touched, all_samples, columns)
+        i, j = where.T
+        P_ii, P_jj, P_ij = (columns[touched[r], s] for r, s in ((i, i), (j, j), (i, j)))
+        c_i, c_j = c[touched[i]], c[touched[j]]
+        det = P_ii * P_jj - P_ij**2
+        g_i, g_j = (c_i * P_jj - c_j * P_ij) / det, (c_j * P_ii - c_i * P_ij) / det
+        found[mine, 0] = full[i] - moved[i, i] * g_i - moved[i, j] * g_j
+        found[mine, 1] = full[j] - moved[j, i] * g_i - moved[j, j] * g_j
+    return found
+
+
+def held_out_scores(
+    features: Features,
+    pos: Bool,
+    weight: F64,
+    alphas: F64,
+    folds: Sequence[AnyArray],
+    *,
+    pairwise: bool,
+) -> F64:
+    """Return the score of every sample by the model trained without its fold: shape (n_alphas, n_samples).
+
+    AUC-RLS scores are measured from the model's midpoint between its class means, so that those of different models
+    can be pooled. One spectrum for each pair of class weights that the folds leave behind: at most four for stratified
+    folds of equal weights, two for leave-one-out.
+    """
+    scores = np.empty((len(alphas), len(pos)))
+    groups: dict[tuple[float, float], list[AnyArray]] = {}
+    for fold in folds:
+        rest = (0.0, 0.0)
+        if pairwise:
+            kept = np.ones(len(pos), dtype=bool)
+            kept[fold] = False
+            rest = float(weight[kept & pos].sum()), float(weight[kept & ~pos].sum())
+            if min(rest) <= 0:
+                raise ValueError("a fold leaves only one class to train on; use fewer folds or cv='leave-pair-out'")
+        groups.setdefault(rest, []).append(fold)
+    y = targets(pos)
+    for rest, members in groups.items():
+        loss = Loss.pairs(pos, weight, rest) if pairwise else Loss.samples(weight)
+        if loss.bend > _BENT:
+            for fold in members:
+                f, midpoint = retrained(features, pos, weight, alphas, fold, pairwise=pairwise)
+                scores[:, fold] = f - midpoint
+            continue
+        spectrum = features.spectrum(loss, pos)
+        singles = np.array([fold[0] for fold in members if len(fold) == 1], dtype=np.intp)
+        for k, alpha in enumerate(map(spectrum.alpha, alphas)):
+            inverse = spectrum.inverse(alpha)
+            c, coupling = inverse.times(y), alpha * loss.omega
+            g = c[singles] / inverse.diagonal()[singles]
+            scores[k, singles] = y[singles] * (1 + coupling * (y @ c - c[singles] * g)) - g
+            for fold in members:
+                if len(fold) > 1:
+                    block_g = np.linalg.solve(inverse.block(fold), c[fold])
+                    scores[k, fold] = y[fold] * (1 + coupling * (y @ c - c[fold] @ block_g)) - block_g
+    return scores

@@ -1,0 +1,381 @@
+"""AUC-RLS and RLS against their definitions, and their cross-validation against retraining."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import reference_rls as reference
+from rocmax import AUCRLS, AUCRLSCV, RLS, RLSCV
+
+CASES = json.loads((Path(__file__).parent / "cases" / "auc_rls.json").read_text())["cases"]
+
+# Hold-out ignores what a sample weighs: leaving out one sample of weight 2 is not leaving out one of its two copies.
+CV_WEIGHTS = {
+    "check_sample_weight_equivalence_on_dense_data": "a sample is held out whole, a copy is not",
+    "check_sample_weight_equivalence_on_sparse_data": "a sample is held out whole, a copy is not",
+}
+
+
+@parametrize_with_checks(
+    [
+        AUCRLS(),
+        AUCRLS(kernel="rbf"),
+        RLS(),
+        RLS(kernel="poly", coef0=1.0),
+        AUCRLSCV(5),
+        AUCRLSCV(5, cv="leave-one-out", kernel="rbf"),
+        RLSCV(5, cv=3),
+    ],
+    expected_failed_checks=lambda model: CV_WEIGHTS if isinstance(model, AUCRLSCV | RLSCV) else {},
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def sample(n=23, d=4, seed=0, share=0.4):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    y[:4] = [0, 1, 0, 1]
+    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['kernel']}-{len(c['y'])}-{c['lam']}")
+def test_conformance(case):
+    X, y = np.array(case["X"]), np.array(case["y"])
+    model = AUCRLS(case["lam"], kernel=case["kernel"], gamma=case["gamma"]).fit(X, y)
+    np.testing.assert_allclose(model.dual_coef_[0], case["dual_coef"], rtol=1e-9, atol=1e-9)
+    raw = model.decision_function(X) - model.intercept_
+    np.testing.assert_allclose(raw, case["train_scores"], rtol=1e-9, atol=1e-9)
+    expected = np.array(case["leave_pair_out"])
+    pairs, scores = model.leave_pair_out(X, y)
+    at = {tuple(pair): row for pair, row in zip(pairs, scores, strict=True)}
+    np.testing.assert_allclose([at[i, j] for i, j in expected[:, :2].astype(int)], expected[:, 2:], rtol=0, atol=1e-8)
+    cv = AUCRLSCV([case["lam"]], kernel=case["kernel"], gamma=case["gamma"]).fit(X, y)
+    assert cv.leave_pair_out_auc_ == pytest.approx(case["leave_pair_out_auc"], abs=1e-12)
+
+
+@pytest.mark.parametrize("model", [AUCRLS, RLS])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("d", [4, 40])
+@pytest.mark.parametrize("storage", ["dense", "float32", "csr", "csc", "cg", "precomputed", "rbf", "poly"])
+def test_fit_is_the_least_squares_solution(model, weighted, alpha, d, storage):
+    X, y = sample(d=d)
+    X = X.astype(np.float32).astype(np.float64)  # so that the float32 copy holds the same numbers
+    w = np.random.default_rng(1).integers(0, 4, len(y)) / 2 if weighted else None
+    kernel = storage if storage in ("rbf", "poly", "precomputed") else "linear"
+    phi = reference.features(X, "linear" if kernel == "precomputed" else kernel, gamma=0.3)
+    options = {"gamma": 0.3, "coef0": 1.0} if kernel in ("rbf", "poly") else {}
+    if storage == "cg":
+        options |= {"solver": "cg", "tol": 1e-13}
+    given_X = {
+        "float32": lambda: X.astype(np.float32),
+        "csr": lambda: sp.csr_array(X),
+        "csc": lambda: sp.csc_matrix(X),
+        "cg": lambda: sp.csr_array(X),
+        "precomputed": lambda: X @ X.T,
+    }.get(storage, lambda: X)()
+    est = model(alpha, kernel=kernel, **options).fit(given_X, y, w)
+    coef = reference.fit(phi, y, alpha, w, pairwise=model is AUCRLS)
+    expected = phi @ coef
+    raw = est.decision_function(given_X) - est.intercept_
+    tol = 1e-5 if storage in ("float32", "cg") else 1e-7
+    np.testing.assert_allclose(raw, expected, atol=tol * np.abs(expected).max())
+    if kernel == "linear":
+        np.testing.assert_allclose(est.coef_[0], coef, atol=tol * np.abs(coef).max())
+    if storage != "float32":
+        from_dual = phi @ (phi.T @ est.dual_coef_[0])
+        np.testing.assert_allclose(from_dual, expected, atol=tol * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("model", [AUCRLS(2.0), AUCRLS(2.0, kernel="rbf", gamma=0.5), RLS(2.0)])
+def test_weights_are_repetition(model):
+    X, y = sample()
+    w = np.random.default_rng(2).integers(0, 4, len(y))
+    weighted = model.fit(X, y, sample_weight=w).decision_function(X)
+    repeated = model.fit(np.repeat(X, w, axis=0), np.repeat(y, w)).decision_function(X)
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-9, atol=1e-10)
+
+
+def test_a_far_origin_changes_nothing():
+    X, y = sample(400, 6)
+    near, far = AUCRLS(3.0).fit(X, y), AUCRLS(3.0).fit(X + 1e6, y)
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("n_labels", [3, 30])
+@pytest.mark.parametrize("model", [AUCRLS, RLS])
+def test_labels_share_the_work_and_agree_with_one_by_one(kernel, n_labels, model):
+    X, _ = sample(60, 5, seed=3)
+    rng = np.random.default_rng(4)
+    Y = (X @ rng.normal(size=(5, n_labels)) + rng.normal(size=(60, n_labels)) > 1.5).astype(int)
+    Y[:2], Y[2:4] = 1, 0
+    w = rng.uniform(0.5, 2.0, 60)
+    together = model(0.7, kernel=kernel).fit(X, Y, w)
+    single = [model(0.7, kernel=kernel).fit(X, y, w) for y in Y.T]
+    assert together.predict(X).shape == Y.shape and together.dual_coef_.shape == (n_labels, 60)
+    for k, one in enumerate(single):
+        np.testing.assert_allclose(together.dual_coef_[k], one.dual_coef_[0], rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(together.decision_function(X)[:, k], one.decision_function(X), atol=1e-8)
+    sparse_y = model(0.7, kernel=kernel).fit(X, sp.csr_array(Y), w)
+    np.testing.assert_array_equal(sparse_y.dual_coef_, together.dual_coef_)
+
+
+@pytest.mark.parametrize("model", [AUCRLS, RLS])
+@pytest.mark.parametrize("n, d, kernel", [(12, 3, "linear"), (12, 30, "linear"), (12, 3, "rbf"), (4, 2, "linear")])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_pair_out_scores_are_those_of_retraining(model, n, d, kernel, alpha, weighted):
+    X, y = sample(n, d, seed=n + d)
+    w = np.where(np.arange(n) % 3 == 0, 2.0, 0.5) if weighted else None
+    phi = reference.features(X, kernel, gamma=0.4)
+    pairs, scores = model(alpha, kernel=kernel, gamma=0.4).leave_pair_out(X, y, sample_weight=w)
+    assert list(map(tuple, pairs)) == reference.pairs(y)
+    pairwise = model is AUCRLS
+    expected = np.array([reference.held_out(phi, y, alpha, pair, w, pairwise=pairwise) for pair in pairs])
+    np.testing.assert_allclose(scores, expected, rtol=1e-8, atol=1e-8)
+    cv_model = {AUCRLS: AUCRLSCV, RLS: RLSCV}[model]([alpha], kernel=kernel, gamma=0.4).fit(X, y, w)
+    won = (expected[:, 0] > expected[:, 1]) + 0.5 * (expected[:, 0] == expected[:, 1])
+    pair_weight = np.ones(len(pairs)) if w is None else w[pairs].prod(axis=1)
+    assert cv_model.leave_pair_out_auc_ == pytest.approx(np.average(won, weights=pair_weight), abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(4, 14),
+    st.integers(1, 8),
+    st.sampled_from(["linear", "rbf"]),
+    st.floats(-3, 4),
+    st.integers(0, 10**6),
+    st.booleans(),
+)
+def test_leave_pair_out_auc_is_that_of_retraining(n, d, kernel, log_alpha, seed, rounded):
+    X, y = sample(n, d, seed=seed)
+    if rounded:  # duplicates, within and across the classes
+        X = np.round(X / 2)
+    phi, alpha = reference.features(X, kernel, gamma=0.4), 10.0**log_alpha
+    f = np.array([reference.held_out(phi, y, alpha, pair) for pair in reference.pairs(y)])
+    gap = (f[:, 0] - f[:, 1]) / np.abs(f).max()
+    low, high = np.mean(gap > 1e-6), np.mean(gap > -1e-6)
+    model = AUCRLSCV([alpha], kernel=kernel, gamma=0.4).fit(X, y)
+    assert low - 1e-12 <= model.leave_pair_out_auc_ <= high + 1e-12
+
+
+def test_equal_inputs_tie():
+    X = np.array([[0.0, 1.0], [0.0, 1.0], [3.0, -1.0], [1.0, 2.0], [2.0, 2.0]])
+    y = np.array([1, 0, 1, 0, 0])
+    for kernel in ("linear", "rbf"):
+        pairs, scores = AUCRLS(0.5, kernel=kernel, gamma=0.4).leave_pair_out(X, y)
+        gap = scores[:, 0] - scores[:, 1]
+        assert abs(gap[0]) < 1e-10 and tuple(pairs[0]) == (0, 1)
+        auc = AUCRLSCV([0.5], kernel=kernel, gamma=0.4).fit(X, y).leave_pair_out_auc_
+        assert auc == pytest.approx((0.5 + (gap[1:] > 0).sum()) / len(gap), abs=1e-12)
+
+
+@pytest.mark.parametrize("model", [AUCRLSCV, RLSCV])
+@pytest.mark.parametrize("kernel, d", [("linear", 3), ("linear", 40), ("rbf", 3)])
+@pytest.mark.parametrize("cv", ["leave-one-out", 2, 3, 10, KFold(4, shuffle=True, random_state=0)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_are_those_of_retraining(model, kernel, d, cv, weighted):
+    X, y = sample(26, d, seed=8)
+    w = np.random.default_rng(3).uniform(0.5, 2.0, len(y)) if weighted else None
+    alphas = np.array([0.01, 1.0, 100.0])
+    est = model(alphas, cv=cv, kernel=kernel, gamma=0.4).fit(X, y, w)
+    phi = reference.features(X, kernel, gamma=0.4)
+    if cv == "leave-one-out":
+        folds = list(np.arange(len(y))[:, None])
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            splitter = StratifiedKFold(cv) if isinstance(cv, int) else cv
+            folds = [test for _, test in splitter.split(X, y)]
+    for alpha, auc in zip(alphas, est.cv_auc_, strict=True):
+        scores = np.empty(len(y))
+        for fold in folds:
+            scores[fold] = reference.held_out(phi, y, alpha, fold, w, pairwise=model is AUCRLSCV, centred=True)
+        assert auc == pytest.approx(roc_auc_score(y, scores, sample_weight=w), abs=1e-12)
+    assert not hasattr(est, "leave_pair_out_auc_")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_grid_choice_and_final_fit(kernel):
+    X, y = sample(80, 6, seed=5)
+    model = AUCRLSCV(kernel=kernel).fit(X, y)
+    assert model.alphas_.shape == model.cv_auc_.shape == (50,)
+    assert model.leave_pair_out_auc_ == model.cv_auc_.max()
+    assert model.alpha_ == model.alphas_[model.cv_auc_ == model.cv_auc_.max()].max()
+    one = AUCRLS(model.alpha_, kernel=kernel).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), one.decision_function(X), rtol=1e-9, atol=1e-12)
+
+
+def test_interval_is_delong_over_held_out_pairs():
+    X, y = sample(40, 3, seed=6)
+    model = AUCRLSCV([2.0], confidence_level=0.9).fit(X, y)
+    _, scores = AUCRLS(2.0).leave_pair_out(X, y)
+    won = (scores[:, 0] > scores[:, 1]).reshape(y.sum(), -1).astype(float)
+    m, n = won.shape
+    error = np.sqrt(won.mean(axis=1).var(ddof=1) / m + won.mean(axis=0).var(ddof=1) / n)
+    expected = won.mean() + np.array([-1, 1]) * 1.6448536269514722 * error
+    np.testing.assert_allclose(model.leave_pair_out_interval_, np.clip(expected, 0, 1), rtol=1e-10)
+
+
+def test_many_labels_each_choose_their_alpha():
+    X, _ = sample(50, 4, seed=7)
+    rng = np.random.default_rng(0)
+    Y = (X[:, :3] + rng.normal(size=(50, 3)) > 0.8).astype(int)
+    for options in ({"kernel": "rbf"}, {}, {"cv": 5}):
+        model = AUCRLSCV(8, **options).fit(X, Y)
+        assert model.alpha_.shape == (3,) and model.cv_auc_.shape == (3, 8)
+        for k in range(3):
+            one = AUCRLSCV(8, **options).fit(X, Y[:, k])
+            assert one.alpha_ == pytest.approx(model.alpha_[k]) and one.cv_auc_.max() == model.cv_auc_[k].max()
+            np.testing.assert_allclose(one.dual_coef_[0], model.dual_coef_[k], rtol=1e-7, atol=1e-9)
+
+
+def test_same_result_for_any_number_of_jobs():
+    X, y = sample(900, 5, seed=9, share=0.3)
+    for kernel in ("linear", "rbf"):
+        one, many = (AUCRLSCV(3, kernel=kernel, n_jobs=jobs).fit(X, y) for jobs in (1, 4))
+        np.testing.assert_array_equal(one.cv_auc_, many.cv_auc_)
+        np.testing.assert_array_equal(one.leave_pair_out_interval_, many.leave_pair_out_interval_)
+
+
+def test_extreme_alphas():
+    X, y = sample(30, 3, seed=10)
+    far = AUCRLSCV([1e9, 1e12, 1e15, 1e30], kernel="linear").fit(X, y)
+    assert np.ptp(far.cv_auc_) == 0.0 and far.cv_auc_[0] > 0.5
+    # Interpolation: the held-out scores stay those of retraining where 1 - leverage is tiny.
+    phi = reference.features(X, "rbf", gamma=2.0)
+    pairs, scores = AUCRLS(1e-8, kernel="rbf", gamma=2.0).leave_pair_out(X, y)
+    expected = np.array([reference.held_out(phi, y, 1e-8, pair) for pair in pairs])
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
+
+
+def test_alpha_zero_where_it_is_well_posed():
+    X, y = sample(30, 4)
+    np.testing.assert_allclose(AUCRLS(0).fit(X, y).coef_[0], reference.fit(X, y, 0.0), rtol=1e-9)
+    for kernel, d in (("rbf", 4), ("linear", 50)):  # every pair is fitted exactly, with the least norm
+        X, y = sample(20, d)
+        phi = reference.features(X, kernel, gamma=1.0)
+        model = AUCRLS(0, kernel=kernel, gamma=1.0).fit(X, y)
+        scores = model.decision_function(X)
+        np.testing.assert_allclose(scores[y == 1][:, None] - scores[y == 0], 2.0, atol=1e-7)
+        np.testing.assert_allclose(model.dual_coef_[0] @ phi, reference.fit(phi, y, 0.0), atol=1e-7)
+    assert np.isfinite(RLS(0).fit(*sample(30, 4)).coef_).all()
+
+
+@pytest.mark.parametrize("model", [AUCRLS, RLS])
+def test_alpha_zero_where_it_is_not(model):
+    X, y = sample(30, 4)
+    constant, twin = np.column_stack([X, np.zeros(30)]), np.column_stack([X, X[:, 0] + X[:, 1]])
+    doubled, labels = np.vstack([X, X]), np.append(y, y)
+    for options, data, target in (
+        ({}, constant, y),
+        ({}, twin, y),
+        ({"kernel": "rbf"}, doubled, labels),
+        ({"kernel": "precomputed"}, X @ X.T, y),
+    ):
+        with pytest.raises(ValueError, match=r"alpha=0 is ill-posed here.*rank.*use alpha > 0"):
+            model(0, **options).fit(data, target)
+        assert np.isfinite(model(1e-3, **options).fit(data, target).decision_function(data)).all()
+    with pytest.raises(ValueError, match="needs alpha > 0"):
+        model(0, solver="cg").fit(sp.csr_array(X), y)
+
+
+def test_singular_kernels_and_duplicates_with_a_tiny_alpha():
+    X, y = sample(40, 2)
+    X = np.vstack([X, X[:10]])
+    y = np.append(y, y[:10])
+    K = X @ X.T
+    for alpha in (1e-14, 1e-9, 1.0):
+        by_kernel = AUCRLS(alpha, kernel="precomputed").fit(K, y).decision_function(K)
+        by_features = AUCRLS(alpha).fit(X, y).decision_function(X)
+        np.testing.assert_allclose(by_kernel, by_features, atol=1e-6)
+
+
+def test_conjugate_gradients_take_all_labels_at_once():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((2300, 2100), density=0.01, rng=rng, format="csr")
+    Y = (X @ rng.normal(size=(2100, 3)) > 0.7).astype(int)
+    products = AUCRLS(1e3, tol=1e-10).fit(X, Y)
+    assert products.n_iter_ > 1  # chosen by shape
+    dense = AUCRLS(1e3, solver="direct").fit(X, Y)
+    np.testing.assert_allclose(products.coef_, dense.coef_, rtol=1e-6, atol=1e-8 * np.abs(dense.coef_).max())
+    with pytest.warns(ConvergenceWarning, match="relative residual"):
+        AUCRLS(1e3, max_iter=2).fit(X, Y)
+    as_array = AUCRLS(10.0, solver="cg").fit(X.toarray()[:, :50], Y)
+    np.testing.assert_allclose(as_array.coef_, AUCRLS(10.0).fit(X.toarray()[:, :50], Y).coef_, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "model, error",
+    [
+        (AUCRLS(-1.0), "alpha must be a finite number of at least 0, got -1.0"),
+        (AUCRLS("1"), "alpha must be"),
+        (AUCRLS(kernel="rbff"), "kernel must be one of"),
+        (AUCRLS(kernel="rbf", gamma=-1.0), "gamma must be"),
+        (AUCRLS(solver="svd"), "solver must be one of"),
+        (AUCRLS(solver="cg", kernel="rbf"), "solver='cg' needs kernel='linear'"),
+        (AUCRLS(kernel="precomputed"), "square kernel matrix"),
+        (AUCRLS(threshold="half"), "threshold must be"),
+        (AUCRLSCV(0), "alphas must be"),
+        (AUCRLSCV([1.0, 0.0]), "alphas must be"),
+        (AUCRLSCV([]), "alphas must be"),
+        (AUCRLSCV(cv="leave-two-out"), "cv must be"),
+        (AUCRLSCV(cv=1), "cv must be"),
+        (AUCRLSCV(cv=[([0], [1])]), "cv must split"),
+        (AUCRLSCV(confidence_level=1.5), "confidence_level must"),
+        (AUCRLSCV(n_jobs=0), "n_jobs must be"),
+    ],
+)
+def test_bad_parameters(model, error):
+    with pytest.raises(ValueError, match=error):
+        model.fit(*sample())
+
+
+def test_bad_data():
+    X, y = sample()
+    with pytest.raises(ValueError, match="one class"):
+        AUCRLS().fit(X, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="column 1 of y holds one class only"):
+        AUCRLS().fit(X, np.column_stack([y, np.zeros_like(y)]))
+    with pytest.raises(ValueError, match="must hold 0 and 1 only"):
+        AUCRLS().fit(X, np.column_stack([y, y + 1]))
+    with pytest.raises(ValueError, match="one class only"):
+        AUCRLS().fit(X, y, sample_weight=y)
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        AUCRLSCV(3, kernel="precomputed").fit(-X @ X.T, y)
+    few = np.zeros(len(y), dtype=int)
+    few[0] = 1
+    with pytest.raises(ValueError, match="two samples of each class"):
+        AUCRLSCV().fit(X, few)
+    with pytest.raises(ValueError, match="a fold leaves only one class"):
+        AUCRLSCV(cv="leave-one-out").fit(X, few)
+    with pytest.raises(ValueError, match="distinct weights"):
+        AUCRLSCV().fit(X, y, sample_weight=np.linspace(1, 2, len(y)))
+    for pairs in ([[0, 1]], [[1, 99]], [1, 0], [[1.0, 0.0]]):
+        with pytest.raises(ValueError, match="pairs must be"):
+            AUCRLS().leave_pair_out(X, y, pairs=pairs)
+
+
+def test_callable_kernel_and_frames():
+    pd = pytest.importorskip("pandas")
+    X, y = sample()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    labels = np.where(y == 1, "sick", "well")
+    model = AUCRLS().fit(frame, labels)
+    assert list(model.feature_names_in_) == list("abcd") and set(model.predict(frame)) <= {"sick", "well"}
+    np.testing.assert_allclose(model.decision_function(frame), -AUCRLS().fit(X, y).decision_function(X), atol=1e-6)
+    dot = AUCRLS(kernel=np.dot).fit(X, y)
+    np.testing.assert_allclose(dot.decision_function(X), AUCRLS().fit(X, y).decision_function(X), atol=1e-7)
