@@ -84,14 +84,10 @@ class Spectrum:
     squares: F64
     in_features: bool
 
-    @property
-    def largest(self) -> float:
-        """The largest eigenvalue, the scale of alpha."""
-        return max(float(self.values.max(initial=0.0)), float(np.finfo(np.float64).tiny))
-
     def alpha(self, alpha: float) -> float:
         """Return alpha, or the largest one whose held-out scores stand clear of rounding (their limit's ranking)."""
-        return min(alpha, _LIMIT * self.largest)
+        largest = float(self.values.max())
+        return min(alpha, _LIMIT * largest) if largest > 0 else alpha
 
     def inverse(self, alpha: float) -> Inverse:
         """Return P at one alpha > 0."""
