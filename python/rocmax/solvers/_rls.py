@@ -24,6 +24,7 @@ from rocmax._typing import F64, Bool
 
 # Rows whose moments are taken at once: they stay in the second-level cache between the shift and the product.
 _ROWS = 1024
+_EPS = float(np.finfo(np.float64).eps)
 # alpha / trace below which a Cholesky factor would lose digits to the null space of a singular matrix.
 _SMALL = 1e-10
 # Labels from which one spectrum of K for all of them is cheaper than one Cholesky factor each.
@@ -103,7 +104,7 @@ def targets(pos: Bool) -> F64:
     return np.where(pos, 1.0, -1.0)
 
 
-def solve_psd(M: F64, alpha: float, rhs: F64, *, nullity: int, what: str) -> F64:
+def solve_psd(M: F64, alpha: float, rhs: F64, *, noise: float, nullity: int, what: str) -> F64:
     """Return (M + alpha I)^-1 rhs for a positive semi-definite M; M may be overwritten.
 
     Through Cholesky, or the spectrum where alpha is tiny. With alpha = 0 the least-norm solution, which depends
@@ -122,8 +123,7 @@ def solve_psd(M: F64, alpha: float, rhs: F64, *, nullity: int, what: str) -> F64
         except LinAlgError:
             pass  # not positive semi-definite: the spectrum says by how much
     values, vectors = np.linalg.eigh(M)
-    check_spectrum(values, what)
-    floor = rounding(values)
+    floor = zero_below(values, noise, what)
     # What lies in the null space up to rounding is dropped: 1 / alpha would only amplify the rounding.
     rank = int((values > floor).sum())
     if alpha == 0 and rank < len(M) - nullity:
@@ -137,18 +137,33 @@ def solve_psd(M: F64, alpha: float, rhs: F64, *, nullity: int, what: str) -> F64
     return np.asarray(vectors @ (scale.reshape(-1, *(1,) * (rhs.ndim - 1)) * (vectors.T @ rhs)))
 
 
-def rounding(values: F64) -> float:
-    """Return the size below which eigenvalues (ascending) are zero up to rounding."""
-    return len(values) * float(np.finfo(np.float64).eps) * max(float(values[-1]), 0.0)
+def zero_below(values: F64, noise: float, what: str) -> float:
+    """Return the size below which eigenvalues (ascending) are zero up to rounding; `noise` is what M was formed with.
 
-
-def check_spectrum(values: F64, what: str) -> None:
-    """Refuse a spectrum (ascending) that reaches below zero by more than rounding."""
-    if values[0] < -1e-8 * max(float(values[-1]), 0.0) or values[-1] < 0:
+    Raises
+    ------
+    ValueError
+        The spectrum reaches below zero by more than that.
+    """
+    largest = max(float(values[-1]), 0.0)
+    if values[0] < -1e-8 * largest - noise:
         raise ValueError(
             f"{what} is not positive semi-definite: its eigenvalues reach from {values[0]:.3g} to {values[-1]:.3g}; "
             "use a positive semi-definite kernel such as 'linear', 'rbf' or 'poly'"
         )
+    return max(len(values) * _EPS * largest, noise)
+
+
+def kernel_noise(K: F64, loss: Loss) -> float:
+    """Return the rounding of F' K F: projecting the shift out may cancel everything else."""
+    return len(K) * _EPS * float(np.max(loss.root**2 * np.abs(np.diag(K)), initial=0.0))
+
+
+def linear_noise(X: Any, loss: Loss) -> float:
+    """Return the rounding of X' F F' X that is left where features hardly differ from their mean."""
+    if loss.shift is None:
+        return 0.0
+    return int(X.shape[1]) * float(loss.root @ loss.root) * (4 * _EPS * float(np.abs(rough_mean(X)).max())) ** 2
 
 
 def fit_kernel(K: F64, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool) -> F64:
@@ -160,7 +175,7 @@ def fit_kernel(K: F64, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool
     if not pairwise:
         loss = Loss.samples(weight)
         rhs = loss.right(targets(labels))
-        solved = _solve_each(loss.sandwich(K), alphas, rhs, what="the kernel matrix")
+        solved = _solve_each(loss.sandwich(K), alphas, rhs, noise=kernel_noise(K, loss), what="the kernel matrix")
         return np.ascontiguousarray(loss.left(solved).T)
     if labels.shape[1] >= _MANY_LABELS and alphas.min() > 0:
         return _fit_labels(K, labels, weight, alphas)
@@ -168,19 +183,20 @@ def fit_kernel(K: F64, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool
     return np.array([_fit_kernel_pairs(K, pos, weight, alpha) for pos, alpha in each])
 
 
-def _solve_each(M: F64, alphas: F64, rhs: F64, *, what: str) -> F64:
+def _solve_each(M: F64, alphas: F64, rhs: F64, *, noise: float, what: str) -> F64:
     """Return (M + alpha I)^-1 rhs for each column of rhs and its alpha; one factor for each distinct alpha."""
     solved = np.empty_like(rhs)
     for alpha in np.unique(alphas):
         columns = alphas == alpha
-        solved[:, columns] = solve_psd(M, float(alpha), rhs[:, columns], nullity=0, what=what)
+        solved[:, columns] = solve_psd(M, float(alpha), rhs[:, columns], noise=noise, nullity=0, what=what)
     return solved
 
 
 def _fit_kernel_pairs(K: F64, pos: Bool, weight: F64, alpha: float) -> F64:
     loss = Loss.pairs(pos, weight)
     what = "the kernel matrix, up to shifts,"
-    return loss.left(solve_psd(loss.sandwich(K), alpha, loss.right(targets(pos)), nullity=1, what=what))
+    M, rhs = loss.sandwich(K), loss.right(targets(pos))
+    return loss.left(solve_psd(M, alpha, rhs, noise=kernel_noise(K, loss), nullity=1, what=what))
 
 
 def _fit_labels(K: F64, labels: Bool, weight: F64, alphas: F64) -> F64:
@@ -193,8 +209,8 @@ def _fit_labels(K: F64, labels: Bool, weight: F64, alphas: F64) -> F64:
     mean = weight @ K / total
     centred = K - mean - mean[:, None] + weight @ mean / total
     values, vectors = np.linalg.eigh(root[:, None] * centred * root)
-    check_spectrum(values, "the kernel matrix")
-    keep = values > rounding(values)
+    noise = kernel_noise(K, Loss.samples(weight))
+    keep = values > zero_below(values, noise, "the kernel matrix")
     values, rows = values[keep], vectors[:, keep] * np.sqrt(values[keep])
     coefs = np.empty((labels.shape[1], len(weight)))
     for coef, pos, alpha in zip(coefs, labels.T, alphas, strict=True):
@@ -241,11 +257,12 @@ def fit_linear(X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool
     if not pairwise:
         G, _ = moments(X, np.zeros(X.shape[1]), weight)
         rhs = np.asarray(X.T @ (weight[:, None] * targets(labels)))
-        return np.ascontiguousarray(_solve_each(G, alphas, rhs, what=what).T)
+        return np.ascontiguousarray(_solve_each(G, alphas, rhs, noise=0.0, what=what).T)
     what += ", up to shifts,"
     if labels.shape[1] == 1:
-        H, half = pair_moments(X, Loss.pairs(labels[:, 0], weight), labels[:, 0])
-        return solve_psd(H, float(alphas[0]), 2 * half, nullity=0, what=what)[None]
+        loss = Loss.pairs(labels[:, 0], weight)
+        H, half = pair_moments(X, loss, labels[:, 0])
+        return solve_psd(H, float(alphas[0]), 2 * half, noise=linear_noise(X, loss), nullity=0, what=what)[None]
     shift = rough_mean(X)
     shared, total = moments(X, shift, weight)
     coefs = np.empty((labels.shape[1], X.shape[1]))
@@ -259,7 +276,8 @@ def fit_linear(X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool
         H -= np.outer(s_pos, s_neg)
         H -= np.outer(s_neg, s_pos)
         rhs = 2 * (w_neg * s_pos - w_pos * s_neg)
-        coef[:] = solve_psd(H, float(alpha), rhs, nullity=0, what=what)
+        noise = linear_noise(X, Loss.pairs(pos, weight))
+        coef[:] = solve_psd(H, float(alpha), rhs, noise=noise, nullity=0, what=what)
     return coefs
 
 

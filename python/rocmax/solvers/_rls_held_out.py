@@ -21,13 +21,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers._rls import (
-    Loss,
-    check_spectrum,
-    pair_moments,
-    rounding,
-    targets,
-)
+from rocmax.solvers._rls import Loss, kernel_noise, linear_noise, pair_moments, targets, zero_below
 
 # Entries of P that are formed at once for the pairs.
 _TILE = 1 << 22
@@ -128,7 +122,7 @@ class KernelFeatures:
     def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
         """O(9 N^3)."""
         values, vectors = np.linalg.eigh(loss.sandwich(self.K))
-        values = _clean(values, "the kernel matrix")
+        values = _clean(values, kernel_noise(self.K, loss), "the kernel matrix")
         basis = loss.left(vectors)
         return Spectrum(loss, values, basis, basis**2, False)
 
@@ -152,7 +146,7 @@ class LinearFeatures:
         """O(d^2 N + d^3)."""
         gram, _ = pair_moments(self._X, loss, pos)
         values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-        values = _clean(values, "the Gram matrix")
+        values = _clean(values, linear_noise(self._X, loss), "the Gram matrix")
         basis = loss.left(loss.right(np.asarray(self._X @ vectors, dtype=np.float64)))
         if loss.shift is not None:
             basis = np.column_stack([basis, loss.root * loss.shift, loss.root * loss.tilt])
@@ -167,9 +161,8 @@ class LinearFeatures:
         return np.asarray(self._X[rows] @ (self._X[train].T @ coef))
 
 
-def _clean(values: F64, what: str) -> F64:
-    check_spectrum(values, what)
-    return np.where(values > rounding(values), values, 0.0)
+def _clean(values: F64, noise: float, what: str) -> F64:
+    return np.where(values > zero_below(values, noise, what), values, 0.0)
 
 
 @dataclass(frozen=True)
