@@ -5,6 +5,7 @@ from rocmax._core import __version__
 from rocmax.estimators import (
     AUCRLS,
     AUCRLSCV,
+    AUCSVC,
     RLS,
     RLSCV,
     PartialAUCPath,
@@ -16,6 +17,7 @@ from rocmax.estimators import (
 __all__ = [
     "AUCRLS",
     "AUCRLSCV",
+    "AUCSVC",
     "RLS",
     "RLSCV",
     "PartialAUCPath",

@@ -1,5 +1,17 @@
 """Designs: the only layer that knows how the features are stored."""
 
 from rocmax.designs._base import Design, as_design, is_dask
+from rocmax.designs._kernel import DualDesign, Kernel, KernelDesign
+from rocmax.designs._structure import StructuredDesign, plain_coefficients, structured_gram
 
-__all__ = ["Design", "as_design", "is_dask"]
+__all__ = [
+    "Design",
+    "DualDesign",
+    "Kernel",
+    "KernelDesign",
+    "StructuredDesign",
+    "as_design",
+    "is_dask",
+    "plain_coefficients",
+    "structured_gram",
+]

@@ -1,5 +1,6 @@
 """The scikit-learn surface: validation, fitted attributes, documentation."""
 
+from rocmax.estimators._pairwise import AUCSVC
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._partial_cv import PartialAUCSVCCV
 from rocmax.estimators._path import PartialAUCPath, partial_auc_path
@@ -9,6 +10,7 @@ from rocmax.estimators._rls_cv import AUCRLSCV, RLSCV
 __all__ = [
     "AUCRLS",
     "AUCRLSCV",
+    "AUCSVC",
     "RLS",
     "RLSCV",
     "PartialAUCPath",

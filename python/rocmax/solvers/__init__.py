@@ -1,18 +1,22 @@
 """Solvers: they know neither the features nor the risk, only products with a design and calls of an oracle."""
 
-from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._candidates import Model
+from rocmax.solvers._bundle import Bundle, Tilt
+from rocmax.solvers._candidates import Candidate, Model
 from rocmax.solvers._convex_concave import minimise_difference
 from rocmax.solvers._cutting_plane import Objective, minimise_convex
+from rocmax.solvers._cvxopt import solve_pair_dual
 from rocmax.solvers._result import Callback, Progress, SolverResult
 
 __all__ = [
     "Bundle",
     "Callback",
+    "Candidate",
     "Model",
     "Objective",
     "Progress",
     "SolverResult",
+    "Tilt",
     "minimise_convex",
     "minimise_difference",
+    "solve_pair_dual",
 ]

@@ -25,6 +25,11 @@ class Bundle:
     def __len__(self) -> int:
         return len(self._offsets)
 
+    @property
+    def vectors(self) -> F64:
+        """One row for each cut, in the order of `weights`."""
+        return self._vectors
+
     def add(self, offsets: F64, vectors: F64) -> None:
         """Add cuts; offsets of shape (k,), vectors of shape (k, dim)."""
         cross = self._design.inner(self._vectors, vectors)

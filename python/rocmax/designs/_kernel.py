@@ -1,0 +1,182 @@
+"""Kernels, and the designs whose vectors are coefficients over the training samples."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from rocmax._memory import require_memory
+from rocmax._typing import F64, AnyArray
+
+if TYPE_CHECKING:
+    from rocmax.designs._base import Design
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+# Bytes of kernel values made, or cast up, at a time.
+_BLOCK = 1 << 25
+_CACHED = 1 << 20
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """k(x, z), its parameters resolved on the training samples.
+
+    ``linear`` x'z, ``rbf`` exp(-gamma |x - z|^2), ``poly`` (gamma x'z + coef0)^degree, ``sigmoid``
+    tanh(gamma x'z + coef0), ``precomputed``, or a function.
+    """
+
+    name: str
+    function: Callable[..., Any] | None
+    gamma: float
+    degree: float
+    coef0: float
+
+    @classmethod
+    def resolve(cls, kernel: Any, gamma: Any, degree: Any, coef0: Any, X: Any) -> Self:
+        """Check the parameters; gamma "scale" is 1 / (n_features * variance of X), "auto" 1 / n_features."""
+        if not callable(kernel) and (not isinstance(kernel, str) or kernel not in KERNELS):
+            raise ValueError(f"kernel must be one of {', '.join(map(repr, KERNELS))} or a function, got {kernel!r}")
+        if kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                "kernel='precomputed' takes the square matrix of kernel values between the training samples, got X of "
+                f"shape {X.shape}: Precomputed matrix must be a square matrix"
+            )
+        function = _of_matrices(kernel, X) if callable(kernel) else None
+        name = kernel if function is None else "function"
+        return cls(name, function, _gamma(gamma, X), float(degree), float(coef0))
+
+    def __call__(self, X: Any, Z: Any) -> AnyArray:
+        """Return the values between the rows of X and of Z; X itself if precomputed."""
+        if self.name == "precomputed":
+            return np.asarray(X, dtype=np.float64)
+        if self.function is not None:
+            values = np.asarray(self.function(X, Z), dtype=np.float64)
+            if not np.isfinite(values).all():
+                raise ValueError(f"kernel must return finite values, got some that are not from {self.function!r}")
+            return values
+        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return np.asarray(pairwise_kernels(X, Z, metric=self.name, filter_params=True, **parameters))
+
+    def gram(self, X: Any, dtype: Any) -> AnyArray:
+        """Return the matrix over all rows of X, in `dtype`, made a block of rows at a time from float64."""
+        n = X.shape[0]
+        require_memory(n * n * np.dtype(dtype).itemsize, f"the kernel matrix of {n} samples in {np.dtype(dtype)}")
+        matrix = np.empty((n, n), dtype=dtype)
+        X = X.astype(np.float64, copy=False)
+        rows = max(1, _BLOCK // (8 * n))
+        for first in range(0, n, rows):
+            matrix[first : first + rows] = self(X[first : first + rows], X)
+        return matrix
+
+    def scores(self, X: Any, Z: Any, coefs: F64) -> F64:
+        """Return sum_l coefs_l k(x, z_l) for each row x of X, a block of rows at a time; Z is unused if precomputed."""
+        if self.name == "linear":
+            return np.asarray(X @ (Z.T @ coefs), dtype=np.float64)
+        support = np.flatnonzero(coefs)
+        coefs = coefs[support]
+        if self.name != "precomputed":
+            Z = Z[support].astype(np.float64, copy=False)
+            X = X.astype(np.float64, copy=False)
+        scores = np.zeros(X.shape[0])
+        rows = max(1, _BLOCK // (8 * max(1, len(support)))) if len(support) else X.shape[0]
+        for first in range(0, X.shape[0] if len(support) else 0, rows):
+            block = X[first : first + rows]
+            values = np.asarray(block[:, support], np.float64) if self.name == "precomputed" else self(block, Z)
+            scores[first : first + rows] = values @ coefs
+        return scores
+
+
+def _gamma(gamma: Any, X: Any) -> float:
+    if isinstance(gamma, str) and gamma in ("scale", "auto"):
+        if gamma == "auto":
+            return 1.0 / int(X.shape[1])
+        scale = int(X.shape[1]) * _variance(X)
+        return 1.0 / scale if scale > 0 else 1.0
+    try:
+        number = float(gamma)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 <= number < np.inf:
+        raise ValueError(f"gamma must be 'scale', 'auto' or a finite number of at least 0, got {gamma!r}")
+    return number
+
+
+def _variance(X: Any) -> float:
+    """Return the variance of all entries of X, the zeros of a sparse matrix among them."""
+    if not sp.issparse(X):
+        return float(X.var(dtype=np.float64))
+    matrix: Any = X
+    size = matrix.shape[0] * matrix.shape[1]
+    stored = np.asarray(matrix.data, dtype=np.float64)
+    return float(stored @ stored / size - (stored.sum() / size) ** 2)
+
+
+def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
+    """Return k(X, Z) for a function of two matrices, as SVC takes them, or of two rows, as pairwise_kernels does."""
+
+    def gives(n: int, m: int) -> bool:
+        try:
+            return bool(np.shape(function(X[:n], X[:m])) == (n, m))
+        except (TypeError, ValueError, IndexError):
+            return False
+
+    # One shape alone could be met by chance: x @ z of two rows is a matrix product where n_features fits.
+    if X.shape[0] >= 2 and gives(1, 1) and gives(2, 1) and gives(1, 2):
+        return function
+    return lambda A, B: pairwise_kernels(A, B, metric=function)
+
+
+class KernelDesign:
+    """Samples in a kernel space: a vector is [a, K a], coefficients over the samples and the scores they give.
+
+    Models are made of coefficients; carrying their scores along makes ``adjoint`` the only product with K.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_samples, n_samples)
+        K. In float32 it is cast up block by block, so that products accumulate in float64.
+    """
+
+    def __init__(self, matrix: AnyArray) -> None:
+        self.n_samples = len(matrix)
+        self.dim = 2 * self.n_samples
+        self._matrix = matrix
+
+    def scores(self, vector: F64, /) -> F64:
+        return vector[self.n_samples :].copy()
+
+    def adjoint(self, coefs: F64, /) -> F64:
+        return np.hstack([coefs, self._product(coefs)])
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        return u[:, : self.n_samples] @ v[:, self.n_samples :].T
+
+    def _product(self, coefs: F64) -> F64:
+        if self._matrix.dtype == np.float64:
+            return np.asarray(coefs @ self._matrix)
+        total = np.zeros((len(coefs), self.n_samples))
+        rows = max(1, _CACHED // (8 * self.n_samples))
+        for first in range(0, self.n_samples, rows):
+            total += coefs[:, first : first + rows] @ self._matrix[first : first + rows].astype(np.float64)
+        return total
+
+
+class DualDesign:
+    """A linear design whose vectors are [a, X'a], so that models are known by their coefficients over the samples."""
+
+    def __init__(self, design: "Design") -> None:
+        self.n_samples = design.n_samples
+        self.dim = design.n_samples + design.dim
+        self._design = design
+
+    def scores(self, vector: F64, /) -> F64:
+        return self._design.scores(vector[self.n_samples :])
+
+    def adjoint(self, coefs: F64, /) -> F64:
+        return np.hstack([coefs, self._design.adjoint(coefs)])
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        return self._design.inner(u[:, self.n_samples :], v[:, self.n_samples :])

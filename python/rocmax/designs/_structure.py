@@ -1,0 +1,101 @@
+"""The metric I + lambda Sigma, Sigma the sum of the covariances of the two classes."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from rocmax._memory import require_memory
+from rocmax._typing import F64, AnyArray, Bool
+
+if TYPE_CHECKING:
+    from rocmax.designs._base import Design
+
+_ROWS = 4096
+
+
+def centred(values: F64, positive: Bool) -> F64:
+    """Return (v - mean of its class) / size of its class along the first axis: R v, R as in Sigma = X' R X."""
+    out = np.array(values, dtype=np.float64)
+    for members in (positive, ~positive):
+        block = out[members]
+        out[members] = (block - block.mean(axis=0)) / len(block)
+    return out
+
+
+def class_covariance(X: Any, positive: Bool) -> F64:
+    """Return Sigma, each covariance divided by the size of its class (not size - 1); one pass over X in row blocks."""
+    dim = X.shape[1]
+    require_memory(3 * 8 * dim * dim, f"the covariance of {dim} features")
+    sigma = np.zeros((dim, dim))
+    sums = np.zeros((2, dim))
+    counts = np.array([np.sum(~positive), np.sum(positive)])
+    origin = _dense(X[:1])[0]
+    for first in range(0, len(positive), _ROWS):
+        rows = _dense(X[first : first + _ROWS]) - origin
+        labels = positive[first : first + _ROWS].astype(int)
+        sigma += rows.T @ (rows / counts[labels][:, None])
+        np.add.at(sums, labels, rows)
+    means = sums / counts[:, None]
+    return np.asarray(sigma - means.T @ means)
+
+
+def _dense(rows: Any) -> F64:
+    rows = rows.compute() if hasattr(rows, "compute") else rows
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+
+
+class StructuredDesign:
+    """A linear design under the metric <u, v> = u'(I + lambda Sigma) v.
+
+    Minimising 1/2 <w, w> + C R(Xw) under it is the structure-embedded machine: 1/2 |w|^2 + lambda/2 w'Sigma w + C R.
+    """
+
+    def __init__(self, design: "Design", X: Any, positive: Bool, structure: float) -> None:
+        self.n_samples, self.dim = design.n_samples, design.dim
+        self._design = design
+        self._metric = structure * class_covariance(X, positive)
+        self._metric[np.diag_indices(self.dim)] += 1.0
+        self._factor = cho_factor(self._metric)
+
+    def scores(self, vector: F64, /) -> F64:
+        return self._design.scores(vector)
+
+    def adjoint(self, coefs: F64, /) -> F64:
+        return np.ascontiguousarray(cho_solve(self._factor, self._design.adjoint(coefs).T).T)
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        return u @ self._metric @ v.T
+
+
+def structured_gram(matrix: AnyArray, positive: Bool, structure: float) -> AnyArray:
+    """Return the kernel matrix K' of k'(x, z) = phi(x)'(I + lambda Sigma)^-1 phi(z), given K.
+
+    K' = K - lambda K H (I + lambda H K H)^-1 H K with H the square root of R (see `centred`), which is singular, so
+    that the inverse of R in the published form does not exist. O(N^3), four matrices at a time.
+    """
+    n = len(matrix)
+    require_memory(3 * 8 * n * n, f"the structured kernel matrix of {n} samples, beside the kernel matrix,")
+    half = _root(matrix, positive)
+    system = structure * _root(half.T, positive).T
+    system[np.diag_indices(n)] += 1.0
+    factor, _ = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    half = solve_triangular(factor, half, lower=True, overwrite_b=True, check_finite=False)
+    return np.asarray(matrix - (structure * (half.T @ half)), dtype=matrix.dtype)
+
+
+def plain_coefficients(coefs: F64, scores: F64, positive: Bool, structure: float) -> F64:
+    """Return the coefficients over k of the function that has `coefs` over k'.
+
+    (I + lambda Sigma) w = sum_l a_l phi(x_l) gives w = sum_l (a - lambda R s)_l phi(x_l), s the training scores.
+    """
+    return coefs - structure * centred(scores, positive)
+
+
+def _root(values: AnyArray, positive: Bool) -> F64:
+    """Return H v along the first axis: (v - mean of its class) / sqrt(size of its class)."""
+    out = np.array(values, dtype=np.float64)
+    for members in (positive, ~positive):
+        block = out[members]
+        out[members] = (block - block.mean(axis=0)) / np.sqrt(len(block))
+    return out

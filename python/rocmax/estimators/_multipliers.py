@@ -1,0 +1,84 @@
+"""The dual variables of single pairs, told from the few numbers that a solver ends with."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._typing import F64, Bool
+
+
+class Multipliers(Protocol):
+    """The multiplier of every pair (i, j), i a positive and j a negative row of the training samples."""
+
+    def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
+        """Return those of pairs given by two arrays of one shape."""
+        ...
+
+
+class CutMultipliers:
+    """Multipliers over all pairs from those of the cuts: al_ij = 1 / (m n) sum_k weight_k 1[cut k counts (i, j)].
+
+    A cut counts the pairs with s_i - s_j < 1 at some scores s. Sorted by score these make a staircase, and a staircase
+    is known by its row sums: cut k counts (i, j) where fewer than r_i negatives have a larger column sum than j, r_i
+    being the row sum of i. So the coefficients of the cuts, which are those sums, are enough. Memory O(cuts N).
+    """
+
+    def __init__(self, weights: F64, coefs: F64, positive: Bool) -> None:
+        n_pairs = int(positive.sum()) * int((~positive).sum())
+        used = weights > 0
+        sums = np.rint(np.abs(coefs[used]) * n_pairs).astype(np.int64)
+        self._weights = weights[used] / n_pairs
+        self._steps = np.empty(sums.shape, dtype=np.int32)
+        self._steps[:, positive] = sums[:, positive]
+        negatives = -sums[:, ~positive]
+        for row, found in zip(negatives, self._steps, strict=True):
+            # How many columns are longer.
+            found[~positive] = np.searchsorted(np.sort(row), row, side="left")
+
+    def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
+        total = np.zeros(np.shape(i))
+        for weight, steps in zip(self._weights, self._steps, strict=True):
+            total += weight * (steps[j] < steps[i])
+        return total
+
+
+class ListedMultipliers:
+    """Multipliers of listed pairs; all others have none."""
+
+    def __init__(self, i: NDArray[np.intp], j: NDArray[np.intp], values: F64, n_samples: int) -> None:
+        kept = values > 0
+        keys = i[kept].astype(np.int64) * n_samples + j[kept]
+        order = np.argsort(keys)
+        self._n_samples = n_samples
+        self._keys, self._values = keys[order], values[kept][order]
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """The pairs with a multiplier above zero, shape (k, 2), by positive, then by negative."""
+        return np.column_stack([self._keys // self._n_samples, self._keys % self._n_samples]).astype(np.intp)
+
+    def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
+        keys = np.asarray(i, dtype=np.int64) * self._n_samples + j
+        if not len(self._keys):
+            return np.zeros(keys.shape)
+        place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[place] == keys, self._values[place], 0.0)
+
+
+def check_pairs(i: Any, j: Any, positive: Bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the two index arrays, broadcast; i must name positive rows, j negative ones."""
+    checked = []
+    for name, rows, label, kind in (("i", i, True, "positive"), ("j", j, False, "negative")):
+        array = np.asarray(rows)
+        if array.dtype.kind not in "iu":
+            raise ValueError(f"{name} must be a whole number or an array of them, got dtype {array.dtype}")
+        outside = array[(array < 0) | (array >= len(positive))]
+        if len(outside):
+            raise ValueError(f"{name} must be a training row, 0 to {len(positive) - 1}, got {outside[0]}")
+        wrong = array[positive[array] != label]
+        if len(wrong):
+            raise ValueError(f"{name} must index {kind} training rows, but row {wrong[0]} is not")
+        checked.append(array.astype(np.intp))
+    first, second = np.broadcast_arrays(*checked)
+    return first, second

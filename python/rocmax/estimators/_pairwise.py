@@ -1,0 +1,360 @@
+"""AUCSVC: the pairwise kernel machine over every pair, or over listed ones."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from rocmax import _core
+from rocmax._threads import n_threads
+from rocmax._typing import F64, Bool
+from rocmax._validation import check_choice, check_count, check_positive
+from rocmax.designs import (
+    Design,
+    DualDesign,
+    KernelDesign,
+    StructuredDesign,
+    as_design,
+    plain_coefficients,
+    structured_gram,
+)
+from rocmax.estimators._kernel_base import KernelRanker, check_kernel_dtype, check_nonnegative
+from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
+from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
+from rocmax.exceptions import ZeroModelWarning
+from rocmax.risks import Oracle, Tight
+from rocmax.solvers import (
+    Bundle,
+    Callback,
+    Candidate,
+    Model,
+    Objective,
+    Progress,
+    SolverResult,
+    Tilt,
+    minimise_convex,
+    solve_pair_dual,
+)
+
+_FULL = (0.0, 1.0)
+
+
+class AUCSVC(KernelRanker):
+    """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
+
+    Minimises 1/2 |f|^2 + C * mean over pairs of max(0, margin - (f(x_i) - f(x_j))), f in the space of a kernel. All
+    m n pairs count and none is formed: sums over pairs are taken along sorted scores, O(N log N), and the fit ends with
+    a certified optimality gap. The published methods solve a quadratic program with a variable for each pair instead.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the MEAN pair loss. The C of references [1]_ and [2]_ is per pair: C = C_pair * (number of pairs).
+    margin : float, default=1.0
+        rho, the difference of scores from which a pair costs nothing. Only a unit: (C, margin) gives margin times the
+        scores of (C / margin, 1).
+    kernel : str or callable, default="rbf"
+        "linear", "rbf", "poly", "sigmoid" or "precomputed" as in ``sklearn.svm.SVC``, or a function of two matrices
+        (giving a matrix) or of two rows (giving a number).
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of "rbf", "poly" and "sigmoid"; "scale" is 1 / (n_features * X.var()).
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid".
+    structure : float, default=0.0
+        lambda of reference [2]_: adds lambda/2 <f, Sigma f> to the objective, Sigma the sum of the covariances of the
+        classes in the space of the kernel, each divided by the size of its class.
+    pairs : {"all"}, default="all"
+        Which pairs count.
+    solver : {"auto", "cvxopt"}, default="auto"
+        "cvxopt" forms the dual with a variable for each pair and gives it to cvxopt, O(pairs^3): the reference for
+        small problems. Needs the extra ``rocmax[cvxopt]``.
+    tol : float, default=1e-4
+        Largest relative gap (objective - lower bound) / objective to stop at.
+    max_iter : int, default=2000
+        At most this many steps, each one product of two vectors with the kernel matrix.
+    kernel_dtype : {"float64", "float32"}, default="float64"
+        What the kernel matrix is stored in; products accumulate in float64. With "float32" the gap is that of the
+        problem with the rounded matrix.
+    threshold : str or tuple, default="eer"
+        Where ``predict`` cuts the training scores, as in :class:`PartialAUCSVC`.
+    n_jobs : int, default=None
+        Threads for the ranking kernels; None and -1 mean all. The linear algebra follows its own settings.
+    verbose : int, default=0
+        1 prints one line a fit, 2 one line a step.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (1, n_samples)
+        c in f(x) = sum_l c_l k(x_l, x); with `structure` too.
+    intercept_ : ndarray of shape (1,)
+        Minus the threshold.
+    classes_ : ndarray of shape (2,)
+        The labels; ``classes_[1]`` is the positive class.
+    objective_ : float
+        The minimised objective.
+    dual_gap_ : float
+        (objective_ - lower bound) / objective_, certified.
+    support_pairs_ : ndarray of shape (k, 2)
+        The pairs (i, j) with a multiplier above zero; only where pairs were listed (``solver="cvxopt"``).
+    n_iter_ : int
+        Number of steps.
+    history_ : dict of ndarray
+        "objective", "bound" and "partial_auc" (of the training samples, on the full range) after each step.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had any.
+
+    Raises
+    ------
+    MemoryError
+        Before anything is allocated, if the kernel matrix, or the pairs of ``solver="cvxopt"``, cannot fit; the message
+        says what they need.
+
+    Warns
+    -----
+    ConvergenceWarning
+        The fit stopped above `tol`; the message says the gap.
+    ZeroModelWarning
+        The zero model is within `tol` of optimal: C is too small for the kernel.
+
+    Notes
+    -----
+    Cost: the kernel matrix once, 8 N^2 bytes (4 N^2 in float32), then O(N^2) a step; with ``kernel="linear"`` no matrix
+    is formed and a step costs O(N d). `structure` costs O(N^3) once with a kernel. Beyond one kernel matrix,
+    approximate the kernel by features and fit them: ``make_pipeline(Nystroem(n_components=500), PartialAUCSVC())``.
+
+    References
+    ----------
+    .. [1] A. Rakotomamonjy, "Optimizing area under ROC curve with SVMs", ROCAI, 2004.
+    .. [2] Y. Wang, S. Chen and H. Xue, "Structure-embedded AUC-SVM", International Journal of Pattern Recognition and
+       Artificial Intelligence, 2010. :doi:`10.1142/S0218001410008172`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from rocmax import AUCSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AUCSVC(C=100.0).fit(StandardScaler().fit_transform(X), y)
+    >>> bool(model.dual_gap_ <= model.tol)
+    True
+    """
+
+    objective_: float
+    dual_gap_: float
+    n_iter_: int
+    history_: dict[str, F64]
+    support_pairs_: NDArray[np.intp]
+    _positive: Bool
+    _multipliers: Multipliers
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        margin: float = 1.0,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        structure: float = 0.0,
+        pairs: str = "all",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 2000,
+        kernel_dtype: str = "float64",
+        threshold: Threshold = "eer",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.margin = margin
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.structure = structure
+        self.pairs = pairs
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.kernel_dtype = kernel_dtype
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, *, callback: Callback | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Training samples; their kernel matrix if ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the second in sorted order is the positive one.
+        callback : callable, default=None
+            Called after each step with a ``Progress`` (objective, bound, partial_auc, gap), in units of margin 1.
+
+        Returns
+        -------
+        self : AUCSVC
+            The fitted model.
+        """
+        C, margin = check_positive("C", self.C), check_positive("margin", self.margin)
+        structure, tol = check_nonnegative("structure", self.structure), check_positive("tol", self.tol)
+        max_iter = check_count("max_iter", self.max_iter)
+        check_choice("pairs", self.pairs, ("all",))
+        solver = check_choice("solver", self.solver, ("auto", "cvxopt"))
+        check_kernel_dtype(self.kernel_dtype)
+        check_threshold(self.threshold)
+        threads = n_threads(self.n_jobs)
+        X, positive = self._validate_training(X, y)
+        self._set_kernel(X)
+        self._positive = positive
+
+        design = self._design(X, positive, structure)
+        i, j = (None, None) if solver == "auto" else _every_pair(positive)
+        oracle = Tight(_FULL).bind(_core.Problem(positive), threads)
+        # rho is a unit: solve for margin 1, then scale.
+        if i is None or j is None:
+            result, multipliers = _by_cuts(design, oracle, C / margin, positive, tol, max_iter, self._report(callback))
+        else:
+            result, multipliers = _by_pairs(design, oracle, C / margin, i, j, tol, max_iter)
+        self._multipliers = multipliers
+
+        coefs, scores = result.model.vector[: len(positive)], result.model.scores
+        if structure:
+            coefs = plain_coefficients(coefs, scores, positive, structure)
+        self.dual_coef_ = margin * coefs[None]
+        self.objective_ = margin**2 * result.objective
+        self.dual_gap_ = result.gap
+        self.n_iter_ = result.n_iter
+        self.history_ = {
+            "objective": np.array([margin**2 * step.objective for step in result.history]),
+            "bound": np.array([margin**2 * step.bound for step in result.history]),
+            "partial_auc": np.array([step.partial_auc for step in result.history]),
+        }
+        self.__dict__.pop("support_pairs_", None)
+        if isinstance(multipliers, ListedMultipliers):
+            self.support_pairs_ = multipliers.support
+        self.intercept_ = np.array([-choose_threshold(margin * scores, positive, self.threshold)])
+        self._warn(result)
+        if self.verbose:
+            print(f"AUCSVC: {self.n_iter_} steps, objective {self.objective_:.6g}, gap {self.dual_gap_:.2g}")
+        return self
+
+    def pair_dual(self, i: Any, j: Any) -> F64:
+        """Return the multiplier al_ij of pairs of training rows, 0 <= al_ij <= C / (number of pairs).
+
+        al_ij = 0 where f(x_i) - f(x_j) > margin, C / (number of pairs) where it is below, anything between where it is
+        equal (reference [1]_ of the class, Proposition 3.2.1), all to the accuracy of the fit. sum_j al_ij are the
+        coefficients of the positives in the space of the kernel (under the metric of `structure`), sum_i al_ij those of
+        the negatives with the sign reversed.
+
+        Parameters
+        ----------
+        i : int or array-like of int
+            Rows of positive training samples.
+        j : int or array-like of int
+            Rows of negative training samples; broadcast against `i`.
+
+        Returns
+        -------
+        ndarray
+            al, of the shape that `i` and `j` broadcast to. O(cuts) a pair.
+        """
+        check_is_fitted(self)
+        first, second = check_pairs(i, j, self._positive)
+        return float(self.margin) * self._multipliers(first, second)
+
+    def _design(self, X: Any, positive: Bool, structure: float) -> Design:
+        if self._kernel.name == "linear":
+            design = as_design(X)
+            return DualDesign(StructuredDesign(design, X, positive, structure) if structure else design)
+        gram = self._kernel.gram(X, check_kernel_dtype(self.kernel_dtype))
+        return KernelDesign(structured_gram(gram, positive, structure) if structure else gram)
+
+    def _report(self, callback: Callback | None) -> Callback | None:
+        if self.verbose < 2:
+            return callback
+
+        def report(progress: Any) -> None:
+            print(f"  objective {progress.objective:.6g}  gap {progress.gap:.2g}  AUC {progress.partial_auc:.4f}")
+            if callback is not None:
+                callback(progress)
+
+        return report
+
+    def _warn(self, result: SolverResult) -> None:
+        if result.gap > self.tol:
+            warnings.warn(
+                f"stopped after {result.n_iter} steps (max_iter={self.max_iter}) at a relative gap of "
+                f"{result.gap:.2g}, above tol={self.tol:g}; raise max_iter or tol, scale the features, or lower C",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if result.zero_objective - result.bound <= self.tol * result.zero_objective:
+            warnings.warn(
+                f"with C={self.C:g} the zero model is within tol={self.tol:g} of optimal; raise C. The returned model "
+                "is, of those within tol, the one that ranked the training samples best",
+                ZeroModelWarning,
+                stacklevel=3,
+            )
+
+
+def _every_pair(positive: Bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
+    return np.repeat(rows, len(columns)), np.tile(columns, len(rows))
+
+
+def _by_cuts(
+    design: Design, oracle: Oracle, C: float, positive: Bool, tol: float, max_iter: int, callback: Callback | None
+) -> tuple[SolverResult, Multipliers]:
+    bundle = Bundle(design)
+    result = minimise_convex(oracle, design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback)
+    # The weights may stem from a larger C that was explored.
+    bundle.minimise(C, Tilt(design), tol=1e-3 * tol * result.objective)
+    return result, CutMultipliers(bundle.weights, bundle.vectors[:, : design.n_samples], positive)
+
+
+def _by_pairs(
+    design: Design,
+    oracle: Oracle,
+    C: float,
+    i: NDArray[np.intp],
+    j: NDArray[np.intp],
+    tol: float,
+    max_iter: int,
+) -> tuple[SolverResult, Multipliers]:
+    """Solve the explicit dual and certify what it gives, over the risk of the same pairs."""
+    n = design.n_samples
+    cap = C / len(i)
+    every = design.adjoint(np.eye(n))
+    gram = design.inner(every, every)
+    values = solve_pair_dual(gram, i, j, cap, tol=tol, max_iter=max_iter)
+    coefs: F64 = np.asarray(np.bincount(i, values, n) - np.bincount(j, values, n), dtype=np.float64)
+    vector = design.adjoint(coefs[None])[0]
+    model = Model(vector, design.scores(vector), float(design.inner(vector[None], vector[None])[0, 0]))
+    objective = Objective(oracle, design, C)
+    value, found = objective(model)
+    bound = float(values.sum()) - 0.5 * model.norm
+    candidate = Candidate(value, found.partial_auc, model)
+    result = SolverResult(
+        model=model,
+        objective=value,
+        bound=bound,
+        zero_objective=objective(objective.zero())[0],
+        partial_auc=found.partial_auc,
+        lowest=candidate,
+        ranker=candidate,
+        n_iter=1,
+        history=[Progress(value, bound, found.partial_auc)],
+    )
+    # An interior point leaves every multiplier above zero: those without effect go.
+    return result, ListedMultipliers(i, j, np.where(values > 1e-7 * values.max(), values, 0.0), n)
