@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rocmax.metrics import partial_auc_score
+from rocmax.metrics import auc_inference, compare_auc, partial_auc_score, tpr_at_fpr_score
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -108,6 +108,54 @@ def test_fit_and_score(data: Path, tmp_path: Path, frame: "pl.DataFrame", run: R
     np.testing.assert_array_equal(json.loads(out)["score"], table["score"].to_numpy())
 
 
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    y = rng.random(500) < 0.3
+    scores = np.column_stack([rng.normal(size=500) + 1.5 * y, rng.normal(size=500) + y])
+    path = tmp_path / "scores.csv"
+    pl.DataFrame({"y": y.astype(int), "new": scores[:, 0], "old": scores[:, 1]}).write_csv(path)
+    return path, y, scores
+
+
+def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: Run) -> None:
+    path, y, scores = two
+    how = ["--label", "y", "--fpr", 0.1, 0.3]
+    code, out, err = run("evaluate", path, *how, "--score", "old", "new", "--json")
+    assert code == 0 and err == ""
+    result = json.loads(out)
+    assert result["n_samples"] == 500 and result["n_positive"] == y.sum()
+    for model, name, column in zip(result["models"], ("old", "new"), (1, 0), strict=True):
+        assert model["score"] == name
+        auc = auc_inference(y, scores[:, column])
+        assert model["auc"]["estimate"] == auc.estimate
+        assert model["auc"]["confidence_interval"] == list(auc.confidence_interval)
+        assert model["partial_auc"]["estimate"] == partial_auc_score(y, scores[:, column], fpr_range=(0.1, 0.3))
+        assert model["tpr_at_fpr"] == [{"fpr": 0.3, "tpr": tpr_at_fpr_score(y, scores[:, column], fpr=0.3)}]
+
+    plot = tmp_path / "roc.svg"
+    code, out, _ = run("evaluate", path, *how, "--score", "new", "--plot", plot)
+    assert code == 0 and "pAUC 0.1-0.3" in out and f"{auc.estimate:.4f}" in out
+    assert plot.read_text().startswith("<?xml")
+    code, out, _ = run("evaluate", path, "--label", "y", "--positive", "0", "--score", "new")
+    assert code == 0 and f"{1 - auc.estimate:.4f}" in out and "TPR at FPR 0.01" in out
+
+
+def test_compare(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: Run) -> None:
+    path, y, scores = two
+    how = ["--label", "y", "--score", "new", "old", "--fpr", 0, 0.2]
+    code, out, _ = run("compare", path, *how, "--json", "--plot", tmp_path / "roc.png")
+    assert code == 0 and (tmp_path / "roc.png").exists()
+    whole, part = json.loads(out)["comparisons"]
+    expected = compare_auc(y, scores[:, 0], scores[:, 1])
+    assert whole["difference"] == expected.difference and whole["pvalue"] == expected.pvalue
+    assert part["metric"] == "partial_auc" and part["method"] == "bootstrap"
+    again = json.loads(run("compare", path, *how, "--json")[1])["comparisons"][1]
+    assert again == part  # the same seed
+    code, out, _ = run("compare", path, *how)
+    assert code == 0 and f"{expected.difference:+.4f}" in out and "pAUC 0-0.2" in out
+
+
 def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run) -> None:
     model = tmp_path / "model.skops"
     how = ["--label", "diagnosis", "--C", 1, "--drop", "dose", "nothing", "--categorical", "age"]
@@ -136,6 +184,12 @@ def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run)
         (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], "no rows"),
         (["fit", "few.csv", "--label", "y", "--out", "m"], "5 folds need 5 rows of each class"),
         (["fit", "one.csv", "--label", "y", "--out", "m"], "one class only"),
+        (["evaluate", "one.csv", "--label", "y", "--score", "x"], "one class only"),
+        (["evaluate", "CSV", "--label", "diagnosis", "--score", "dose"], "missing or NaN in row 1 "),
+        (["evaluate", "CSV", "--label", "diagnosis", "--score", "ward"], "not numbers"),
+        (["evaluate", "inf.csv", "--label", "y", "--score", "x"], "infinite in row 2"),
+        (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], "'z' not found"),
+        (["compare", "CSV", "--label", "diagnosis", "--score", "age", "age", "--plot", "a.xyz"], "a.xyz"),
         (["score", "text.txt", "CSV"], "not a model written by rocmax fit"),
     ],
 )
@@ -147,6 +201,7 @@ def test_bad_data_is_one_line(
     Path("text.parquet").write_text("hello")
     Path("header.csv").write_text("diagnosis,x\n")
     Path("few.csv").write_text("y,x\n" + "0,1\n" * 9 + "1,2\n")
+    Path("inf.csv").write_text("y,x\n1,2\n0,inf\n")
     Path("one.csv").write_text("y,x\n" + "1,1\n" * 9)
     code, out, err = run(*(str(csv) if a == "CSV" else a for a in arguments))
     assert code == 1 and out == "" and one_line(err), err
@@ -163,6 +218,8 @@ def test_bad_data_is_one_line(
         ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
         ["fit", "x.csv", "--label", "y", "--out", "m", "--C", "-1"],
         ["demo", "--fpr", "0", "5"],
+        ["compare", "x.csv", "--label", "y", "--score", "a"],
+        ["evaluate", "x.csv", "--label", "y", "--score", "a", "--confidence", "95"],
     ],
 )
 def test_bad_usage_exits_with_2(arguments: list[str], run: Run) -> None:

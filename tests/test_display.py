@@ -13,8 +13,8 @@ from matplotlib.figure import Figure  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
 
-from rocmax.display import ROCDisplay  # noqa: E402
-from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve  # noqa: E402
+from rocmax.display import ROCDisplay, SROCDisplay  # noqa: E402
+from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve, scored_auc_score  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +96,25 @@ def test_from_estimator(sample: tuple[np.ndarray, np.ndarray]) -> None:
     assert display.curves[1].area == roc_auc_score(y, models[1].predict_proba(X)[:, 1])
     named = ROCDisplay.from_estimator({"mine": models[0]}, X, y, fpr_range=(0, 0.2))
     assert named.curves[0].name == "mine"
+
+
+def test_scored_curve() -> None:
+    y, scores = [1, 1, 1, 0, 0, 0], [1, 0.7, 0.6, 0.5, 0.4, 0]
+    display = SROCDisplay.from_predictions(y, {"paper": scores}, n_points=1001)
+    curve = display.curves[0]
+    assert curve.area == scored_auc_score(y, scores) == pytest.approx(7 / 15)
+    assert display.ax_.lines[0].get_label() == "paper  sAUC 0.467"
+    assert curve.theta[0] == 1 and curve.margins[0] == 0 and np.all(np.diff(curve.theta) <= 0)
+    assert np.trapezoid(curve.theta, curve.margins) == pytest.approx(7 / 15, abs=2e-3)
+
+
+def test_scored_curve_of_estimators(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    y, X = sample
+    models = [LogisticRegression().fit(X, y), GaussianNB().fit(X, y)]
+    display = SROCDisplay.from_estimator(models, X, y)
+    # On the one scale that both have.
+    for curve, model in zip(display.curves, models, strict=True):
+        assert curve.area == scored_auc_score(y, model.predict_proba(X)[:, 1])
 
 
 def test_bad_arguments(sample: tuple[np.ndarray, np.ndarray]) -> None:

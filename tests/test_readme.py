@@ -35,6 +35,7 @@ def test_command_line_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         y = rng.random(300) < 0.2
         frame = pl.DataFrame({"diagnosis": y.astype(int), "a": rng.normal(size=300) + y, "b": rng.normal(size=300)})
         frame.write_csv(f"{name}.csv")
+        frame.rename({"a": "new", "b": "old"}).write_csv("trial.csv")
     (commands,) = (block for block in blocks("sh") if block.startswith("rocmax"))
     for command in commands.splitlines():
         assert main(command.split()[1:]) == 0

@@ -10,6 +10,8 @@ _EXAMPLES = """examples:
   rocmax demo
   rocmax fit train.csv --label diagnosis --fpr 0 0.05 --out model.skops
   rocmax score model.skops test.csv --out scores.csv
+  rocmax evaluate scores.csv --label diagnosis --score score --fpr 0 0.05 --plot roc.png
+  rocmax compare scores.csv --label diagnosis --score new old --json
 """
 
 
@@ -25,6 +27,13 @@ class _Range(argparse.Action):
         if not 0 <= low < high <= 1:
             parser.error(f"{option_string} {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
         setattr(namespace, self.dest, (low, high))
+
+
+def _level(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text}: need a number between 0 and 1")
+    return value
 
 
 def _positive(text: str) -> float:
@@ -106,6 +115,15 @@ def make_parser() -> argparse.ArgumentParser:
         help="columns to copy, beside the label's if the data has it",
     )
 
+    evaluate = command("evaluate", "Measure columns of scores.", fpr=None)
+    compare = command("compare", "Test whether two columns of scores differ.", fpr=None)
+    for sub, count in ((evaluate, "+"), (compare, 2)):
+        sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
+        _add_label(sub)
+        sub.add_argument("--score", nargs=count, required=True, metavar="COLUMN")
+        sub.add_argument("--confidence", type=_level, default=0.95, help="of the intervals (default 0.95)")
+        sub.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
+        sub.add_argument("--plot", metavar="FILE", help="draw the ROC curves")
     return parser
 
 

@@ -30,8 +30,8 @@ def say(message: str = "") -> None:
 
 
 def show(table: Table) -> None:
-    """Print a table to stdout."""
-    Console(highlight=False).print(table)
+    """Print a table to stdout; in a pipe, wide enough for any."""
+    Console(highlight=False, width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def emit(result: Mapping[str, Any]) -> None:

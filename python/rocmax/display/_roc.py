@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 F64 = NDArray[np.float64]
-_GRID = np.linspace(0.0, 1.0, 1001)
+_GRID_SIZE = 401  # FPRs at which a band is computed, on the whole range and again on the shaded one
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,9 @@ class ROCDisplay:
                 area = partial_auc_score(labels == pos_label, scores, fpr_range=fpr_range, sample_weight=sample_weight)
             band = None
             if confidence_level is not None:
-                band = _bootstrap_band(labels == pos_label, scores, confidence_level, n_resamples, random_state)
+                low, high = fpr_range or (0.0, 1.0)
+                grid = np.union1d(np.linspace(0.0, 1.0, _GRID_SIZE), np.linspace(low, high, _GRID_SIZE))
+                band = _bootstrap_band(labels == pos_label, scores, grid, confidence_level, n_resamples, random_state)
             curves.append(Curve(name, fpr, tpr, float(area), band))
         return cls(curves, fpr_range=fpr_range).plot(ax, zoom=zoom)
 
@@ -207,6 +209,7 @@ class ROCDisplay:
 def _bootstrap_band(
     positive: NDArray[np.bool_],
     scores: F64,
+    grid: F64,
     confidence_level: float,
     n_resamples: int,
     random_state: int | None,
@@ -216,14 +219,14 @@ def _bootstrap_band(
     n_blocks = int(blocks.max()) + 1
     classes = [blocks[positive], blocks[~positive]]
     rng = np.random.default_rng(random_state)
-    tprs = np.empty((n_resamples, len(_GRID)))
+    tprs = np.empty((n_resamples, len(grid)))
     for row in tprs:
         rates = []
         for members in classes:
             drawn = members[rng.integers(len(members), size=len(members))]
             counts = np.cumsum(np.bincount(drawn, minlength=n_blocks))
             rates.append(np.concatenate(([0.0], counts / len(members))))
-        row[:] = np.interp(_GRID, rates[1], rates[0])
+        row[:] = np.interp(grid, rates[1], rates[0])
     tail = (1 - confidence_level) / 2
     below, above = np.quantile(tprs, [tail, 1 - tail], axis=0)
-    return _GRID, below, above
+    return grid, below, above

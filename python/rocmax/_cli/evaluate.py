@@ -1,0 +1,108 @@
+"""``rocmax evaluate``: measures of score columns, with intervals."""
+
+from argparse import Namespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._cli import _report as report
+from rocmax._cli import _table as table
+from rocmax._cli._failure import check_folder
+from rocmax.metrics import AUCInference, auc_inference, tpr_at_fpr_score
+
+# Where sensitivities are usually quoted, when no range is given.
+_BUDGETS = (0.01, 0.05, 0.1)
+
+
+def run(arguments: Namespace) -> None:
+    """Measure each score column."""
+    check_folder(arguments.plot)
+    frame = table.read(arguments.data)
+    labels = table.labels(frame, arguments.label, arguments.positive)
+    columns = {name: table.scores(frame, name) for name in arguments.score}
+    budgets = _BUDGETS if arguments.fpr is None else (arguments.fpr[1],)
+    models = [
+        measure(
+            labels.positive,
+            scores,
+            fpr_range=arguments.fpr,
+            budgets=budgets,
+            confidence=arguments.confidence,
+            seed=arguments.seed,
+        )
+        for scores in columns.values()
+    ]
+    if arguments.plot:
+        report.draw(
+            arguments.plot,
+            labels.positive,
+            columns,
+            fpr_range=arguments.fpr,
+            confidence_level=arguments.confidence,
+        )
+    if arguments.json:
+        report.emit(
+            {
+                "data": arguments.data,
+                "n_samples": len(labels.positive),
+                "n_positive": int(labels.positive.sum()),
+                "positive": str(labels.value),
+                "confidence_level": arguments.confidence,
+                "models": [{"score": name, **model} for name, model in zip(columns, models, strict=True)],
+                "plot": arguments.plot,
+            }
+        )
+        return
+    report.say(f"{arguments.data}: {labels.summary}")
+    level = f"[{100 * arguments.confidence:g} % CI]"
+    headers = ["score", f"AUC {level}"]
+    if arguments.fpr:
+        headers.append(f"pAUC {arguments.fpr[0]:g}-{arguments.fpr[1]:g} {level}")
+    shown = report.new_table(*headers, *(f"TPR at FPR {b:g}" for b in budgets))
+    for name, model in zip(columns, models, strict=True):
+        parts = [model[m] for m in ("auc", "partial_auc") if m in model]
+        shown.add_row(
+            name,
+            *(report.interval(p["estimate"], p["confidence_interval"]) for p in parts),
+            *(f"{entry['tpr']:.4f}" for entry in model["tpr_at_fpr"]),
+        )
+    report.show(shown)
+    if arguments.fpr:
+        report.say("pAUC: area under that part of the curve / its width; interval by stratified bootstrap.")
+    if arguments.plot:
+        report.say(f"ROC plot: {report.where(arguments.plot)}")
+
+
+def measure(
+    positive: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    *,
+    fpr_range: tuple[float, float] | None,
+    budgets: tuple[float, ...],
+    confidence: float,
+    seed: int,
+) -> dict[str, Any]:
+    """Return AUC, partial AUC on the range and TPR at the budgets, ready for JSON."""
+    result: dict[str, Any] = {"auc": _plain(auc_inference(positive, scores, confidence_level=confidence))}
+    if fpr_range is not None:
+        found = auc_inference(
+            positive,
+            scores,
+            metric="partial_auc",
+            fpr_range=fpr_range,
+            method="bootstrap",
+            confidence_level=confidence,
+            random_state=seed,
+        )
+        result["partial_auc"] = {"fpr_range": list(fpr_range), **_plain(found)}
+    result["tpr_at_fpr"] = [{"fpr": b, "tpr": float(tpr_at_fpr_score(positive, scores, fpr=b))} for b in budgets]
+    return result
+
+
+def _plain(found: AUCInference) -> dict[str, Any]:
+    return {
+        "estimate": float(found.estimate),
+        "confidence_interval": [float(bound) for bound in found.confidence_interval],
+        "method": found.method,
+    }

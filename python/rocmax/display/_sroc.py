@@ -1,0 +1,139 @@
+"""Scored-ROC curves: how much of the AUC survives when a margin is asked of every pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax.display._common import (
+    COLORS,
+    Scores,
+    dress,
+    estimator_scores,
+    named_scores,
+    new_axes,
+)
+from rocmax.metrics import scored_auc_score, sroc_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class ScoredCurve:
+    """One model's curve: margins, theta(margin), and the area below it, sAUC."""
+
+    name: str
+    margins: NDArray[np.float64]
+    theta: NDArray[np.float64]
+    area: float
+
+
+class SROCDisplay:
+    """Scored-ROC curves (Wu, Flach and Ferri 2007): theta(tau), the share of pairs with s - t > tau.
+
+    At margin 0 stands the strict AUC; the area below the curve is sAUC. Both depend on the scale of
+    the scores, so models are compared on one scale, usually probabilities.
+
+    Parameters
+    ----------
+    curves : sequence of ScoredCurve
+        What to draw, in this order.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    curves : tuple of ScoredCurve
+    """
+
+    ax_: Axes
+    figure_: Any
+
+    def __init__(self, curves: Sequence[ScoredCurve]) -> None:
+        self.curves = tuple(curves)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: Scores,
+        *,
+        names: Sequence[str] | None = None,
+        n_points: int = 513,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the scored-ROC curves of scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Two classes; the greater label is the positive one.
+        y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
+            Scores, or a mapping from the models' names to their scores.
+        names : sequence of str, optional
+            Names of the columns of `y_score`.
+        n_points : int, default=513
+            Margins at which each curve is computed.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        display : SROCDisplay
+        """
+        curves = []
+        for name, scores in named_scores(y_score, names):
+            margins, theta = sroc_curve(y_true, scores, n_points=n_points)
+            curves.append(ScoredCurve(name, margins, theta, float(scored_auc_score(y_true, scores))))
+        return cls(curves).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
+        """Draw the scored-ROC curves of fitted estimators.
+
+        Parameters
+        ----------
+        estimator : estimator, list of estimators, or mapping from names to estimators
+            Scores come from ``predict_proba`` where all have it, else from ``decision_function``.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        **options
+            Keyword arguments of `from_predictions`.
+
+        Returns
+        -------
+        display : SROCDisplay
+        """
+        return cls.from_predictions(y, estimator_scores(estimator, X, prefer="predict_proba"), **options)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        display : SROCDisplay
+            This object, with `ax_` and `figure_` set.
+        """
+        ax = new_axes() if ax is None else ax
+        for k, curve in enumerate(self.curves):
+            color = COLORS[k % len(COLORS)]
+            label = f"{curve.name}  sAUC {curve.area:.3f}".strip()
+            ax.plot(curve.margins, curve.theta, color=color, linewidth=1.8, label=label)
+            ax.fill_between(curve.margins, curve.theta, color=color, alpha=0.08, linewidth=0)
+        dress(ax, xlabel="Margin τ", ylabel="Pairs ranked right by more than τ")
+        ax.set(xlim=(0, None), ylim=(0, 1.01))
+        ax.legend(loc="upper right", frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
