@@ -200,3 +200,14 @@ def test_steps_are_reported(imbalanced, capsys):
     model = PartialAUCSVC(verbose=2).fit(*imbalanced, callback=seen.append)
     assert len(seen) == model.n_iter_ and seen[-1].gap <= model.tol
     assert capsys.readouterr().out.count("objective") == model.n_iter_ + 1
+
+
+@pytest.mark.parametrize("C", [100.0, 1e4])
+def test_more_cuts_than_features(C):
+    # In two dimensions any four cuts are dependent; their Gram matrix once failed to factorise.
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        y = rng.random(300) < 0.2
+        X = rng.normal(size=(300, 2)) + np.outer(y, [1.0, 0.0])
+        model = PartialAUCSVC((0, 0.05), C=C).fit(X, y)
+        assert model.dual_gap_ <= model.tol

@@ -1,14 +1,16 @@
 """The small dense quadratic program at the heart of every cutting-plane step."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rocmax._typing import F64
 
-# Added to the diagonal relative to its mean, so that dependent cuts still factorise. It bends single steps only: the
-# gradient that decides when to stop is exact.
-_RIDGE = 1e-13
+# Added to the diagonal relative to its mean, the first that lets dependent cuts factorise. It bends single steps only:
+# the gradient that decides when to stop is exact.
+_RIDGES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-8, 1e-4)
 
 
 def minimise_on_simplex(gram: F64, gain: F64, total: float, start: F64, *, tol: float, max_iter: int = 500) -> F64:
@@ -71,9 +73,19 @@ def _newton_step(gram: F64, gradient: F64, support: NDArray[np.intp]) -> F64:
     size = float(np.trace(block)) / len(support) + np.finfo(float).tiny
     # A constant added to every entry changes nothing on the plane, and makes up for a cut that is zero.
     block += size
-    block[np.diag_indices_from(block)] += _RIDGE * size
-    factor = cho_factor(block, lower=True, overwrite_a=True, check_finite=False)
+    factor = _factorise(block, size)
     right = np.column_stack([gradient[support], np.ones(len(support))])
     solved = cho_solve(factor, right, overwrite_b=True, check_finite=False)
     step: F64 = solved[:, 1] * (solved[:, 0].sum() / solved[:, 1].sum()) - solved[:, 0]
     return step
+
+
+def _factorise(block: F64, size: float) -> Any:
+    diagonal = np.diag(block).copy()
+    for ridge in _RIDGES:
+        block[np.diag_indices_from(block)] = diagonal + ridge * size
+        try:
+            return cho_factor(block, lower=True, check_finite=False)
+        except LinAlgError:
+            continue
+    raise FloatingPointError("the inner products of the cuts are not finite: scale the features, or lower C")
