@@ -21,7 +21,7 @@ from rocmax import PartialAUCSVCCV
 from rocmax.metrics import partial_auc_score, partial_auc_scorer
 
 FPR_RANGE = (0.02, 0.05)
-CS = np.logspace(-1, 3, 5)
+CS = np.logspace(0, 4, 5)
 PAPER = {"ijcnn1": 0.680, "a9a": 0.434, "letter": 0.521, "covtype": 0.299}
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from threadpoolctl import threadpool_limits
 
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray, Bool
@@ -173,7 +174,7 @@ class PartialAUCSVCCV(PartialAUCModel):
             ]
 
         # Ctrl-C reaches the main thread only: the flag takes it to the folds.
-        with ThreadPoolExecutor(workers) as pool:
+        with threadpool_limits(max(1, threads // workers), user_api="blas"), ThreadPoolExecutor(workers) as pool:
             futures = [pool.submit(fold, rows) for rows in folds]
             try:
                 return np.array([future.result() for future in futures])

@@ -1,15 +1,21 @@
 """Fits on one data set and range, for any surrogate and C, that share what does not depend on them."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 
 from rocmax import _core
 from rocmax._typing import Bool
 from rocmax._validation import check_choice
 from rocmax.designs import as_design
 from rocmax.risks import Difference, Hinge, Oracle, Ramp, Risk, Tight
-from rocmax.solvers import Bundle, Callback, Model, Objective, SolverResult, minimise_convex, minimise_difference
+from rocmax.solvers import Bundle, Callback, Model, Objective, Ray, SolverResult, minimise_convex, minimise_difference
 
 FULL = (0.0, 1.0)
 _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
@@ -37,10 +43,12 @@ class Training:
     """Cuts depend on the surrogate alone, so every further C, or start of a descent, goes on with those there are."""
 
     def __init__(self, X: Any, positive: Bool, fpr_range: tuple[float, float], n_threads: int) -> None:
+        self._X, self._labels = X, positive
         self._design = as_design(X)
         self._problem = _core.Problem(positive)
         self._fpr_range = fpr_range
         self._n_threads = n_threads
+        self._logistic: Model | None = None
         self._known: dict[str, tuple[Oracle | Difference, Bundle]] = {}
 
     def path(
@@ -67,9 +75,9 @@ class Training:
         risk, bundle = self._bound(surrogate)
         if isinstance(risk, Oracle):
             return self._fit_convex(surrogate, C, tol, max_iter, start, callback)
-        rough = self._fit_convex("auc", C, max(tol, _START_TOL), max_iter, None, None)
         objective = Objective(risk.whole, self._design, C)
-        starts = [rough.lowest.model] + ([] if start is None else [start])
+        starts = [_rescaled(objective, model) for model in self._starts(C, tol, max_iter)]
+        starts += [] if start is None else [start]
         return minimise_difference(
             risk,
             self._design,
@@ -80,6 +88,20 @@ class Training:
             bundle=bundle,
             callback=callback,
         )
+
+    def _starts(self, C: float, tol: float, max_iter: int) -> list[Model]:
+        """Return models that rank the whole range well: of full-range training, and of logistic regression."""
+        models = [self._fit_convex("auc", C, max(tol, _START_TOL), max_iter, None, None).lowest.model]
+        if (
+            self._logistic is None
+            and isinstance(self._X, np.ndarray | sp.sparray)
+            and not isinstance(self._X, np.memmap)
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                vector = LogisticRegression().fit(self._X, self._labels).coef_[0].astype(np.float64)
+            self._logistic = Model(vector, self._design.scores(vector), float(vector @ vector))
+        return models + ([] if self._logistic is None else [self._logistic])
 
     def _fit_convex(
         self, surrogate: str, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None
@@ -107,3 +129,9 @@ class Training:
             risk = _RISKS[surrogate](self._fpr_range).bind(self._problem, self._n_threads)
             self._known[surrogate] = risk, Bundle(self._design)
         return self._known[surrogate]
+
+
+def _rescaled(objective: Objective, model: Model) -> Model:
+    """Return the best of the model's multiples by powers of two: what matters here is its direction."""
+    ray = Ray(objective, objective.zero(), model.vector)
+    return ray.model(min((2.0**k for k in range(-3, 5)), key=lambda step: ray.point(step).value))

@@ -3,7 +3,7 @@
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Candidate, Model
 from rocmax.solvers._convex_concave import minimise_difference
-from rocmax.solvers._cutting_plane import Objective, minimise_convex
+from rocmax.solvers._cutting_plane import Objective, Ray, minimise_convex
 from rocmax.solvers._cvxopt import solve_pair_dual
 from rocmax.solvers._result import Callback, Progress, SolverResult
 
@@ -14,6 +14,7 @@ __all__ = [
     "Model",
     "Objective",
     "Progress",
+    "Ray",
     "SolverResult",
     "Tilt",
     "minimise_convex",
