@@ -1,18 +1,23 @@
 """Exact, fast measures of ROC curves, and models trained to maximise them."""
 
-from rocmax import metrics
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from rocmax._core import __version__
-from rocmax.estimators import (
-    AUCRLS,
-    AUCRLSCV,
-    AUCSVC,
-    RLS,
-    RLSCV,
-    PartialAUCPath,
-    PartialAUCSVC,
-    PartialAUCSVCCV,
-    partial_auc_path,
-)
+
+if TYPE_CHECKING:
+    from rocmax import datasets, display, metrics
+    from rocmax.estimators import (
+        AUCRLS,
+        AUCRLSCV,
+        AUCSVC,
+        RLS,
+        RLSCV,
+        PartialAUCPath,
+        PartialAUCSVC,
+        PartialAUCSVCCV,
+        partial_auc_path,
+    )
 
 __all__ = [
     "AUCRLS",
@@ -24,6 +29,23 @@ __all__ = [
     "PartialAUCSVC",
     "PartialAUCSVCCV",
     "__version__",
+    "datasets",
+    "display",
     "metrics",
     "partial_auc_path",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Looked up when first asked for: SciPy and scikit-learn take seconds to import, and `rocmax --help` needs neither.
+    if name not in __all__:
+        raise AttributeError(f"module 'rocmax' has no attribute {name!r}")
+    if name in ("datasets", "display", "metrics"):
+        return import_module(f"rocmax.{name}")
+    value = getattr(import_module("rocmax.estimators"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
