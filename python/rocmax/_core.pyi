@@ -13,6 +13,7 @@ __all__ = [
     "Problem",
     "__version__",
     "auc",
+    "auc_moments",
     "bootstrap",
     "components",
     "covariance",
@@ -24,6 +25,7 @@ __version__: str
 
 def ranks(low: float, high: float, n_neg: int) -> tuple[int, int]: ...
 def auc(y_true: Labels, y_score: Scores, n_threads: int) -> Any: ...
+def auc_moments(y_true: Labels, y_score: Scores, n_threads: int) -> tuple[float, list[float], list[int]]: ...
 def measure(
     y_true: Labels,
     y_score: Scores,

@@ -193,6 +193,10 @@ def auc_inference(
     return result(data, estimate, variance, interval, (n_pos, n_neg), method, level)
 
 
+def _auc_moments(y: Any, score: Any, _: None, threads: int) -> tuple[float, list[float], Any]:
+    return _core.auc_moments(y, score, threads)
+
+
 def variance_parts(
     data: Sample, measure: Measure, weight_kind: str = "frequency", groups: Any = None
 ) -> tuple[F64, F64, F64, tuple[float, float]]:
@@ -207,11 +211,13 @@ def variance_parts(
             require_two(n_pos, n_neg)
         estimate, pos, neg = covariance_parts(data, measure, weight_kind)
         return estimate, np.diagonal(pos), np.diagonal(neg), sizes
-    curve = call(_core.Curve, data, data.threads)
-    n_pos, n_neg = curve.weights
-    require_two(n_pos, n_neg)
-    value, squares, _ = curve.moments(*measure.key)
-    sizes = (n_pos, n_neg) if data.weight is not None else (int(n_pos), int(n_neg))
+    if measure.name == "auc" and data.weight is None:
+        value, squares, sizes = call(_auc_moments, data, data.threads)
+    else:
+        curve = call(_core.Curve, data, data.threads)
+        value, squares, _ = curve.moments(*measure.key)
+        sizes = curve.weights if data.weight is not None else [int(w) for w in curve.weights]
+    require_two(*sizes)
     parts = [np.array([s / (k * (k - 1))]) for s, k in zip(squares, sizes, strict=True)]
     return np.array([value]), parts[0], parts[1], sizes
 

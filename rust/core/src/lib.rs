@@ -22,7 +22,8 @@
 //! use rocmax_core::{Ctx, metric};
 //!
 //! let labels = metric::Labels::new(&[true, false, true, false])?;
-//! assert_eq!(metric::auc(&labels, &[0.9, 0.2, 0.4, 0.4], &Ctx::serial())?, 0.875);
+//! let mut scratch = metric::Scratch::default();
+//! assert_eq!(metric::auc(&labels, &[0.9, 0.2, 0.4, 0.4], &mut scratch, &Ctx::serial())?, 0.875);
 //! # Ok::<(), rocmax_core::Error>(())
 //! ```
 

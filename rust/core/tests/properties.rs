@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rocmax_core::metric::{self, Labels, Measure, Normalize};
+use rocmax_core::metric::{self, Labels, Measure, Normalize, Scratch};
 use rocmax_core::oracle::{Oracle, Term, Tight, TopHinge};
 use rocmax_core::order::Workspace;
 use rocmax_core::{Ctx, Problem, RateRange, naive};
@@ -114,14 +114,14 @@ proptest! {
         let ctx = Ctx::serial();
         let labels = Labels::from(&*s.problem);
         let measure = |measure| metric::measure(&labels, &s.scores, None, measure, &ctx).unwrap();
-        let auc = metric::auc(&labels, &s.scores, &ctx).unwrap();
+        let auc = metric::auc(&labels, &s.scores, &mut Scratch::default(), &ctx).unwrap();
         prop_assert!((auc - naive::auc(&s.problem, &s.scores)).abs() < TOLERANCE);
         let ranked = measure(Measure::Ranked(s.range));
         prop_assert!((ranked - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
         let curve = measure(Measure::Partial(s.range, Normalize::None));
         prop_assert!((curve - naive::partial_auc_curve(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
         let flipped: Vec<f64> = s.scores.iter().map(|x| -x).collect();
-        prop_assert!((metric::auc(&labels, &flipped, &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
+        prop_assert!((metric::auc(&labels, &flipped, &mut Scratch::default(), &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
     }
 
     #[test]
@@ -132,7 +132,7 @@ proptest! {
         let mut coef = vec![0.0; scores.len()];
         let found = Tight::new(problem.clone(), s).evaluate(&scores, &mut coef, &mut Workspace::default(), &Ctx::serial());
         prop_assert!(found.is_err() || (found.unwrap().value.is_finite() && coef.iter().all(|c| c.is_finite())));
-        if let Ok(auc) = metric::auc(&Labels::from(&*problem), &scores, &Ctx::serial()) {
+        if let Ok(auc) = metric::auc(&Labels::from(&*problem), &scores, &mut Scratch::default(), &Ctx::serial()) {
             prop_assert!((0.0..=1.0).contains(&auc));
         }
     }

@@ -11,7 +11,7 @@ mod rls;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::metric::{Curve, auc, bootstrap, components, covariance, measure};
+    use crate::metric::{Curve, auc, auc_moments, bootstrap, components, covariance, measure};
     #[pymodule_export]
     use crate::oracle::Oracle;
     #[pymodule_export]

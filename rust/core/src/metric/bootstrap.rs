@@ -3,9 +3,10 @@
 //! Replicate r draws from a stream of its own, made from the seed and r, so that replicates are the same whatever the
 //! number of threads; several models share their draws, so that they are paired.
 
-use super::curve::{Curve, Score, Step};
+use super::curve::{Curve, Step};
 use super::labels::Labels;
 use super::measure::Measure;
+use super::table::Score;
 use crate::{Ctx, Result};
 
 /// One score vector, sorted once: what every replicate walks through.

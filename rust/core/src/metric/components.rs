@@ -5,9 +5,10 @@
 //! empirical distributions, which at [0, 1] are DeLong's: with G the false positive rate and R the curve,
 //! `V10_i = min(b - a, max(0, b - G(s_i)))` and `V01_j = R(min(b, max(a, G(t_j))))`, averaged over a block of ties.
 
-use super::curve::{Curve, Score};
+use super::curve::Curve;
 use super::labels::Labels;
 use super::measure::Measure;
+use super::table::Score;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// A measure and the component of every sample, V10 of the positives and V01 of the negatives.

@@ -3,6 +3,7 @@
 
 use super::labels::Labels;
 use super::sum::Sum;
+use super::table::Score;
 use crate::ctx::CHUNK;
 use crate::order::{self, Entry};
 use crate::{Ctx, Error, RateRange, Result};
@@ -36,11 +37,6 @@ impl Normalize {
         }
     }
 }
-
-/// A floating-point type of scores; float32 is ranked as it is, since every float32 is a float64.
-pub trait Score: Copy + Into<f64> + PartialOrd + Send + Sync {}
-impl Score for f32 {}
-impl Score for f64 {}
 
 /// One distinct score and the weight of the samples that have it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -241,7 +237,7 @@ fn sorted_classes<S: Score>(
     Ok(classes)
 }
 
-fn first_non_finite<S: Score>(scores: &[S]) -> Error {
+pub(crate) fn first_non_finite<S: Score>(scores: &[S]) -> Error {
     let values = scores.iter().map(|&s| s.into());
     let (index, value) = values.enumerate().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
     Error::NonFinite { name: "y_score", index, value }

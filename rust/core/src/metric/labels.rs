@@ -70,8 +70,8 @@ impl<'a> Labels<'a> {
         };
         let (mut n_first, mut n_other) = (0, 0);
         for tile in values.chunks(TILE) {
-            n_first += tile.iter().map(|&v| u32::from(v == first)).sum::<u32>() as usize;
-            n_other += tile.iter().map(|&v| u32::from(v == other)).sum::<u32>() as usize;
+            n_first += tile.iter().fold(0u32, |n, &v| n.wrapping_add(u32::from(v == first))) as usize;
+            n_other += tile.iter().fold(0u32, |n, &v| n.wrapping_add(u32::from(v == other))) as usize;
         }
         if n_first + n_other != values.len() {
             return Err(Error::Domain { name: "y_true", domain: "of two classes", value: "a third value".into() });

@@ -1,7 +1,9 @@
 //! The measures by name, and the shortest exact way to each.
 
-use super::curve::{Curve, Normalize, Score};
+use super::counts::{Scratch, Wanted, rank_sums};
+use super::curve::{Curve, Normalize};
 use super::labels::Labels;
+use super::table::Score;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// What is measured of a curve: one number.
@@ -65,13 +67,43 @@ pub fn measure<S: Score>(
     ctx: &Ctx<'_>,
 ) -> Result<f64> {
     measure.check(weights)?;
+    if measure == Measure::Auc && weights.is_none() {
+        return auc(labels, scores, &mut Scratch::default(), ctx);
+    }
     Ok(Curve::new(labels, scores, weights, ctx)?.measure(measure))
 }
 
-/// The mean over all pairs of `1[s > t] + 1/2 1[s = t]`: [`measure`] with [`Measure::Auc`] and no weights.
+/// The mean over all pairs of `1[s > t] + 1/2 1[s = t]`: twice the number of won pairs is an integer, divided once.
+///
+/// O(N) expected, without a sort; `scratch` is kept from call to call.
 ///
 /// # Errors
 /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
-pub fn auc<S: Score>(labels: &Labels<'_>, scores: &[S], ctx: &Ctx<'_>) -> Result<f64> {
-    measure(labels, scores, None, Measure::Auc, ctx)
+pub fn auc<S: Score>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch<S>, ctx: &Ctx<'_>) -> Result<f64> {
+    let [won, lost] = rank_sums(labels, scores, Wanted::Either, scratch, ctx)?;
+    let pairs = 2 * labels.n_pos() as u128 * labels.n_neg() as u128;
+    let won = if labels.n_pos() < labels.n_neg() { pairs - lost.sum } else { won.sum };
+    Ok(won as f64 / pairs as f64)
+}
+
+/// The AUC and the squares of its components about their mean, all from integers; the cubes are not counted. O(N)
+/// expected.
+///
+/// # Errors
+/// Those of [`auc`].
+pub fn auc_moments<S: Score>(
+    labels: &Labels<'_>,
+    scores: &[S],
+    scratch: &mut Scratch<S>,
+    ctx: &Ctx<'_>,
+) -> Result<(f64, [f64; 2])> {
+    let sums = rank_sums(labels, scores, Wanted::Both, scratch, ctx)?;
+    let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
+    let squares = |class: usize| {
+        let (size, other) = (sizes[class], sizes[1 - class]);
+        let spread = size * sums[class].squares - sums[class].sum * sums[class].sum;
+        spread as f64 / (size as f64 * (2.0 * other as f64).powi(2))
+    };
+    let pairs = 2 * sizes[0] * sizes[1];
+    Ok((sums[0].sum as f64 / pairs as f64, [squares(0), squares(1)]))
 }

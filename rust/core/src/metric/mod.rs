@@ -5,16 +5,20 @@
 
 mod bootstrap;
 mod components;
+mod counts;
 mod covariance;
 mod curve;
 mod labels;
 mod measure;
 mod scored;
 mod sum;
+mod table;
 
 pub use bootstrap::{Resampling, Scheme, bootstrap};
 pub use components::Components;
+pub use counts::Scratch;
 pub use covariance::{Covariance, Moments, WeightKind, covariance};
-pub use curve::{Curve, Normalize, Score, Step};
+pub use curve::{Curve, Normalize, Step};
 pub use labels::{Label, Labels};
-pub use measure::{Measure, auc, measure};
+pub use measure::{Measure, auc, auc_moments, measure};
+pub use table::Score;

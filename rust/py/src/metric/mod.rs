@@ -4,7 +4,8 @@ mod array;
 mod curve;
 mod inference;
 mod point;
+mod scratch;
 
 pub(crate) use curve::Curve;
 pub(crate) use inference::{bootstrap, components, covariance};
-pub(crate) use point::{auc, measure};
+pub(crate) use point::{auc, auc_moments, measure};

@@ -2,12 +2,13 @@
 
 use numpy::PyArray1;
 use numpy::ndarray::ArrayView2;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rocmax_core::metric::{self, Labels, Measure, Normalize, Score};
 use rocmax_core::{Ctx, RateRange, Result};
 
 use super::array::{LabelArray, ScoreArray, Weights, weights};
+use super::scratch::{self, Pooled};
 use crate::error::to_python;
 use crate::gate;
 
@@ -60,6 +61,33 @@ pub(crate) fn measure(
     run(py, &y_true, &y_score, weights(&sample_weight)?, parse(name, low, high)?, n_threads)
 }
 
+/// The AUC and, by class, the squares of its components about their mean; see `rocmax_core::metric::auc_moments`.
+#[pyfunction]
+pub(crate) fn auc_moments(
+    py: Python<'_>,
+    y_true: LabelArray<'_>,
+    y_score: ScoreArray<'_>,
+    n_threads: usize,
+) -> PyResult<(f64, [f64; 2], [usize; 2])> {
+    fn of<S: Pooled>(
+        py: Python<'_>,
+        labels: &Labels<'_>,
+        scores: &[S],
+        n_threads: usize,
+    ) -> PyResult<(f64, [f64; 2], [usize; 2])> {
+        let (value, squares) = gate::enter(py, n_threads, scores.len(), |ctx| {
+            scratch::with(|scratch| metric::auc_moments(labels, scores, scratch, ctx))
+        })?;
+        Ok((value, squares, [labels.n_pos(), labels.n_neg()]))
+    }
+    let labels = y_true.labels()?;
+    match &y_score {
+        ScoreArray::F64(a) => of(py, &labels, a.as_slice()?, n_threads),
+        ScoreArray::F32(a) => of(py, &labels, a.as_slice()?, n_threads),
+        _ => Err(PyTypeError::new_err("moments are of one score vector")),
+    }
+}
+
 fn run(
     py: Python<'_>,
     y_true: &LabelArray<'_>,
@@ -77,7 +105,7 @@ fn run(
     }
 }
 
-fn one<S: Score>(
+fn one<S: Pooled>(
     py: Python<'_>,
     labels: &Labels<'_>,
     scores: &[S],
@@ -85,11 +113,14 @@ fn one<S: Score>(
     measure: Measure,
     n_threads: usize,
 ) -> PyResult<Py<PyAny>> {
-    let value = gate::enter(py, n_threads, scores.len(), |ctx| metric::measure(labels, scores, weights, measure, ctx))?;
+    let value = gate::enter(py, n_threads, scores.len(), |ctx| match (measure, weights) {
+        (Measure::Auc, None) => scratch::with(|scratch| metric::auc(labels, scores, scratch, ctx)),
+        _ => metric::measure(labels, scores, weights, measure, ctx),
+    })?;
     Ok(value.into_pyobject(py)?.into_any().unbind())
 }
 
-fn many<S: Score>(
+fn many<S: Pooled>(
     py: Python<'_>,
     labels: &Labels<'_>,
     scores: ArrayView2<'_, S>,
