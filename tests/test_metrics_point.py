@@ -239,6 +239,22 @@ def test_layouts_that_are_not_contiguous():
         assert found == pytest.approx(expected, abs=EXACT)
 
 
+def test_arrays_that_are_not_aligned():
+    def shifted(values):
+        raw = np.zeros(values.nbytes + 1, np.uint8)
+        raw[1:] = np.frombuffer(values.tobytes(), np.uint8)
+        return raw[1:].view(values.dtype).reshape(values.shape)
+
+    rng = np.random.default_rng(0)
+    y, s, w = rng.integers(0, 2, 40), rng.normal(size=(40, 2)), rng.random(40)
+    assert not shifted(s).flags.aligned
+    expected = metrics.roc_auc_score(y, s, sample_weight=w)
+    found = metrics.roc_auc_score(shifted(y), shifted(s), sample_weight=shifted(w))
+    np.testing.assert_array_equal(found, expected)
+    single = metrics.roc_auc_score(y, s[:, 0].copy())
+    assert metrics.roc_auc_score(shifted(y), shifted(s[:, 0].copy())) == single
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_many_models_at_once(dtype, order):

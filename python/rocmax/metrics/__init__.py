@@ -1,5 +1,6 @@
 """Exact measures of ROC curves and their statistics."""
 
+from rocmax.metrics._accumulator import ROCAccumulator
 from rocmax.metrics._compare import AUCComparison, ModelsComparison, compare_auc, compare_models
 from rocmax.metrics._cross_validated import cross_validated_auc
 from rocmax.metrics._curve import roc_curve
@@ -14,6 +15,7 @@ __all__ = [
     "AUCInference",
     "ConfidenceInterval",
     "ModelsComparison",
+    "ROCAccumulator",
     "auc_inference",
     "compare_auc",
     "compare_models",

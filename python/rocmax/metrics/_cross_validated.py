@@ -85,4 +85,4 @@ def cross_validated_auc(
     reach = stats.norm.ppf(0.5 + level / 2) * np.sqrt(variance)
     ends = np.clip([[estimate - reach], [estimate + reach]], 0.0, 1.0)
     arrays = np.array([estimate]), np.array([variance]), (ends[0], ends[1])
-    return result(data, *arrays, totals(data), "influence-curve", level)
+    return result(data.many, *arrays, totals(data), "influence-curve", level)

@@ -21,7 +21,7 @@ from rocmax.metrics._measure import (
     totals,
 )
 from rocmax.metrics._resample import replicate
-from rocmax.metrics._validation import F64, Sample, call, choice, sample
+from rocmax.metrics._validation import F64, Sample, call, choice, from_dask, is_dask, sample
 
 _METHODS = ("delong", "logit-delong", "wu", "bootstrap")
 
@@ -174,23 +174,45 @@ def auc_inference(
         raise ValueError("method='logit-delong' needs a metric within [0, 1], got 'scored_auc'")
     if groups is not None and method in ("wu", "bootstrap"):
         raise ValueError(f"groups need method='delong' or 'logit-delong', got {method!r}")
+    if is_dask(y_true, y_score):
+        if method == "bootstrap" or groups is not None or weight_kind != "frequency":
+            raise ValueError("dask arrays take no bootstrap, groups or sampling weights; compute them")
+        held = from_dask(y_true, y_score, sample_weight, pos_label)
+        options = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
+        found: AUCInference = held.result(metric=metric, method=method, confidence_level=level, **options)
+        return found
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if method == "bootstrap":
         values = replicate(data, measure, stratified, n_resamples, random_state)
         return _bootstrapped(data, measure, values, bootstrap_interval, level)
     estimate, pos, neg, (n_pos, n_neg) = variance_parts(data, measure, weight_kind, groups)
+    return analytic(data.many, estimate, (pos, neg), (n_pos, n_neg), measure, method, level)
+
+
+def analytic(
+    many: bool,
+    estimate: F64,
+    parts: tuple[F64, F64],
+    sizes: tuple[float, float],
+    measure: Measure,
+    method: str,
+    level: float,
+) -> AUCInference:
+    """Variance and interval from the parts of either class in the variance."""
+    pos, neg = parts
+    n_pos, n_neg = sizes
     if method == "wu":
         pos, neg = (n_neg - 1) / n_neg * pos, (n_pos - 1) / n_pos * neg
     variance = np.maximum(pos + neg, 0.0)
     if method == "logit-delong":
-        interval = _logit_interval(estimate, pos, neg, (n_pos, n_neg), measure, level)
+        interval = _logit_interval(estimate, pos, neg, sizes, measure, level)
     else:
         reach = stats.norm.ppf(0.5 + level / 2) * np.sqrt(variance)
         interval = (
             np.clip(estimate - reach, measure.least, measure.most),
             np.clip(estimate + reach, measure.least, measure.most),
         )
-    return result(data, estimate, variance, interval, (n_pos, n_neg), method, level)
+    return result(many, estimate, variance, interval, sizes, method, level)
 
 
 def _auc_moments(y: Any, score: Any, _: None, threads: int) -> tuple[float, list[float], Any]:
@@ -206,20 +228,21 @@ def variance_parts(
         variance = np.diagonal(covariance)
         return estimate, variance, np.zeros_like(variance), totals(data)
     if data.many or weight_kind == "sampling":
-        n_pos, n_neg = sizes = totals(data)
+        n_pos, n_neg = totals(data)
         if weight_kind == "frequency":
             require_two(n_pos, n_neg)
         estimate, pos, neg = covariance_parts(data, measure, weight_kind)
-        return estimate, np.diagonal(pos), np.diagonal(neg), sizes
+        return estimate, np.diagonal(pos), np.diagonal(neg), (n_pos, n_neg)
+    sizes: Any
     if measure.name == "auc" and data.weight is None:
         value, squares, sizes = call(_auc_moments, data, data.threads)
     else:
         curve = call(_core.Curve, data, data.threads)
         value, squares, _ = curve.moments(*measure.key)
-        sizes = curve.weights if data.weight is not None else [int(w) for w in curve.weights]
+        sizes = list(curve.weights) if data.weight is not None else [int(w) for w in curve.weights]
     require_two(*sizes)
     parts = [np.array([s / (k * (k - 1))]) for s, k in zip(squares, sizes, strict=True)]
-    return np.array([value]), parts[0], parts[1], sizes
+    return np.array([value]), parts[0], parts[1], (sizes[0], sizes[1])
 
 
 def _logit_interval(
@@ -248,7 +271,7 @@ def _bootstrapped(data: Sample, measure: Measure, values: F64, kind: str, level:
     ends = [np.quantile(column, tail) for column, tail in zip(values.T, tails.T, strict=True)]
     low, high = np.array(ends).T
     variance = values.var(axis=0, ddof=1)
-    found = result(data, estimate, variance, (low, high), totals(data), "bootstrap", level)
+    found = result(data.many, estimate, variance, (low, high), totals(data), "bootstrap", level)
     return AUCInference(**{**vars(found), "replicates": values if data.many else values[:, 0]})
 
 
@@ -271,7 +294,7 @@ def _bca_tails(data: Sample, measure: Measure, estimate: F64, values: F64, tails
 
 
 def result(
-    data: Sample,
+    many: bool,
     estimate: F64,
     variance: F64,
     interval: tuple[F64, F64],
@@ -282,7 +305,7 @@ def result(
     """Put together what is known; single models get plain numbers."""
 
     def shaped(values: F64) -> Any:
-        return values if data.many else float(values[0])
+        return values if many else float(values[0])
 
     return AUCInference(
         estimate=shaped(estimate),

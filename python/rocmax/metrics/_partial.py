@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
-from rocmax.metrics._validation import call, choice, rate_range, sample
+from rocmax.metrics._validation import call, choice, from_dask, is_dask, rate_range, sample
 
 _NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
 
@@ -104,6 +104,8 @@ def partial_auc_score(
                 f" got tpr_range={tpr_range!r} and normalize={normalize!r}"
             )
         name = "ranked"
+    if is_dask(y_true, y_score):
+        return from_dask(y_true, y_score, sample_weight, pos_label).measure(name, low, high)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if name == "ranked" and data.weight is not None and (data.weight % 1 != 0).any():
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
@@ -150,5 +152,8 @@ def tpr_at_fpr_score(
     """
     if not isinstance(fpr, (int, float, np.number)) or not 0.0 <= fpr <= 1.0:
         raise ValueError(f"fpr must be a number in [0, 1], got {fpr!r}")
+    if is_dask(y_true, y_score):
+        held = from_dask(y_true, y_score, sample_weight, pos_label)
+        return held.measure("tpr_at_fpr", float(fpr), 1.0)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     return call(_core.measure, data, "tpr_at_fpr", float(fpr), 1.0, data.threads)

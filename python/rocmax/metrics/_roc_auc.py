@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from rocmax import _core
 from rocmax._threads import n_threads
-from rocmax.metrics._validation import F64, scores
+from rocmax.metrics._validation import F64, from_dask, is_dask, plain, scores
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -46,6 +46,7 @@ def roc_auc_score(
     y_score : array-like of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_models)
         Finite scores. With two classes and ``multi_class="raise"``, each of two or more columns is
         a model and gets its own AUC (scikit-learn refuses this). float32 is ranked as float32.
+        Two-class dask arrays are counted partition by partition.
     average : {"macro", "micro", "samples", "weighted"} or None, default="macro"
         How the AUCs of several classes or labels become one number.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -91,6 +92,9 @@ def roc_auc_score(
             return _core.auc(y_true, y_score, _threads(y_score.size))  # type: ignore[arg-type, union-attr]
         except (TypeError, ValueError):
             pass  # not two classes, or not finite: the long way says what is wrong
+    if is_dask(y_true, y_score):
+        name, high = ("auc", 1.0) if max_fpr in (None, 1) else ("partial-mcclish", max_fpr)
+        return from_dask(y_true, y_score, sample_weight).measure(name, 0.0, high)
     try:
         return _general(y_true, y_score, average, sample_weight, max_fpr, multi_class, labels)
     except _UnusualError:
@@ -172,7 +176,7 @@ def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
     if (weight < 0).any():
         index = int(np.argmax(weight < 0))
         raise ValueError(f"sample_weight must be non-negative, got {weight[index]} at index {index}")
-    return np.ascontiguousarray(weight, dtype=np.float64)
+    return plain(weight.astype(np.float64, copy=False))
 
 
 def _auc(y: NDArray[np.bool_], s: NDArray[Any], weight: F64 | None, max_fpr: Any) -> Any:
@@ -180,7 +184,7 @@ def _auc(y: NDArray[np.bool_], s: NDArray[Any], weight: F64 | None, max_fpr: Any
     if max_fpr is not None and max_fpr != 1:
         name, high = "partial-mcclish", max_fpr
     try:
-        y, s = np.ascontiguousarray(y), s if s.ndim == 2 else np.ascontiguousarray(s)
+        y, s = plain(y), s if s.ndim == 2 else plain(s)
         return _core.measure(y, s, weight, name, 0.0, high, _threads(s.size))
     except (TypeError, ValueError) as error:
         raise _UnusualError from error

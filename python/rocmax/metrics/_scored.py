@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
-from rocmax.metrics._validation import F64, call, sample
+from rocmax.metrics._validation import F64, call, from_dask, is_dask, sample
 
 _MOST_PAIRS = 1 << 24
 
@@ -61,6 +61,8 @@ def scored_auc_score(
     >>> scored_auc_score([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
     0.4375
     """
+    if is_dask(y_true, y_score):
+        return from_dask(y_true, y_score, sample_weight, pos_label).measure("scored", 0.0, 1.0)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     return call(_core.measure, data, "scored", 0.0, 1.0, data.threads)
 

@@ -50,6 +50,18 @@ def sample(
     return Sample(y, s, w, n_threads(n_jobs))
 
 
+def is_dask(*arrays: Any) -> bool:
+    """Whether one of the arrays is a collection of dask."""
+    return any(type(array).__module__.split(".")[0] == "dask" for array in arrays)
+
+
+def from_dask(y_true: Any, y_score: Any, sample_weight: Any = None, pos_label: Any = None) -> Any:
+    """Accumulate dask collections, partition by partition."""
+    from rocmax.metrics import _accumulator
+
+    return _accumulator.from_dask(y_true, y_score, sample_weight, pos_label)
+
+
 def labels(y_true: ArrayLike, pos_label: Any = None) -> NDArray[Any]:
     """Labels as a contiguous array of two values, the greater being the positive class."""
     y = np.asarray(y_true)
@@ -65,10 +77,15 @@ def labels(y_true: ArrayLike, pos_label: Any = None) -> NDArray[Any]:
             raise ValueError(f"y_true has one class only: all {len(y)} labels are {pos_label!r}")
         return positive
     if y.dtype in _LABELS:
-        return np.ascontiguousarray(y)
+        return plain(y)
     classes = _classes(y)
     _require_two(classes, len(y))
     return np.asarray(y == classes[1])
+
+
+def plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Copy only what the core cannot read where it lies: strided or misaligned arrays."""
+    return np.require(values, requirements=["C", "A"])
 
 
 def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
@@ -78,12 +95,12 @@ def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
     if s.dtype not in _SCORES:
         s = _as_float64(s, name)
-    return np.ascontiguousarray(s) if s.ndim == 1 else s
+    return plain(s) if s.ndim == 1 or not s.flags.aligned else s
 
 
 def weights(sample_weight: ArrayLike, n_samples: int) -> F64:
     """Weights as float64 of shape (n_samples,)."""
-    w = np.ascontiguousarray(_as_float64(np.asarray(sample_weight), "sample_weight"))
+    w = plain(_as_float64(np.asarray(sample_weight), "sample_weight"))
     if w.shape != (n_samples,):
         raise ValueError(f"sample_weight must have shape ({n_samples},), got {w.shape}")
     return w

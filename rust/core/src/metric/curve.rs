@@ -98,6 +98,20 @@ impl Curve {
         Self::from_steps(steps, (pos.len(), neg.len()))
     }
 
+    /// The curve of steps that were counted elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Domain`] unless the scores descend and the weights are finite and not negative; [`Error::OneClass`].
+    pub fn of_steps(steps: Vec<Step>) -> Result<Self> {
+        let weight = |w: f64| w >= 0.0 && w.is_finite();
+        let descending = steps.windows(2).all(|pair| pair[0].score > pair[1].score);
+        if !descending || !steps.iter().all(|s| s.score.is_finite() && weight(s.pos) && weight(s.neg)) {
+            let value = format!("{} steps", steps.len());
+            return Err(Error::Domain { name: "steps", domain: "descending scores with weights", value });
+        }
+        Self::from_steps(steps, (0, 0))
+    }
+
     /// The curve of `steps`, whose scores descend; `counts` are the samples of either class, for the error only.
     pub(crate) fn from_steps(steps: Vec<Step>, counts: (usize, usize)) -> Result<Self> {
         let pos = steps.iter().map(|s| s.pos).collect::<Sum>().value();

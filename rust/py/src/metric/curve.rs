@@ -1,12 +1,13 @@
 //! The empirical ROC curve of one score vector.
 
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rocmax_core::metric;
 
 use super::array::{LabelArray, ScoreArray, Weights, weights};
 use super::point::parse;
+use crate::error::to_python;
 use crate::gate;
 
 /// The weight of either class at every distinct score; see `rocmax_core::metric::Curve`.
@@ -44,6 +45,19 @@ impl Curve {
             _ => Err(PyTypeError::new_err("a curve takes one score vector")),
         }?;
         Ok(Self { inner })
+    }
+
+    /// The curve of steps that were counted elsewhere, by descending score.
+    #[staticmethod]
+    fn of_steps(
+        score: PyReadonlyArray1<'_, f64>,
+        pos: PyReadonlyArray1<'_, f64>,
+        neg: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let (score, pos, neg) = (score.as_slice()?, pos.as_slice()?, neg.as_slice()?);
+        let steps = score.iter().zip(pos).zip(neg);
+        let steps = steps.map(|((&score, &pos), &neg)| metric::Step { score, pos, neg }).collect();
+        Ok(Self { inner: metric::Curve::of_steps(steps).map_err(to_python)? })
     }
 
     /// Total weight of the positives and of the negatives.

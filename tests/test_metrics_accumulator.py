@@ -1,0 +1,110 @@
+"""Measures of samples that come in parts: exact, or within the bound that is reported."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocmax import metrics
+from rocmax.metrics import ROCAccumulator
+
+
+def draw(n, seed=0, digits=1):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    return y, np.round(rng.normal(size=n) + y, digits), rng.random(n)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 6), st.booleans(), st.booleans())
+def test_parts_in_any_order_give_the_whole(seed, n_parts, weighted, merged):
+    y, s, w = draw(60, seed)
+    y[:4] = [True, True, False, False]
+    w = w if weighted else None
+    cuts = np.sort(np.random.default_rng(seed).integers(0, 60, n_parts - 1))
+    total = ROCAccumulator()
+    for rows in np.split(np.random.default_rng(seed + 1).permutation(60), cuts):
+        weight = None if w is None else w[rows]
+        if merged:
+            part = ROCAccumulator().update(y[rows], s[rows], sample_weight=weight)
+            total.merge(pickle.loads(pickle.dumps(part)))
+        else:
+            total.update(y[rows], s[rows], sample_weight=weight)
+    assert total.error_bound == 0.0
+    for options in ({}, {"metric": "partial_auc", "fpr_range": (0.1, 0.4)}, {"metric": "scored_auc"}):
+        expected = metrics.auc_inference(y, s, sample_weight=w, **options)
+        found = total.result(**options)
+        assert found.estimate == pytest.approx(expected.estimate, abs=1e-12)
+        assert found.variance == pytest.approx(expected.variance, abs=1e-12)
+    expected = metrics.roc_curve(y, s, sample_weight=w, drop_intermediate=False)
+    for ours, theirs in zip(total.curve(), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize("max_bins", [2, 20, 500])
+@pytest.mark.parametrize("scale", [1.0, 1e-300, 1e300])
+def test_the_bound_holds(max_bins, scale):
+    y, s, _ = draw(20_000, digits=9)
+    total, other = ROCAccumulator(max_bins=max_bins), ROCAccumulator(max_bins=max_bins)
+    for k in range(10):
+        (total if k % 2 else other).update(y[k::10], s[k::10] * scale)
+    total.merge(other)
+    assert total.n_bins <= max_bins
+    exact = metrics.roc_auc_score(y, s)
+    assert 0 < abs(total.result().estimate - exact) <= total.error_bound
+    area = metrics.partial_auc_score(y, s, fpr_range=(0.0, 0.2), normalize=None)
+    pooled = total.result(metric="partial_auc", fpr_range=(0.0, 0.2), normalize=None)
+    assert abs(pooled.estimate - area) <= total.error_bound
+    if max_bins == 500:
+        assert total.error_bound < 0.005
+    with pytest.raises(ValueError, match="max_bins has pooled some"):
+        total.result(metric="scored_auc")
+
+
+def test_bad_parts_are_named_and_not_taken_in():
+    total = ROCAccumulator().update([1, 1], [0.5, 0.7])
+    bad = [
+        (([0, 1], [0.1, np.nan]), {}, "y_score must be finite, got nan at index 1"),
+        (([0, 0], [0.1, np.inf]), {}, "y_score must be finite, got inf at index 1"),
+        (([0, 2], [0.1, 0.2]), {}, r"y_true must be 0/1 or -1/1, got \[0, 2\]"),
+        (([0, 1], [0.1]), {}, r"y_score must have shape \(2,\), got \(1,\)"),
+        (([0, 1], [0.1, 0.2]), {"sample_weight": [1, -2]}, "sample_weight must be non-negative"),
+    ]
+    for arguments, options, message in bad:
+        with pytest.raises(ValueError, match=message):
+            total.update(*arguments, **options)
+    with pytest.raises(ValueError, match="one class only in all"):
+        total.result()
+    with pytest.raises(ValueError, match="max_bins must be an integer above 1"):
+        ROCAccumulator(max_bins=1)
+    with pytest.raises(TypeError, match="other must be a ROCAccumulator"):
+        total.merge(3)
+    assert total.update([0, 0], [0.1, 0.6]).result().estimate == 0.75
+
+
+def test_dask_arrays_on_two_workers():
+    da = pytest.importorskip("dask.array")
+    distributed = pytest.importorskip("distributed")
+    y, s, w = draw(5_000, digits=2)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        lazy = [da.from_array(a, chunks=700) for a in (y, s, w)]
+        for measure, options in [
+            (metrics.roc_auc_score, {}),
+            (metrics.roc_auc_score, {"max_fpr": 0.2}),
+            (metrics.partial_auc_score, {"fpr_range": (0.1, 0.3)}),
+            (metrics.tpr_at_fpr_score, {"fpr": 0.2}),
+            (metrics.scored_auc_score, {}),
+        ]:
+            for weights in ((None, None), (w, lazy[2])):
+                expected = measure(y, s, sample_weight=weights[0], **options)
+                found = measure(*lazy[:2], sample_weight=weights[1], **options)
+                assert found == pytest.approx(expected, abs=1e-12)
+        expected, found = metrics.auc_inference(y, s), metrics.auc_inference(*lazy[:2])
+        assert found.variance == pytest.approx(expected.variance, abs=1e-12)
+        with pytest.raises(ValueError, match="y_score has shape"):
+            metrics.roc_auc_score(lazy[0], lazy[1][:100])
