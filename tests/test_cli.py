@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -248,6 +249,13 @@ def test_demo(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None
         assert row["partial_auc"] <= models["PartialAUCSVC"]["partial_auc"]
         assert 0.9 < row["auc"] < 1 and 0.7 < row["tpr_at_fpr"] < 1
     assert result["dual_gap"] <= 1e-3
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    for name, row in models.items():  # the README shows what is printed
+        shown = re.search(rf"^ {name} +([\d.]+) +([\d.]+) +([\d.]+) ", readme, re.M)
+        assert shown is not None
+        assert [row["auc"], row["partial_auc"], row["tpr_at_fpr"]] == pytest.approx(
+            [float(value) for value in shown.groups()], abs=0.015
+        )
     assert (tmp_path / result["plot"]).read_bytes().startswith(b"\x89PNG")
 
 
