@@ -71,13 +71,16 @@ class Training:
         start: Model | None = None,
         callback: Callback | None = None,
     ) -> SolverResult:
-        """Fit one model; `start` is a model of the same data to begin from, such as that of a lower C."""
+        """Fit one model; `start` is one of the same data to begin from, such as that of a lower C, for a convex risk.
+
+        Other risks begin anew at every C: measured on letter, a descent that goes on from a lower C ends in a poorer
+        minimum (objective up to 2 % higher, test partial AUC 0.44 instead of 0.45).
+        """
         risk, bundle = self._bound(surrogate)
         if isinstance(risk, Oracle):
             return self._fit_convex(surrogate, C, tol, max_iter, start, callback)
         objective = Objective(risk.whole, self._design, C)
         starts = [_rescaled(objective, model) for model in self._starts(C, tol, max_iter)]
-        starts += [] if start is None else [start]
         return minimise_difference(
             risk,
             self._design,

@@ -11,6 +11,8 @@ from rocmax.solvers._result import Callback, Progress, SolverResult
 
 # A convex step ends when it has gained this share of what it could still gain at most.
 _ENOUGH = 0.5
+# The procedure ends when a convex step solved within tol gains less than this share of tol.
+_STALLED = 0.1
 
 
 def minimise_difference(
@@ -77,7 +79,9 @@ def minimise_difference(
             explore=False,
         )
         history += step.history
-        if not enough(step.lowest.objective, step.bound) or len(history) >= max_iter:
+        settled = not enough(step.lowest.objective, step.bound)
+        before, (model, value) = value, _follow(Ray(whole, model, step.lowest.model.vector), value)
+        if (settled and before - value <= _STALLED * tol * before) or len(history) >= max_iter:
             return replace(
                 step,
                 objective=whole(step.model)[0],
@@ -85,7 +89,6 @@ def minimise_difference(
                 history=history,
                 n_iter=len(history),
             )
-        model, value = _follow(Ray(whole, model, step.lowest.model.vector), value)
 
 
 def _follow(ray: Ray, value: float) -> tuple[Model, float]:
