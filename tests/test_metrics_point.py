@@ -275,6 +275,29 @@ def test_many_models_at_once(dtype, order):
             np.testing.assert_array_equal(many, single)
 
 
+@pytest.mark.parametrize("shape", ["normal", "tied", "sorted", "few"])
+def test_a_partial_range_of_many_samples(shape):
+    rng = np.random.default_rng(4)
+    n = 60_000
+    y = rng.random(n) < (0.001 if shape == "few" else 0.3)
+    s = rng.normal(size=n) + y
+    s = np.round(s) if shape == "tied" else np.sort(s) if shape == "sorted" else s
+    for low, high in [(0.0, 1e-5), (0.0, 0.05), (0.02, 0.05), (0.3, 0.5)]:
+        fpr, tpr, _ = metrics.roc_curve(y, s, drop_intermediate=False)
+        # Trapezoids between clipped vertices, with the heights at the ends of the range.
+        inside = (fpr > low) & (fpr < high)
+        x = np.concatenate([[low], fpr[inside], [high]])
+        left = np.searchsorted(fpr, low, side="right") - 1
+        t0 = np.interp(low, fpr[left : left + 2], tpr[left : left + 2])
+        right = np.searchsorted(fpr, high, side="left")
+        t1 = np.interp(high, fpr[right - 1 : right + 1], tpr[right - 1 : right + 1])
+        area = np.trapezoid(np.concatenate([[t0], tpr[inside], [t1]]), x)
+        found = metrics.partial_auc_score(y, s, fpr_range=(low, high), normalize=None)
+        assert found == pytest.approx(area, abs=1e-12)
+        rate = metrics.tpr_at_fpr_score(y, s, fpr=high)
+        assert rate == pytest.approx(tpr[fpr <= high].max(), abs=1e-12)
+
+
 def test_the_number_of_threads_changes_no_bit():
     rng = np.random.default_rng(2)
     y, s = rng.random(300_000) < 0.3, np.round(rng.normal(size=300_000), 4)

@@ -72,13 +72,29 @@ impl Curve {
         labels: &Labels<'_>,
         scores: &[S],
         weights: Option<&[f64]>,
-        mut place: impl FnMut(usize, usize),
+        place: impl FnMut(usize, usize),
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
-        let [pos, neg] = sorted_classes(labels, scores, weights, ctx)?;
+        let [pos, neg] = sorted_classes(labels, scores, weights, f64::NEG_INFINITY, ctx)?;
+        Self::from_steps(Self::merge(&pos, &neg, weights, place), (pos.len(), neg.len()))
+    }
+
+    /// The curve from (0, 0) up to a false positive rate of `rate` or beyond: lower scores are read once and never
+    /// sorted. Its totals are those of the whole.
+    pub(crate) fn upper<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64, ctx: &Ctx<'_>) -> Result<Self> {
+        let bound = sampled_bound(labels, scores, rate);
+        let [pos, neg] = sorted_classes(labels, scores, None, bound, ctx)?;
+        if bound > f64::NEG_INFINITY && (neg.len() as f64) < rate * labels.n_neg() as f64 + 1.0 {
+            return Self::new(labels, scores, None, ctx);
+        }
+        let steps = Self::merge(&pos, &neg, None, |_, _| ());
+        Ok(Self { steps, pos: labels.n_pos() as f64, neg: labels.n_neg() as f64 })
+    }
+
+    fn merge(pos: &[Entry], neg: &[Entry], weights: Option<&[f64]>, mut place: impl FnMut(usize, usize)) -> Vec<Step> {
         let weight = |entry: &Entry| weights.map_or(1.0, |w| w[entry.index()]);
         let mut steps: Vec<Step> = Vec::new();
-        let (mut p, mut n) = (pos.as_slice(), neg.as_slice());
+        let (mut p, mut n) = (pos, neg);
         loop {
             let top = match (p.first(), n.first()) {
                 (Some(&x), Some(&y)) => x.min(y),
@@ -95,7 +111,7 @@ impl Curve {
             let (pos, neg) = (take(&mut p), take(&mut n));
             steps.push(Step { score: top.score(), pos, neg });
         }
-        Self::from_steps(steps, (pos.len(), neg.len()))
+        steps
     }
 
     /// The curve of steps that were counted elsewhere.
@@ -208,11 +224,29 @@ impl Curve {
     }
 }
 
-/// The entries of positive weight of the positives and of the negatives, each in order.
+/// A score that, going by a sample, slightly more than a share `rate` of the negatives reach.
+fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64) -> f64 {
+    const SAMPLES: usize = 1 << 12;
+    if scores.len() < 4 * SAMPLES || scores.len() != labels.n_samples() || rate > 0.5 {
+        return f64::NEG_INFINITY;
+    }
+    let places = (0..SAMPLES).map(|k| order::spread(k, SAMPLES, scores.len()));
+    let mut sample: Vec<f64> = places.filter(|&i| !labels.positives(i, i + 1)[0]).map(|i| scores[i].into()).collect();
+    sample.retain(|x| x.is_finite());
+    let size = sample.len() as f64;
+    let rank = (size * rate + 4.0 * (size * rate * (1.0 - rate)).sqrt() + 2.0) as usize;
+    if rank >= sample.len() {
+        return f64::NEG_INFINITY;
+    }
+    *sample.select_nth_unstable_by(rank, |x, y| y.total_cmp(x)).1
+}
+
+/// The entries of positive weight that reach `bound`, of the positives and of the negatives, each in order.
 fn sorted_classes<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     weights: Option<&[f64]>,
+    bound: f64,
     ctx: &Ctx<'_>,
 ) -> Result<[Vec<Entry>; 2]> {
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
@@ -224,12 +258,12 @@ fn sorted_classes<S: Score>(
     let parts = ctx.map(chunks, |from| {
         let to = usize::min(from + CHUNK, scores.len());
         let positive = labels.positives(from, to);
-        let mut classes = [Vec::with_capacity(to - from), Vec::with_capacity(to - from)];
+        let mut classes = [Vec::new(), Vec::new()];
         let mut finite = true;
         for (i, (&score, &positive)) in (from..to).zip(scores[from..to].iter().zip(&positive)) {
             let score: f64 = score.into();
             finite &= score.is_finite();
-            if weights.is_none_or(|w| w[i] > 0.0) {
+            if score >= bound && weights.is_none_or(|w| w[i] > 0.0) {
                 classes[usize::from(!positive)].push(Entry::new(score, i as u32));
             }
         }

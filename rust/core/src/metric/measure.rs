@@ -70,7 +70,12 @@ pub fn measure<S: Score>(
     if measure == Measure::Auc && weights.is_none() {
         return auc(labels, scores, &mut Scratch::default(), ctx);
     }
-    Ok(Curve::new(labels, scores, weights, ctx)?.measure(measure))
+    let curve = match (measure, weights) {
+        (Measure::Partial(range, _), None) => Curve::upper(labels, scores, range.high(), ctx)?,
+        (Measure::TprAtFpr(fpr), None) => Curve::upper(labels, scores, fpr, ctx)?,
+        _ => Curve::new(labels, scores, weights, ctx)?,
+    };
+    Ok(curve.measure(measure))
 }
 
 /// The mean over all pairs of `1[s > t] + 1/2 1[s = t]`: twice the number of won pairs is an integer, divided once.

@@ -1,0 +1,77 @@
+"""Our measures beside scikit-learn and NumPy, in one process: python benches/python/bench_metrics.py [largest n].
+
+Nanoseconds a score, the median of 7 calls, taken in turns so that noise falls on all alike; then the ratio of each
+peer to ours.
+"""
+
+import sys
+import time
+
+import numpy as np
+import sklearn.metrics
+
+from rocmax import _core, metrics
+
+REPEATS = 7
+
+
+def medians(calls: dict) -> dict:
+    times = {name: [] for name in calls}
+    for _ in range(REPEATS):
+        for name, (call, count) in calls.items():
+            start = time.perf_counter()
+            for _ in range(count):
+                call()
+            times[name].append((time.perf_counter() - start) / count)
+    return {name: float(np.median(values)) for name, values in times.items()}
+
+
+def large(n: int, share: float, dtype: type) -> None:
+    rng = np.random.default_rng(n)
+    y = rng.random(n) < share
+    s = (rng.normal(size=n) + y).astype(dtype)
+    other = (s + rng.normal(size=n)).astype(dtype)
+    count = max(1, 10**5 // n)
+    boot = 100 if n <= 10**5 else 10
+    calls = {"numpy.sum": (s.sum, count), "numpy.sort": (lambda: np.sort(s), 1)}
+    if n <= 10**6:
+        calls["scikit-learn"] = (lambda: sklearn.metrics.roc_auc_score(y, s), 1)
+    options = {"metric": "auc", "method": "bootstrap", "n_resamples": boot, "random_state": 0}
+    for t in (1, 2):
+        calls |= {
+            f"auc {t}": (lambda t=t: _core.auc(y, s, t), count),
+            f"delong {t}": (lambda t=t: _core.auc_moments(y, s, t), count),
+            f"pauc {t}": (lambda t=t: _core.measure(y, s, None, "partial", 0.0, 0.05, t), count),
+            f"paired {t}": (lambda t=t: metrics.compare_auc(y, s, other, n_jobs=t), 1),
+            f"replicate {t}": (lambda t=t: metrics.auc_inference(y, s, n_jobs=t, **options), 1),
+        }
+    found = {name: value / n * 1e9 for name, value in medians(calls).items()}
+    for t in (1, 2):
+        found[f"replicate {t}"] /= boot
+    print(f"\nn = {n:.0e}, {share:.1%} positive, {np.dtype(dtype).name}: ns a score")
+    print("  ".join(f"{name} {value:.2f}" for name, value in found.items()))
+    peers = [name for name in ("scikit-learn", "numpy.sort", "numpy.sum") if name in found]
+    print("ratios to auc 1: " + "  ".join(f"{p} {found[p] / found['auc 1']:.1f}" for p in peers))
+
+
+def small() -> None:
+    rng = np.random.default_rng(0)
+    y, s = rng.integers(0, 2, 20), rng.normal(size=20)
+    calls = {
+        "roc_auc_score": (lambda: metrics.roc_auc_score(y, s), 200),
+        "of lists": (lambda: metrics.roc_auc_score(y.tolist(), s.tolist()), 200),
+        "partial_auc_score": (lambda: metrics.partial_auc_score(y, s, fpr_range=(0, 0.3)), 200),
+        "auc_inference": (lambda: metrics.auc_inference(y, s), 200),
+        "scikit-learn": (lambda: sklearn.metrics.roc_auc_score(y, s), 20),
+    }
+    print("n = 20: microseconds a call")
+    print("  ".join(f"{name} {value * 1e6:.1f}" for name, value in medians(calls).items()))
+
+
+if __name__ == "__main__":
+    small()
+    largest = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**7
+    for size in (10**4, 10**5, 10**6, 10**7):
+        if size <= largest:
+            for share, dtype in ((0.3, np.float64), (0.3, np.float32), (0.005, np.float64)):
+                large(size, share, dtype)

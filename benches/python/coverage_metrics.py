@@ -1,0 +1,47 @@
+"""Real coverage of nominal 95 % intervals: python benches/python/coverage_metrics.py [n_samples].
+
+Positives are normal with mean 1, negatives with mean 0, so that the AUC is Phi(1/sqrt 2); the true partial AUC over
+[0, 0.2] comes from the binormal curve. Each line is the share of simulated samples whose interval holds the truth.
+"""
+
+import sys
+
+import numpy as np
+from scipy import integrate, stats
+
+from rocmax.metrics import auc_inference
+
+AUC = stats.norm.cdf(1 / np.sqrt(2))
+PARTIAL = integrate.quad(lambda u: stats.norm.sf(stats.norm.isf(u) - 1), 0, 0.2)[0] / 0.2
+RANGE = {"metric": "partial_auc", "fpr_range": (0.0, 0.2)}
+BOOTSTRAP = {"method": "bootstrap", "n_resamples": 500}
+KINDS = {
+    "auc delong": (AUC, {}),
+    "auc logit-delong": (AUC, {"method": "logit-delong"}),
+    "auc bootstrap percentile": (AUC, BOOTSTRAP),
+    "auc bootstrap bca": (AUC, {**BOOTSTRAP, "bootstrap_interval": "bca"}),
+    "pauc [0, 0.2] delong": (PARTIAL, RANGE),
+    "pauc [0, 0.2] logit-delong": (PARTIAL, {**RANGE, "method": "logit-delong"}),
+    "pauc [0, 0.2] bootstrap percentile": (PARTIAL, {**RANGE, **BOOTSTRAP}),
+}
+
+
+def main(n_simulated: int) -> None:
+    for n in (50, 500):
+        for share in (0.5, 0.05):
+            m = max(2, round(n * share))
+            rng = np.random.default_rng(n + m)
+            y = np.arange(n) < m
+            held = dict.fromkeys(KINDS, 0)
+            for k in range(n_simulated):
+                s = rng.normal(size=n) + y
+                for name, (truth, options) in KINDS.items():
+                    found = auc_inference(y, s, random_state=k, n_jobs=1, **options)
+                    low, high = found.confidence_interval
+                    held[name] += low <= truth <= high
+            for name, count in held.items():
+                print(f"n = {n:3d}  positives = {m:3d}  {name:36s} {100 * count / n_simulated:5.1f} %")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
