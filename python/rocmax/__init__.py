@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         PartialAUCPath,
         PartialAUCSVC,
         PartialAUCSVCCV,
+        TwoNormSVC,
         partial_auc_path,
     )
 
@@ -28,6 +29,7 @@ __all__ = [
     "PartialAUCPath",
     "PartialAUCSVC",
     "PartialAUCSVCCV",
+    "TwoNormSVC",
     "__version__",
     "datasets",
     "display",

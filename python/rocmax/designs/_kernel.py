@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 # Bytes of kernel values made, or cast up, at a time.
-_BLOCK = 1 << 25
+_BLOCK = 1 << 23
 _CACHED = 1 << 20
 
 
@@ -46,7 +46,8 @@ class Kernel:
             )
         function = _of_matrices(kernel, X) if callable(kernel) else None
         name = kernel if function is None else "function"
-        return cls(name, function, _gamma(gamma, X), float(degree), float(coef0))
+        used = name in ("rbf", "poly", "sigmoid")
+        return cls(name, function, _gamma(gamma, X) if used else 0.0, float(degree), float(coef0))
 
     def __call__(self, X: Any, Z: Any) -> AnyArray:
         """Return the values between the rows of X and of Z; X itself if precomputed."""

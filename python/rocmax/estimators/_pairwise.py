@@ -12,20 +12,13 @@ from rocmax import _core
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax._validation import check_choice, check_count, check_positive
-from rocmax.designs import (
-    Design,
-    DualDesign,
-    KernelDesign,
-    StructuredDesign,
-    as_design,
-    plain_coefficients,
-    structured_gram,
-)
-from rocmax.estimators._kernel_base import KernelRanker, check_kernel_dtype, check_nonnegative
+from rocmax.designs import Design, DualDesign
+from rocmax.estimators._kernel_base import KernelRanker, check_kernel_dtype, check_nonnegative, kernel_design
 from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
+from rocmax.estimators._pair_lists import RULES, Pairs, every_pair, kernel_pairs, neighbor_pairs
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
 from rocmax.exceptions import ZeroModelWarning
-from rocmax.risks import Oracle, Tight
+from rocmax.risks import Oracle, PairHinge, Tight
 from rocmax.solvers import (
     Bundle,
     Callback,
@@ -68,8 +61,14 @@ class AUCSVC(KernelRanker):
     structure : float, default=0.0
         lambda of reference [2]_: adds lambda/2 <f, Sigma f> to the objective, Sigma the sum of the covariances of the
         classes in the space of the kernel, each divided by the size of its class.
-    pairs : {"all"}, default="all"
-        Which pairs count.
+    pairs : {"all", "neighbors"}, default="all"
+        Which pairs count: all m n, or those of near samples, which is how the references cut down their programs.
+    n_neighbors : int, default=10
+        k of ``pairs="neighbors"``.
+    neighbor_rule : {"two-step", "symmetric"}, default="two-step"
+        "two-step" (reference [1]_): the positives among the k nearest of any negative, each with its k nearest
+        negatives. "symmetric" (reference [2]_): every sample with its k nearest of the other class. Distances are
+        Euclidean, in the space of the kernel if it is precomputed.
     solver : {"auto", "cvxopt"}, default="auto"
         "cvxopt" forms the dual with a variable for each pair and gives it to cvxopt, O(pairs^3): the reference for
         small problems. Needs the extra ``rocmax[cvxopt]``.
@@ -100,7 +99,10 @@ class AUCSVC(KernelRanker):
     dual_gap_ : float
         (objective_ - lower bound) / objective_, certified.
     support_pairs_ : ndarray of shape (k, 2)
-        The pairs (i, j) with a multiplier above zero; only where pairs were listed (``solver="cvxopt"``).
+        The pairs (i, j) with a multiplier above zero; only where pairs were listed (``pairs="neighbors"`` or
+        ``solver="cvxopt"``).
+    n_pairs_ : int
+        Number of pairs that the mean is over.
     n_iter_ : int
         Number of steps.
     history_ : dict of ndarray
@@ -149,6 +151,7 @@ class AUCSVC(KernelRanker):
     objective_: float
     dual_gap_: float
     n_iter_: int
+    n_pairs_: int
     history_: dict[str, F64]
     support_pairs_: NDArray[np.intp]
     _positive: Bool
@@ -165,6 +168,8 @@ class AUCSVC(KernelRanker):
         coef0: float = 0.0,
         structure: float = 0.0,
         pairs: str = "all",
+        n_neighbors: int = 10,
+        neighbor_rule: str = "two-step",
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 2000,
@@ -181,6 +186,8 @@ class AUCSVC(KernelRanker):
         self.coef0 = coef0
         self.structure = structure
         self.pairs = pairs
+        self.n_neighbors = n_neighbors
+        self.neighbor_rule = neighbor_rule
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -209,7 +216,9 @@ class AUCSVC(KernelRanker):
         C, margin = check_positive("C", self.C), check_positive("margin", self.margin)
         structure, tol = check_nonnegative("structure", self.structure), check_positive("tol", self.tol)
         max_iter = check_count("max_iter", self.max_iter)
-        check_choice("pairs", self.pairs, ("all",))
+        check_choice("pairs", self.pairs, ("all", "neighbors"))
+        check_count("n_neighbors", self.n_neighbors)
+        check_choice("neighbor_rule", self.neighbor_rule, RULES)
         solver = check_choice("solver", self.solver, ("auto", "cvxopt"))
         check_kernel_dtype(self.kernel_dtype)
         check_threshold(self.threshold)
@@ -219,19 +228,19 @@ class AUCSVC(KernelRanker):
         self._positive = positive
 
         design = self._design(X, positive, structure)
-        i, j = (None, None) if solver == "auto" else _every_pair(positive)
-        oracle = Tight(_FULL).bind(_core.Problem(positive), threads)
+        listed = self._listed(X, positive, threads)
+        oracle = Tight(_FULL).bind(_core.Problem(positive), threads) if listed is None else PairHinge(*listed)
         # rho is a unit: solve for margin 1, then scale.
-        if i is None or j is None:
+        if solver == "auto":
             result, multipliers = _by_cuts(design, oracle, C / margin, positive, tol, max_iter, self._report(callback))
         else:
-            result, multipliers = _by_pairs(design, oracle, C / margin, i, j, tol, max_iter)
+            pairs = every_pair(positive) if listed is None else listed
+            result, multipliers = _by_pairs(design, oracle, C / margin, pairs, tol, max_iter)
         self._multipliers = multipliers
+        self.n_pairs_ = int(positive.sum() * (~positive).sum()) if listed is None else len(listed[0])
 
-        coefs, scores = result.model.vector[: len(positive)], result.model.scores
-        if structure:
-            coefs = plain_coefficients(coefs, scores, positive, structure)
-        self.dual_coef_ = margin * coefs[None]
+        scores = result.model.scores
+        self.dual_coef_ = margin * self._dual_coef(result.model, positive, structure)
         self.objective_ = margin**2 * result.objective
         self.dual_gap_ = result.gap
         self.n_iter_ = result.n_iter
@@ -273,12 +282,16 @@ class AUCSVC(KernelRanker):
         first, second = check_pairs(i, j, self._positive)
         return float(self.margin) * self._multipliers(first, second)
 
+    def _listed(self, X: Any, positive: Bool, threads: int) -> Pairs | None:
+        if self.pairs == "all":
+            return None
+        if self._kernel.name == "precomputed":
+            return kernel_pairs(X, positive, self.n_neighbors, self.neighbor_rule)
+        return neighbor_pairs(X, positive, self.n_neighbors, self.neighbor_rule, threads)
+
     def _design(self, X: Any, positive: Bool, structure: float) -> Design:
-        if self._kernel.name == "linear":
-            design = as_design(X)
-            return DualDesign(StructuredDesign(design, X, positive, structure) if structure else design)
-        gram = self._kernel.gram(X, check_kernel_dtype(self.kernel_dtype))
-        return KernelDesign(structured_gram(gram, positive, structure) if structure else gram)
+        design = kernel_design(self._kernel, X, positive, structure, check_kernel_dtype(self.kernel_dtype))
+        return DualDesign(design) if self._kernel.name == "linear" else design
 
     def _report(self, callback: Callback | None) -> Callback | None:
         if self.verbose < 2:
@@ -308,11 +321,6 @@ class AUCSVC(KernelRanker):
             )
 
 
-def _every_pair(positive: Bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
-    return np.repeat(rows, len(columns)), np.tile(columns, len(rows))
-
-
 def _by_cuts(
     design: Design, oracle: Oracle, C: float, positive: Bool, tol: float, max_iter: int, callback: Callback | None
 ) -> tuple[SolverResult, Multipliers]:
@@ -320,20 +328,22 @@ def _by_cuts(
     result = minimise_convex(oracle, design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback)
     # The weights may stem from a larger C that was explored.
     bundle.minimise(C, Tilt(design), tol=1e-3 * tol * result.objective)
-    return result, CutMultipliers(bundle.weights, bundle.vectors[:, : design.n_samples], positive)
+    coefs = bundle.vectors[:, : design.n_samples]
+    if isinstance(oracle, PairHinge):
+        return result, ListedMultipliers(oracle.i, oracle.j, oracle.multipliers(bundle.weights, coefs), len(positive))
+    return result, CutMultipliers(bundle.weights, coefs, positive)
 
 
 def _by_pairs(
     design: Design,
     oracle: Oracle,
     C: float,
-    i: NDArray[np.intp],
-    j: NDArray[np.intp],
+    pairs: Pairs,
     tol: float,
     max_iter: int,
 ) -> tuple[SolverResult, Multipliers]:
     """Solve the explicit dual and certify what it gives, over the risk of the same pairs."""
-    n = design.n_samples
+    n, (i, j) = design.n_samples, pairs
     cap = C / len(i)
     every = design.adjoint(np.eye(n))
     gram = design.inner(every, every)

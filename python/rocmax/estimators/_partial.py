@@ -3,15 +3,17 @@
 from typing import Any, Self
 
 from rocmax._threads import n_threads
+from rocmax._typing import F64
 from rocmax._validation import check_count, check_fpr_range, check_positive
+from rocmax.estimators._kernel_base import KernelRanker, check_nonnegative, kernel_design
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.solvers import Callback, Progress
 
 
-class PartialAUCSVC(PartialAUCModel):
-    """Linear support vector machine for the partial AUC on a range of false positive rates.
+class PartialAUCSVC(PartialAUCModel, KernelRanker):
+    """Support vector machine, linear or with a kernel, for the partial AUC on a range of false positive rates.
 
     Minimises 1/2 |w|^2 + C R(Xw) over linear scores s = Xw, R a surrogate of one minus the partial AUC on
     [low, high]: the mean over all positives and the negatives ranked floor(n low) + 1 to ceil(n high) by the model
@@ -32,6 +34,13 @@ class PartialAUCSVC(PartialAUCModel):
         - "auto": "tight" on the full range, "ramp" on any other.
     C : float, default=1.0
         Weight of the MEAN pair loss. A C per pair, as in RankSVM, is C / (number of pairs in the range) here.
+    kernel : str or callable, default="linear"
+        "linear", "rbf", "poly", "sigmoid", "precomputed" or a function, as in :class:`AUCSVC`.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`AUCSVC`.
+    structure : float, default=0.0
+        lambda >= 0: adds lambda/2 <w, Sigma w> to the objective, Sigma the sum of the covariances of the two classes,
+        each divided by the size of its class (reference [2]_, there for the whole AUC).
     tol : float, default=1e-3
         Largest relative gap (objective - lower bound) / objective to stop at; with "ramp", of the last convex step.
     max_iter : int, default=2000
@@ -47,8 +56,11 @@ class PartialAUCSVC(PartialAUCModel):
 
     Attributes
     ----------
+    dual_coef_ : ndarray of shape (1, n_samples)
+        c in s(x) = sum_l c_l k(x_l, x), of a kernel other than "linear"; in place of ``coef_``.
     coef_ : ndarray of shape (1, n_features)
-        w. Of the models met whose gap is within `tol`, the one with the best training partial AUC.
+        w, of the linear kernel. Of the models met whose gap is within `tol`, the one with the best training partial
+        AUC.
     intercept_ : ndarray of shape (1,)
         Minus the threshold.
     classes_ : ndarray of shape (2,)
@@ -88,6 +100,8 @@ class PartialAUCSVC(PartialAUCModel):
     ----------
     .. [1] H. Narasimhan and S. Agarwal, "Support vector algorithms for optimizing the partial area under the ROC
        curve", Neural Computation, 2017. :doi:`10.1162/NECO_a_00972`
+    .. [2] Y. Wang, S. Chen and H. Xue, "Structure-embedded AUC-SVM", International Journal of Pattern Recognition and
+       Artificial Intelligence, 2010. :doi:`10.1142/S0218001410008172`
 
     Examples
     --------
@@ -99,12 +113,19 @@ class PartialAUCSVC(PartialAUCModel):
     True
     """
 
+    _without_samples = ("precomputed", "linear")
+
     def __init__(
         self,
         fpr_range: tuple[float, float] = FULL,
         *,
         surrogate: str = "auto",
         C: float = 1.0,
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        structure: float = 0.0,
         tol: float = 1e-3,
         max_iter: int = 2000,
         threshold: Threshold = "eer",
@@ -114,6 +135,11 @@ class PartialAUCSVC(PartialAUCModel):
         self.fpr_range = fpr_range
         self.surrogate = surrogate
         self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.structure = structure
         self.tol = tol
         self.max_iter = max_iter
         self.threshold = threshold
@@ -140,15 +166,22 @@ class PartialAUCSVC(PartialAUCModel):
         fpr_range = check_fpr_range(self.fpr_range)
         surrogate = check_surrogate(self.surrogate, fpr_range)
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
-        max_iter = check_count("max_iter", self.max_iter)
+        max_iter, structure = check_count("max_iter", self.max_iter), check_nonnegative("structure", self.structure)
         check_threshold(self.threshold)
         threads = n_threads(self.n_jobs)
         X, positive = self._validate_training(X, y)
 
-        training = Training(X, positive, fpr_range, threads)
+        self._set_kernel(X)
+        plain = self._kernel.name == "linear" and not structure
+        design = None if plain else kernel_design(self._kernel, X, positive, structure)
+        training = Training(X, positive, fpr_range, threads, design=design)
         result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, callback=self._report(callback))
 
         self._store(result, surrogate, positive)
+        self.__dict__.pop("dual_coef_", None)
+        if self._kernel.name != "linear":
+            del self.coef_
+            self.dual_coef_ = self._dual_coef(result.model, positive, structure)
         self._warn(result, C)
         if self.verbose:
             print(
@@ -156,6 +189,10 @@ class PartialAUCSVC(PartialAUCModel):
                 f"gap {self.dual_gap_:.2g}"
             )
         return self
+
+    def _scores(self, X: Any) -> F64:
+        kind = PartialAUCModel if self._kernel.name == "linear" else KernelRanker
+        return kind._scores(self, X)
 
     def _report(self, callback: Callback | None) -> Callback | None:
         if self.verbose < 2:

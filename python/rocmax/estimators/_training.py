@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from rocmax import _core
 from rocmax._typing import Bool
 from rocmax._validation import check_choice
-from rocmax.designs import as_design
+from rocmax.designs import Design, as_design
 from rocmax.risks import Difference, Hinge, Oracle, Ramp, Risk, Tight
 from rocmax.solvers import Bundle, Callback, Model, Objective, Ray, SolverResult, minimise_convex, minimise_difference
 
@@ -42,9 +42,12 @@ def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
 class Training:
     """Cuts depend on the surrogate alone, so every further C, or start of a descent, goes on with those there are."""
 
-    def __init__(self, X: Any, positive: Bool, fpr_range: tuple[float, float], n_threads: int) -> None:
-        self._X, self._labels = X, positive
-        self._design = as_design(X)
+    def __init__(
+        self, X: Any, positive: Bool, fpr_range: tuple[float, float], n_threads: int, *, design: Design | None = None
+    ) -> None:
+        # Logistic regression on X is a model of the plain design only.
+        self._X, self._labels = (X if design is None else None), positive
+        self._design = as_design(X) if design is None else design
         self._problem = _core.Problem(positive)
         self._fpr_range = fpr_range
         self._n_threads = n_threads

@@ -1,6 +1,7 @@
 """Risks: parameters of a surrogate, bound to labels they become oracles over scores."""
 
 from rocmax.risks._base import Difference, Evaluation, Oracle, Risk
+from rocmax.risks._pairs import PairHinge
 from rocmax.risks._partial import Hinge, Ramp, Tight
 
-__all__ = ["Difference", "Evaluation", "Hinge", "Oracle", "Ramp", "Risk", "Tight"]
+__all__ = ["Difference", "Evaluation", "Hinge", "Oracle", "PairHinge", "Ramp", "Risk", "Tight"]

@@ -14,6 +14,7 @@
 //! - [`Problem`]: labels, checked once. [`RateRange`]: a range and its ranks. [`Ctx`]: threads and cancellation.
 //! - [`order`]: the total order on scores, parallel sorting, selection of the highest negatives.
 //! - [`oracle`]: surrogate risks as a value and one coefficient per sample; they never see features.
+//! - [`neighbors`]: exact nearest neighbours.
 //! - [`metric`]: exact measures.
 //! - [`rls`]: exact leave-pair-out cross-validation of regularised least squares.
 //!
@@ -37,6 +38,7 @@ mod range;
 pub mod metric;
 #[cfg(any(test, feature = "naive"))]
 pub mod naive;
+pub mod neighbors;
 pub mod oracle;
 pub mod order;
 pub mod rls;

@@ -80,3 +80,15 @@ pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f6
     let g = [(c[0] * p[1][1] - c[1] * p[0][1]) / det, (c[1] * p[0][0] - c[0] * p[1][0]) / det];
     2.0 - g[0] + g[1] + 2.0 * coupling * (tau - c[0] * g[0] - c[1] * g[1])
 }
+
+/// Twin of [`crate::neighbors::nearest`]: every distance, sorted.
+pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize) -> Vec<u32> {
+    let mut found = Vec::new();
+    for query in queries.chunks_exact(dim) {
+        let squared = |row: &[f64]| row.iter().zip(query).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let mut order: Vec<(f64, u32)> = targets.chunks_exact(dim).map(squared).zip(0..).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        found.extend(order.iter().take(k).map(|(_, index)| index));
+    }
+    found
+}

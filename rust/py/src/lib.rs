@@ -3,6 +3,7 @@
 mod error;
 mod gate;
 mod metric;
+mod neighbors;
 mod oracle;
 mod pool;
 mod problem;
@@ -12,6 +13,8 @@ mod rls;
 mod _core {
     #[pymodule_export]
     use crate::metric::{Curve, auc, auc_moments, bootstrap, components, covariance, measure};
+    #[pymodule_export]
+    use crate::neighbors::nearest;
     #[pymodule_export]
     use crate::oracle::Oracle;
     #[pymodule_export]

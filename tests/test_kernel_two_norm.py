@@ -1,0 +1,115 @@
+"""TwoNormSVC, and the machine for partial AUC in kernel spaces and under the structure metric."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_classification
+from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import reference_risks as reference
+from rocmax import AUCSVC, PartialAUCSVC, TwoNormSVC
+from rocmax.exceptions import ZeroModelWarning
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return make_classification(150, 5, flip_y=0.3, weights=[0.7], random_state=0)
+
+
+@parametrize_with_checks([TwoNormSVC(), PartialAUCSVC((0.0, 0.3), kernel="rbf"), PartialAUCSVC(structure=1.0)])
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_the_training_auc_is_one_in_its_own_space(noisy, C, kernel):
+    X, y = noisy
+    samples = pairwise_kernels(X, metric="rbf", gamma=0.1) if kernel == "precomputed" else X
+    model = TwoNormSVC(C, kernel=kernel).fit(samples, y)
+    own = model.decision_function_in_feature_space(samples)
+    assert roc_auc_score(y, own) == 1.0
+    assert roc_auc_score(y, model.decision_function_in_feature_space(samples, np.arange(len(y)))) == 1.0
+    rest = model.decision_function_in_feature_space(samples, np.full(len(y), -1))
+    np.testing.assert_array_equal(rest, model.decision_function(samples))
+    np.testing.assert_allclose(own - rest, model.dual_coef_[0] / (2 * C), rtol=1e-6, atol=1e-9)
+
+
+def test_it_is_the_squared_hinge_machine(noisy):
+    """KKT: al_i = 2 C xi_i; y_i f'(x_i) = 1 on the support, at least 1 elsewhere; the signed al sum to zero."""
+    X, y = noisy
+    C, sign = 0.7, 2 * y - 1
+    model = TwoNormSVC(C, tol=1e-8).fit(X, y)
+    al = model.dual_coef_[0] * sign
+    assert np.all(al >= 0) and model.dual_coef_.sum() == pytest.approx(0.0, abs=1e-8)
+    slack = np.maximum(0.0, 1.0 - sign * model.decision_function(X))
+    np.testing.assert_allclose(al, 2 * C * slack, atol=1e-5)
+    own = sign * model.decision_function_in_feature_space(X)
+    assert own.min() >= 1 - 1e-5
+    np.testing.assert_allclose(own[model.support_], 1.0, atol=1e-5)
+    dual = al.sum() - 0.5 * model.dual_coef_[0] @ (model.decision_function(X) - model.intercept_) - al @ al / (4 * C)
+    assert model.objective_ == pytest.approx(dual, rel=1e-5)
+
+
+def test_copies_stand_for_copies(noisy):
+    X, y = np.array([[0.0], [0.0], [1.0], [2.0]]), np.array([0, 1, 1, 0])
+    model = TwoNormSVC().fit(X, y)
+    assert roc_auc_score(y, model.decision_function_in_feature_space(X)) == 1.0
+    own = model.decision_function_in_feature_space([[0.0], [0.0], [0.0], [5.0]])
+    plain = model.decision_function([[0.0], [0.0], [0.0], [5.0]])
+    np.testing.assert_allclose(own - plain, [*model.dual_coef_[0][:2] / 2, 0.0, 0.0])
+    dense = model.decision_function_in_feature_space(X)
+    np.testing.assert_allclose(TwoNormSVC().fit(sp.csr_array(X), y).decision_function_in_feature_space(X), dense)
+    with pytest.raises(ValueError, match="train_index must hold one whole number for each of the 4 rows"):
+        model.decision_function_in_feature_space(X, [0, 1])
+    with pytest.raises(ValueError, match="train_index must be -1 or a training row, 0 to 3"):
+        model.decision_function_in_feature_space(X, [0, 1, 2, 4])
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "hinge", "ramp"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("structure", [0.0, 2.0])
+def test_partial_auc_in_kernel_spaces(noisy, surrogate, kernel, structure):
+    """The objective, recomputed from the definition over k and Sigma, and the scores of new samples."""
+    X, y = noisy
+    gram = X @ X.T if kernel == "linear" else pairwise_kernels(X, metric="rbf", gamma=0.2)
+    given = {"C": 50.0, "structure": structure, "tol": 1e-4, "surrogate": surrogate}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ZeroModelWarning)
+        model = PartialAUCSVC((0.05, 0.4), kernel=kernel, gamma=0.2, **given).fit(X, y)
+        dual = PartialAUCSVC((0.05, 0.4), kernel="precomputed", **given).fit(gram, y)
+    for found, samples in ((model, X), (dual, gram)):
+        scores = found.decision_function(samples) - found.intercept_[0]
+        w2 = found.coef_[0] @ found.coef_[0] if hasattr(found, "coef_") else found.dual_coef_[0] @ scores
+        covariance = sum(np.var(scores[y == label]) for label in (0, 1))
+        risk = getattr(reference, surrogate)(y, scores, (0.05, 0.4))
+        assert found.objective_ == pytest.approx(0.5 * w2 + structure / 2 * covariance + 50.0 * risk, rel=1e-6)
+        assert found.dual_gap_ <= 1e-4
+    if surrogate == "tight":
+        assert model.objective_ == pytest.approx(dual.objective_, rel=2e-4)
+    assert hasattr(model, "coef_") == (kernel == "linear") and not hasattr(dual, "coef_")
+
+
+def test_partial_auc_on_the_full_range_is_the_pairwise_machine(noisy):
+    X, y = noisy
+    ours = PartialAUCSVC(kernel="rbf", C=30.0, structure=0.5, tol=1e-8).fit(X, y)
+    theirs = AUCSVC(30.0, structure=0.5, tol=1e-8).fit(X, y)
+    assert ours.objective_ == pytest.approx(theirs.objective_, rel=1e-7)
+    np.testing.assert_allclose(
+        ours.decision_function(X) - ours.intercept_, theirs.decision_function(X) - theirs.intercept_, atol=2e-3
+    )
+
+
+def test_bad_parameters_are_named():
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
+    with pytest.raises(ValueError, match=r"C must be .*got 0"):
+        TwoNormSVC(0).fit(X, y)
+    with pytest.raises(ValueError, match=r"kernel must be one of .*got 'rfb'"):
+        PartialAUCSVC(kernel="rfb").fit(X, y)
+    with pytest.raises(ValueError, match=r"structure must be .*got -1"):
+        PartialAUCSVC(structure=-1).fit(X, y)
