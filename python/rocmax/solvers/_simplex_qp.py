@@ -1,10 +1,8 @@
 """The small dense quadratic program at the heart of every cutting-plane step."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 from rocmax._typing import F64
 
@@ -69,23 +67,24 @@ def minimise_on_simplex(gram: F64, gain: F64, total: float, start: F64, *, tol: 
 
 def _newton_step(gram: F64, gradient: F64, support: NDArray[np.intp]) -> F64:
     """Return the step to the minimum over the plane of the support, the sum of the weights kept."""
-    block = gram[np.ix_(support, support)]
-    size = float(np.trace(block)) / len(support) + np.finfo(float).tiny
+    block = gram[support[:, None], support]
+    size = float(block.trace()) / len(support) + np.finfo(float).tiny
     # A constant added to every entry changes nothing on the plane, and makes up for a cut that is zero.
     block += size
-    factor = _factorise(block, size)
-    right = np.column_stack([gradient[support], np.ones(len(support))])
-    solved = cho_solve(factor, right, overwrite_b=True, check_finite=False)
+    right = np.ones((2, len(support)))
+    right[0] = gradient[support]
+    solved = _solve(block, right.T, size)
     step: F64 = solved[:, 1] * (solved[:, 0].sum() / solved[:, 1].sum()) - solved[:, 0]
     return step
 
 
-def _factorise(block: F64, size: float) -> Any:
-    diagonal = np.diag(block).copy()
+def _solve(block: F64, right: F64, size: float) -> F64:
+    """Solve the positive definite system; LAPACK at first hand, since at this size SciPy's wrappers take the time."""
     for ridge in _RIDGES:
-        block[np.diag_indices_from(block)] = diagonal + ridge * size
-        try:
-            return cho_factor(block, lower=True, check_finite=False)
-        except LinAlgError:
-            continue
+        ridged = block.copy()
+        ridged.ravel()[:: len(block) + 1] += ridge * size
+        # The transpose, equal to the matrix, is in LAPACK's order.
+        _, solved, info = dposv(ridged.T, right, lower=1, overwrite_a=1)
+        if info == 0:
+            return np.asarray(solved)
     raise FloatingPointError("the inner products of the cuts are not finite: scale the features, or lower C")
