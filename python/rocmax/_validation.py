@@ -57,8 +57,14 @@ def check_fpr_range(value: Any) -> tuple[float, float]:
 
 def check_two_classes(y: Any) -> tuple[AnyArray, Bool]:
     """Return the two sorted classes and which samples are of the second, the positive one."""
+    y = np.asarray(y)
+    if y.dtype.kind in "biu" and y.ndim == 1 and len(y):
+        classes = np.array([y.min(), y.max()])  # the common case, in O(n)
+        positive = y == classes[1]
+        if classes[0] < classes[1] and np.all(positive | (y == classes[0])):
+            return classes, positive
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
@@ -66,7 +72,7 @@ def check_two_classes(y: Any) -> tuple[AnyArray, Bool]:
         )
     if len(classes) < 2:
         raise ValueError(f"y must hold two classes, got one class: {classes!r}")
-    return classes, codes == 1
+    return classes, np.asarray(y == classes[1])
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -186,9 +186,11 @@ class LeastSquares(Ranker):
         """Whether the d x d system is the smaller one."""
         return bool(self.kernel == "linear" and X.shape[1] <= X.shape[0])
 
-    def _features(self, X: Any) -> Features:
+    def _features(self, X: Any, weight: F64) -> Features:
         """Return the samples as held-out computations see them."""
-        return LinearFeatures(X) if self._in_features(X) else KernelFeatures(self._kernel_matrix(X))
+        if self._in_features(X):
+            return LinearFeatures(X, weight, pairwise=self._pairwise)
+        return KernelFeatures(self._kernel_matrix(X))
 
     def _solve(
         self,

@@ -110,7 +110,7 @@ class _RegularisedLeastSquares(LeastSquares):
             or not (np.all(pos[pairs[:, 0]]) and not np.any(pos[pairs[:, 1]]))
         ):
             raise ValueError("pairs must be rows of two indices, first of a positive, then of a negative sample")
-        features = model._features(X)
+        features = model._features(X, weight)
         return pairs, pair_scores(features, pos, weight, alpha, pairs, pairwise=self._pairwise)
 
 

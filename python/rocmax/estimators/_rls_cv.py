@@ -72,7 +72,7 @@ class _CrossValidated(LeastSquares):
         threads = n_threads(self.n_jobs)
         data = self._prepare(X, y, sample_weight)
         # In features this is the smaller matrix; else the kernel, formed once for all labels, folds and the fit.
-        features = self._features(data.X)
+        features = self._features(data.X, data.weight)
         results = [self._validate_label(data, features, pos, grid, threads) for pos in data.labels.T]
         best = np.array([_best(alphas, auc) for alphas, auc, _ in results])
         chosen = np.array([alphas[k] for (alphas, _, _), k in zip(results, best, strict=True)])

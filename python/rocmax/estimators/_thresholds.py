@@ -47,10 +47,11 @@ def choose_threshold(scores: F64, positive: Bool, threshold: Any) -> float:
     rule, number = check_threshold(threshold)
     if rule == "midpoint":
         return float(scores[positive].min() / 2 + scores[~positive].max() / 2)
+    if rule == "eer":
+        return _equal_rates(scores, positive)
     cuts, fp, tp = _cuts(scores, positive)
     n_pos, n_neg = tp[-1], fp[-1]
     losses = {
-        "eer": np.abs(fp / n_neg - (n_pos - tp) / n_pos),
         "youden": fp / n_neg - tp / n_pos,
         "fpr": np.where(fp <= number * n_neg * (1 + 1e-12), -tp / n_pos, np.inf),
         "cost": number * fp - tp,
@@ -58,9 +59,33 @@ def choose_threshold(scores: F64, positive: Bool, threshold: Any) -> float:
     return float(cuts[np.argmin(losses[rule])])
 
 
+def _equal_rates(scores: F64, positive: Bool) -> float:
+    """Return the cut of rule "eer" by bisection: the difference of the two rates is monotone in the cut."""
+    ascending, of_pos = np.sort(scores), np.sort(scores[positive])
+    n, n_pos = len(ascending), len(of_pos)
+
+    def excess(k: int) -> float:
+        """Return the false positive less the false negative rate when scores of ascending[k] and above pass."""
+        passed = n - int(np.searchsorted(ascending, ascending[k])) if k < n else 0
+        missed = int(np.searchsorted(of_pos, ascending[k])) if k < n else n_pos
+        return (passed - n_pos + missed) / (n - n_pos) - missed / n_pos
+
+    low, high = 0, n  # excess(low) >= 0 > excess(high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if excess(middle) >= 0 else (low, middle)
+    k = int(np.searchsorted(ascending, ascending[low])) if excess(low) < -excess(high) else high
+    if k == 0:
+        return float(np.nextafter(ascending[0], -np.inf))
+    if k == n:
+        return float(ascending[-1])
+    between = ascending[k - 1] / 2 + ascending[k] / 2
+    return float(between if between < ascending[k] else ascending[k - 1])
+
+
 def _cuts(scores: F64, positive: Bool) -> tuple[F64, F64, F64]:
     """Return every cut from the highest down, with the numbers of false and true positives above it."""
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores)  # the order inside a tie does not matter
     descending = scores[order]
     last = np.append(np.flatnonzero(np.diff(descending)), len(scores) - 1)
     upper, lower = descending[last[:-1]], descending[last[:-1] + 1]

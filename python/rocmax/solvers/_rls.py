@@ -22,8 +22,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rocmax._typing import F64, Bool
 
-# Rows whose moments are taken at once: they stay in the second-level cache between the shift and the product.
-_ROWS = 1024
+# Rows whose moments are taken at once where they must be changed first: few enough to stay in the cache.
+_ROWS = 2048
+# Rows of which the rough mean is taken.
+_SOME = 500
 _EPS = float(np.finfo(np.float64).eps)
 # alpha / trace below which a Cholesky factor would lose digits to the null space of a singular matrix.
 _SMALL = 1e-10
@@ -44,11 +46,12 @@ class Loss:
     shift: F64 | None
     tilt: F64
     omega: float
+    totals: tuple[float, float] | None
 
     @classmethod
     def samples(cls, weight: F64) -> Self:
         """Return the loss of RLS: L = W."""
-        return cls(np.sqrt(weight), None, np.zeros(0), 0.0)
+        return cls(np.sqrt(weight), None, np.zeros(0), 0.0, None)
 
     @classmethod
     def pairs(cls, pos: Bool, weight: F64, totals: tuple[float, float] | None = None) -> Self:
@@ -59,7 +62,7 @@ class Loss:
         root = np.sqrt(weight * np.where(pos, w_neg, w_pos))
         shift = root / np.linalg.norm(root)
         tilt = root * np.where(pos, 1.0, -1.0) / np.sqrt(4.0 * w_pos * w_neg)
-        return cls(root, shift, tilt - shift * (shift @ tilt), 1.0 / (4.0 * w_pos * w_neg))
+        return cls(root, shift, tilt - shift * (shift @ tilt), 1.0 / (4.0 * w_pos * w_neg), totals)
 
     @property
     def bend(self) -> float:
@@ -159,13 +162,6 @@ def kernel_noise(K: F64, loss: Loss) -> float:
     return len(K) * _EPS * float(np.max(loss.root**2 * np.abs(np.diag(K)), initial=0.0))
 
 
-def linear_noise(X: Any, loss: Loss) -> float:
-    """Return the rounding of X' F F' X that is left where features hardly differ from their mean."""
-    if loss.shift is None:
-        return 0.0
-    return int(X.shape[1]) * float(loss.root @ loss.root) * (4 * _EPS * float(np.abs(rough_mean(X)).max())) ** 2
-
-
 def fit_kernel(K: F64, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool) -> F64:
     """Return the dual coefficients c, one row for each column of `labels` and its alpha: shape (n_labels, n_samples).
 
@@ -241,10 +237,11 @@ def _solve_diagonal_plus(diagonal: F64, extra: F64, rhs: F64) -> F64:
 
 def laplacian(v: F64, pos: Bool, weight: F64) -> F64:
     """Return L v of AUC-RLS in O(N)."""
-    weighted = weight * v
-    sum_pos, sum_neg = weighted[pos].sum(), weighted[~pos].sum()
-    w_pos, w_neg = weight[pos].sum(), weight[~pos].sum()
-    return np.asarray(np.where(pos, w_neg * weighted - weight * sum_neg, w_pos * weighted - weight * sum_pos))
+    one = pos.astype(np.float64)
+    (w_pos, sum_pos), (w_all, sum_all) = ((u @ weight, (u * weight) @ v) for u in (one, np.ones_like(one)))
+    other_weight = w_pos + (w_all - 2 * w_pos) * one
+    other_sum = sum_pos + (sum_all - 2 * sum_pos) * one
+    return np.asarray(weight * (other_weight * v - other_sum))
 
 
 def fit_linear(X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool) -> F64:
@@ -254,69 +251,93 @@ def fit_linear(X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool
     smaller class: the labels share one weighted Gram matrix.
     """
     what = "the matrix of features"
+    system = Moments(X, weight, centred=pairwise)
     if not pairwise:
-        G, _ = moments(X, np.zeros(X.shape[1]), weight)
-        rhs = np.asarray(X.T @ (weight[:, None] * targets(labels)))
-        return np.ascontiguousarray(_solve_each(G, alphas, rhs, noise=0.0, what=what).T)
+        rhs = np.asarray(X.T @ (weight[:, None] * targets(labels)), dtype=np.float64)
+        return np.ascontiguousarray(_solve_each(system.gram, alphas, rhs, noise=0.0, what=what).T)
     what += ", up to shifts,"
-    if labels.shape[1] == 1:
-        loss = Loss.pairs(labels[:, 0], weight)
-        H, half = pair_moments(X, loss, labels[:, 0])
-        return solve_psd(H, float(alphas[0]), 2 * half, noise=linear_noise(X, loss), nullity=0, what=what)[None]
-    shift = rough_mean(X)
-    shared, total = moments(X, shift, weight)
     coefs = np.empty((labels.shape[1], X.shape[1]))
     for coef, pos, alpha in zip(coefs, labels.T, alphas, strict=True):
-        w_pos, w_neg = float(weight[pos].sum()), float(weight[~pos].sum())
-        light = pos if w_pos <= w_neg else ~pos
-        G_light, sum_light = moments(X[light], shift, weight[light])
-        sum_heavy = total - sum_light
-        s_pos, s_neg = (sum_light, sum_heavy) if w_pos <= w_neg else (sum_heavy, sum_light)
-        H = min(w_pos, w_neg) * shared + abs(w_neg - w_pos) * G_light
-        H -= np.outer(s_pos, s_neg)
-        H -= np.outer(s_neg, s_pos)
-        rhs = 2 * (w_neg * s_pos - w_pos * s_neg)
-        noise = linear_noise(X, Loss.pairs(pos, weight))
-        coef[:] = solve_psd(H, float(alpha), rhs, noise=noise, nullity=0, what=what)
+        H, rhs = system.of_pairs(pos)
+        coef[:] = solve_psd(H, float(alpha), rhs, noise=system.noise(pos), nullity=0, what=what)
     return coefs
 
 
-def pair_moments(X: Any, loss: Loss, pos: Bool) -> tuple[F64, F64]:
-    """Return X' F F' X and X' D t; O(d^2 N)."""
-    if loss.shift is None:
-        G, (_, across) = moments(X, np.zeros(X.shape[1]), loss.root**2, targets(pos))
-        return G, across
-    G, (along, across) = moments(X, rough_mean(X), loss.root**2, targets(pos))
-    along = along / np.linalg.norm(loss.root)
-    tilted = np.sqrt(loss.omega) * (across - (loss.shift @ (loss.root * targets(pos))) * along)
-    G -= np.outer(along, along)
-    G += np.outer(tilted, tilted) / (1 - loss.bend)
-    return G, across
+class Moments:
+    """Weighted moments of the features, made in one pass over X and shared by all labels.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    weight : ndarray of shape (n_samples,)
+    centred : bool
+        Whether a rough mean may be taken off the features first, so that nothing below cancels; L does not see it.
+    """
+
+    def __init__(self, X: Any, weight: F64, *, centred: bool) -> None:
+        self._X, self._weight = X, weight
+        self._shift = rough_mean(X) if centred else np.zeros(X.shape[1])
+        self.gram, self._sum = _moments(X, self._shift, weight)
+
+    def of_pairs(self, pos: Bool, totals: tuple[float, float] | None = None) -> tuple[F64, F64]:
+        """Return X' F F' X and 2 X' D t of ``Loss.pairs(pos, weight, totals)``; without totals X' L X and X' L y.
+
+        Through the rows of the class of the smaller weight in D only, and with positive terms only: about the middle of
+        the class means, L is D plus a multiple of the square of their difference.
+        """
+        own = float(self._weight[pos].sum()), float(self._weight[~pos].sum())
+        w_pos, w_neg = totals or own
+        # D = w W_- on positives: the class of the larger D has its rows added to a multiple of the Gram matrix of all.
+        more = pos if w_neg >= w_pos else ~pos
+        extra, sum_more = _moments(self._X[more], self._shift, self._weight[more])
+        s_pos, s_neg = (sum_more, self._sum - sum_more) if w_neg >= w_pos else (self._sum - sum_more, sum_more)
+        H = min(w_pos, w_neg) * self.gram
+        H += abs(w_neg - w_pos) * extra
+        # Along q and along p of F.
+        total = own[0] * w_neg + own[1] * w_pos
+        along = (w_neg * s_pos + w_pos * s_neg) / np.sqrt(total)
+        across = w_neg * s_pos - w_pos * s_neg
+        skew = (own[0] * w_neg - own[1] * w_pos) / np.sqrt(total)
+        omega = 1.0 / (4.0 * w_pos * w_neg)
+        tilted = np.sqrt(omega) * (across - skew * along)
+        bend = omega * (total - skew**2)
+        H -= np.outer(along, along)
+        H += np.outer(tilted, tilted) / (1 - bend)
+        return H, 2 * across
+
+    def noise(self, pos: Bool, totals: tuple[float, float] | None = None) -> float:
+        """Return the rounding of X' F F' X that is left where features hardly differ from their mean."""
+        w_pos, w_neg = totals or (float(self._weight[pos].sum()), float(self._weight[~pos].sum()))
+        total = float(self._weight[pos].sum()) * w_neg + float(self._weight[~pos].sum()) * w_pos
+        return len(self._shift) * total * (4 * _EPS * float(np.abs(self._shift).max(initial=0.0))) ** 2
 
 
 def rough_mean(X: Any) -> F64:
-    """Return a shift that takes the bulk of the mean away, so that the moments below do not cancel; 0 if sparse."""
+    """Return the mean of some rows where it is large beside their spread, else 0, as for sparse X."""
     if is_sparse(X):
         return np.zeros(X.shape[1])
-    return np.asarray(X[:: max(1, len(X) // _ROWS)].mean(axis=0, dtype=np.float64))
+    some = np.asarray(X[:: max(1, len(X) // _SOME)], dtype=np.float64)
+    mean = some.mean(axis=0)
+    return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
 
 
-def moments(X: Any, shift: F64, weight: F64, signs: F64 | None = None) -> tuple[F64, F64]:
-    """Return Z' W Z, and Z' w (or Z' w and Z' (w signs) as two rows), for Z = X - shift; one pass over X."""
-    columns = weight[None] if signs is None else np.stack([weight, weight * signs])
+def _moments(X: Any, shift: F64, weight: F64) -> tuple[F64, F64]:
+    """Return Z' W Z and Z' w for Z = X - shift; one pass over X."""
     if is_sparse(X):
         G = np.asarray((X.T @ X.multiply(weight[:, None]).tocsr()).toarray(), dtype=np.float64)
-        sums = np.asarray((X.T @ columns.T).T, dtype=np.float64)
-    else:
-        d = X.shape[1]
-        G, sums = np.zeros((d, d)), np.zeros((len(columns), d))
-        root = np.sqrt(weight)[:, None]
-        scaled = columns / root.T
-        buffer = np.empty((min(_ROWS, len(X)), d))
-        for first in range(0, len(X), _ROWS):
-            rows = slice(first, min(first + _ROWS, len(X)))
-            Z = np.subtract(X[rows], shift, out=buffer[: rows.stop - first])
-            Z *= root[rows]
-            G += Z.T @ Z
-            sums += scaled[:, rows] @ Z
-    return G, sums if signs is not None else sums[0]
+        return G, np.asarray(X.T @ weight, dtype=np.float64)
+    d = X.shape[1]
+    G, total = np.zeros((d, d)), np.zeros(d)
+    plain = bool(np.all(weight == 1.0))
+    if plain and X.dtype == np.float64 and not shift.any():
+        return np.asarray(X.T @ X), np.asarray(weight @ X)
+    for first in range(0, len(X), _ROWS):
+        Z = np.asarray(X[first : first + _ROWS], dtype=np.float64)
+        w = weight[first : first + _ROWS]
+        if shift.any():
+            Z = Z - shift
+        total += w @ Z
+        if not plain:
+            Z = Z * np.sqrt(w)[:, None]
+        G += Z.T @ Z
+    return G, total

@@ -21,7 +21,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers._rls import Loss, kernel_noise, linear_noise, pair_moments, targets, zero_below
+from rocmax.solvers._rls import Loss, Moments, kernel_noise, targets, zero_below
 
 # Entries of P that are formed at once for the pairs.
 _TILE = 1 << 22
@@ -138,15 +138,19 @@ class KernelFeatures:
 class LinearFeatures:
     """Fewer features than samples: nothing of size N^2 is formed."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, weight: F64, *, pairwise: bool) -> None:
         self.n_samples = X.shape[0]
-        self._X = X
+        self._X, self._weight, self._pairwise = X, weight, pairwise
+        self._moments = Moments(X, weight, centred=pairwise)
 
     def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
         """O(d^2 N + d^3)."""
-        gram, _ = pair_moments(self._X, loss, pos)
-        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-        values = _clean(values, linear_noise(self._X, loss), "the Gram matrix")
+        gram, noise = self._moments.gram, 0.0
+        if self._pairwise:
+            gram, _ = self._moments.of_pairs(pos, loss.totals)
+            noise = self._moments.noise(pos, loss.totals)
+        values, vectors = np.linalg.eigh(gram)
+        values = _clean(values, noise, "the Gram matrix")
         basis = loss.left(loss.right(np.asarray(self._X @ vectors, dtype=np.float64)))
         if loss.shift is not None:
             basis = np.column_stack([basis, loss.root * loss.shift, loss.root * loss.tilt])
@@ -154,7 +158,7 @@ class LinearFeatures:
 
     def take(self, index: AnyArray) -> "LinearFeatures":
         """Return some of the samples."""
-        return LinearFeatures(self._X[index])
+        return LinearFeatures(self._X[index], self._weight[index], pairwise=self._pairwise)
 
     def scores(self, rows: AnyArray, train: AnyArray, coef: F64) -> F64:
         """Return X[rows] X[train]' coef."""
