@@ -101,9 +101,9 @@ class Oracle:
     def evaluate(self, scores: F64, coef: F64, n_threads: int) -> tuple[float, float]: ...
 
 def leave_pair_out(
-    cross: F64,
-    pos: tuple[F64, F64, F64],
-    neg: tuple[F64, F64, F64],
+    cross: tuple[NDArray[np.float32], float, float, F64, F64],
+    pos: tuple[F64, F64, F64, F64],
+    neg: tuple[F64, F64, F64, F64],
     coupling: float,
     tau: float,
     n_threads: int,

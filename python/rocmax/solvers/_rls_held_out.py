@@ -23,6 +23,7 @@ from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.solvers._rls import Loss, Moments, kernel_noise, targets, zero_below
 
+_TINY = float(np.finfo(np.float64).tiny)
 # Entries of P that are formed at once for the pairs.
 _TILE = 1 << 22
 # Spectra that leave-pair-out of weighted samples may need before it is refused.
@@ -207,7 +208,8 @@ def leave_pair_out(
     """Compare f_i with f_j for every pair (i, j), by the model trained without both, at every alpha.
 
     One spectrum for each pair of distinct sample weights (one in all for equal weights), then O(N r) and m n r
-    multiplications an alpha to form P_ij in tiles, and O(m n) to compare, in the Rust core.
+    multiplications an alpha to form P_ij in tiles, in single precision, and O(m n) to compare, in the Rust core, which
+    forms P_ij again in double precision wherever rounding could turn the sign.
     """
     positives, negatives = _two_of_each(pos)
     won = np.zeros((len(alphas), len(positives)))
@@ -219,17 +221,17 @@ def leave_pair_out(
             _retrained_pairs(features, pos, weight, alphas, (rows, cols), (won, lost), pairwise)
             continue
         spectrum = features.spectrum(loss, pos)
-        basis_i, basis_j = spectrum.basis[i], spectrum.basis[j]
+        product = _CrossProduct(spectrum, i, j)
         for k, alpha in enumerate(map(spectrum.alpha, alphas)):
             inverse = spectrum.inverse(alpha)
             c, diagonal, coupling = inverse.times(y), inverse.diagonal(), alpha * loss.omega
-            neg_side = diagonal[j], c[j], weight[j]
+            scale, base, norm = product.form(alpha, diagonal)
+            neg_side = diagonal[j], c[j], weight[j], norm[j]
             for tile in _tiles(len(i), len(j)):
                 part = i[tile]
-                cross = (basis_i[tile] * inverse.scale) @ basis_j.T
                 row_sums, col_sums = _core.leave_pair_out(
-                    cross,
-                    (diagonal[part], c[part], weight[part]),
+                    product.tile(tile, scale, base),
+                    (diagonal[part], c[part], weight[part], norm[part]),
                     neg_side,
                     coupling,
                     float(y @ c),
@@ -239,6 +241,46 @@ def leave_pair_out(
                 lost[k, cols] += col_sums
     weight_pos, weight_neg = weight[positives], weight[negatives]
     return PairOutcomes(won / weight_neg.sum(), lost / weight_pos.sum(), weight_pos, weight_neg)
+
+
+class _CrossProduct:
+    """P_ij of all pairs of a group as products of rows, in single precision with what is needed to settle doubts.
+
+    P_ij is U_i diag(1 / (values + alpha)) U_j', or the entry of L / alpha, one number for the group, less
+    U_i diag(values / (values + alpha) / alpha) U_j'. The form of smaller terms has the smaller rounding.
+    """
+
+    def __init__(self, spectrum: Spectrum, i: AnyArray, j: AnyArray) -> None:
+        rank = len(spectrum.values)
+        self._spectrum = spectrum
+        self._rows = np.ascontiguousarray(spectrum.basis[i, :rank])
+        self._cols = np.ascontiguousarray(spectrum.basis[j, :rank])
+        self._largest = max(float(np.abs(self._cols).max()), _TINY)
+        self._coarse = (self._cols / self._largest).astype(np.float32)
+        loss, self._entry = spectrum.loss, 0.0
+        self._diagonal = loss.root**2
+        if loss.shift is not None:
+            bend = 1 / (1 - loss.bend)
+            inside = -loss.shift[i[0]] * loss.shift[j[0]] + bend * loss.tilt[i[0]] * loss.tilt[j[0]]
+            self._entry = float(loss.root[i[0]] * loss.root[j[0]] * inside)
+            self._diagonal = self._diagonal * (1 - loss.shift**2 + bend * loss.tilt**2)
+
+    def form(self, alpha: float, diagonal: F64) -> tuple[F64, float, F64]:
+        """Return the scale and the base of the better form, and the norms that bound its terms."""
+        values = self._spectrum.values
+        limit = self._diagonal / alpha
+        rest = np.maximum(limit - diagonal, 0.0) + 1e-12 * limit
+        if not self._spectrum.in_features and diagonal.sum() < rest.sum():
+            return 1 / (values + alpha), 0.0, np.sqrt(diagonal)
+        share = 1.0 if self._spectrum.in_features else values
+        return -share / (values + alpha) / alpha, self._entry / alpha, np.sqrt(rest)
+
+    def tile(self, rows: slice, scale: F64, base: float) -> tuple[AnyArray, float, float, F64, F64]:
+        """Return the argument `cross` of the core for some of the positives."""
+        factor = self._rows[rows] * scale
+        largest = max(float(np.abs(factor).max()), _TINY)
+        coarse = (factor / largest).astype(np.float32) @ self._coarse.T
+        return coarse, largest * self._largest, base, factor, self._cols
 
 
 def _two_of_each(pos: Bool) -> tuple[AnyArray, AnyArray]:

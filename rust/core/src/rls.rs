@@ -7,8 +7,11 @@
 //! `f_i - f_j = 2 - g_i + g_j + 2 k (tau - c_i g_i - c_j g_j)`, where `g = P_BB^-1 c_B`, `B = {i, j}`, `tau = y'c`
 //!
 //! and `k = lambda / (4 (m - 1) (n - 1))` for AUC-RLS, 0 for RLS. Multiplied by `det P_BB > 0` this is a quadratic in
-//! `P_ij`, so the sign costs about ten multiplications and no division. The caller owns the matrices and hands over the
-//! cross block `P_ij` in tiles of rows (positives) by columns (negatives).
+//! `P_ij`, so the sign costs about ten multiplications and no division.
+//!
+//! Forming `P_ij` for all pairs is a matrix product, nearly all of the work. Single precision does it in half the time and
+//! settles nearly every sign, since its error is bounded; the few pairs in doubt get their `P_ij` in double precision.
+//! Outcomes are therefore those of double precision throughout. The caller makes the product, a [`Cross`] tile at a time.
 
 use crate::{Ctx, Error, Result};
 
@@ -16,7 +19,11 @@ use crate::{Ctx, Error, Result};
 /// scores only up to rounding.
 const TIE: f64 = 1e-11;
 /// Pairs a worker handles between two looks at the stop flag.
-const PAIRS: usize = 1 << 18;
+const PAIRS: usize = 1 << 16;
+/// The unit roundoff of single precision.
+const ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
+/// What underflow may take from an entry of a product of rows and columns of entries of at most 1.
+const UNDERFLOW: f64 = 1e-30;
 /// Independent partial sums of a row, enough for the compiler to vectorise.
 const LANES: usize = 8;
 
@@ -29,6 +36,49 @@ pub struct Side<'a> {
     pub coef: &'a [f64],
     /// What a pair of this sample weighs.
     pub weight: &'a [f64],
+    /// Numbers whose product over a pair bounds the sum of `|p_ik q_jk|` of the factors of [`Cross`].
+    pub norm: &'a [f64],
+}
+
+/// `P_ij = base + p_i' q_j` for a tile of positives i and all negatives j.
+#[derive(Debug, Clone, Copy)]
+pub struct Cross<'a> {
+    /// `p_i' q_j / unit` by rows, from any single-precision product of factors divided by their largest entries.
+    pub coarse: &'a [f32],
+    /// The product of the largest entries of the two factors.
+    pub unit: f64,
+    /// Added to every product.
+    pub base: f64,
+    /// The factor of the positives by rows, `rank` numbers each.
+    pub rows: &'a [f64],
+    /// The factor of the negatives by rows.
+    pub cols: &'a [f64],
+    /// Length of the rows of both factors.
+    pub rank: usize,
+}
+
+impl Cross<'_> {
+    fn check(&self, m: usize, n: usize) -> Result<()> {
+        Error::check_len("coarse", m * n, self.coarse.len())?;
+        Error::check_len("rows", m * self.rank, self.rows.len())?;
+        Error::check_len("cols", n * self.rank, self.cols.len())
+    }
+
+    fn exact(&self, i: usize, j: usize) -> f64 {
+        let row = &self.rows[i * self.rank..(i + 1) * self.rank];
+        let col = &self.cols[j * self.rank..(j + 1) * self.rank];
+        let (mut lanes, mut rest) = ([0.0; LANES], 0.0);
+        let (row, col) = (row.chunks_exact(LANES), col.chunks_exact(LANES));
+        for (x, y) in row.remainder().iter().zip(col.remainder()) {
+            rest += x * y;
+        }
+        for (x, y) in row.zip(col) {
+            for k in 0..LANES {
+                lanes[k] += x[k] * y[k];
+            }
+        }
+        self.base + rest + lanes.iter().sum::<f64>()
+    }
 }
 
 impl Side<'_> {
@@ -36,7 +86,8 @@ impl Side<'_> {
         let n = self.diagonal.len();
         Error::check_len(name, n, self.coef.len())?;
         Error::check_len(name, n, self.weight.len())?;
-        for values in [self.diagonal, self.coef, self.weight] {
+        Error::check_len(name, n, self.norm.len())?;
+        for values in [self.diagonal, self.coef, self.weight, self.norm] {
             if !values.iter().all(|v| v.is_finite()) {
                 return Err(Error::first_non_finite(name, values));
             }
@@ -48,14 +99,13 @@ impl Side<'_> {
 /// For every positive the weight of the negatives it beats when both are held out, for every negative the weight of the
 /// positives that beat it; ties count one half.
 ///
-/// `cross` holds `P_ij` by rows; `coupling` is k and `tau` is y'c of the module's formula. With unit weights all sums are
-/// whole halves, hence exact. O(m n), no memory beside one row sum a chunk of rows. The same bits for any number of
-/// threads.
+/// `coupling` is k and `tau` is y'c of the module's formula. With unit weights all sums are whole halves, hence exact.
+/// O(m n), and O(rank) for each pair in doubt; memory at most that of the tile. The same bits for any number of threads.
 ///
 /// # Errors
 /// [`Error::Length`] and [`Error::NonFinite`] for bad input, [`Error::Interrupted`].
 pub fn leave_pair_out(
-    cross: &[f64],
+    cross: Cross<'_>,
     pos: Side<'_>,
     neg: Side<'_>,
     coupling: f64,
@@ -63,12 +113,14 @@ pub fn leave_pair_out(
     ctx: &Ctx<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let (m, n) = (pos.check("pos")?, neg.check("neg")?);
-    Error::check_len("cross", m * n, cross.len())?;
+    cross.check(m, n)?;
     let scale = 1.0 + coupling * tau;
+    let relative = (cross.rank as f64 + 4.0) * ROUNDOFF;
     let negatives: Vec<Negative> = (0..n)
         .map(|j| {
             let (p, c) = (neg.diagonal[j], neg.coef[j]);
-            Negative { p, c, own: c - 2.0 * coupling * c * c, weight: neg.weight[j] }
+            let slack = relative * neg.norm[j];
+            Negative { p, c, own: c - 2.0 * coupling * c * c, weight: neg.weight[j], slack }
         })
         .collect();
     let rows = (PAIRS / n.max(1)).max(1);
@@ -78,8 +130,9 @@ pub fn leave_pair_out(
         let mut lost = vec![0.0; n];
         for i in chunk {
             let c = pos.coef[i];
-            let positive = Positive { p: pos.diagonal[i], c, own: -c - 2.0 * coupling * c * c, coupling, scale };
-            won.push(positive.row(&cross[i * n..(i + 1) * n], &negatives, pos.weight[i], &mut lost));
+            let own = -c - 2.0 * coupling * c * c;
+            let positive = Positive { i, p: pos.diagonal[i], c, own, coupling, scale, norm: pos.norm[i] };
+            won.push(positive.row(&cross, &negatives, pos.weight[i], &mut lost));
         }
         (won, lost)
     })?;
@@ -97,43 +150,57 @@ struct Negative {
     c: f64,
     own: f64,
     weight: f64,
+    slack: f64,
 }
 
 #[derive(Clone, Copy)]
 struct Positive {
+    i: usize,
     p: f64,
     c: f64,
     own: f64,
     coupling: f64,
     scale: f64,
+    norm: f64,
 }
 
 impl Positive {
-    /// 1, 1/2 or 0 as the pair is ordered rightly, tied or wrongly.
+    /// A multiple of `f_i - f_j`, the rounding of its terms, and a bound of its slope in `P_ij` on `x` and nearby.
     #[inline(always)]
-    fn beats(&self, neg: Negative, x: f64) -> f64 {
+    fn margin(&self, neg: Negative, x: f64) -> (f64, f64, f64) {
         let both = 2.0 * self.scale * self.p * neg.p;
         let (mine, theirs) = (self.own * neg.p, neg.own * self.p);
-        let slope = neg.c - self.c + 4.0 * self.coupling * self.c * neg.c - 2.0 * self.scale * x;
-        let margin = both + mine + theirs + slope * x;
-        let rounding = TIE * (both.abs() + mine.abs() + theirs.abs());
-        0.5 * f64::from(u8::from(margin > rounding)) + 0.5 * f64::from(u8::from(margin >= -rounding))
+        let linear = neg.c - self.c + 4.0 * self.coupling * self.c * neg.c;
+        let curved = 2.0 * self.scale * x;
+        let margin = both + mine + theirs + (linear - curved) * x;
+        (margin, TIE * (both.abs() + mine.abs() + theirs.abs()), linear.abs() + 2.0 * curved.abs())
     }
 
-    fn row(&self, cross: &[f64], negatives: &[Negative], weight: f64, lost: &mut [f64]) -> f64 {
+    fn row(&self, cross: &Cross<'_>, negatives: &[Negative], weight: f64, lost: &mut [f64]) -> f64 {
+        let n = negatives.len();
+        let coarse = &cross.coarse[self.i * n..(self.i + 1) * n];
+        let curvature = 2.0 * self.scale.abs();
         let mut lanes = [0.0; LANES];
         let mut one = |lane: &mut f64, j: usize| {
-            let outcome = self.beats(negatives[j], cross[j]);
-            *lane += outcome * negatives[j].weight;
+            let neg = negatives[j];
+            let error = self.norm * neg.slack + UNDERFLOW * cross.unit;
+            let (mut margin, mut rounding, slope) = self.margin(neg, cross.base + cross.unit * f64::from(coarse[j]));
+            // A margin that is not a number is in doubt, too.
+            let certain = margin.abs() > rounding + error * (slope + curvature * error);
+            if !certain {
+                (margin, rounding, _) = self.margin(neg, cross.exact(self.i, j));
+            }
+            let outcome = 0.5 * f64::from(u8::from(margin > rounding)) + 0.5 * f64::from(u8::from(margin >= -rounding));
+            *lane += outcome * neg.weight;
             lost[j] += outcome * weight;
         };
-        let whole = cross.len() - cross.len() % LANES;
+        let whole = n - n % LANES;
         for first in (0..whole).step_by(LANES) {
             for (k, lane) in lanes.iter_mut().enumerate() {
                 one(lane, first + k);
             }
         }
-        for j in whole..cross.len() {
+        for j in whole..n {
             one(&mut lanes[j - whole], j);
         }
         lanes.iter().sum()
@@ -147,34 +214,74 @@ mod tests {
     use super::*;
     use crate::naive;
 
-    fn side<'a>(diagonal: &'a [f64], coef: &'a [f64], weight: &'a [f64]) -> Side<'a> {
-        Side { diagonal, coef, weight }
+    /// Numbers of one class: diagonal, coefficient, weight, and the rows of a factor.
+    #[derive(Debug, Clone)]
+    struct Class {
+        diagonal: Vec<f64>,
+        coef: Vec<f64>,
+        weight: Vec<f64>,
+        factor: Vec<f64>,
+        norm: Vec<f64>,
+    }
+
+    impl Class {
+        fn new(rank: usize, diagonal: Vec<f64>, coef: Vec<f64>, weight: Vec<f64>, factor: Vec<f64>) -> Self {
+            let norm = factor.chunks(rank).map(|row| row.iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
+            Self { diagonal, coef, weight, factor, norm }
+        }
+
+        fn side(&self) -> Side<'_> {
+            Side { diagonal: &self.diagonal, coef: &self.coef, weight: &self.weight, norm: &self.norm }
+        }
+    }
+
+    fn coarse(pos: &Class, neg: &Class, rank: usize) -> Vec<f32> {
+        let single = |class: &Class| class.factor.iter().map(|&x| x as f32).collect::<Vec<_>>();
+        let (rows, cols) = (single(pos), single(neg));
+        let product = |row: &[f32], col: &[f32]| row.iter().zip(col).map(|(x, y)| x * y).sum::<f32>();
+        rows.chunks(rank).flat_map(|row| cols.chunks(rank).map(move |col| product(row, col))).collect()
+    }
+
+    fn run(
+        pos: &Class,
+        neg: &Class,
+        rank: usize,
+        coupling: f64,
+        tau: f64,
+        ctx: &Ctx<'_>,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let tile = coarse(pos, neg, rank);
+        let cross = Cross { coarse: &tile, unit: 1.0, base: 0.0, rows: &pos.factor, cols: &neg.factor, rank };
+        leave_pair_out(cross, pos.side(), neg.side(), coupling, tau, ctx)
     }
 
     fn column(n: usize, low: f64, high: f64) -> impl Strategy<Value = Vec<f64>> {
         prop::collection::vec(low..high, n)
     }
 
+    fn class(n: usize, rank: usize) -> impl Strategy<Value = Class> {
+        (column(n, 1.0, 3.0), column(n, -2.0, 2.0), column(n, 0.5, 2.0), column(n * rank, -0.5, 0.5))
+            .prop_map(move |(diagonal, coef, weight, factor)| Class::new(rank, diagonal, coef, weight, factor))
+    }
+
     proptest! {
         #[test]
         fn agrees_with_a_solve_for_each_pair(
-            (m, n, values) in (1usize..12, 1usize..30).prop_flat_map(|(m, n)| {
-                let classes = (column(m, 1.0, 3.0), column(m, -2.0, 2.0), column(m, 0.5, 2.0),
-                               column(n, 1.0, 3.0), column(n, -2.0, 2.0), column(n, 0.5, 2.0));
-                (Just(m), Just(n), (classes, column(m * n, -0.9, 0.9), 0.0..0.1, -1.0..3.0))
-            })
+            (rank, pos, neg) in (1usize..12, 1usize..30, 1usize..4)
+                .prop_flat_map(|(m, n, rank)| (Just(rank), class(m, rank), class(n, rank))),
+            coupling in 0.0..0.1,
+            tau in -1.0..3.0,
         ) {
-            let ((pd, pc, pw, nd, nc, nw), cross, coupling, tau) = values;
-            let (pos, neg) = (side(&pd, &pc, &pw), side(&nd, &nc, &nw));
-            let (won, lost) = leave_pair_out(&cross, pos, neg, coupling, tau, &Ctx::serial()).unwrap();
-            let mut expected = (vec![0.0; m], vec![0.0; n]);
-            for i in 0..m {
-                for j in 0..n {
-                    let p = [[pd[i], cross[i * n + j]], [cross[i * n + j], nd[j]]];
-                    let held_out = naive::held_out_difference(p, [pc[i], nc[j]], coupling, tau);
+            let (won, lost) = run(&pos, &neg, rank, coupling, tau, &Ctx::serial()).unwrap();
+            let mut expected = (vec![0.0; won.len()], vec![0.0; lost.len()]);
+            for (i, p_i) in pos.factor.chunks(rank).enumerate() {
+                for (j, q_j) in neg.factor.chunks(rank).enumerate() {
+                    let x = p_i.iter().zip(q_j).map(|(p, q)| p * q).sum();
+                    let p = [[pos.diagonal[i], x], [x, neg.diagonal[j]]];
+                    let held_out = naive::held_out_difference(p, [pos.coef[i], neg.coef[j]], coupling, tau);
                     prop_assume!(held_out.abs() > 1e-9);
-                    expected.0[i] += f64::from(u8::from(held_out > 0.0)) * nw[j];
-                    expected.1[j] += f64::from(u8::from(held_out > 0.0)) * pw[i];
+                    expected.0[i] += f64::from(u8::from(held_out > 0.0)) * neg.weight[j];
+                    expected.1[j] += f64::from(u8::from(held_out > 0.0)) * pos.weight[i];
                 }
             }
             for (got, want) in won.iter().chain(&lost).zip(expected.0.iter().chain(&expected.1)) {
@@ -183,47 +290,51 @@ mod tests {
         }
     }
 
+    fn pair(coef: f64, product: f64) -> (Class, Class) {
+        let class = |c, x| Class::new(1, vec![1.5], vec![c], vec![1.0], vec![x]);
+        (class(coef, product), class(-1.0, 1.0))
+    }
+
     #[test]
     fn equal_samples_tie() {
         // g = c / (P_ii - P_ij) = (1, -1): both held-out scores are 0.
-        let (won, lost) = leave_pair_out(
-            &[0.5],
-            side(&[1.5], &[1.0], &[1.0]),
-            side(&[1.5], &[-1.0], &[1.0]),
-            0.0,
-            0.0,
-            &Ctx::serial(),
-        )
-        .unwrap();
-        assert_eq!((won, lost), (vec![0.5], vec![0.5]));
+        let (pos, neg) = pair(1.0, 0.5);
+        assert_eq!(run(&pos, &neg, 1, 0.0, 0.0, &Ctx::serial()).unwrap(), (vec![0.5], vec![0.5]));
+    }
+
+    #[test]
+    fn single_precision_never_decides_what_it_cannot_see() {
+        // One part in 1e9 off the tie: lost in the single-precision product.
+        for (shift, outcome) in [(1e-9, 0.0), (-1e-9, 1.0)] {
+            let (pos, neg) = pair(1.0, 0.5 + shift);
+            assert_eq!(run(&pos, &neg, 1, 0.0, 0.0, &Ctx::serial()).unwrap().0, vec![outcome]);
+        }
     }
 
     #[test]
     fn same_bits_for_any_number_of_threads() {
-        let (m, n) = (701, 1203);
-        let wave = |k: usize, by: f64| (k as f64 * by).sin();
-        let make = |len: usize, by: f64, to: f64| (0..len).map(|k| to + wave(k, by)).collect::<Vec<_>>();
-        let (pd, pc, pw) = (make(m, 0.37, 2.0), make(m, 1.7, 0.5), make(m, 2.9, 1.1));
-        let (nd, nc, nw) = (make(n, 0.73, 2.0), make(n, 1.3, -0.5), make(n, 3.1, 1.3));
-        let cross: Vec<f64> = make(m * n, 0.11, 0.0);
-        let run =
-            |ctx: &Ctx<'_>| leave_pair_out(&cross, side(&pd, &pc, &pw), side(&nd, &nc, &nw), 0.01, 1.0, ctx).unwrap();
-        let serial = run(&Ctx::serial());
+        let (m, n, rank) = (701, 403, 3);
+        let wave = |len: usize, by: f64, to: f64| (0..len).map(|k| to + (k as f64 * by).sin()).collect::<Vec<_>>();
+        let pos = Class::new(rank, wave(m, 0.37, 2.0), wave(m, 1.7, 0.5), wave(m, 2.9, 1.1), wave(m * rank, 0.11, 0.0));
+        let neg =
+            Class::new(rank, wave(n, 0.73, 2.0), wave(n, 1.3, -0.5), wave(n, 3.1, 1.3), wave(n * rank, 0.17, 0.0));
+        let serial = run(&pos, &neg, rank, 0.01, 1.0, &Ctx::serial()).unwrap();
         for threads in [2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert_eq!(run(&Ctx::new(Some(&pool), None)), serial);
+            assert_eq!(run(&pos, &neg, rank, 0.01, 1.0, &Ctx::new(Some(&pool), None)).unwrap(), serial);
         }
     }
 
     #[test]
     fn refuses_bad_input_and_stops() {
-        let (one, bad) = ([1.0], [f64::NAN]);
-        let good = side(&one, &one, &one);
-        let run = |cross: &[f64], pos, ctx: &Ctx<'_>| leave_pair_out(cross, pos, good, 0.0, 0.0, ctx);
-        assert_eq!(run(&[], good, &Ctx::serial()), Err(Error::Length { name: "cross", expected: 1, got: 0 }));
-        let nan = run(&[0.0], side(&one, &bad, &one), &Ctx::serial());
+        let (pos, neg) = pair(1.0, 0.5);
+        let cross = Cross { coarse: &[], unit: 1.0, base: 0.0, rows: &[0.5], cols: &[1.0], rank: 1 };
+        let short = leave_pair_out(cross, pos.side(), neg.side(), 0.0, 0.0, &Ctx::serial());
+        assert_eq!(short, Err(Error::Length { name: "coarse", expected: 1, got: 0 }));
+        let nan = run(&pair(f64::NAN, 0.5).0, &neg, 1, 0.0, 0.0, &Ctx::serial());
         assert!(matches!(nan, Err(Error::NonFinite { name: "pos", index: 0, .. })));
         let stop = std::sync::atomic::AtomicBool::new(true);
-        assert_eq!(run(&[0.0], good, &Ctx::new(None, Some(&stop))), Err(Error::Interrupted));
+        let stopped = run(&pos, &neg, 1, 0.0, 0.0, &Ctx::new(None, Some(&stop)));
+        assert_eq!(stopped, Err(Error::Interrupted));
     }
 }
