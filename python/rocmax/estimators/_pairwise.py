@@ -129,8 +129,9 @@ class AUCSVC(KernelRanker):
     -----
     Cost: the kernel matrix once, 8 N^2 bytes (4 N^2 in float32), then O(N^2) a step; with ``kernel="linear"`` no matrix
     is formed and a step costs O(N d). `structure` costs O(N^3) once with a kernel. Beyond one kernel matrix,
-    approximate the kernel by features and fit them: ``make_pipeline(Nystroem(n_components=300), PartialAUCSVC(C=1e4, tol=1e-2))``. With
-    n = 200,000 that took 18 s of CPU for the linear fit and raised the test AUC from 0.67 (linear) to 0.84
+    approximate the kernel by features and fit those:
+    ``make_pipeline(Nystroem(n_components=300), PartialAUCSVC(C=1e4, tol=1e-2))``. With n = 200,000 that took 18 s
+    of CPU for the linear fit and raised the test AUC from 0.67 (linear) to 0.84
     (``benches/python/bench_kernel.py nystroem``).
 
     References
