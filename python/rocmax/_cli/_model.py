@@ -18,9 +18,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rocmax import PartialAUCSVC
 from rocmax._cli._failure import Failure, unknown
+from rocmax.designs._kernel import Kernel
 
 # Beyond what skops trusts by itself.
-_TRUSTED = {f"{PartialAUCSVC.__module__}.PartialAUCSVC", "numpy.dtype"}
+_TRUSTED = {f"{ours.__module__}.{ours.__name__}" for ours in (PartialAUCSVC, Kernel)} | {"numpy.dtype"}
 _FORMAT = 1
 
 
