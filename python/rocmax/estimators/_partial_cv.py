@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from threadpoolctl import threadpool_limits
@@ -13,7 +14,6 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import check_choice, check_count, check_fpr_range, check_positive
 from rocmax.designs import as_design
-from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
@@ -188,7 +188,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         if self.scoring is None:
             scores = as_design(X_test).scores(vector)
             return float(partial_auc_score(positive_test, scores, fpr_range=self.fpr_range, n_jobs=1))
-        model = PartialAUCSVC(self.fpr_range)
+        model = clone(self)
         model.classes_, model.n_features_in_, model.coef_ = self.classes_, self.n_features_in_, vector[None]
         model.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold)])
         return float(check_scoring(model, self.scoring)(model, X_test, self.classes_[positive_test.astype(int)]))

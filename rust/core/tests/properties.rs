@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use rocmax_core::metric::{self, Labels, Measure, Normalize, Scratch};
-use rocmax_core::oracle::{Oracle, Term, Tight, TopHinge};
-use rocmax_core::order::Workspace;
+use rocmax_core::oracle::{Oracle, Term, Tight, TopHinge, Workspace};
 use rocmax_core::{Ctx, Problem, RateRange, naive};
 
 const TOLERANCE: f64 = 1e-12;

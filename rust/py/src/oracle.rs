@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use rocmax_core::RateRange;
-use rocmax_core::oracle::{Oracle as CoreOracle, Term, Tight, TopHinge};
-use rocmax_core::order::Workspace;
+use rocmax_core::oracle::{Oracle as CoreOracle, Term, Tight, TopHinge, Workspace};
 
 use crate::error::to_python;
 use crate::gate;

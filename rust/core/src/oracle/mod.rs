@@ -4,13 +4,16 @@
 //! `R(s') >= value + coef . (s' - s)` holds for every convex risk. All risks here depend on differences of scores only,
 //! so the coefficients sum to zero and no intercept enters training.
 
+mod pairs;
 mod tight;
 mod top_hinge;
 
+pub use pairs::Pairs;
 pub use tight::Tight;
 pub use top_hinge::{Term, TopHinge};
 
-use crate::order::{Entry, Workspace, rank};
+use crate::order::cells::{Cells, size};
+use crate::order::sorted::Sorted;
 use crate::{Ctx, Error, Problem, Result};
 
 /// What one oracle call finds.
@@ -18,16 +21,17 @@ use crate::{Ctx, Error, Problem, Result};
 pub struct Evaluation {
     /// R(s).
     pub value: f64,
-    /// The ranked partial AUC of the same scores, ties counting 0: what is really wanted, and free once the scores are
-    /// ranked.
+    /// The ranked partial AUC of the same scores, ties counting 0: what is really wanted, and cheap beside the risk.
     pub partial_auc: f64,
 }
 
-/// All positives and the highest negatives, both by descending score.
-#[derive(Debug, Clone, Copy)]
-pub struct Ranked<'a> {
-    pos: &'a [Entry],
-    neg: &'a [Entry],
+/// Buffers kept from call to call, so that repeated calls on one problem allocate little.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    cells: Cells,
+    sorted: Sorted,
+    neg: Vec<f64>,
+    pos: Vec<f64>,
 }
 
 /// A risk of the scores of a [`Problem`].
@@ -35,32 +39,43 @@ pub trait Oracle: Sync {
     /// The labels that the scores belong to.
     fn problem(&self) -> &Problem;
 
-    /// The ranks `(j_a, j_b)` of the false positive range; the risk reads the `j_b` highest negatives.
+    /// The ranks `(j_a, j_b)` of the false positive range.
     fn ranks(&self) -> (usize, usize);
 
-    /// The value, adding the derivative for each ranked positive to `pos` and for each ranked negative to `neg`.
+    /// Further ranks below `j_b` that the risk distinguishes.
+    fn cuts(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// R(s), adding its derivatives to those of `pairs`.
     ///
-    /// `counts` is scratch of any content.
-    fn sweep(&self, ranked: Ranked<'_>, pos: &mut [f64], neg: &mut [f64], counts: &mut Vec<u32>) -> f64;
+    /// # Errors
+    /// [`Error::Interrupted`].
+    fn sweep(&self, pairs: &mut Pairs<'_>, ctx: &Ctx<'_>) -> Result<f64>;
 
     /// R(scores), and a subgradient in `coef`.
     ///
-    /// O(N + (m + j_b) log(m + j_b)) time; the workspace holds 16 bytes for each sample and at most 40 for each ranked
-    /// one.
+    /// The positives are sorted and indexed, each of the `j_b` highest negatives then finds its rank among them in a few
+    /// table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] if their differences overflow,
     /// [`Error::Interrupted`].
     fn evaluate(&self, scores: &[f64], coef: &mut [f64], ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<Evaluation> {
         Error::check_len("coef", self.problem().n_samples(), coef.len())?;
-        rank(self.problem(), scores, self.ranks().1, ws, ctx)?;
-        ctx.check()?;
-        let ranked = Ranked::new(&ws.pos, &ws.neg);
-        ws.coef_pos.clear();
-        ws.coef_pos.resize(ws.pos.len(), 0.0);
-        ws.coef_neg.clear();
-        ws.coef_neg.resize(ws.neg.len(), 0.0);
-        let value = self.sweep(ranked, &mut ws.coef_pos, &mut ws.coef_neg, &mut ws.counts);
+        let (j_a, j_b) = self.ranks();
+        let mut tops = self.cuts();
+        tops.extend([j_a, j_b]);
+        tops.sort_unstable();
+        tops.dedup();
+        tops.retain(|&top| top > 0);
+        let Workspace { cells, sorted, neg, pos } = ws;
+        cells.gather(self.problem(), scores, &tops, &mut sorted.map, ctx)?;
+        sorted.build(&cells.positives(), ctx)?;
+        size(neg, scores.len());
+        let mut pairs = Pairs::new(cells, sorted, &tops, neg, pos);
+        let partial_auc = pairs.partial_auc((j_a, j_b), ctx)?;
+        let value = self.sweep(&mut pairs, ctx)?;
         if !value.is_finite() {
             return Err(Error::Domain {
                 name: "scores",
@@ -68,61 +83,8 @@ pub trait Oracle: Sync {
                 value: format!("a risk of {value}"),
             });
         }
-        let partial_auc = ranked.partial_auc(self.ranks());
-        ctx.check()?;
-        coef.fill(0.0);
-        for (entry, &c) in ws.pos.iter().zip(&ws.coef_pos).chain(ws.neg.iter().zip(&ws.coef_neg)) {
-            coef[entry.index()] = c;
-        }
+        pairs.finish(ctx)?;
+        cells.scatter(neg, coef, ctx)?;
         Ok(Evaluation { value, partial_auc })
     }
-}
-
-impl<'a> Ranked<'a> {
-    /// Both slices sorted, as [`crate::order`] leaves them.
-    pub(crate) fn new(pos: &'a [Entry], neg: &'a [Entry]) -> Self {
-        Self { pos, neg }
-    }
-
-    /// Scores of the positives relative to the highest negative, which keeps sums of differences accurate.
-    fn pos_scores(&self) -> impl Iterator<Item = f64> {
-        let origin = self.neg[0].score();
-        self.pos.iter().map(move |entry| entry.score() - origin)
-    }
-
-    /// Score of the negative of 0-based rank `k`, on the scale of [`Ranked::pos_scores`].
-    #[inline]
-    fn neg_score(&self, k: usize) -> f64 {
-        self.neg[k].score() - self.neg[0].score()
-    }
-
-    /// Mean over positives and the negatives ranked `j_a + 1 ..= j_b` of 1[s > t].
-    pub(crate) fn partial_auc(&self, (j_a, j_b): (usize, usize)) -> f64 {
-        let mut reached = j_a;
-        let mut lost = 0u64;
-        for entry in self.pos {
-            while reached < j_b && self.neg[reached].score() >= entry.score() {
-                reached += 1;
-            }
-            lost += (reached - j_a) as u64;
-        }
-        let pairs = self.pos.len() as u64 * (j_b - j_a) as u64;
-        (pairs - lost) as f64 / pairs as f64
-    }
-}
-
-/// Adds to `neg[k]` `scale` times the number of positives whose prefix is longer than `k`, given how many prefixes end
-/// at each length.
-fn add_prefix_counts(neg: &mut [f64], ends: &[u32], scale: f64) {
-    let mut longer = 0u32;
-    for (coef, &end) in neg.iter_mut().zip(&ends[1..]).rev() {
-        longer += end;
-        *coef += scale * f64::from(longer);
-    }
-}
-
-fn cleared(counts: &mut Vec<u32>, len: usize) -> &mut [u32] {
-    counts.clear();
-    counts.resize(len, 0);
-    counts
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Oracle, Ranked, add_prefix_counts, cleared};
-use crate::{Problem, RateRange};
+use super::{Oracle, Pairs};
+use crate::{Ctx, Problem, RateRange, Result};
 
 /// The tight structural surrogate of the partial AUC risk (Narasimhan and Agarwal 2016, eq. 18).
 ///
@@ -13,8 +13,7 @@ use crate::{Problem, RateRange};
 ///
 /// Equal to the hinge when `j_a = 0`, and to the AUC hinge on the full range. The maximising `r` of each positive is
 /// one of two (Algorithm 3, whose second group ends at `j_b`): `#{k <= j_a : t_(k) > s_i}` or
-/// `j_a + #{j_a < k <= j_b : t_(k) > s_i - margin}`. With the positives sorted too, both only grow, so one merge finds
-/// them all.
+/// `j_a + #{j_a < k <= j_b : t_(k) > s_i - margin}`. Both follow from ranking the negatives among the positives.
 #[derive(Debug, Clone)]
 pub struct Tight {
     problem: Arc<Problem>,
@@ -40,30 +39,34 @@ impl Oracle for Tight {
         (self.j_a, self.j_b)
     }
 
-    fn sweep(&self, ranked: Ranked<'_>, pos: &mut [f64], neg: &mut [f64], counts: &mut Vec<u32>) -> f64 {
+    fn sweep(&self, pairs: &mut Pairs<'_>, ctx: &Ctx<'_>) -> Result<f64> {
         let Self { j_a, j_b, margin, .. } = *self;
-        let scale = 1.0 / (ranked.pos.len() as f64 * (j_b - j_a) as f64);
-        let ends = cleared(counts, j_b + 1);
-        let (mut inner, mut inner_sum) = (0, 0.0);
-        let (mut outer, mut outer_sum) = (j_a, (0..j_a).map(|k| ranked.neg_score(k)).sum::<f64>());
-        let mut total = 0.0;
-        for (s, coef) in ranked.pos_scores().zip(pos) {
-            while inner < j_a && ranked.neg_score(inner) > s {
-                inner_sum += ranked.neg_score(inner);
-                inner += 1;
-            }
-            while outer < j_b && ranked.neg_score(outer) > s - margin {
-                outer_sum += ranked.neg_score(outer);
-                outer += 1;
-            }
-            let inner_gain = inner_sum - inner as f64 * s;
-            let outer_gain = outer_sum - outer as f64 * s + margin * (outer - j_a) as f64;
-            let (r, gain) = if outer_gain >= inner_gain { (outer, outer_gain) } else { (inner, inner_gain) };
-            ends[r] += 1;
-            *coef -= scale * r as f64;
-            total += gain;
+        let scale = 1.0 / (self.problem.n_pos() as f64 * (j_b - j_a) as f64);
+        if j_a == 0 {
+            return Ok(scale * pairs.hinge(j_b, margin, scale, ctx)?);
         }
-        add_prefix_counts(neg, ends, scale);
-        scale * total
+        let inner = pairs.tally(0..j_a, 0.0, ctx)?;
+        let outer = pairs.tally(j_a..j_b, margin, ctx)?;
+        // How many of the positives below each rank choose the inner group's maximiser, and how many the outer's.
+        let mut choices = vec![(0u32, 0u32)];
+        let (mut n_inner, mut n_outer, mut total) = (0, 0, 0.0);
+        let scores: Vec<f64> = pairs.scores().collect();
+        for (j, (&s, found)) in scores.iter().zip(pairs.positives()).enumerate() {
+            let (r0, r1) = (inner.counts[j], outer.counts[j]);
+            let inner_gain = inner.sums[j] - f64::from(r0) * s;
+            let outer_gain = inner.total - j_a as f64 * s + outer.sums[j] - f64::from(r1) * (s - margin);
+            let r = if outer_gain >= inner_gain { j_a + r1 as usize } else { r0 as usize };
+            if outer_gain >= inner_gain {
+                n_outer += 1
+            } else {
+                n_inner += 1
+            }
+            choices.push((n_inner, n_outer));
+            total += f64::max(inner_gain, outer_gain);
+            *found -= scale * r as f64;
+        }
+        pairs.spread(0..j_a, |rank| scale * f64::from(n_outer + choices[rank].0), ctx)?;
+        pairs.spread(j_a..j_b, |rank| scale * f64::from(choices[rank].1), ctx)?;
+        Ok(scale * total)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Oracle, Ranked, add_prefix_counts, cleared};
-use crate::{Error, Problem, RateRange, Result};
+use super::{Oracle, Pairs};
+use crate::{Ctx, Error, Problem, RateRange, Result};
 
 /// One hinge `weight / M * sum_i sum_{k <= top} (margin - s_i + t_(k))_+`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,25 +62,17 @@ impl Oracle for TopHinge {
         (self.j_a, self.j_b)
     }
 
-    fn sweep(&self, ranked: Ranked<'_>, pos: &mut [f64], neg: &mut [f64], counts: &mut Vec<u32>) -> f64 {
-        let n_pairs = ranked.pos.len() as f64 * (self.j_b - self.j_a) as f64;
+    fn cuts(&self) -> Vec<usize> {
+        self.terms.iter().map(|term| term.top).collect()
+    }
+
+    fn sweep(&self, pairs: &mut Pairs<'_>, ctx: &Ctx<'_>) -> Result<f64> {
+        let n_pairs = self.problem.n_pos() as f64 * (self.j_b - self.j_a) as f64;
         let mut value = 0.0;
         for &Term { weight, top, margin } in self.terms.iter().filter(|term| term.top > 0) {
             let scale = weight / n_pairs;
-            let ends = cleared(counts, top + 1);
-            let (mut reached, mut sum, mut total) = (0, 0.0, 0.0);
-            for (s, coef) in ranked.pos_scores().zip(&mut *pos) {
-                while reached < top && ranked.neg_score(reached) > s - margin {
-                    sum += ranked.neg_score(reached);
-                    reached += 1;
-                }
-                ends[reached] += 1;
-                *coef -= scale * reached as f64;
-                total += sum + reached as f64 * (margin - s);
-            }
-            add_prefix_counts(&mut neg[..top], ends, scale);
-            value += scale * total;
+            value += scale * pairs.hinge(top, margin, scale, ctx)?;
         }
-        value
+        Ok(value)
     }
 }

@@ -3,9 +3,13 @@
 //! Statistics read blocks of equal scores and never depend on the index; the index makes the order, and with it every
 //! intermediate result, unique, whatever the algorithm or the number of threads.
 
+pub(crate) mod cells;
+mod map;
+mod select;
+pub(crate) mod sorted;
+
+use crate::Result;
 use crate::ctx::{CHUNK, Ctx};
-use crate::problem::Problem;
-use crate::{Error, Result};
 
 /// A score and where it came from, packed so that ascending entries are descending scores, then ascending indices.
 ///
@@ -56,15 +60,9 @@ impl std::fmt::Debug for Entry {
     }
 }
 
-/// Buffers kept from call to call, so that repeated calls on one problem allocate nothing.
-#[derive(Debug, Default)]
-pub struct Workspace {
-    pub(crate) pos: Vec<Entry>,
-    pub(crate) neg: Vec<Entry>,
-    scratch: Vec<Entry>,
-    pub(crate) coef_pos: Vec<f64>,
-    pub(crate) coef_neg: Vec<f64>,
-    pub(crate) counts: Vec<u32>,
+/// Runs `work` with the best instructions of this machine; what it calls must be `inline(always)`.
+pub(crate) fn fast<W: pulp::NullaryFnOnce>(work: W) -> W::Output {
+    pulp::Arch::new().dispatch(work)
 }
 
 /// Below this many entries a plain sort is faster than buckets.
@@ -151,86 +149,6 @@ fn split_chunk(from: &[Entry], to: &mut [Entry], bounds: &[Entry]) -> Vec<usize>
     starts
 }
 
-/// Sorts all positives into `ws.pos` and the `top` highest negatives into `ws.neg`.
-///
-/// One pass over the scores keeps only the negatives above a bound that a sample suggests, so that the rest are read
-/// once and never moved: O(N + (m + top) log(m + top)).
-pub(crate) fn rank(problem: &Problem, scores: &[f64], top: usize, ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<()> {
-    Error::check_len("scores", problem.n_samples(), scores.len())?;
-    let bound = sampled_bound(problem, scores, top);
-    collect(problem, scores, bound, ws, ctx)?;
-    if ws.neg.len() < top {
-        collect(problem, scores, f64::NEG_INFINITY, ws, ctx)?;
-    }
-    if ws.neg.len() > top {
-        if top > 0 {
-            ws.neg.select_nth_unstable(top - 1);
-        }
-        ws.neg.truncate(top);
-    }
-    sort(&mut ws.pos, &mut ws.scratch, ctx)?;
-    sort(&mut ws.neg, &mut ws.scratch, ctx)
-}
-
-/// A score that, going by a sample, slightly more than `top` negatives reach.
-fn sampled_bound(problem: &Problem, scores: &[f64], top: usize) -> f64 {
-    const SAMPLES: usize = 1 << 12;
-    let n = scores.len();
-    let share = top as f64 / problem.n_neg() as f64;
-    if n < 4 * SAMPLES || share > 0.5 {
-        return f64::NEG_INFINITY;
-    }
-    let mut sample: Vec<Entry> = (0..SAMPLES)
-        .map(|k| spread(k, SAMPLES, n))
-        .filter(|&i| !problem.labels()[i] && scores[i].is_finite())
-        .map(|i| Entry::new(scores[i], 0))
-        .collect();
-    let size = sample.len() as f64;
-    let rank = (size * share + 4.0 * (size * share * (1.0 - share)).sqrt() + 2.0) as usize;
-    if rank >= sample.len() {
-        return f64::NEG_INFINITY;
-    }
-    let (_, bound, _) = sample.select_nth_unstable(rank);
-    bound.score()
-}
-
-/// Fills `ws.pos` with all positives and `ws.neg` with the negatives that reach `bound`, in order of index.
-fn collect(problem: &Problem, scores: &[f64], bound: f64, ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<()> {
-    ws.scratch.resize(scores.len().max(ws.scratch.len()), Entry(0));
-    let scratch = &mut ws.scratch[..scores.len()];
-    let chunks = scores.chunks(CHUNK).zip(problem.labels().chunks(CHUNK)).zip(scratch.chunks_mut(CHUNK)).enumerate();
-    let counts = ctx.map(chunks.collect(), |(c, ((scores, labels), to))| {
-        collect_chunk((c * CHUNK) as u32, scores, labels, bound, to)
-    })?;
-    ws.pos.clear();
-    ws.neg.clear();
-    for (from, count) in ws.scratch[..scores.len()].chunks(CHUNK).zip(counts) {
-        let Some((n_neg, n_pos)) = count else {
-            return Err(Error::first_non_finite("scores", scores));
-        };
-        ws.neg.extend_from_slice(&from[..n_neg]);
-        ws.pos.extend(from[from.len() - n_pos..].iter().rev());
-    }
-    Ok(())
-}
-
-/// Writes the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None`
-/// if a score is not finite.
-fn collect_chunk(first: u32, scores: &[f64], labels: &[bool], bound: f64, to: &mut [Entry]) -> Option<(usize, usize)> {
-    let (mut n_neg, mut n_pos, mut finite) = (0, 0, true);
-    for ((&score, &positive), index) in scores.iter().zip(labels).zip(first..) {
-        finite &= score.is_finite();
-        if positive {
-            n_pos += 1;
-            to[scores.len() - n_pos] = Entry::new(score, index);
-        } else if score >= bound {
-            to[n_neg] = Entry::new(score, index);
-            n_neg += 1;
-        }
-    }
-    finite.then_some((n_neg, n_pos))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,30 +185,5 @@ mod tests {
                 assert!(sorted == expected, "{distinct} distinct scores, {ctx:?}");
             }
         }
-    }
-
-    #[test]
-    fn ranking_keeps_the_top_negatives_and_every_positive() {
-        let n = 100_000;
-        let labels: Vec<bool> = (0..n).map(|i| i % 17 == 0).collect();
-        let scores: Vec<f64> = (0..n).map(|i| ((i * 7919) % 5003) as f64).collect();
-        let problem = Problem::new(labels.clone()).unwrap();
-        let mut expected: Vec<Entry> =
-            (0..n).filter(|&i| !labels[i]).map(|i| Entry::new(scores[i], i as u32)).collect();
-        expected.sort();
-        for top in [0, 1, 900, 50_000, problem.n_neg()] {
-            let mut ws = Workspace::default();
-            rank(&problem, &scores, top, &mut ws, &Ctx::serial()).unwrap();
-            assert!(ws.neg == expected[..top], "top = {top}");
-            assert_eq!(ws.pos.len(), problem.n_pos());
-            assert!(ws.pos.is_sorted());
-        }
-    }
-
-    #[test]
-    fn a_bad_score_is_named() {
-        let problem = Problem::new(vec![true, false, false]).unwrap();
-        let found = rank(&problem, &[0.0, 1.0, f64::NAN], 1, &mut Workspace::default(), &Ctx::serial());
-        assert!(matches!(found, Err(Error::NonFinite { name: "scores", index: 2, .. })));
     }
 }

@@ -1,0 +1,265 @@
+//! What an oracle sees: sorted positives, and the highest negatives, each of which can be ranked among them.
+
+use std::ops::Range;
+
+use crate::order::cells::{Cells, Class, Task};
+use crate::order::fast;
+use crate::order::sorted::Sorted;
+use crate::{CHUNK, Ctx, Result};
+
+/// Scores ranked at a time.
+const TILE: usize = 1 << 10;
+
+/// The positives and the highest negatives of one score vector, and the derivatives found so far.
+#[derive(Debug)]
+pub struct Pairs<'a> {
+    cells: &'a Cells,
+    sorted: &'a Sorted,
+    /// Ascending ranks between which the negatives are grouped.
+    tops: &'a [usize],
+    /// A derivative for each negative, in the layout of `cells`.
+    neg: &'a mut [f64],
+    /// A derivative for each positive, by ascending score.
+    pos: &'a mut Vec<f64>,
+}
+
+/// Negatives by the number of positives below them (plus a margin): how many there are, and the sums of their scores.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    first: usize,
+    pub(crate) counts: Vec<u32>,
+    pub(crate) sums: Vec<f64>,
+    /// Over all negatives: the sum of their scores, or of what else is asked for.
+    pub(crate) total: f64,
+}
+
+impl<'a> Pairs<'a> {
+    pub(crate) fn new(
+        cells: &'a Cells,
+        sorted: &'a Sorted,
+        tops: &'a [usize],
+        neg: &'a mut [f64],
+        pos: &'a mut Vec<f64>,
+    ) -> Self {
+        pos.clear();
+        pos.resize(sorted.scores().len(), 0.0);
+        Self { cells, sorted, tops, neg, pos }
+    }
+
+    /// The positives' scores relative to the middle one, ascending, which keeps sums of differences accurate.
+    pub(crate) fn scores(&self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator {
+        let origin = self.origin();
+        self.sorted.scores().iter().map(move |s| s - origin)
+    }
+
+    fn origin(&self) -> f64 {
+        let scores = self.sorted.scores();
+        scores[scores.len() / 2]
+    }
+
+    /// The groups of the negatives ranked `ranks.start + 1 ..= ranks.end`.
+    fn groups(&self, ranks: &Range<usize>) -> Class {
+        let group = |rank| self.tops.partition_point(|&top| top <= rank);
+        Class::Negatives(group(ranks.start)..group(ranks.end))
+    }
+
+    /// Visits the negatives of `ranks` tile by tile: their scores, what `rank` says of each, and their derivatives.
+    ///
+    /// A tile is ranked before anything is done with it: if each were counted at once, the next look-up would wait.
+    fn visit<S: Send>(
+        &mut self,
+        ranks: Range<usize>,
+        rank: impl Fn(&[f64], &mut [u32]) + Sync + Send,
+        start: impl Fn(&Task<'_>) -> S + Sync + Send,
+        visit: impl Fn(&mut S, &[f64], &[u32], &mut [f64]) + Sync + Send,
+        ctx: &Ctx<'_>,
+    ) -> Result<Vec<S>> {
+        let class = self.groups(&ranks);
+        ctx.map(self.cells.tasks(&class, self.neg), |task| {
+            let mut state = start(&task);
+            let mut ranks = [0u32; TILE];
+            for (scores, found) in task {
+                for (scores, found) in scores.chunks(TILE).zip(found.chunks_mut(TILE)) {
+                    let ranks = &mut ranks[..scores.len()];
+                    rank(scores, ranks);
+                    visit(&mut state, scores, ranks, found);
+                }
+            }
+            state
+        })
+    }
+
+    /// Mean over positives and the negatives ranked `j_a + 1 ..= j_b` of 1[s > t]; sets the derivatives to zero.
+    pub(crate) fn partial_auc(&mut self, (j_a, j_b): (usize, usize), ctx: &Ctx<'_>) -> Result<f64> {
+        let sorted = self.sorted;
+        self.visit(0..j_a, |_, _| (), |_| (), |(), _, _, found| found.fill(0.0), ctx)?;
+        let count = |lost: &mut u64, _: &[f64], ranks: &[u32], found: &mut [f64]| {
+            *lost += ranks.iter().copied().map(u64::from).sum::<u64>();
+            found.fill(0.0);
+        };
+        let lost = self.visit(j_a..j_b, |scores, ranks| sorted.up_to(scores, ranks), |_| 0, count, ctx)?;
+        let pairs = sorted.scores().len() as u64 * (j_b - j_a) as u64;
+        Ok((pairs - lost.iter().sum::<u64>()) as f64 / pairs as f64)
+    }
+
+    /// `sum_i sum_{k <= top} (margin - s_i + t_(k))_+`; adds `scale` times its derivatives.
+    pub(crate) fn hinge(&mut self, top: usize, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+        let (sorted, origin) = (self.sorted, self.origin());
+        let count = |tally: &mut Tally, scores: &[f64], ranks: &[u32], found: &mut [f64]| {
+            tally.count(ranks);
+            tally.total += fast(Hinge { scores, ranks, found, origin: origin - margin, scale });
+        };
+        let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
+        let tallies = self.visit(0..top, rank, |task| Tally::new(sorted, margin, task), count, ctx)?;
+        let tally = Tally::merge(tallies, sorted.scores().len(), ctx)?;
+        let mut total = tally.total;
+        let mut above = 0;
+        let pos = sorted.scores().chunks(CHUNK).zip(self.pos.chunks_mut(CHUNK)).zip(tally.counts[1..].chunks(CHUNK));
+        for ((scores, found), counts) in pos.rev() {
+            ctx.check()?;
+            for ((&s, found), count) in scores.iter().zip(found).zip(counts).rev() {
+                above += count;
+                total -= f64::from(above) * (s - origin);
+                *found -= scale * f64::from(above);
+            }
+        }
+        Ok(total)
+    }
+
+    /// For each positive, how many of the negatives of `ranks` exceed its score less `margin`, and the sum of their
+    /// scores; keeps in place of every derivative the number of positives that the negative exceeds so.
+    pub(crate) fn tally(&mut self, ranks: Range<usize>, margin: f64, ctx: &Ctx<'_>) -> Result<Tally> {
+        let (sorted, origin) = (self.sorted, self.origin());
+        let count = |tally: &mut Tally, scores: &[f64], ranks: &[u32], found: &mut [f64]| {
+            tally.count(ranks);
+            for ((&t, &rank), found) in scores.iter().zip(ranks).zip(found) {
+                tally.sums[rank as usize - tally.first] += t - origin;
+                *found = f64::from(rank);
+            }
+        };
+        let start = |task: &Task<'_>| {
+            let tally = Tally::new(sorted, margin, task);
+            Tally { sums: vec![0.0; tally.counts.len()], ..tally }
+        };
+        let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
+        let tallies = self.visit(ranks, rank, start, count, ctx)?;
+        let mut tally = Tally::merge(tallies, sorted.scores().len(), ctx)?;
+        let (mut above, mut sum) = (0, 0.0);
+        for (counts, sums) in tally.counts.chunks_mut(CHUNK).zip(tally.sums.chunks_mut(CHUNK)).rev() {
+            ctx.check()?;
+            for (count, of) in counts.iter_mut().zip(sums).rev() {
+                above += *count;
+                sum += *of;
+                (*count, *of) = (above, sum);
+            }
+        }
+        // What stands at rank r are those that exceed r positives or more: the r-th and all below it.
+        tally.total = sum;
+        tally.counts.remove(0);
+        tally.sums.remove(0);
+        Ok(tally)
+    }
+
+    /// Makes the derivative of every negative of `ranks` what `of` makes of the number that [`Pairs::tally`] left there.
+    pub(crate) fn spread(
+        &mut self,
+        ranks: Range<usize>,
+        of: impl Fn(usize) -> f64 + Sync + Send,
+        ctx: &Ctx<'_>,
+    ) -> Result<()> {
+        let apply = |(): &mut (), _: &[f64], _: &[u32], found: &mut [f64]| {
+            for found in found {
+                *found = of(*found as usize);
+            }
+        };
+        self.visit(ranks, |_, _| (), |_| (), apply, ctx).map(|_| ())
+    }
+
+    /// The derivatives of the positives, by ascending score.
+    pub(crate) fn positives(&mut self) -> &mut [f64] {
+        self.pos
+    }
+
+    /// Moves the derivatives of the positives to the layout of the cells.
+    pub(crate) fn finish(self, ctx: &Ctx<'_>) -> Result<()> {
+        let (sorted, pos) = (self.sorted, &*self.pos);
+        ctx.map(self.cells.tasks(&Class::Positives, self.neg), |task| {
+            let mut ranks = [0u32; TILE];
+            for (scores, found) in task {
+                for (scores, found) in scores.chunks(TILE).zip(found.chunks_mut(TILE)) {
+                    sorted.below(scores, 0.0, &mut ranks[..scores.len()]);
+                    for (found, &rank) in found.iter_mut().zip(&ranks) {
+                        *found = pos[rank as usize];
+                    }
+                }
+            }
+        })?;
+        Ok(())
+    }
+}
+
+/// Adds `scale` times the ranks to `found`; the sum of the ranks times the scores from `origin`.
+struct Hinge<'a> {
+    scores: &'a [f64],
+    ranks: &'a [u32],
+    found: &'a mut [f64],
+    origin: f64,
+    scale: f64,
+}
+
+impl pulp::NullaryFnOnce for Hinge<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        // Sums in lanes, for the compiler may not reorder a sum by itself.
+        let mut sums = [0.0; 8];
+        let tiles = self.scores.chunks(8).zip(self.ranks.chunks(8)).zip(self.found.chunks_mut(8));
+        for ((scores, ranks), found) in tiles {
+            for (((sum, score), &rank), found) in sums.iter_mut().zip(scores).zip(ranks).zip(found) {
+                *sum += f64::from(rank) * (score - self.origin);
+                *found += self.scale * f64::from(rank);
+            }
+        }
+        sums.iter().sum()
+    }
+}
+
+impl Tally {
+    /// Zeros for the ranks that the scores of `task` plus `margin` can have.
+    fn new(sorted: &Sorted, margin: f64, task: &Task<'_>) -> Self {
+        let n = task.iter().map(|(scores, _)| scores.len()).sum::<usize>();
+        let mut ends = [0, sorted.scores().len() as u32];
+        if sorted.scores().len() > n {
+            // There are several regions; the scores are of one.
+            let scores = || task.iter().flat_map(|(scores, _)| *scores).copied();
+            let (low, high) = (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
+            sorted.below(&[low, high], margin, &mut ends);
+        }
+        let len = (ends[1] - ends[0]) as usize + 1;
+        Self { first: ends[0] as usize, counts: vec![0; len], ..Self::default() }
+    }
+
+    fn count(&mut self, ranks: &[u32]) {
+        for &rank in ranks {
+            self.counts[rank as usize - self.first] += 1;
+        }
+    }
+
+    /// The sum of all tallies, taken in order.
+    fn merge(tallies: Vec<Tally>, n_pos: usize, ctx: &Ctx<'_>) -> Result<Self> {
+        let sums = if tallies.iter().any(|tally| !tally.sums.is_empty()) { n_pos + 1 } else { 0 };
+        let mut all = Self { counts: vec![0; n_pos + 1], sums: vec![0.0; sums], ..Self::default() };
+        for tally in tallies {
+            ctx.check()?;
+            all.total += tally.total;
+            for (count, more) in all.counts[tally.first..].iter_mut().zip(tally.counts) {
+                *count += more;
+            }
+            for (sum, more) in all.sums.iter_mut().skip(tally.first).zip(tally.sums) {
+                *sum += more;
+            }
+        }
+        Ok(all)
+    }
+}

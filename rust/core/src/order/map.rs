@@ -1,0 +1,188 @@
+//! A monotone map from scores to buckets, fitted to a sample.
+
+use super::fast;
+
+/// Scores that a map is fitted to, at most.
+pub(super) const SAMPLES: usize = 1 << 10;
+/// The share of them beyond the scores that the range is chosen by, on either side.
+const TAIL: f64 = 1.0 / 256.0;
+/// With fewer different scores than this in a bucket, on average, a map is good enough.
+const CROWD: f64 = 2.0;
+/// Buckets of a region, at least, as bits: its scores and their index take half of a second-level cache.
+const REGION_BITS: u32 = 14;
+/// Regions, at most, as bits: a chunk should have many scores of each.
+const MOST_REGIONS_BITS: u32 = 9;
+/// 2^52: adding it to a smaller number rounds that to a whole one, which then stands in the low bits.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// A monotone map of all scores onto buckets, of which each gets a few of the scores that it is fitted to.
+///
+/// Linear in `sign(x - center) log2(1 + |x - center| / width)`, but for a piecewise linear logarithm, the bit pattern of
+/// a float: uniform near the centre, logarithmic in the tails, so that both light and heavy tails are spread evenly. A
+/// dozen operations without a table or a branch. Neighbouring buckets make up regions that fit a cache.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Map {
+    center: f64,
+    width: f64,
+    low: f64,
+    scale: f64,
+    last: f64,
+    region_bits: u32,
+}
+
+impl Map {
+    /// Fits a map for `n` scores to `sample`, which is not empty.
+    ///
+    /// The usual centre is the median. Scores that crowd towards one end, as probabilities do, are spread by their
+    /// distances from there.
+    pub(crate) fn fit(sample: &mut [f64], n: usize) -> Self {
+        sample.sort_unstable_by(f64::total_cmp);
+        let at = |share: f64| sample[(share * (sample.len() - 1) as f64) as usize];
+        let (first, last) = (at(TAIL), at(1.0 - TAIL));
+        let centers = [
+            (at(0.5), (at(0.75) - at(0.25)) / 2.0),
+            (at(0.5), (last - first) / 16.0),
+            (first, at(2.0 * TAIL) - first),
+            (last, last - at(1.0 - 2.0 * TAIL)),
+        ];
+        let mut best = (f64::INFINITY, Self::default());
+        for (center, width) in centers.into_iter().filter(|(_, width)| width.is_normal()) {
+            let crowd = Self::new(center, width, first, last, sample.len()).crowd(sample);
+            if crowd < best.0 {
+                best = (crowd, Self::new(center, width, first, last, n));
+            }
+            if crowd < CROWD {
+                break;
+            }
+        }
+        best.1
+    }
+
+    /// The mean number of other, different scores in the bucket of a score; `scores` ascend.
+    fn crowd(&self, scores: &[f64]) -> f64 {
+        let buckets = scores.chunk_by(|x, y| self.bucket(*x) == self.bucket(*y));
+        let pairs = buckets.map(|bucket| bucket.len() * bucket.chunk_by(|x, y| x == y).count().saturating_sub(1));
+        pairs.sum::<usize>() as f64 / scores.len() as f64
+    }
+
+    fn new(center: f64, width: f64, first: f64, last: f64, n: usize) -> Self {
+        let unscaled = Self { center, width, ..Self::default() };
+        // The tails go on beyond the sample. What lies further still is left to the outermost buckets.
+        let [low, high] = [first, last].map(|end| unscaled.logarithm(end));
+        let beyond = (high - low) / 4.0;
+        let buckets = (2 * n) as f64;
+        let bits = usize::BITS - (2 * n).leading_zeros();
+        let region_bits = if bits <= REGION_BITS + 1 { 63 } else { REGION_BITS.max(bits - MOST_REGIONS_BITS) };
+        Self { low: low - beyond, scale: buckets / (high - low + 2.0 * beyond), last: buckets, region_bits, ..unscaled }
+    }
+
+    #[inline(always)]
+    fn logarithm(&self, score: f64) -> f64 {
+        let from_center = score - self.center;
+        let above = (from_center.abs() + self.width).to_bits().wrapping_sub(self.width.to_bits());
+        // The top 52 of its 64 bits, as a float.
+        (f64::from_bits((above >> 12) | WHOLE.to_bits()) - WHOLE).copysign(from_center)
+    }
+
+    #[inline(always)]
+    fn bucket(&self, score: f64) -> u32 {
+        let at = (self.logarithm(score) - self.low) * self.scale;
+        // Not f64::clamp, which has NaN to think of.
+        let at = if at > 0.0 { at } else { 0.0 };
+        let at = if at < self.last { at } else { self.last };
+        (at + WHOLE).to_bits() as u32
+    }
+
+    /// The buckets of `scores` plus `shift`.
+    pub(crate) fn buckets(&self, scores: &[f64], shift: f64, to: &mut [u32]) {
+        fast(Buckets { map: self, scores, shift, to });
+    }
+
+    /// One more than the last bucket.
+    pub(crate) fn n_buckets(&self) -> usize {
+        self.last as usize + 1
+    }
+
+    /// The region of a bucket.
+    #[inline]
+    pub(crate) fn region(&self, bucket: u32) -> usize {
+        (u64::from(bucket) >> self.region_bits) as usize
+    }
+
+    /// One more than the last region.
+    pub(crate) fn n_regions(&self) -> usize {
+        (self.last as u64 >> self.region_bits) as usize + 1
+    }
+
+    /// Number of buckets of every region but the last.
+    pub(crate) fn region_len(&self) -> usize {
+        1 << self.region_bits
+    }
+}
+
+struct Buckets<'a> {
+    map: &'a Map,
+    scores: &'a [f64],
+    shift: f64,
+    to: &'a mut [u32],
+}
+
+impl pulp::NullaryFnOnce for Buckets<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (to, score) in self.to.iter_mut().zip(self.scores) {
+            *to = self.map.bucket(score + self.shift);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_ascend_with_scores_from_any_sample() {
+        let scores =
+            [f64::MIN, -1e300, -7.0, -1.0, -0.3, -1e-9, -5e-324, 0.0, 5e-324, 1e-300, 0.2, 1.0, 7.0, 1e9, f64::MAX];
+        let samples: [&[f64]; 7] = [
+            &[0.0],
+            &[1e-320, 2e-320],
+            &[-1.0, 0.0, 0.5, 3.0],
+            &[f64::MIN, f64::MAX],
+            &[7.0; 50],
+            &[1e308, 1.1e308],
+            &scores,
+        ];
+        for sample in samples {
+            for n in [1, 1000, 3_000_000] {
+                let map = Map::fit(&mut sample.to_vec(), n);
+                let buckets = scores.map(|s| map.bucket(s));
+                assert!(buckets.is_sorted(), "{sample:?} {n}: {buckets:?}");
+                assert!((buckets[scores.len() - 1] as usize) < map.n_buckets());
+                assert!(buckets.iter().all(|&b| map.region(b) < map.n_regions()));
+            }
+        }
+    }
+
+    #[test]
+    fn most_buckets_hold_few_scores_whatever_the_tails() {
+        let n = 100_000;
+        let uniform = |k: usize| (k as f64 + 0.5) / n as f64;
+        let shapes: [&dyn Fn(f64) -> f64; 5] =
+            [&|u| u, &|u| (u / (1.0 - u)).ln(), &|u| (std::f64::consts::PI * (u - 0.5)).tan(), &|u| u.powi(40), &|u| {
+                1e6 - u.ln()
+            }];
+        for (k, shape) in shapes.iter().enumerate() {
+            let scores: Vec<f64> = (0..n).map(|k| shape(uniform(k))).collect();
+            let mut sample: Vec<f64> = scores.iter().copied().step_by(n / SAMPLES).collect();
+            let map = Map::fit(&mut sample, n);
+            let mut counts = vec![0usize; map.n_buckets()];
+            scores.iter().for_each(|&s| counts[map.bucket(s) as usize] += 1);
+            // The mean number of others in the bucket of a score.
+            let crowd = counts.iter().map(|c| c * c.saturating_sub(1)).sum::<usize>() as f64 / n as f64;
+            assert!(crowd < 6.0, "shape {k}: {crowd}");
+        }
+    }
+}

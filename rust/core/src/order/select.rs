@@ -1,0 +1,93 @@
+//! Thresholds that a given number of scores reach, by sampling and one pass.
+
+use std::cmp::Ordering;
+
+use super::spread;
+use crate::{Ctx, Problem, Result};
+
+/// Sampled scores: one in so many, within limits.
+const SAMPLE_EVERY: usize = 1 << 8;
+const SAMPLE_LIMITS: (usize, usize) = (1 << 11, 1 << 16);
+
+/// So many scores that it pays to look for a bracket first.
+const MANY: usize = 1 << 17;
+
+/// How many of `n` scores to look at.
+fn sample_len(n: usize) -> usize {
+    (n / SAMPLE_EVERY).clamp(SAMPLE_LIMITS.0, SAMPLE_LIMITS.1)
+}
+
+/// Two scores of `sample` between which, by four standard deviations, a `share` of the population ends that counts from
+/// the highest score.
+fn bracket(sample: &mut [f64], share: f64) -> (f64, f64) {
+    let n = sample.len() as f64;
+    let slack = 4.0 * (n * share * (1.0 - share)).sqrt() + 2.0;
+    let mut at =
+        |rank: f64| (0.0..n).contains(&rank).then(|| *sample.select_nth_unstable_by(rank as usize, descending).1);
+    (at(n * share + slack).unwrap_or(f64::NEG_INFINITY), at(n * share - slack).unwrap_or(f64::INFINITY))
+}
+
+fn descending(x: &f64, y: &f64) -> Ordering {
+    y.total_cmp(x)
+}
+
+/// A score that more than `top` negatives reach, though not many more; almost certainly. -inf if a large part of them do.
+pub(super) fn bound(problem: &Problem, scores: &[f64], top: usize) -> f64 {
+    let (n, share) = (scores.len(), top as f64 / problem.n_neg() as f64);
+    let n_sampled = sample_len(n);
+    if n < 4 * n_sampled || share > 0.5 {
+        return f64::NEG_INFINITY;
+    }
+    let sampled = (0..n_sampled).map(|k| spread(k, n_sampled, n)).filter(|&i| !problem.labels()[i]);
+    let mut sample: Vec<f64> = sampled.map(|i| scores[i]).collect();
+    bracket(&mut sample, share).0
+}
+
+/// The `top`-th highest of the scores in `parts`, of which there are `n`, at least `top`; how many are higher, and how
+/// many are equal.
+///
+/// One pass counts the scores above a bracket and keeps those inside it, among which the standard library selects.
+pub(super) fn nth_highest(parts: &[&[f64]], n: usize, top: usize, ctx: &Ctx<'_>) -> Result<(f64, usize, usize)> {
+    let n_sampled = sample_len(n);
+    let mut limits = (f64::NEG_INFINITY, f64::INFINITY);
+    if n >= MANY {
+        let mut sample = sampled(parts, n, n_sampled).collect::<Vec<_>>();
+        limits = bracket(&mut sample, top as f64 / n as f64);
+    }
+    loop {
+        let (low, high) = limits;
+        let found = ctx.map(parts.to_vec(), |part| {
+            let above = part.iter().map(|&s| u32::from(s > high)).sum::<u32>();
+            let mut inside = vec![0.0; part.len()];
+            let mut n_inside = 0;
+            for &s in part {
+                inside[n_inside] = s;
+                n_inside += usize::from((s >= low) & (s <= high));
+            }
+            inside.truncate(n_inside);
+            (above as usize, inside)
+        })?;
+        let above = found.iter().map(|(above, _)| above).sum::<usize>();
+        let mut inside: Vec<f64> = found.into_iter().flat_map(|(_, inside)| inside).collect();
+        if above < top && top <= above + inside.len() {
+            let (_, &mut score, _) = inside.select_nth_unstable_by(top - above - 1, descending);
+            let count = |of: &dyn Fn(f64) -> bool| inside.iter().filter(|&&s| of(s)).count();
+            return Ok((score, above + count(&|s| s > score), count(&|s| s == score)));
+        }
+        limits = (f64::NEG_INFINITY, f64::INFINITY);
+    }
+}
+
+/// `n_sampled` of the `n` scores in `parts`, evenly spread.
+pub(super) fn sampled(parts: &[&[f64]], n: usize, n_sampled: usize) -> impl Iterator<Item = f64> {
+    let (mut passed, mut part): (usize, &[f64]) = (0, &[]);
+    let mut parts = parts.iter();
+    (0..n_sampled).map_while(move |k| {
+        let at = spread(k, n_sampled, n);
+        while at - passed >= part.len() {
+            passed += part.len();
+            part = parts.next()?;
+        }
+        Some(part[at - passed])
+    })
+}

@@ -1,0 +1,175 @@
+//! Sorted scores, with an index that ranks any score among them in constant time.
+
+use super::map::Map;
+use super::{Entry, fast, sort};
+use crate::{CHUNK, Ctx, Result};
+
+/// How many scores of a bucket are compared without a branch.
+const LANES: usize = 4;
+/// Scores of a bucket that are sorted by insertion.
+const FEW: usize = 16;
+
+/// Scores by ascending value, and where each bucket of a monotone [`Map`] begins among them.
+///
+/// With less than one score in a bucket on average, a rank is a few table look-ups; crowded buckets are bisected.
+#[derive(Debug, Default)]
+pub(crate) struct Sorted {
+    pub(crate) map: Map,
+    /// The scores, then `LANES` infinities.
+    scores: Vec<f64>,
+    /// Where each bucket begins, then the number of scores.
+    starts: Vec<u32>,
+}
+
+impl Sorted {
+    /// Sorts the scores of the `regions` of `self.map`, each given in parts. O(n) for n scores of any smooth
+    /// distribution, O(n log n) for all.
+    pub(crate) fn build(&mut self, regions: &[Vec<&[f64]>], ctx: &Ctx<'_>) -> Result<()> {
+        let sizes: Vec<usize> = regions.iter().map(|parts| parts.iter().map(|part| part.len()).sum()).collect();
+        let n = sizes.iter().sum::<usize>();
+        let n_buckets = self.map.n_buckets();
+        self.scores.resize(n + LANES, 0.0);
+        self.scores[n..].fill(f64::INFINITY);
+        self.starts.resize(n_buckets + 1, 0);
+        self.starts[0] = 0;
+        let region_len = self.map.region_len().min(n_buckets);
+        let mut jobs = Vec::with_capacity(regions.len());
+        let (mut rest, mut from) = (&mut self.scores[..n], 0);
+        for ((parts, &size), starts) in regions.iter().zip(&sizes).zip(self.starts[1..].chunks_mut(region_len)) {
+            let (scores, tail) = rest.split_at_mut(size);
+            jobs.push((parts, scores, starts, (jobs.len() * region_len) as u32, from));
+            (rest, from) = (tail, from + size);
+        }
+        let map = &self.map;
+        let done = ctx.map(jobs, |(parts, scores, starts, first_bucket, from)| {
+            build_region(map, parts, scores, starts, first_bucket, from, ctx)
+        })?;
+        done.into_iter().collect()
+    }
+
+    /// The scores, ascending.
+    pub(crate) fn scores(&self) -> &[f64] {
+        &self.scores[..self.scores.len() - LANES]
+    }
+
+    /// How many of the sorted scores are below `score + shift`, for each of `scores`.
+    pub(crate) fn below(&self, scores: &[f64], shift: f64, ranks: &mut [u32]) {
+        // In two steps, since a processor can only look so far ahead for the next table look-up.
+        self.map.buckets(scores, shift, ranks);
+        fast(Rank { sorted: self, scores, shift, ranks, before: |sorted, score| sorted < score });
+    }
+
+    /// How many of the sorted scores are at most `score`, for each of `scores`.
+    pub(crate) fn up_to(&self, scores: &[f64], ranks: &mut [u32]) {
+        self.map.buckets(scores, 0.0, ranks);
+        fast(Rank { sorted: self, scores, shift: 0.0, ranks, before: |sorted, score| sorted <= score });
+    }
+
+    /// The rank in a bucket of which those before `from` are passed.
+    #[cold]
+    #[inline(never)]
+    fn rank_in(&self, bucket: usize, from: usize, before: impl Fn(f64) -> bool) -> usize {
+        let end = self.starts[bucket + 1] as usize;
+        if end <= from || before(self.scores[end - 1]) {
+            return end.max(from);
+        }
+        from + self.scores[from..end].partition_point(|&s| before(s))
+    }
+}
+
+/// Turns the bucket of each of `scores`, shifted, into the number of sorted ones `before` it.
+struct Rank<'a, F> {
+    sorted: &'a Sorted,
+    scores: &'a [f64],
+    shift: f64,
+    ranks: &'a mut [u32],
+    before: F,
+}
+
+impl<F: Fn(f64, f64) -> bool> pulp::NullaryFnOnce for Rank<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { sorted, scores, shift, ranks, before } = self;
+        for (rank, score) in ranks.iter_mut().zip(scores) {
+            let (bucket, score) = (*rank as usize, score + shift);
+            let start = sorted.starts[bucket] as usize;
+            let first = sorted.scores[start..start + LANES].iter();
+            // Scores beyond the bucket are not before this one, so it does not matter where the bucket ends.
+            let passed = first.map(|&s| usize::from(before(s, score))).sum::<usize>();
+            *rank = (start + passed) as u32;
+            if passed == LANES {
+                *rank = sorted.rank_in(bucket, start + LANES, |s| before(s, score)) as u32;
+            }
+        }
+    }
+}
+
+/// Sorts one region into `scores`, the `from`-th and following of all; `ends` are those of its buckets.
+fn build_region(
+    map: &Map,
+    parts: &[&[f64]],
+    scores: &mut [f64],
+    ends: &mut [u32],
+    first_bucket: u32,
+    from: usize,
+    ctx: &Ctx<'_>,
+) -> Result<()> {
+    let mut buckets = vec![0; scores.len()];
+    let mut rest = &mut buckets[..];
+    for part in parts {
+        let (to, tail) = rest.split_at_mut(part.len());
+        map.buckets(part, 0.0, to);
+        rest = tail;
+    }
+    ctx.check()?;
+    ends.fill(0);
+    for &bucket in &buckets {
+        ends[(bucket - first_bucket) as usize] += 1;
+    }
+    ctx.check()?;
+    let (mut next, mut most) = (from as u32, 0);
+    for end in &mut *ends {
+        most = most.max(*end);
+        next += std::mem::replace(end, next);
+    }
+    for (&score, &bucket) in parts.iter().copied().flatten().zip(&buckets) {
+        let end = &mut ends[(bucket - first_bucket) as usize];
+        scores[*end as usize - from] = score;
+        *end += 1;
+    }
+    ctx.check()?;
+    if most as usize > FEW {
+        let mut start = 0;
+        for &end in &*ends {
+            let end = end as usize - from;
+            match end - start {
+                0..=FEW => {}
+                size if size <= CHUNK => scores[start..end].sort_unstable_by(f64::total_cmp),
+                _ => sort_crowd(&mut scores[start..end], ctx)?,
+            }
+            start = end;
+        }
+    }
+    // What remains are exchanges inside buckets of few.
+    for k in 1..scores.len() {
+        let (score, mut at) = (scores[k], k);
+        while at > 0 && score < scores[at - 1] {
+            scores[at] = scores[at - 1];
+            at -= 1;
+        }
+        scores[at] = score;
+    }
+    Ok(())
+}
+
+/// Sorts a bucket that holds so many scores that it must be done in steps.
+fn sort_crowd(scores: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
+    let mut entries: Vec<Entry> = scores.iter().zip(0..).map(|(&s, i)| Entry::new(-s, i)).collect();
+    sort(&mut entries, &mut Vec::new(), ctx)?;
+    for (score, entry) in scores.iter_mut().zip(entries) {
+        *score = 0.0 - entry.score();
+    }
+    Ok(())
+}
