@@ -23,6 +23,15 @@ def tight(y, scores, fpr_range):
     return gains.max(axis=1).sum() / (len(s) * (j_b - j_a))
 
 
+def naive(y, scores, fpr_range):
+    s, t = split(y, scores)
+    j_a, j_b = ranks(len(t), fpr_range)
+    lengths = np.arange(len(t) + 1)
+    gains = np.concatenate([[0.0], np.cumsum(t)]) - np.outer(s, lengths)
+    gains += np.maximum(0, np.minimum(lengths, j_b) - j_a)
+    return gains.max(axis=1).sum() / (len(s) * (j_b - j_a))
+
+
 def mean_pair_loss(y, scores, fpr_range, loss):
     s, t = split(y, scores)
     j_a, j_b = ranks(len(t), fpr_range)

@@ -56,3 +56,27 @@ def test_tight_at_size(name, fpr_range, share):
     for step in (1e-3, 1.0):
         moved = scores + step * rng.standard_normal(N_SAMPLES)
         assert tight(y, moved, fpr_range) >= value + coef @ (moved - scores) - 1e-9 * scale
+
+
+def beyond(y, scores, fpr_range):
+    """What the naive surrogate adds to the tight one: the mean of (t - s)_+ over the negatives below the range."""
+    s, t = np.sort(scores[y]), np.sort(scores[~y])[::-1]
+    j_a, j_b = ranks(len(t), fpr_range)
+    sums = np.concatenate([[0.0], np.cumsum(s.astype(np.longdouble))])
+    below = np.searchsorted(s, t[j_b:])
+    return float((below * t[j_b:] - sums[below]).sum() / (len(s) * (j_b - j_a)))
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.05), (0.02, 0.05), (0.3, 0.9)])
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_naive_at_size(name, fpr_range):
+    rng = np.random.default_rng(0)
+    scores = DISTRIBUTIONS[name](rng)
+    y = rng.random(N_SAMPLES) < 0.1
+    problem, coef, coef_tight = _core.Problem(y), np.empty(N_SAMPLES), np.empty(N_SAMPLES)
+    value, partial_auc = _core.Oracle.naive(problem, *fpr_range).evaluate(scores, coef, 2)
+    value_tight, partial_auc_tight = _core.Oracle.tight(problem, *fpr_range).evaluate(scores, coef_tight, 2)
+    scale = max(1.0, float(np.abs(scores).max()))
+    assert value - value_tight == pytest.approx(beyond(y, scores, fpr_range), rel=1e-8, abs=1e-9 * scale)
+    assert partial_auc == partial_auc_tight
+    assert np.all(coef[y] <= coef_tight[y]) and np.all(coef[~y] >= coef_tight[~y]) and abs(coef.sum()) < 1e-9

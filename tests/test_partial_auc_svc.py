@@ -34,7 +34,7 @@ def imbalanced():
     return StandardScaler().fit_transform(X), y
 
 
-@pytest.mark.parametrize("surrogate", ["tight", "ramp"])
+@pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.02, 0.1)])
 def test_fitted_attributes_are_true(imbalanced, surrogate, fpr_range):
     X, y = imbalanced
@@ -104,12 +104,13 @@ def test_labels_of_any_kind(imbalanced):
     assert set(named.predict(X)) <= {"bad", "good"}
 
 
-def test_the_zero_model_is_reported_and_not_returned():
+@pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge"])
+def test_the_zero_model_is_reported_and_not_returned(surrogate):
     rng = np.random.default_rng(0)
     y = (np.arange(4000) % 10 == 0).astype(int)
     X = rng.standard_normal((4000, 5)) + 0.6 * y[:, None]
-    with pytest.warns(ZeroModelWarning, match=r"\(0, 0.05\).*ramp"):
-        model = PartialAUCSVC((0.0, 0.05), surrogate="tight", C=10.0).fit(X, y)
+    with pytest.warns(ZeroModelWarning, match=rf"\(0, 0.05\).*{surrogate}.*ramp"):
+        model = PartialAUCSVC((0.0, 0.05), surrogate=surrogate, C=10.0).fit(X, y)
     assert model.dual_gap_ <= model.tol
     assert model.objective_ == pytest.approx(10.0, rel=1e-3)
     assert reference.ranked_partial_auc(y, X @ model.coef_[0], (0.0, 0.05)) > 0.15

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import reference_risks as reference
 from rocmax import _core
 from rocmax.designs import as_design
-from rocmax.risks import Ramp, Tight
+from rocmax.risks import Naive, Ramp, Tight
 from rocmax.solvers import Model, minimise_convex, minimise_difference
 from rocmax.solvers._simplex_qp import minimise_on_simplex
 
@@ -34,6 +34,7 @@ def test_surrogates_match_known_values(case):
     tight = Tight(fpr_range).bind(problem, 1)(scores)
     assert tight.value == pytest.approx(case["tight"], abs=1e-12)
     assert 1.0 - tight.partial_auc == pytest.approx(case["risk"], abs=1e-12)
+    assert Naive(fpr_range).bind(problem, 1)(scores).value == pytest.approx(case["naive"], abs=1e-12)
     assert Ramp(fpr_range).bind(problem, 1).whole(scores).value == pytest.approx(
         reference.ramp(y, scores, fpr_range), abs=1e-12
     )
@@ -50,16 +51,18 @@ def test_tight_reaches_the_known_optimum(case, store):
     assert found.bound <= case["objective"] * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("risk", [Tight, Naive])
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.05, 0.3)])
 @pytest.mark.parametrize("C", [0.1, 10.0, 1e4])
-def test_the_objective_and_its_bound_are_true(fpr_range, C):
+def test_the_objective_and_its_bound_are_true(risk, fpr_range, C):
     X, y = overlapping(np.random.default_rng(0), shift=3.0)
-    oracle = Tight(fpr_range).bind(_core.Problem(y == 1), 1)
+    oracle = risk(fpr_range).bind(_core.Problem(y == 1), 1)
+    value = {Tight: reference.tight, Naive: reference.naive}[risk]
     found = minimise_convex(oracle, as_design(X), C, tol=1e-6, max_iter=2000)
     w = found.model.vector
 
     def objective(v):
-        return 0.5 * v @ v + C * reference.tight(y, X @ v, fpr_range)
+        return 0.5 * v @ v + C * value(y, X @ v, fpr_range)
 
     assert found.objective == pytest.approx(objective(w), rel=1e-9)
     assert found.partial_auc == pytest.approx(reference.ranked_partial_auc(y, X @ w, fpr_range), abs=1e-12)

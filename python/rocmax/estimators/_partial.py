@@ -23,10 +23,12 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
     ----------
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates (low, high) that matter, 0 <= low < high <= 1. (0, 1) is the whole AUC.
-    surrogate : {"auto", "tight", "hinge", "ramp"}, default="auto"
+    surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
         - "tight": convex; per positive, the most violated ordering of the top negatives (reference [1]_, eq. 18). The
           pairwise hinge on the full range. On narrow ranges of hard problems its optimum may be the zero model (see
           Notes).
+        - "naive": convex; the same over orderings of all negatives (reference [1]_, eq. 11), which also charges for
+          pairs out of order beyond the range. Never below "tight", and equal to it where the range ends at 1.
         - "hinge": the mean of (1 - s_i + t_j)_+ over the pairs of the range; "tight" where the range starts at zero,
           elsewhere not convex and minimised by the convex-concave procedure (reference [1]_, Algorithm 4).
         - "ramp": each pair costs min(1, (1 - s_i + t_j)_+), at most 1, so that hopeless pairs cannot dominate. Not
@@ -89,9 +91,9 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
 
     Notes
     -----
-    The zero optimum: the tight surrogate is unbounded. When no direction lifts the mean positive above the mean of the
-    top negatives, its exact minimiser is w = 0, which ranks nothing. The fit then warns and returns the certified
-    model that ranks the training samples best; "ramp" or a wider range is the remedy.
+    The zero optimum: the structural surrogates are unbounded. When no direction lifts the mean positive above the mean
+    of the top negatives, their exact minimiser is w = 0, which ranks nothing. The fit then warns and returns the
+    certified model that ranks the training samples best; "ramp" or a wider range is the remedy.
 
     Features should be on one scale (``StandardScaler``). Cost: O(N d) a step for the features, O(N + (m + n high)
     log(m + n high)) for the ranking; memory beside X: about 60 bytes a sample, and 8 d bytes a cut.

@@ -37,7 +37,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         The false positive rates (low, high) that matter.
     Cs : sequence of float, default=10 values from 1e-2 to 1e4
         Weights of the mean pair loss to choose from.
-    surrogate : {"auto", "tight", "hinge", "ramp"}, default="auto"
+    surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
         "auto" lets the validation choose among "tight", "ramp" and "auc", the last being training on the full range,
         which often serves a partial range well; on the full range it is "tight".
     cv : int, cross-validation generator or iterable, default=5

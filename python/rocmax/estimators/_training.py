@@ -14,12 +14,13 @@ from rocmax import _core
 from rocmax._typing import Bool
 from rocmax._validation import check_choice
 from rocmax.designs import Design, as_design
-from rocmax.risks import Difference, Hinge, Oracle, Ramp, Risk, Tight
+from rocmax.risks import Difference, Hinge, Naive, Oracle, Ramp, Risk, Tight
 from rocmax.solvers import Bundle, Callback, Model, Objective, Ray, SolverResult, minimise_convex, minimise_difference
 
 FULL = (0.0, 1.0)
 _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
     "tight": Tight,
+    "naive": Naive,
     "hinge": Hinge,
     "ramp": Ramp,
     "auc": lambda _: Tight(FULL),  # full-range training, a candidate for any range
@@ -33,7 +34,7 @@ _STEP_C, _DIRECT_C, _STEP_TOL = 10.0, 100.0, 3.0
 
 def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
     """Return the surrogate, "auto" resolved."""
-    name = check_choice("surrogate", surrogate, ("auto", "tight", "hinge", "ramp"))
+    name = check_choice("surrogate", surrogate, ("auto", "tight", "naive", "hinge", "ramp"))
     if name != "auto":
         return name
     return "tight" if fpr_range == FULL else "ramp"

@@ -2,6 +2,6 @@
 
 from rocmax.risks._base import Difference, Evaluation, Oracle, Risk
 from rocmax.risks._pairs import PairHinge
-from rocmax.risks._partial import Hinge, Ramp, Tight
+from rocmax.risks._partial import Hinge, Naive, Ramp, Tight
 
-__all__ = ["Difference", "Evaluation", "Hinge", "Oracle", "PairHinge", "Ramp", "Risk", "Tight"]
+__all__ = ["Difference", "Evaluation", "Hinge", "Naive", "Oracle", "PairHinge", "Ramp", "Risk", "Tight"]

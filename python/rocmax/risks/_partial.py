@@ -28,6 +28,26 @@ class Tight:
 
 
 @dataclass(frozen=True)
+class Naive:
+    """The structural surrogate over the order of all negatives, an upper bound of the tight one; convex.
+
+    R(s) = 1/M sum_i max_{0<=r<=n} [ sum_{k<=r} (t_(k) - s_i) + max(0, min(r, j_b) - j_a) ], M = m (j_b - j_a).
+
+    The tight surrogate plus 1/M sum_i sum_{k>j_b} (t_(k) - s_i)_+: it also charges for negatives beyond the range.
+
+    References
+    ----------
+    Narasimhan and Agarwal (2016), eq. 11.
+    """
+
+    fpr_range: tuple[float, float]
+
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
+        """Return the oracle of this risk for labels."""
+        return Oracle(_core.Oracle.naive(problem, *self.fpr_range), n_threads)
+
+
+@dataclass(frozen=True)
 class Hinge:
     """The mean of the hinge (1 - s + t)_+ over the pairs of the range; convex only where the range starts at zero.
 

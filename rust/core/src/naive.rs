@@ -59,6 +59,15 @@ pub fn tight(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     pos.iter().map(|&s| best(s)).sum::<f64>() / (pos.len() * (j_b - j_a)) as f64
 }
 
+/// Twin of [`crate::oracle::Naive`]: every prefix length of every positive is tried.
+pub fn structural(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
+    let (pos, neg) = split(problem, scores);
+    let (j_a, j_b) = range.ranks(neg.len());
+    let gain = |s: f64, r: usize| neg[..r].iter().map(|t| t - s).sum::<f64>() + r.min(j_b).saturating_sub(j_a) as f64;
+    let best = |s: f64| (0..=neg.len()).map(|r| gain(s, r)).fold(f64::NEG_INFINITY, f64::max);
+    pos.iter().map(|&s| best(s)).sum::<f64>() / (pos.len() * (j_b - j_a)) as f64
+}
+
 /// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of [`crate::oracle::TopHinge`].
 pub fn mean_pair_loss(problem: &Problem, scores: &[f64], range: RateRange, loss: impl Fn(f64) -> f64) -> f64 {
     let (pos, neg) = split(problem, scores);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use rocmax_core::metric::{self, Labels, Measure, Normalize, Scratch};
-use rocmax_core::oracle::{Oracle, Term, Tight, TopHinge, Workspace};
+use rocmax_core::oracle::{Naive, Oracle, Term, Tight, TopHinge, Workspace};
 use rocmax_core::{Ctx, Problem, RateRange, naive};
 
 const TOLERANCE: f64 = 1e-12;
@@ -73,6 +73,18 @@ proptest! {
             prop_assert!((positive && c <= 0.0) || (!positive && c >= 0.0));
         }
         let elsewhere = naive::tight(&s.problem, &s.other, s.range);
+        prop_assert!(elsewhere >= value + dot(&coef, &s.other) - dot(&coef, &s.scores) - TOLERANCE);
+    }
+
+    #[test]
+    fn naive_matches_its_definition_and_lies_above_tight(s in sample()) {
+        let oracle = Naive::new(s.problem.clone(), s.range);
+        let (value, coef, partial_auc) = evaluate(&oracle, &s.scores);
+        prop_assert!((value - naive::structural(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
+        prop_assert!((partial_auc - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
+        prop_assert!(value >= naive::tight(&s.problem, &s.scores, s.range) - TOLERANCE);
+        prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
+        let elsewhere = naive::structural(&s.problem, &s.other, s.range);
         prop_assert!(elsewhere >= value + dot(&coef, &s.other) - dot(&coef, &s.scores) - TOLERANCE);
     }
 
@@ -146,7 +158,7 @@ fn two_threads_give_the_same_bits() {
     let scores: Vec<f64> = (0..n).map(|i| (hash(i * 31 + 5) % 20_011) as f64 / 9_000.0).collect();
     for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.05)] {
         let range = RateRange::new(low, high).unwrap();
-        let oracle = Tight::new(problem.clone(), range);
+        let oracle = Naive::new(problem.clone(), range);
         let run = |ctx: Ctx<'_>| {
             let mut coef = vec![0.0; scores.len()];
             let found = oracle.evaluate(&scores, &mut coef, &mut Workspace::default(), &ctx).unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use rocmax_core::RateRange;
-use rocmax_core::oracle::{Oracle as CoreOracle, Term, Tight, TopHinge, Workspace};
+use rocmax_core::oracle::{Naive, Oracle as CoreOracle, Term, Tight, TopHinge, Workspace};
 
 use crate::error::to_python;
 use crate::gate;
@@ -30,6 +30,12 @@ impl Oracle {
     fn tight(problem: &Problem, low: f64, high: f64) -> PyResult<Self> {
         let range = RateRange::new(low, high).map_err(to_python)?;
         Ok(Self::of(Tight::new(Arc::clone(&problem.inner), range)))
+    }
+
+    #[staticmethod]
+    fn naive(problem: &Problem, low: f64, high: f64) -> PyResult<Self> {
+        let range = RateRange::new(low, high).map_err(to_python)?;
+        Ok(Self::of(Naive::new(Arc::clone(&problem.inner), range)))
     }
 
     #[staticmethod]

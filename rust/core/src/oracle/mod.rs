@@ -4,10 +4,12 @@
 //! `R(s') >= value + coef . (s' - s)` holds for every convex risk. All risks here depend on differences of scores only,
 //! so the coefficients sum to zero and no intercept enters training.
 
+mod naive;
 mod pairs;
 mod tight;
 mod top_hinge;
 
+pub use naive::Naive;
 pub use pairs::Pairs;
 pub use tight::Tight;
 pub use top_hinge::{Term, TopHinge};
@@ -42,7 +44,7 @@ pub trait Oracle: Sync {
     /// The ranks `(j_a, j_b)` of the false positive range.
     fn ranks(&self) -> (usize, usize);
 
-    /// Further ranks below `j_b` that the risk distinguishes.
+    /// Further ranks that the risk distinguishes.
     fn cuts(&self) -> Vec<usize> {
         Vec::new()
     }
@@ -55,8 +57,8 @@ pub trait Oracle: Sync {
 
     /// R(scores), and a subgradient in `coef`.
     ///
-    /// The positives are sorted and indexed, each of the `j_b` highest negatives then finds its rank among them in a few
-    /// table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution.
+    /// The positives are sorted and indexed, each of the negatives up to the last rank then finds its own rank among them
+    /// in a few table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] if their differences overflow,

@@ -91,8 +91,10 @@ impl<'a> Pairs<'a> {
 
     /// Mean over positives and the negatives ranked `j_a + 1 ..= j_b` of 1[s > t]; sets the derivatives to zero.
     pub(crate) fn partial_auc(&mut self, (j_a, j_b): (usize, usize), ctx: &Ctx<'_>) -> Result<f64> {
-        let sorted = self.sorted;
-        self.visit(0..j_a, |_, _| (), |_| (), |(), _, _, found| found.fill(0.0), ctx)?;
+        let (sorted, last) = (self.sorted, self.tops[self.tops.len() - 1]);
+        for ranks in [0..j_a, j_b..last] {
+            self.visit(ranks, |_, _| (), |_| (), |(), _, _, found| found.fill(0.0), ctx)?;
+        }
         let count = |lost: &mut u64, _: &[f64], ranks: &[u32], found: &mut [f64]| {
             *lost += ranks.iter().copied().map(u64::from).sum::<u64>();
             found.fill(0.0);
@@ -102,15 +104,15 @@ impl<'a> Pairs<'a> {
         Ok((pairs - lost.iter().sum::<u64>()) as f64 / pairs as f64)
     }
 
-    /// `sum_i sum_{k <= top} (margin - s_i + t_(k))_+`; adds `scale` times its derivatives.
-    pub(crate) fn hinge(&mut self, top: usize, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+    /// `sum_i sum_k (margin - s_i + t_(k))_+` over the negatives of `ranks`; adds `scale` times its derivatives.
+    pub(crate) fn hinge(&mut self, ranks: Range<usize>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
         let (sorted, origin) = (self.sorted, self.origin());
         let count = |tally: &mut Tally, scores: &[f64], ranks: &[u32], found: &mut [f64]| {
             tally.count(ranks);
             tally.total += fast(Hinge { scores, ranks, found, origin: origin - margin, scale });
         };
         let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
-        let tallies = self.visit(0..top, rank, |task| Tally::new(sorted, margin, task), count, ctx)?;
+        let tallies = self.visit(ranks, rank, |task| Tally::new(sorted, margin, task), count, ctx)?;
         let tally = Tally::merge(tallies, sorted.scores().len(), ctx)?;
         let mut total = tally.total;
         let mut above = 0;

@@ -43,7 +43,7 @@ impl Oracle for Tight {
         let Self { j_a, j_b, margin, .. } = *self;
         let scale = 1.0 / (self.problem.n_pos() as f64 * (j_b - j_a) as f64);
         if j_a == 0 {
-            return Ok(scale * pairs.hinge(j_b, margin, scale, ctx)?);
+            return Ok(scale * pairs.hinge(0..j_b, margin, scale, ctx)?);
         }
         let inner = pairs.tally(0..j_a, 0.0, ctx)?;
         let outer = pairs.tally(j_a..j_b, margin, ctx)?;

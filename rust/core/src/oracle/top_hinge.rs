@@ -71,7 +71,7 @@ impl Oracle for TopHinge {
         let mut value = 0.0;
         for &Term { weight, top, margin } in self.terms.iter().filter(|term| term.top > 0) {
             let scale = weight / n_pairs;
-            value += scale * pairs.hinge(top, margin, scale, ctx)?;
+            value += scale * pairs.hinge(0..top, margin, scale, ctx)?;
         }
         Ok(value)
     }
