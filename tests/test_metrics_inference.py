@@ -462,7 +462,7 @@ def test_degenerate_comparisons():
     assert (same.statistic, same.pvalue) == (0.0, 1.0)
     opposite = metrics.compare_auc(y, s, [-x for x in s])
     assert (opposite.statistic, opposite.pvalue) == (np.inf, 0.0)
-    perfect = metrics.auc_inference(y, s, method="logit-delong")
+    perfect = metrics.auc_inference(y, s, metric="partial_auc", method="logit-delong")
     assert perfect.confidence_interval == (1.0, 1.0)
 
 

@@ -1,14 +1,31 @@
 """Exact measures of ROC curves and their statistics."""
 
-from rocmax.metrics._accumulator import ROCAccumulator
-from rocmax.metrics._compare import AUCComparison, ModelsComparison, compare_auc, compare_models
-from rocmax.metrics._cross_validated import cross_validated_auc
-from rocmax.metrics._curve import roc_curve
-from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
-from rocmax.metrics._partial import partial_auc_score, tpr_at_fpr_score
-from rocmax.metrics._roc_auc import roc_auc_score
-from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
-from rocmax.metrics._scorers import partial_auc_scorer, scored_auc_scorer, tpr_at_fpr_scorer
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rocmax.metrics._accumulator import ROCAccumulator
+    from rocmax.metrics._compare import AUCComparison, ModelsComparison, compare_auc, compare_models
+    from rocmax.metrics._cross_validated import cross_validated_auc
+    from rocmax.metrics._curve import roc_curve
+    from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
+    from rocmax.metrics._partial import partial_auc_score, tpr_at_fpr_score
+    from rocmax.metrics._roc_auc import roc_auc_score
+    from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
+    from rocmax.metrics._scorers import partial_auc_scorer, scored_auc_scorer, tpr_at_fpr_scorer
+
+# Looked up when first asked for: scikit-learn, which only some of them need, takes a second to import.
+_MODULES = {
+    "_accumulator": ("ROCAccumulator",),
+    "_compare": ("AUCComparison", "ModelsComparison", "compare_auc", "compare_models"),
+    "_cross_validated": ("cross_validated_auc",),
+    "_curve": ("roc_curve",),
+    "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
+    "_partial": ("partial_auc_score", "tpr_at_fpr_score"),
+    "_roc_auc": ("roc_auc_score",),
+    "_scored": ("margin_auc_score", "scored_auc_score", "sroc_curve"),
+    "_scorers": ("partial_auc_scorer", "scored_auc_scorer", "tpr_at_fpr_scorer"),
+}
 
 __all__ = [
     "AUCComparison",
@@ -31,3 +48,16 @@ __all__ = [
     "tpr_at_fpr_score",
     "tpr_at_fpr_scorer",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            value = getattr(import_module(f"rocmax.metrics.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'rocmax.metrics' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg, stats
+from scipy import linalg, special
 
 from rocmax.metrics._clustered import clustered_covariance
 from rocmax.metrics._inference import ConfidenceInterval, variance_parts
+from rocmax.metrics._interval import Law
 from rocmax.metrics._measure import (
     Measure,
     check_level,
@@ -242,17 +243,17 @@ def _test(
     error = np.sqrt(variance)
     with np.errstate(divide="ignore"):
         statistic = 0.0 if difference == 0 else difference / error
-    law = stats.norm() if df is None else stats.t(df)
+    law = Law(df)
     pvalue = {
-        "two-sided": 2 * law.sf(abs(statistic)),
+        "two-sided": 2 * law.cdf(-abs(statistic)),
         "less": law.cdf(statistic),
-        "greater": law.sf(statistic),
+        "greater": law.cdf(-statistic),
     }[alternative]
     if difference == 0 and error == 0:
         pvalue = 1.0
     tails = (0.5 - level / 2, 0.5 + level / 2)
     if differences is None:
-        low, high = (difference + law.ppf(tail) * error for tail in tails)
+        low, high = (difference + law.quantile(tail) * error for tail in tails)
     else:
         low, high = np.quantile(differences, tails)
     return AUCComparison(
@@ -374,7 +375,7 @@ def compare_models(
         covariance=covariance,
         statistic=statistic,
         df=int(rank),
-        pvalue=float(stats.chi2.sf(statistic, rank)) if rank else 1.0,
+        pvalue=float(special.chdtrc(rank, statistic)) if rank else 1.0,
         pairs=np.stack([first, second], axis=1),
         pair_differences=differences,
         pair_statistics=np.array([test.statistic for test in tests]),
@@ -389,10 +390,12 @@ def _adjusted(pvalues: F64, how: str | None) -> F64:
         return pvalues.copy()
     if how == "bonferroni":
         return np.minimum(count * pvalues, 1.0)
-    if how == "fdr_bh":
-        return np.asarray(stats.false_discovery_control(pvalues))
     order = np.argsort(pvalues)
-    stepped = np.maximum.accumulate((count - np.arange(count)) * pvalues[order])
+    if how == "holm":
+        stepped = np.maximum.accumulate((count - np.arange(count)) * pvalues[order])
+    else:
+        ratios = count / np.arange(1, count + 1) * pvalues[order]
+        stepped = np.minimum.accumulate(ratios[::-1])[::-1]
     adjusted = np.empty(count)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted

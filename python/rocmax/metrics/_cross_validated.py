@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from rocmax import _core
+from rocmax.metrics import _interval as interval
 from rocmax.metrics._inference import AUCInference, result
-from rocmax.metrics._measure import check_level, positives, totals
+from rocmax.metrics._measure import check_level, parse_measure, positives, totals
 from rocmax.metrics._validation import explain, sample
 
 
@@ -82,7 +82,6 @@ def cross_validated_auc(
         estimates.append(value)
         spreads.append(np.mean(influence**2))
     estimate, variance = np.mean(estimates), np.mean(spreads) / len(data.y)
-    reach = stats.norm.ppf(0.5 + level / 2) * np.sqrt(variance)
-    ends = np.clip([[estimate - reach], [estimate + reach]], 0.0, 1.0)
-    arrays = np.array([estimate]), np.array([variance]), (ends[0], ends[1])
-    return result(data.many, *arrays, totals(data), "influence-curve", level)
+    arrays = np.array([estimate]), np.array([variance])
+    ends = interval.normal(*arrays, parse_measure("auc", None, None, None), level)
+    return result(data.many, *arrays, ends, totals(data), "influence-curve", level)

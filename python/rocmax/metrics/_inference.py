@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from rocmax import _core
+from rocmax.metrics import _interval as interval
 from rocmax.metrics._clustered import clustered_covariance
 from rocmax.metrics._measure import (
     Measure,
@@ -23,7 +23,7 @@ from rocmax.metrics._measure import (
 from rocmax.metrics._resample import replicate
 from rocmax.metrics._validation import F64, Sample, call, choice, from_dask, is_dask, sample
 
-_METHODS = ("delong", "logit-delong", "wu", "bootstrap")
+_METHODS = ("delong", "logit-delong", "newcombe", "wu", "bootstrap")
 
 
 class ConfidenceInterval(NamedTuple):
@@ -108,10 +108,15 @@ def auc_inference(
         The range of a partial AUC; neither stands for all of the curve.
     normalize : {"width", "mcclish"} or None, default="width"
         What the partial area is divided by.
-    method : {"delong", "logit-delong", "wu", "bootstrap"}, default="delong"
+    method : {"delong", "logit-delong", "newcombe", "wu", "bootstrap"}, default="delong"
         "delong": normal interval, clipped to the values the measure can take. "logit-delong": on
         the log-odds scale, with Student's t and the degrees of freedom of Welch and
-        Satterthwaite. "wu": ``(n-1)/n S10/m + (m-1)/m S01/n`` [2]_, for the scored AUC.
+        Satterthwaite; with fewer than five samples in a class, or an AUC of 0 or 1, the interval
+        of "newcombe". "newcombe": the AUC's score interval, all A with
+        ``(A - AUC)^2 <= z^2 V(A)``, ``V(A) = A(1-A)/(mn) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) +
+        A/(1+A)))`` [4]_: it needs no components, so that few positives or a perfect ranking do not
+        mislead it; real coverage of each is printed by ``benches/python/coverage_metrics.py``.
+        "wu": ``(n-1)/n S10/m + (m-1)/m S01/n`` [2]_, for the scored AUC.
     confidence_level : float, default=0.95
         Nominal coverage.
     n_resamples : int, default=2000
@@ -155,6 +160,9 @@ def auc_inference(
        Theorem 6. :doi:`10.1007/978-3-540-74958-5_44`
     .. [3] N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53,
        1997. :doi:`10.2307/2533958`
+    .. [4] R. G. Newcombe, "Confidence intervals for an effect size measure based on the
+       Mann-Whitney statistic. Part 2: asymptotic methods and evaluation", Statistics in Medicine
+       25, 2006, method 5. :doi:`10.1002/sim.2324`
 
     Examples
     --------
@@ -172,7 +180,9 @@ def auc_inference(
         raise ValueError(f"method='wu' needs metric='scored_auc', got metric={metric!r}")
     if method == "logit-delong" and metric == "scored_auc":
         raise ValueError("method='logit-delong' needs a metric within [0, 1], got 'scored_auc'")
-    if groups is not None and method in ("wu", "bootstrap"):
+    if method == "newcombe" and (metric != "auc" or weight_kind != "frequency"):
+        raise ValueError("method='newcombe' needs metric='auc' and weight_kind='frequency'")
+    if groups is not None and method not in ("delong", "logit-delong"):
         raise ValueError(f"groups need method='delong' or 'logit-delong', got {method!r}")
     if is_dask(y_true, y_score):
         if method == "bootstrap" or groups is not None or weight_kind != "frequency":
@@ -185,6 +195,8 @@ def auc_inference(
     if method == "bootstrap":
         values = replicate(data, measure, stratified, n_resamples, random_state)
         return _bootstrapped(data, measure, values, bootstrap_interval, level)
+    if method == "newcombe":
+        return newcombe(data.many, point_estimates(data, measure), totals(data), level)
     estimate, pos, neg, (n_pos, n_neg) = variance_parts(data, measure, weight_kind, groups)
     return analytic(data.many, estimate, (pos, neg), (n_pos, n_neg), measure, method, level)
 
@@ -205,14 +217,17 @@ def analytic(
         pos, neg = (n_neg - 1) / n_neg * pos, (n_pos - 1) / n_pos * neg
     variance = np.maximum(pos + neg, 0.0)
     if method == "logit-delong":
-        interval = _logit_interval(estimate, pos, neg, sizes, measure, level)
+        ends = interval.logit(estimate, pos, neg, sizes, measure, level)
     else:
-        reach = stats.norm.ppf(0.5 + level / 2) * np.sqrt(variance)
-        interval = (
-            np.clip(estimate - reach, measure.least, measure.most),
-            np.clip(estimate + reach, measure.least, measure.most),
-        )
-    return result(many, estimate, variance, interval, sizes, method, level)
+        ends = interval.normal(estimate, variance, measure, level)
+    return result(many, estimate, variance, ends, sizes, method, level)
+
+
+def newcombe(many: bool, estimate: F64, sizes: tuple[float, float], level: float) -> AUCInference:
+    """Variance and interval of an AUC that its size and those of the classes give."""
+    variance = np.array([interval.newcombe_variance(float(auc), sizes) for auc in estimate])
+    low, high = np.array([interval.newcombe(float(auc), sizes, level) for auc in estimate]).T
+    return result(many, estimate, variance, (low, high), sizes, "newcombe", level)
 
 
 def _auc_moments(y: Any, score: Any, _: None, threads: int) -> tuple[float, list[float], Any]:
@@ -245,24 +260,6 @@ def variance_parts(
     return np.array([value]), parts[0], parts[1], (sizes[0], sizes[1])
 
 
-def _logit_interval(
-    estimate: F64, pos: F64, neg: F64, sizes: tuple[float, float], measure: Measure, level: float
-) -> tuple[F64, F64]:
-    span = measure.most - measure.least
-    share = (estimate - measure.least) / span
-    variance = pos + neg
-    inside = (share > 0) & (share < 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Two samples of a class say little about its variance: Student's t with their few degrees.
-        freedom = variance**2 / (pos**2 / (sizes[0] - 1) + neg**2 / (sizes[1] - 1))
-        quantile = stats.t.ppf(0.5 + level / 2, np.where(variance > 0, freedom, 1.0))
-        logit = np.log(share) - np.log1p(-share)
-        reach = quantile * np.sqrt(variance) / (span * share * (1 - share))
-        low, high = (1 / (1 + np.exp(-(logit + side * reach))) for side in (-1, 1))
-    at_end = [np.where(inside, value, share) for value in (low, high)]
-    return measure.least + span * at_end[0], measure.least + span * at_end[1]
-
-
 def _bootstrapped(data: Sample, measure: Measure, values: F64, kind: str, level: float) -> AUCInference:
     estimate = point_estimates(data, measure)
     tails = np.array([[0.5 - level / 2], [0.5 + level / 2]]) * np.ones(values.shape[1])
@@ -279,7 +276,7 @@ def _bca_tails(data: Sample, measure: Measure, estimate: F64, values: F64, tails
     """Probabilities of the percentiles that correct for bias and acceleration."""
     below = (values < estimate).mean(axis=0) + 0.5 * (values == estimate).mean(axis=0)
     edge = 0.5 / len(values)
-    bias = stats.norm.ppf(np.clip(below, edge, 1 - edge))
+    bias = interval.Law().quantile(np.clip(below, edge, 1 - edge))
     speed = []
     for column in range(values.shape[1]):
         one = data._replace(score=np.ascontiguousarray(data.score[:, column])) if data.many else data
@@ -289,15 +286,15 @@ def _bca_tails(data: Sample, measure: Measure, estimate: F64, values: F64, tails
         second = sum(s / k**2 for s, k in zip(squares, sizes, strict=True))
         third = sum(c / k**3 for c, k in zip(cubes, sizes, strict=True))
         speed.append(third / (6 * second**1.5) if second > 0 else 0.0)
-    moved = bias + stats.norm.ppf(tails)
-    return np.asarray(stats.norm.cdf(bias + moved / (1 - np.array(speed) * moved)))
+    moved = bias + interval.Law().quantile(tails)
+    return np.asarray(interval.Law().cdf(bias + moved / (1 - np.array(speed) * moved)))
 
 
 def result(
     many: bool,
     estimate: F64,
     variance: F64,
-    interval: tuple[F64, F64],
+    ends: tuple[F64, F64],
     sizes: tuple[float, float],
     method: str,
     level: float,
@@ -311,7 +308,7 @@ def result(
         estimate=shaped(estimate),
         variance=shaped(variance),
         standard_error=shaped(np.sqrt(variance)),
-        confidence_interval=ConfidenceInterval(shaped(interval[0]), shaped(interval[1])),
+        confidence_interval=ConfidenceInterval(shaped(ends[0]), shaped(ends[1])),
         n_pos=sizes[0],
         n_neg=sizes[1],
         method=method,

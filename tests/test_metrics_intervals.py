@@ -1,0 +1,91 @@
+"""Intervals where components say little: few positives, a perfect ranking; and what the module imports."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rocmax import metrics
+from rocmax.metrics._compare import _adjusted
+
+
+def exponential_variance(auc, m, n):
+    """Newcombe's variance of method 5, written from Hanley and McNeil's Q1 and Q2 with N = (m + n) / 2 for both."""
+    q1, q2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    return (auc * (1 - auc) + ((m + n) / 2 - 1) * (q1 + q2 - 2 * auc**2)) / (m * n)
+
+
+@pytest.mark.parametrize(("m", "n", "auc"), [(2, 48, 0.7), (10, 10, 0.03), (5, 400, 0.999), (250, 250, 0.5)])
+def test_ends_of_newcombe_solve_his_equation(m, n, auc):
+    # Scores whose AUC is close to what is asked for: so many of the pairs are won, by one positive after the other.
+    won = round(auc * m * n)
+    pos = np.repeat(0.5, m)
+    full, rest = divmod(won, n)
+    pos[:full], pos[full + 1 :] = n + 0.5, -0.5
+    pos[full] = rest - 0.5
+    y, s = np.repeat([1, 0], [m, n]), np.concatenate([pos, np.arange(n)])
+    found = metrics.auc_inference(y, s, method="newcombe", confidence_level=0.9)
+    assert found.estimate == pytest.approx(won / (m * n), abs=1e-12)
+    assert found.variance == pytest.approx(exponential_variance(found.estimate, m, n), rel=1e-12)
+    for end in found.confidence_interval:
+        z = abs(end - found.estimate) / np.sqrt(exponential_variance(end, m, n))
+        assert z == pytest.approx(stats.norm.ppf(0.95), rel=1e-9)
+
+
+def test_a_perfect_ranking_has_an_interval():
+    y, s = [0, 0, 0, 1, 1, 1], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    for method in ("newcombe", "logit-delong"):
+        low, high = metrics.auc_inference(y, s, method=method).confidence_interval
+        assert 0.4 < low < 0.6
+        assert high == 1.0
+        low, high = metrics.auc_inference(y, np.negative(s), method=method).confidence_interval
+        assert low == 0.0
+        assert 0.4 < high < 0.6
+    assert metrics.auc_inference(y, s).confidence_interval == (1.0, 1.0)  # as pROC
+    alone = metrics.auc_inference([0, 0, 1], [1.0, 2.0, 3.0], method="newcombe")
+    assert alone.confidence_interval.low < 0.4
+
+
+def test_few_positives_read_no_components():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) < 4
+    s = rng.normal(size=60) + y
+    logit, newcombe = (metrics.auc_inference(y, s, method=m) for m in ("logit-delong", "newcombe"))
+    assert logit.confidence_interval == newcombe.confidence_interval
+    assert logit.variance == metrics.auc_inference(y, s).variance
+    many = metrics.auc_inference(y, np.stack([s, -s], axis=1), method="newcombe")
+    assert many.confidence_interval.low[0] == newcombe.confidence_interval.low
+    assert many.confidence_interval.low[1] == pytest.approx(1 - newcombe.confidence_interval.high, abs=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"metric": "scored_auc"}, {"weight_kind": "sampling"}])
+def test_newcombe_is_for_the_auc_of_counts(options):
+    with pytest.raises(ValueError, match="method='newcombe' needs metric='auc' and weight_kind='frequency'"):
+        metrics.auc_inference([0, 1, 1, 0], [1.0, 2.0, 3.0, 4.0], method="newcombe", **options)
+
+
+def test_real_coverage_with_two_positives():
+    rng = np.random.default_rng(1)
+    truth, held = stats.norm.cdf(1 / np.sqrt(2)), 0
+    y = np.arange(50) < 2
+    for _ in range(600):
+        low, high = metrics.auc_inference(y, rng.normal(size=50) + y, method="logit-delong").confidence_interval
+        held += low <= truth <= high
+    assert 0.93 < held / 600 < 0.98
+
+
+def test_adjusted_pvalues():
+    p = np.array([0.01, 0.2, 0.011, 0.04, 0.9, 0.04])
+    np.testing.assert_allclose(_adjusted(p, "fdr_bh"), stats.false_discovery_control(p), rtol=1e-12)
+    holm = [max(min(1.0, (6 - k) * q) for k, q in enumerate(np.sort(p)) if q <= x) for x in p]
+    np.testing.assert_allclose(_adjusted(p, "holm"), holm, rtol=1e-12)
+
+
+def test_inference_does_not_import_what_it_does_not_need():
+    code = (
+        "import sys; from rocmax import metrics; metrics.auc_inference, metrics.compare_models;"
+        "sys.exit(any(name in sys.modules for name in ('scipy.stats', 'sklearn')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
