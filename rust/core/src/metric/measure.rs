@@ -1,6 +1,6 @@
 //! The measures by name, and the shortest exact way to each.
 
-use super::counts::{Scratch, Wanted, rank_sums};
+use super::counts::{Scratch, Wanted, pair_counts};
 use super::curve::{Curve, Normalize};
 use super::labels::Labels;
 use super::table::Score;
@@ -85,10 +85,8 @@ pub fn measure<S: Score>(
 /// # Errors
 /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
 pub fn auc<S: Score>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch<S>, ctx: &Ctx<'_>) -> Result<f64> {
-    let [won, lost] = rank_sums(labels, scores, Wanted::Either, scratch, ctx)?;
-    let pairs = 2 * labels.n_pos() as u128 * labels.n_neg() as u128;
-    let won = if labels.n_pos() < labels.n_neg() { pairs - lost.sum } else { won.sum };
-    Ok(won as f64 / pairs as f64)
+    let won = pair_counts(labels, scores, Wanted::Pairs, scratch, ctx)?.doubled();
+    Ok(won as f64 / (2 * labels.n_pos() as u128 * labels.n_neg() as u128) as f64)
 }
 
 /// The AUC and the squares of its components about their mean, all from integers; the cubes are not counted. O(N)
@@ -102,13 +100,14 @@ pub fn auc_moments<S: Score>(
     scratch: &mut Scratch<S>,
     ctx: &Ctx<'_>,
 ) -> Result<(f64, [f64; 2])> {
-    let sums = rank_sums(labels, scores, Wanted::Both, scratch, ctx)?;
+    let counts = pair_counts(labels, scores, Wanted::Squares, scratch, ctx)?;
     let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
+    let pairs = 2 * sizes[0] * sizes[1];
+    let sums = [counts.doubled(), pairs - counts.doubled()];
     let squares = |class: usize| {
         let (size, other) = (sizes[class], sizes[1 - class]);
-        let spread = size * sums[class].squares - sums[class].sum * sums[class].sum;
+        let spread = size * counts.squares[class] - sums[class] * sums[class];
         spread as f64 / (size as f64 * (2.0 * other as f64).powi(2))
     };
-    let pairs = 2 * sizes[0] * sizes[1];
-    Ok((sums[0].sum as f64 / pairs as f64, [squares(0), squares(1)]))
+    Ok((sums[0] as f64 / pairs as f64, [squares(0), squares(1)]))
 }

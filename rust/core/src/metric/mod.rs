@@ -12,6 +12,7 @@ mod draw;
 mod labels;
 mod measure;
 mod replicate;
+mod scatter;
 mod scored;
 mod sum;
 mod table;

@@ -1,4 +1,7 @@
-//! Ranks among one class without a sort: the scores of the class in monotone cells of one or two each.
+//! Ranks among the scores of one class without a sort: the scores lie in monotone cells of one or two each.
+
+use super::labels::TILE;
+use crate::order::Map;
 
 /// A floating-point type of scores; float32 is ranked as it is.
 pub trait Score: Copy + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
@@ -59,104 +62,246 @@ macro_rules! score {
 score!(f64, 4_503_599_627_370_496.0);
 score!(f32, 8_388_608.0);
 
-/// Scores compared at once: those of a cell, as a rule, and some beyond it, which lose every comparison.
-pub(crate) const LANES: usize = 8;
-/// Most cells of a table.
-const MOST_CELLS: usize = 1 << 20;
+/// A map of scores to cells that never descends.
+pub(crate) trait Monotone<S>: Copy + Default {
+    /// Number of cells.
+    fn n_cells(&self) -> usize;
+    /// The cell of a score.
+    fn cell(&self, x: S) -> u32;
+}
+
+impl<S: Score> Monotone<S> for Line<S> {
+    fn n_cells(&self) -> usize {
+        let last: f64 = self.last.into();
+        last as usize + 1
+    }
+
+    #[inline(always)]
+    fn cell(&self, x: S) -> u32 {
+        x.cell(*self)
+    }
+}
+
+impl<S: Score> Monotone<S> for Map {
+    fn n_cells(&self) -> usize {
+        self.n_buckets()
+    }
+
+    #[inline(always)]
+    fn cell(&self, x: S) -> u32 {
+        self.bucket(x.into())
+    }
+}
+
+/// Scores of a cell that are compared at once, those beyond its end losing every comparison; larger cells are sorted.
+const LANES: usize = 4;
 
 /// The scores of a class by ascending cell.
 #[derive(Debug, Default)]
-pub(crate) struct Table<S> {
-    line: Line<S>,
+pub(crate) struct Table<S, M> {
+    map: M,
     /// By cell; then `LANES` times infinity.
     scores: Vec<S>,
     /// Where each cell begins, and the end.
     starts: Vec<u32>,
+    /// The cell of every score that is filled in.
+    cells: Vec<u32>,
     len: usize,
 }
 
-/// Below this many scores they are compared one and all.
-const FEW: usize = LANES;
+/// What a number of scores find in a table: sums over them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Found {
+    /// Of the scores of the table that are below.
+    pub(crate) below: u128,
+    /// Of those that are below or equal.
+    pub(crate) up_to: u128,
+    /// Of the square of both together.
+    pub(crate) squares: u128,
+}
 
-impl<S: Score> Table<S> {
-    /// Fills the table with the scores of all `parts`. O(number of scores).
+impl<S: Score, M: Monotone<S>> Table<S, M> {
+    /// Fills the table. O(number of scores), but for cells that hold many different scores, which are sorted.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, parts: &[&[S]]) {
-        let all = || parts.iter().flat_map(|part| part.iter().copied());
-        self.len = parts.iter().map(|part| part.len()).sum();
-        let cells = if self.len <= FEW { 1 } else { (self.len / 2).next_power_of_two().min(MOST_CELLS) };
-        let (mut low, mut high) = (S::INFINITY, S::default());
-        if let Some(first) = all().next() {
-            (low, high) = (first, first);
+    pub(crate) fn fill(&mut self, map: M, scores: &[S]) {
+        let Self { cells, starts, scores: sorted, .. } = self;
+        (self.map, self.len) = (map, scores.len());
+        cells.resize(usize::max(scores.len(), cells.len()), 0);
+        let cells = &mut cells[..scores.len()];
+        for (cell, &x) in cells.iter_mut().zip(scores) {
+            *cell = map.cell(x);
         }
-        for part in parts {
-            for &x in *part {
-                low = if x < low { x } else { low };
-                high = if x > high { x } else { high };
-            }
-        }
-        self.line = S::line(low, high, cells as u32);
-        self.starts.clear();
-        self.starts.resize(cells + 2, 0);
-        for part in parts {
-            for &x in *part {
-                let count = &mut self.starts[x.cell(self.line) as usize + 2];
-                *count = count.wrapping_add(1);
-            }
+        starts.clear();
+        starts.resize(map.n_cells() + 2, 0);
+        for &cell in &*cells {
+            let count = &mut starts[cell as usize + 2];
+            *count = count.wrapping_add(1);
         }
         let (mut sum, mut most) = (0, 0);
-        for start in &mut self.starts {
+        for start in starts.iter_mut() {
             most = most.max(*start);
             sum = u32::wrapping_add(sum, *start);
             *start = sum;
         }
-        self.scores.resize(usize::max(self.len + LANES, self.scores.len()), S::INFINITY);
-        let scores = self.scores.as_mut_slice();
-        for part in parts {
-            for &x in *part {
-                let next = &mut self.starts[x.cell(self.line) as usize + 1];
-                scores[*next as usize] = x;
-                *next = next.wrapping_add(1);
-            }
+        sorted.resize(usize::max(scores.len() + LANES, sorted.len()), S::INFINITY);
+        for (&x, &cell) in scores.iter().zip(&*cells) {
+            let next = &mut starts[cell as usize + 1];
+            sorted[*next as usize] = x;
+            *next = next.wrapping_add(1);
         }
-        self.scores[self.len..self.len + LANES].fill(S::INFINITY);
+        sorted[scores.len()..scores.len() + LANES].fill(S::INFINITY);
         if most as usize > LANES {
-            for cell in 0..cells {
-                let cell = self.starts[cell] as usize..self.starts[cell + 1] as usize;
+            for ends in starts.windows(2) {
+                let cell = ends[0] as usize..ends[1] as usize;
                 if cell.len() > LANES {
-                    self.scores[cell].sort_unstable_by(S::order);
+                    sort(&mut sorted[cell]);
                 }
             }
         }
     }
 
-    /// How many scores of the table are below `x`, and how many are below or equal to it.
+    /// Ranks those of the scores that are `wanted`.
     #[inline(always)]
-    pub(crate) fn rank(&self, x: S) -> (u32, u32) {
-        let cell = x.cell(self.line) as usize;
-        let (start, end) = (self.starts[cell], self.starts[cell + 1]);
-        if end.wrapping_sub(start) as usize > LANES {
-            return self.rank_in(start, end, x);
+    pub(crate) fn ask(&self, scores: &[S], wanted: impl Fn(usize) -> bool) -> Found {
+        let (starts, sorted) = (self.starts.as_slice(), self.scores.as_slice());
+        let mut found = Found::default();
+        let mut cells = [0; TILE];
+        for (t, tile) in scores.chunks(TILE).enumerate() {
+            let (mut below, mut up_to) = (0u64, 0u64);
+            self.cells(tile, &mut cells);
+            for (k, (&x, &cell)) in tile.iter().zip(&cells).enumerate() {
+                let rank = rank(starts, sorted, cell, x);
+                let weight = u64::from(wanted(t * TILE + k));
+                below = below.wrapping_add(u64::from(rank.0).wrapping_mul(weight));
+                up_to = up_to.wrapping_add(u64::from(rank.1).wrapping_mul(weight));
+            }
+            found.below += u128::from(below);
+            found.up_to += u128::from(up_to);
         }
-        let (mut below, mut up_to) = (0, 0);
-        for &y in &self.scores[start as usize..start as usize + LANES] {
-            // Wrapping: a check for overflow would keep the comparisons from being made at once.
-            below = u32::wrapping_add(below, u32::from(y < x));
-            up_to = u32::wrapping_add(up_to, u32::from(y <= x));
-        }
-        (start.wrapping_add(below), start.wrapping_add(up_to))
+        found
     }
 
-    #[cold]
-    fn rank_in(&self, start: u32, end: u32, x: S) -> (u32, u32) {
-        let cell = &self.scores[start as usize..end as usize];
-        (start + cell.partition_point(|&y| y < x) as u32, start + cell.partition_point(|&y| y <= x) as u32)
+    /// The same with squares. `steps`, of one more than the table has scores, gains one for each wanted score at the
+    /// number of scores below it, and one at that of those below or equal: summed up to and including k it then is
+    /// what the k-th score of the table, in order, would find among those that asked.
+    #[inline(always)]
+    pub(crate) fn ask_squares(&self, scores: &[S], wanted: impl Fn(usize) -> bool, steps: &mut [u64]) -> Found {
+        let (starts, sorted) = (self.starts.as_slice(), self.scores.as_slice());
+        let mut found = Found::default();
+        let mut cells = [0; TILE];
+        for (t, tile) in scores.chunks(TILE).enumerate() {
+            let (mut below, mut up_to, mut squares) = (0u64, 0u64, 0u128);
+            self.cells(tile, &mut cells);
+            for (k, (&x, &cell)) in tile.iter().zip(&cells).enumerate() {
+                let rank = rank(starts, sorted, cell, x);
+                let weight = u64::from(wanted(t * TILE + k));
+                below = below.wrapping_add(u64::from(rank.0).wrapping_mul(weight));
+                up_to = up_to.wrapping_add(u64::from(rank.1).wrapping_mul(weight));
+                let value = u64::from(rank.0).wrapping_add(u64::from(rank.1)).wrapping_mul(weight);
+                squares = squares.wrapping_add(u128::from(value) * u128::from(value));
+                for at in [rank.0, rank.1] {
+                    let step = &mut steps[at as usize];
+                    *step = step.wrapping_add(weight);
+                }
+            }
+            found.below += u128::from(below);
+            found.up_to += u128::from(up_to);
+            found.squares += squares;
+        }
+        found
     }
+
+    #[inline(always)]
+    fn cells(&self, tile: &[S], cells: &mut [u32; TILE]) {
+        for (cell, &x) in cells.iter_mut().zip(tile) {
+            *cell = self.map.cell(x);
+        }
+    }
+
+    /// Number of scores.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+/// How many of the `sorted` scores are below `x`, which belongs to `cell`, and how many are below or equal to it.
+#[inline(always)]
+fn rank<S: Score>(starts: &[u32], sorted: &[S], cell: u32, x: S) -> (u32, u32) {
+    let start = starts[cell as usize];
+    let (mut below, mut up_to) = (0, 0);
+    for &y in &sorted[start as usize..start as usize + LANES] {
+        // Wrapping: a check for overflow would keep the comparisons from being made at once.
+        below = u32::wrapping_add(below, u32::from(y < x));
+        up_to = u32::wrapping_add(up_to, u32::from(y <= x));
+    }
+    if up_to as usize == LANES {
+        let end = starts[cell as usize + 1];
+        if (end.wrapping_sub(start)) as usize > LANES {
+            return rank_in(start, &sorted[start as usize..end as usize], x);
+        }
+    }
+    (start.wrapping_add(below), start.wrapping_add(up_to))
+}
+
+/// The rank of a score that is above the first scores of its `cell`, of which `start` lie in the cells below.
+#[inline(never)]
+fn rank_in<S: Score>(start: u32, cell: &[S], x: S) -> (u32, u32) {
+    // One look for a cell of a single score, repeated.
+    let below = if cell.first().is_none_or(|&y| y >= x) { 0 } else { cell.partition_point(|&y| y < x) };
+    let up_to = if cell.last().is_none_or(|&y| y <= x) { cell.len() } else { cell.partition_point(|&y| y <= x) };
+    (start + below as u32, start + up_to as u32)
+}
+
+/// Sorts the scores of one cell; most often they are all equal.
+#[inline(never)]
+fn sort<S: Score>(cell: &mut [S]) {
+    if cell.windows(2).any(|pair| pair[0] != pair[1]) {
+        cell.sort_unstable_by(S::order);
+    }
+}
+
+/// The sum of squares of the running sums of `steps`, but for the last.
+pub(crate) fn squares(steps: &[u64]) -> u128 {
+    let (mut value, mut squares) = (0u64, 0u128);
+    for step in &steps[..steps.len().saturating_sub(1)] {
+        value = value.wrapping_add(*step);
+        squares = squares.wrapping_add(u128::from(value) * u128::from(value));
+    }
+    squares
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The ranks of `scores` in a table of `sorted`, and the squares from the side of the table.
+    fn check<M: Monotone<f64>>(map: M, sorted: &[f64], scores: &[f64]) {
+        let mut table = Table::default();
+        table.fill(map, sorted);
+        let mut steps = vec![0; table.len() + 1];
+        let mut values = 0;
+        for &x in scores {
+            let below = sorted.iter().filter(|&&y| y < x).count() as u32;
+            let up_to = sorted.iter().filter(|&&y| y <= x).count() as u32;
+            assert_eq!(
+                rank(&table.starts, &table.scores, map.cell(x), x),
+                (below, up_to),
+                "{x} among {}",
+                sorted.len()
+            );
+            let found = table.ask_squares(&[x], |_| true, &mut steps);
+            assert_eq!(found.squares, u128::from(below + up_to).pow(2));
+            values += found.below + found.up_to;
+        }
+        assert_eq!(table.ask(scores, |_| false).up_to, 0);
+        let found = table.ask(scores, |_| true);
+        assert_eq!(found.below + found.up_to, values);
+        let turned = |&y: &f64| {
+            let count = |of: &dyn Fn(f64) -> bool| scores.iter().filter(|&&x| of(x)).count() as u128;
+            (count(&|x| x < y) + count(&|x| x <= y)).pow(2)
+        };
+        assert_eq!(squares(&steps), sorted.iter().map(turned).sum::<u128>());
+    }
 
     #[test]
     fn ranks_are_those_of_a_plain_count() {
@@ -166,17 +311,14 @@ mod tests {
             (state >> 33) as f64 / (1u64 << 31) as f64
         };
         for scale in [1.0, 1e-320, 1e308] {
-            for (n, levels) in [(1, 3.0), (8, 3.0), (9, 2.0), (300, 5.0), (300, 1e9), (2000, 40.0)] {
+            for (n, levels) in [(1, 3.0), (8, 3.0), (9, 2.0), (300, 5.0), (300, 1e9), (1000, 40.0)] {
                 let mut draw = || (next() * levels).floor() / levels * scale * if next() < 0.2 { -1.0 } else { 1.0 };
-                let scores: Vec<f64> = (0..n).map(|_| draw()).collect();
-                let mut table = Table::default();
-                table.fill(&[&scores[..n / 3], &scores[n / 3..]]);
-                let others = [0.0, -0.0, 1.5 * scale, -1.5 * scale, 0.1 * scale];
-                for x in scores.iter().copied().chain(others) {
-                    let below = scores.iter().filter(|&&y| y < x).count() as u32;
-                    let up_to = scores.iter().filter(|&&y| y <= x).count() as u32;
-                    assert_eq!(table.rank(x), (below, up_to), "{x} among {n} of {levels} levels times {scale}");
-                }
+                let sorted: Vec<f64> = (0..n).map(|_| draw()).collect();
+                let mut scores = sorted.clone();
+                scores.extend([0.0, -0.0, 1.5 * scale, -1.5 * scale, 0.1 * scale].iter().filter(|x| x.is_finite()));
+                check(f64::line(-0.8 * scale, scale, n), &sorted, &scores);
+                check(Map::fit(&mut sorted.clone(), n as usize), &sorted, &scores);
+                check(Map::default(), &sorted, &scores);
             }
         }
     }

@@ -85,7 +85,7 @@ impl Map {
     }
 
     #[inline(always)]
-    fn bucket(&self, score: f64) -> u32 {
+    pub(crate) fn bucket(&self, score: f64) -> u32 {
         let at = (self.logarithm(score) - self.low) * self.scale;
         // Not f64::clamp, which has NaN to think of.
         let at = if at > 0.0 { at } else { 0.0 };

@@ -8,6 +8,8 @@ mod map;
 mod select;
 pub(crate) mod sorted;
 
+pub(crate) use map::Map;
+
 use crate::Result;
 use crate::ctx::{CHUNK, Ctx};
 
