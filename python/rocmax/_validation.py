@@ -9,12 +9,13 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
+    _check_sample_weight,
     check_consistent_length,
     column_or_1d,
     validate_data,
 )
 
-from rocmax._typing import AnyArray, Bool
+from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask
 from rocmax.designs._memmap import blocks
 
@@ -55,9 +56,25 @@ def check_fpr_range(value: Any) -> tuple[float, float]:
     return low, high
 
 
-def check_two_classes(y: Any) -> tuple[AnyArray, Bool]:
-    """Return the two sorted classes and which samples are of the second, the positive one."""
+def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
+    """Return one finite weight of at least 0 for each sample; None if all are 1."""
+    if sample_weight is None:
+        return None
+    if is_dask(sample_weight):
+        sample_weight = np.asarray(sample_weight)
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return None if np.all(weight == 1.0) else np.asarray(weight)
+
+
+def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool]:
+    """Return the two sorted classes and which samples are of the second, the positive one.
+
+    Samples of weight 0 may be of any class: they count as negative.
+    """
     y = np.asarray(y)
+    if weight is not None:
+        classes, _ = check_two_classes(y[weight > 0])
+        return classes, np.asarray(y == classes[1])
     if y.dtype.kind in "biu" and y.ndim == 1 and len(y):
         classes = np.array([y.min(), y.max()])  # the common case, in O(n)
         positive = y == classes[1]

@@ -35,8 +35,11 @@ class Kernel:
     coef0: float
 
     @classmethod
-    def resolve(cls, kernel: Any, gamma: Any, degree: Any, coef0: Any, X: Any) -> Self:
-        """Check the parameters; gamma "scale" is 1 / (n_features * variance of X), "auto" 1 / n_features."""
+    def resolve(cls, kernel: Any, gamma: Any, degree: Any, coef0: Any, X: Any, weight: F64 | None = None) -> Self:
+        """Check the parameters; gamma "scale" is 1 / (n_features * variance of X), "auto" 1 / n_features.
+
+        The variance is that of rows which count as often as they weigh.
+        """
         if not callable(kernel) and (not isinstance(kernel, str) or kernel not in KERNELS):
             raise ValueError(f"kernel must be one of {', '.join(map(repr, KERNELS))} or a function, got {kernel!r}")
         if kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -47,7 +50,7 @@ class Kernel:
         function = _of_matrices(kernel, X) if callable(kernel) else None
         name = kernel if function is None else "function"
         used = name in ("rbf", "poly", "sigmoid")
-        return cls(name, function, _gamma(gamma, X) if used else 0.0, float(degree), float(coef0))
+        return cls(name, function, _gamma(gamma, X, weight) if used else 0.0, float(degree), float(coef0))
 
     def __call__(self, X: Any, Z: Any) -> AnyArray:
         """Return the values between the rows of X and of Z; X itself if precomputed."""
@@ -90,11 +93,11 @@ class Kernel:
         return scores
 
 
-def _gamma(gamma: Any, X: Any) -> float:
+def _gamma(gamma: Any, X: Any, weight: F64 | None) -> float:
     if isinstance(gamma, str) and gamma in ("scale", "auto"):
         if gamma == "auto":
             return 1.0 / int(X.shape[1])
-        scale = int(X.shape[1]) * _variance(X)
+        scale = int(X.shape[1]) * _variance(X, weight)
         return 1.0 / scale if scale > 0 else 1.0
     try:
         number = float(gamma)
@@ -105,14 +108,20 @@ def _gamma(gamma: Any, X: Any) -> float:
     return number
 
 
-def _variance(X: Any) -> float:
+def _variance(X: Any, weight: F64 | None) -> float:
     """Return the variance of all entries of X, the zeros of a sparse matrix among them."""
-    if not sp.issparse(X):
+    if not sp.issparse(X) and weight is None:
         return float(X.var(dtype=np.float64))
-    matrix: Any = X
-    size = matrix.shape[0] * matrix.shape[1]
+    share = (np.ones(X.shape[0]) if weight is None else weight) / X.shape[1]
+    share /= X.shape[0] if weight is None else weight.sum()
+    if not sp.issparse(X):
+        mean = float(share @ X.sum(axis=1, dtype=np.float64))
+        centred = X - mean
+        return float(share @ np.einsum("ij,ij->i", centred, centred))
+    matrix: Any = X  # CSR, as all checked features are
     stored = np.asarray(matrix.data, dtype=np.float64)
-    return float(stored @ stored / size - (stored.sum() / size) ** 2)
+    of_stored = np.repeat(share, np.diff(matrix.indptr))
+    return float(of_stored @ stored**2 - (of_stored @ stored) ** 2)
 
 
 def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:

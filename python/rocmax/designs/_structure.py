@@ -14,30 +14,37 @@ if TYPE_CHECKING:
 _ROWS = 4096
 
 
-def centred(values: F64, positive: Bool) -> F64:
-    """Return (v - mean of its class) / size of its class along the first axis: R v, R as in Sigma = X' R X."""
+def centred(values: F64, positive: Bool, weight: F64 | None = None) -> F64:
+    """Return w (v - mean of its class) / weight of its class along the first axis: R v, R as in Sigma = X' R X."""
     out = np.array(values, dtype=np.float64)
     for members in (positive, ~positive):
-        block = out[members]
-        out[members] = (block - block.mean(axis=0)) / len(block)
+        block, share = out[members], _shares(members, weight)
+        out[members] = ((block - share @ block).T * share).T
     return out
 
 
-def class_covariance(X: Any, positive: Bool) -> F64:
-    """Return Sigma, each covariance divided by the size of its class (not size - 1); one pass over X in row blocks."""
+def class_covariance(X: Any, positive: Bool, weight: F64 | None = None) -> F64:
+    """Return Sigma, each covariance divided by the weight of its class (not less 1); one pass over X in row blocks."""
     dim = X.shape[1]
     require_memory(3 * 8 * dim * dim, f"the covariance of {dim} features")
     sigma = np.zeros((dim, dim))
-    sums = np.zeros((2, dim))
-    counts = np.array([np.sum(~positive), np.sum(positive)])
+    means = np.zeros((2, dim))
+    shares = np.empty(len(positive))
+    for members in (positive, ~positive):
+        shares[members] = _shares(members, weight)
     origin = _dense(X[:1])[0]
     for first in range(0, len(positive), _ROWS):
         rows = _dense(X[first : first + _ROWS]) - origin
-        labels = positive[first : first + _ROWS].astype(int)
-        sigma += rows.T @ (rows / counts[labels][:, None])
-        np.add.at(sums, labels, rows)
-    means = sums / counts[:, None]
+        weighted = rows * shares[first : first + _ROWS, None]
+        sigma += rows.T @ weighted
+        np.add.at(means, positive[first : first + _ROWS].astype(int), weighted)
     return np.asarray(sigma - means.T @ means)
+
+
+def _shares(members: Bool, weight: F64 | None) -> F64:
+    """Return the weight of each member of a class over that of the class; one over their number without weights."""
+    own = np.ones(int(members.sum())) if weight is None else weight[members]
+    return np.asarray(own / own.sum())
 
 
 def _dense(rows: Any) -> F64:
@@ -51,10 +58,10 @@ class StructuredDesign:
     Minimising 1/2 <w, w> + C R(Xw) under it is the structure-embedded machine: 1/2 |w|^2 + lambda/2 w'Sigma w + C R.
     """
 
-    def __init__(self, design: "Design", X: Any, positive: Bool, structure: float) -> None:
+    def __init__(self, design: "Design", X: Any, positive: Bool, structure: float, weight: F64 | None = None) -> None:
         self.n_samples, self.dim = design.n_samples, design.dim
         self._design = design
-        self._metric = structure * class_covariance(X, positive)
+        self._metric = structure * class_covariance(X, positive, weight)
         self._metric[np.diag_indices(self.dim)] += 1.0
         self._factor = cho_factor(self._metric)
 
@@ -68,34 +75,36 @@ class StructuredDesign:
         return u @ self._metric @ v.T
 
 
-def structured_gram(matrix: AnyArray, positive: Bool, structure: float) -> AnyArray:
+def structured_gram(matrix: AnyArray, positive: Bool, structure: float, weight: F64 | None = None) -> AnyArray:
     """Return the kernel matrix K' of k'(x, z) = phi(x)'(I + lambda Sigma)^-1 phi(z), given K.
 
-    K' = K - lambda K H (I + lambda H K H)^-1 H K with H the square root of R (see `centred`), which is singular, so
-    that the inverse of R in the published form does not exist. O(N^3), four matrices at a time.
+    K' = K - lambda K H (I + lambda H'K H)^-1 H'K with H a root of R = H H' (see `centred`), which is singular, so that
+    the inverse of R in the published form does not exist. O(N^3), four matrices at a time.
     """
     n = len(matrix)
     require_memory(3 * 8 * n * n, f"the structured kernel matrix of {n} samples, beside the kernel matrix,")
-    half = _root(matrix, positive)
-    system = structure * _root(half.T, positive).T
+    half = _root(matrix, positive, weight)
+    system = structure * _root(half.T, positive, weight).T
     system[np.diag_indices(n)] += 1.0
     factor, _ = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
     half = solve_triangular(factor, half, lower=True, overwrite_b=True, check_finite=False)
     return np.asarray(matrix - (structure * (half.T @ half)), dtype=matrix.dtype)
 
 
-def plain_coefficients(coefs: F64, scores: F64, positive: Bool, structure: float) -> F64:
+def plain_coefficients(coefs: F64, scores: F64, positive: Bool, structure: float, weight: F64 | None = None) -> F64:
     """Return the coefficients over k of the function that has `coefs` over k'.
 
     (I + lambda Sigma) w = sum_l a_l phi(x_l) gives w = sum_l (a - lambda R s)_l phi(x_l), s the training scores.
     """
-    return coefs - structure * centred(scores, positive)
+    return coefs - structure * centred(scores, positive, weight)
 
 
-def _root(values: AnyArray, positive: Bool) -> F64:
-    """Return H v along the first axis: (v - mean of its class) / sqrt(size of its class)."""
+def _root(values: AnyArray, positive: Bool, weight: F64 | None) -> F64:
+    """Return H'v along the first axis: the root of its share of the class times (v - mean of its class)."""
     out = np.array(values, dtype=np.float64)
     for members in (positive, ~positive):
-        block = out[members]
-        out[members] = (block - block.mean(axis=0)) / np.sqrt(len(block))
+        block, share = out[members], _shares(members, weight)
+        block -= share @ block
+        block *= np.sqrt(share)[:, None]
+        out[members] = block
     return out

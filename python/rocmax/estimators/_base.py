@@ -8,7 +8,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import check_features, check_training_data, check_two_classes
+from rocmax._validation import check_features, check_sample_weight, check_training_data, check_two_classes
 
 
 class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -56,9 +56,15 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validate_training(self, X: Any, y: Any) -> tuple[Any, Bool]:
         """Return the checked features and which samples are positive; set ``classes_``."""
-        X, y = check_training_data(self, X, y)
-        self.classes_, positive = check_two_classes(y)
+        X, positive, _ = self._validate_weighted(X, y, None)
         return X, positive
+
+    def _validate_weighted(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Bool, F64 | None]:
+        """Return the same and the weights of the samples, None if all are 1."""
+        X, y = check_training_data(self, X, y)
+        weight = check_sample_weight(sample_weight, X)
+        self.classes_, positive = check_two_classes(y, weight)
+        return X, positive, weight
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -34,18 +34,18 @@ class KernelRanker(Ranker):
     # Kernels whose scores need no training samples.
     _without_samples: tuple[str, ...] = ("precomputed",)
 
-    def _set_kernel(self, X: Any) -> Kernel:
+    def _set_kernel(self, X: Any, weight: F64 | None = None) -> Kernel:
         """Resolve the kernel on the training samples and keep what later scores need."""
         if is_dask(X) and self.kernel != "linear":
             raise ValueError(f"X is a dask array, which only kernel='linear' takes, got kernel={self.kernel!r}")
-        self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X)
+        self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, weight)
         self._samples = None if self._kernel.name in self._without_samples else X
         return self._kernel
 
-    def _dual_coef(self, model: Model, positive: Bool, structure: float) -> F64:
+    def _dual_coef(self, model: Model, positive: Bool, structure: float, weight: F64 | None = None) -> F64:
         """Return the coefficients over k of a model of `kernel_design`."""
         coefs, scores = model.vector[: len(positive)], model.scores
-        return np.array(plain_coefficients(coefs, scores, positive, structure) if structure else coefs)[None]
+        return np.array(plain_coefficients(coefs, scores, positive, structure, weight) if structure else coefs)[None]
 
     def _scores(self, X: Any) -> F64:
         return self._kernel.scores(X, self._samples, self.dual_coef_[0])
@@ -56,12 +56,20 @@ class KernelRanker(Ranker):
         return tags
 
 
-def kernel_design(kernel: Kernel, X: Any, positive: Bool, structure: float, dtype: type = np.float64) -> Design:
+def kernel_design(
+    kernel: Kernel,
+    X: Any,
+    positive: Bool,
+    structure: float,
+    *,
+    weight: F64 | None = None,
+    dtype: type = np.float64,
+) -> Design:
     """Return the training samples in the space of the kernel: features of the linear one, else a kernel matrix."""
     if kernel.name == "linear":
-        return StructuredDesign(as_design(X), X, positive, structure) if structure else as_design(X)
+        return StructuredDesign(as_design(X), X, positive, structure, weight) if structure else as_design(X)
     gram = kernel.gram(X, dtype)
-    return KernelDesign(structured_gram(gram, positive, structure) if structure else gram)
+    return KernelDesign(structured_gram(gram, positive, structure, weight) if structure else gram)
 
 
 def check_kernel_dtype(value: Any) -> type:

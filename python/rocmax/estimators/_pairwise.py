@@ -293,7 +293,7 @@ class AUCSVC(KernelRanker):
         return neighbor_pairs(X, positive, self.n_neighbors, self.neighbor_rule, threads)
 
     def _design(self, X: Any, positive: Bool, structure: float) -> Design:
-        design = kernel_design(self._kernel, X, positive, structure, check_kernel_dtype(self.kernel_dtype))
+        design = kernel_design(self._kernel, X, positive, structure, dtype=check_kernel_dtype(self.kernel_dtype))
         return DualDesign(design) if self._kernel.name == "linear" else design
 
     def _report(self, callback: Callback | None) -> Callback | None:

@@ -148,7 +148,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, callback: Callback | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -157,6 +157,10 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
             Training samples; float32 is not copied to float64.
         y : array-like of shape (n_samples,)
             Labels of two classes; the second in sorted order is the positive one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of at least 0; a pair weighs w_i w_j. Whole numbers are repetitions, 0 leaves a sample out. With
+            others the range ends at exactly the shares low and high of the negatives' weight, through a sample if
+            need be, where counts are rounded outwards.
         callback : callable, default=None
             Called after each step with a ``Progress`` (objective, bound, partial_auc, gap).
 
@@ -171,19 +175,19 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         max_iter, structure = check_count("max_iter", self.max_iter), check_nonnegative("structure", self.structure)
         check_threshold(self.threshold)
         threads = n_threads(self.n_jobs)
-        X, positive = self._validate_training(X, y)
+        X, positive, weight = self._validate_weighted(X, y, sample_weight)
 
-        self._set_kernel(X)
+        self._set_kernel(X, weight)
         plain = self._kernel.name == "linear" and not structure
-        design = None if plain else kernel_design(self._kernel, X, positive, structure)
-        training = Training(X, positive, fpr_range, threads, design=design)
+        design = None if plain else kernel_design(self._kernel, X, positive, structure, weight=weight)
+        training = Training(X, positive, fpr_range, threads, weight=weight, design=design)
         result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, callback=self._report(callback))
 
-        self._store(result, surrogate, positive)
+        self._store(result, surrogate, positive, weight)
         self.__dict__.pop("dual_coef_", None)
         if self._kernel.name != "linear":
             del self.coef_
-            self.dual_coef_ = self._dual_coef(result.model, positive, structure)
+            self.dual_coef_ = self._dual_coef(result.model, positive, structure, weight)
         self._warn(result, C)
         if self.verbose:
             print(

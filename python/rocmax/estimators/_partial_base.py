@@ -27,7 +27,7 @@ class PartialAUCModel(Ranker):
     def _scores(self, X: Any) -> F64:
         return as_design(X).scores(self.coef_[0])
 
-    def _store(self, result: SolverResult, surrogate: str, positive: Bool) -> None:
+    def _store(self, result: SolverResult, surrogate: str, positive: Bool, weight: F64 | None) -> None:
         self.surrogate_ = surrogate
         self.coef_ = result.model.vector[None].copy()
         self.objective_ = result.objective
@@ -37,7 +37,7 @@ class PartialAUCModel(Ranker):
             name: np.array([getattr(progress, name) for progress in result.history])
             for name in ("objective", "bound", "partial_auc")
         }
-        self.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold)])
+        self.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold, weight)])
 
     def _warn(self, result: SolverResult, C: float) -> None:
         """Say what the certificate does not promise; called from `fit`."""

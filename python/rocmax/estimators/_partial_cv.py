@@ -5,9 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from threadpoolctl import threadpool_limits
 
 from rocmax._threads import n_threads
@@ -18,7 +20,7 @@ from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
-from rocmax.metrics import partial_auc_score
+from rocmax.metrics import partial_auc_score, partial_auc_scorer
 from rocmax.solvers import Progress, SolverResult
 
 # What "auto" lets the validation choose among on a partial range.
@@ -103,7 +105,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose and fit the model.
 
         Parameters
@@ -112,6 +114,11 @@ class PartialAUCSVCCV(PartialAUCModel):
             Training samples; the rows of each fold are copied.
         y : array-like of shape (n_samples,)
             Labels of two classes; the second in sorted order is the positive one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights as in ``PartialAUCSVC.fit``. They go to `scoring` too; with metadata routing, to a scorer of your
+            own only if it requests them.
+        **params : dict
+            With scikit-learn's metadata routing enabled: what the splitter and the scorer request, such as `groups`.
 
         Returns
         -------
@@ -125,22 +132,24 @@ class PartialAUCSVCCV(PartialAUCModel):
         selection = check_choice("selection", self.selection, ("best", "one-standard-error"))
         check_positive("tol", self.tol), check_count("max_iter", self.max_iter), check_threshold(self.threshold)
         threads = n_threads(self.n_jobs)
-        X, positive = self._validate_training(X, y)
+        X, positive, weight = self._validate_weighted(X, y, sample_weight)
         labels = self.classes_[positive.astype(int)]
-        folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
+        split_params, score_params = self._routed(sample_weight, params)
+        folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **split_params))
         for k, (train, test) in enumerate(folds):
             for part in (train, test):
-                if len(np.unique(positive[part])) < 2:
+                counted = part if weight is None else part[weight[part] > 0]
+                if len(np.unique(positive[counted])) < 2:
                     raise ValueError(f"cv: fold {k} leaves one class only; use fewer folds or stratified ones")
 
-        scores = self._validation_scores(X, positive, folds, surrogates, Cs, threads)
+        scores = self._validation_scores(X, positive, weight, folds, surrogates, Cs, threads, score_params)
         self.Cs_, self.scores_ = np.array(Cs), {name: scores[:, k] for k, name in enumerate(surrogates)}
         chosen, column = _choose(scores, selection)
         self.C_ = Cs[column]
-        training = Training(X, positive, fpr_range, threads)
+        training = Training(X, positive, fpr_range, threads, weight=weight)
         path = training.path(surrogates[chosen], Cs[: column + 1], tol=self.tol, max_iter=self.max_iter)
         result = list(path)[-1]
-        self._store(result, surrogates[chosen], positive)
+        self._store(result, surrogates[chosen], positive, weight)
         self._warn(result, self.C_)
         if self.verbose:
             print(
@@ -149,8 +158,46 @@ class PartialAUCSVCCV(PartialAUCModel):
             )
         return self
 
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return what `fit` takes for itself and what it passes on, as scikit-learn's routing asks.
+
+        Returns
+        -------
+        MetadataRouter
+            Requests of this estimator, of the splitter and of the scorer.
+        """
+        scorer = partial_auc_scorer(self.fpr_range).set_score_request(sample_weight=True)
+        if self.scoring is not None:
+            scorer = check_scoring(self, self.scoring)
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=check_cv(self.cv), method_mapping=MethodMapping().add(caller="fit", callee="split"))
+            .add(scorer=scorer, method_mapping=MethodMapping().add(caller="fit", callee="score"))
+        )
+
+    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the arguments for the splitter and for the scorer."""
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            return routed.splitter.split, routed.scorer.score
+        if params:
+            raise TypeError(
+                f"fit got {', '.join(map(repr, params))}, which only scikit-learn's metadata routing can pass on: "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
+        return {}, {} if sample_weight is None else {"sample_weight": sample_weight}
+
     def _validation_scores(
-        self, X: Any, positive: Bool, folds: list[Any], surrogates: tuple[str, ...], Cs: list[float], threads: int
+        self,
+        X: Any,
+        positive: Bool,
+        weight: F64 | None,
+        folds: list[Any],
+        surrogates: tuple[str, ...],
+        Cs: list[float],
+        threads: int,
+        score_params: dict[str, Any],
     ) -> F64:
         """Return the scores, of shape (n_folds, n_surrogates, n_Cs)."""
         workers = min(threads, len(folds))
@@ -162,14 +209,27 @@ class PartialAUCSVCCV(PartialAUCModel):
 
         def fold(rows: tuple[AnyArray, AnyArray]) -> list[list[float]]:
             train, test = rows
-            training = Training(X[train], positive[train], self.fpr_range, max(1, threads // workers))
+            of_train, of_test = (None if weight is None else weight[part] for part in rows)
+            inner = max(1, threads // workers)
+            training = Training(X[train], positive[train], self.fpr_range, inner, weight=of_train)
             X_test = X[test]
+            own = {name: _rows(value, test, len(positive)) for name, value in score_params.items()}
             options = {"tol": self.tol, "max_iter": self.max_iter, "callback": check}
+
+            def score(result: SolverResult) -> float:
+                if self.scoring is None:
+                    scores = as_design(X_test).scores(result.model.vector)
+                    return float(
+                        partial_auc_score(
+                            positive[test], scores, fpr_range=self.fpr_range, sample_weight=of_test, n_jobs=1
+                        )
+                    )
+                model = self._model(result, positive[train], of_train)
+                labels = self.classes_[positive[test].astype(int)]
+                return float(check_scoring(model, self.scoring)(model, X_test, labels, **own))
+
             return [
-                [
-                    self._validation_score(result, positive[train], X_test, positive[test])
-                    for result in training.path(name, Cs, **options)  # type: ignore[arg-type]
-                ]
+                [score(result) for result in training.path(name, Cs, **options)]  # type: ignore[arg-type]
                 for name in surrogates
             ]
 
@@ -183,15 +243,20 @@ class PartialAUCSVCCV(PartialAUCModel):
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _validation_score(self, result: SolverResult, positive: Bool, X_test: Any, positive_test: Bool) -> float:
-        vector = result.model.vector
-        if self.scoring is None:
-            scores = as_design(X_test).scores(vector)
-            return float(partial_auc_score(positive_test, scores, fpr_range=self.fpr_range, n_jobs=1))
-        model = clone(self)
-        model.classes_, model.n_features_in_, model.coef_ = self.classes_, self.n_features_in_, vector[None]
-        model.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold)])
-        return float(check_scoring(model, self.scoring)(model, X_test, self.classes_[positive_test.astype(int)]))
+    def _model(self, result: SolverResult, positive: Bool, weight: F64 | None) -> Self:
+        """Return a fitted model of a fold, for a scorer."""
+        model: Self = clone(self)
+        model.classes_, model.n_features_in_ = self.classes_, self.n_features_in_
+        model.coef_ = result.model.vector[None]
+        model.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold, weight)])
+        return model
+
+
+def _rows(value: Any, rows: AnyArray, n_samples: int) -> Any:
+    """Return the given rows of a value that has one for each sample, others as they are."""
+    if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_samples:
+        return np.asarray(value)[rows]
+    return value
 
 
 def _choose(scores: F64, selection: str) -> tuple[int, int]:

@@ -56,6 +56,7 @@ def partial_auc_path(
     *,
     Cs: Any = DEFAULT_CS,
     surrogate: str = "auto",
+    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 2000,
     n_jobs: int | None = None,
@@ -75,8 +76,8 @@ def partial_auc_path(
         The false positive rates that matter.
     Cs : sequence of float, default=10 values from 1e-2 to 1e4
         Weights of the mean pair loss, in any order.
-    surrogate, tol, max_iter, n_jobs
-        As in :class:`PartialAUCSVC`.
+    surrogate, sample_weight, tol, max_iter, n_jobs
+        As in :class:`PartialAUCSVC` and its ``fit``.
 
     Returns
     -------
@@ -97,8 +98,8 @@ def partial_auc_path(
     ascending = check_Cs(Cs)
     tol, max_iter = check_positive("tol", tol), check_count("max_iter", max_iter)
     threads = n_threads(n_jobs)
-    X, positive = PartialAUCSVC()._validate_training(X, y)
-    training = Training(X, positive, fpr_range, threads)
+    X, positive, weight = PartialAUCSVC()._validate_weighted(X, y, sample_weight)
+    training = Training(X, positive, fpr_range, threads, weight=weight)
     results = list(training.path(surrogate, ascending, tol=tol, max_iter=max_iter))
     return PartialAUCPath(
         Cs=np.array(ascending),

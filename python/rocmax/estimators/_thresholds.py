@@ -25,7 +25,7 @@ def check_threshold(threshold: Any) -> tuple[str, float]:
     )
 
 
-def choose_threshold(scores: F64, positive: Bool, threshold: Any) -> float:
+def choose_threshold(scores: F64, positive: Bool, threshold: Any, weight: F64 | None = None) -> float:
     """Return t such that predicting positive where score > t follows the rule on these scores.
 
     Every rule but "midpoint" picks a cut between two neighbouring distinct scores and returns the middle of them, or a
@@ -43,14 +43,23 @@ def choose_threshold(scores: F64, positive: Bool, threshold: Any) -> float:
         - "youden": the largest true positive rate less false positive rate;
         - ("fpr", rate): the largest true positive rate with a false positive rate of at most `rate`;
         - ("cost", ratio): the lowest cost when a false positive costs `ratio` false negatives.
+    weight : ndarray of shape (n_samples,), default=None
+        Weights of the samples in every rate; those without weight are left out.
     """
     rule, number = check_threshold(threshold)
+    if weight is not None:
+        kept = weight > 0
+        scores, positive, weight = scores[kept], positive[kept], weight[kept]
     if rule == "midpoint":
         return float(scores[positive].min() / 2 + scores[~positive].max() / 2)
-    if rule == "eer":
+    if rule == "eer" and weight is None:
         return _equal_rates(scores, positive)
-    cuts, fp, tp = _cuts(scores, positive)
+    cuts, fp, tp = _cuts(scores, positive, np.ones(len(scores)) if weight is None else weight)
     n_pos, n_neg = tp[-1], fp[-1]
+    if rule == "eer":
+        excess = fp / n_neg - (n_pos - tp) / n_pos
+        first = int(np.argmax(excess >= 0))
+        return float(cuts[first] if excess[first] < -excess[first - 1] else cuts[first - 1])
     losses = {
         "youden": fp / n_neg - tp / n_pos,
         "fpr": np.where(fp <= number * n_neg * (1 + 1e-12), -tp / n_pos, np.inf),
@@ -60,7 +69,7 @@ def choose_threshold(scores: F64, positive: Bool, threshold: Any) -> float:
 
 
 def _equal_rates(scores: F64, positive: Bool) -> float:
-    """Return the cut of rule "eer" by bisection: the difference of the two rates is monotone in the cut."""
+    """Return the cut of rule "eer" without weights, by bisection: the rates' difference is monotone in the cut."""
     ascending, of_pos = np.sort(scores), np.sort(scores[positive])
     n, n_pos = len(ascending), len(of_pos)
 
@@ -83,15 +92,15 @@ def _equal_rates(scores: F64, positive: Bool) -> float:
     return float(between if between < ascending[k] else ascending[k - 1])
 
 
-def _cuts(scores: F64, positive: Bool) -> tuple[F64, F64, F64]:
-    """Return every cut from the highest down, with the numbers of false and true positives above it."""
+def _cuts(scores: F64, positive: Bool, weight: F64) -> tuple[F64, F64, F64]:
+    """Return every cut from the highest down, with the weights of the false and true positives above it."""
     order = np.argsort(-scores)  # the order inside a tie does not matter
     descending = scores[order]
     last = np.append(np.flatnonzero(np.diff(descending)), len(scores) - 1)
     upper, lower = descending[last[:-1]], descending[last[:-1] + 1]
     middle = upper / 2 + lower / 2
     between = np.where(middle < upper, middle, lower)
-    tp = np.cumsum(positive[order])[last]
-    fp = last + 1 - tp
+    tp = np.cumsum((weight * positive)[order])[last]
+    fp = np.cumsum((weight * ~positive)[order])[last]
     low = np.nextafter(descending[-1], -np.inf)
     return np.concatenate([[descending[0]], between, [low]]), np.append(0, fp), np.append(0, tp)

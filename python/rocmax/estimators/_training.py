@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from rocmax import _core
-from rocmax._typing import Bool
+from rocmax._typing import F64, Bool
 from rocmax._validation import check_choice
 from rocmax.designs import Design, as_design
 from rocmax.risks import Difference, Hinge, Naive, Oracle, Ramp, Risk, Tight
@@ -44,12 +44,19 @@ class Training:
     """Cuts depend on the surrogate alone, so every further C, or start of a descent, goes on with those there are."""
 
     def __init__(
-        self, X: Any, positive: Bool, fpr_range: tuple[float, float], n_threads: int, *, design: Design | None = None
+        self,
+        X: Any,
+        positive: Bool,
+        fpr_range: tuple[float, float],
+        n_threads: int,
+        *,
+        weight: F64 | None = None,
+        design: Design | None = None,
     ) -> None:
         # Logistic regression on X is a model of the plain design only.
-        self._X, self._labels = (X if design is None else None), positive
+        self._X, self._labels, self._weight = (X if design is None else None), positive, weight
         self._design = as_design(X) if design is None else design
-        self._problem = _core.Problem(positive)
+        self._problem = _core.Problem(positive, weight)
         self._fpr_range = fpr_range
         self._n_threads = n_threads
         self._logistic: Model | None = None
@@ -106,7 +113,7 @@ class Training:
         ):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                vector = LogisticRegression().fit(self._X, self._labels).coef_[0].astype(np.float64)
+                vector = LogisticRegression().fit(self._X, self._labels, self._weight).coef_[0].astype(np.float64)
             self._logistic = Model(vector, self._design.scores(vector), float(vector @ vector))
         return models + ([] if self._logistic is None else [self._logistic])
 

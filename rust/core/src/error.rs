@@ -61,6 +61,22 @@ impl Error {
         if expected == got { Ok(()) } else { Err(Error::Length { name, expected, got }) }
     }
 
+    /// One finite, non-negative weight for each of `n_samples`.
+    pub(crate) fn check_weights(n_samples: usize, weights: &[f64]) -> Result<()> {
+        Error::check_len("sample_weight", n_samples, weights.len())?;
+        match weights.iter().enumerate().find(|(_, w)| !(**w >= 0.0 && w.is_finite())) {
+            None => Ok(()),
+            Some((index, &value)) if !value.is_finite() => {
+                Err(Error::NonFinite { name: "sample_weight", index, value })
+            }
+            Some((index, value)) => Err(Error::Domain {
+                name: "sample_weight",
+                domain: "non-negative",
+                value: format!("{value} at index {index}"),
+            }),
+        }
+    }
+
     /// The error for the first value of `values` that is NaN or infinite.
     ///
     /// Kernels detect a bad value inside their own pass over the data; only then is this second pass made.

@@ -50,30 +50,62 @@ pub fn partial_auc_curve(problem: &Problem, scores: &[f64], range: RateRange) ->
     area
 }
 
-/// Twin of [`crate::oracle::Tight`]: every prefix length of every positive is tried.
-pub fn tight(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
-    let (pos, neg) = split(problem, scores);
-    let (j_a, j_b) = range.ranks(neg.len());
-    let gain = |s: f64, r: usize| neg[..r].iter().map(|t| t - s).sum::<f64>() + r.saturating_sub(j_a) as f64;
-    let best = |s: f64| (0..=j_b).map(|r| gain(s, r)).fold(f64::NEG_INFINITY, f64::max);
-    pos.iter().map(|&s| best(s)).sum::<f64>() / (pos.len() * (j_b - j_a)) as f64
+/// Scores and weights of one class, by descending score.
+fn members(problem: &Problem, scores: &[f64], class: bool) -> Vec<(f64, f64)> {
+    let weight = |i: usize| problem.weights().map_or(1.0, |weights| weights.values[i]);
+    let labelled = scores.iter().zip(problem.labels()).enumerate();
+    let mut kept: Vec<_> = labelled.filter(|(_, (_, l))| **l == class).map(|(i, (s, _))| (*s, weight(i))).collect();
+    kept.sort_by(|x, y| y.0.total_cmp(&x.0));
+    kept
 }
 
-/// Twin of [`crate::oracle::Naive`]: every prefix length of every positive is tried.
-pub fn structural(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
-    let (pos, neg) = split(problem, scores);
-    let (j_a, j_b) = range.ranks(neg.len());
-    let gain = |s: f64, r: usize| neg[..r].iter().map(|t| t - s).sum::<f64>() + r.min(j_b).saturating_sub(j_a) as f64;
-    let best = |s: f64| (0..=neg.len()).map(|r| gain(s, r)).fold(f64::NEG_INFINITY, f64::max);
-    pos.iter().map(|&s| best(s)).sum::<f64>() / (pos.len() * (j_b - j_a)) as f64
+/// The parts of `members`, each as long as it weighs, that lie between two places in their order.
+fn between(members: &[(f64, f64)], (from, to): (f64, f64)) -> Vec<(f64, f64)> {
+    let mut before = 0.0;
+    let mut kept = Vec::new();
+    for &(t, w) in members {
+        let part = f64::min(before + w, to) - f64::max(before, from);
+        if part > 0.0 {
+            kept.push((t, part));
+        }
+        before += w;
+    }
+    kept
+}
+
+/// The mean over the pairs of the range of something, given its sum over the negatives for each positive.
+fn mean_of_rows(problem: &Problem, scores: &[f64], range: RateRange, row: impl Fn(f64) -> f64) -> f64 {
+    let (pos, (j_a, j_b)) = (members(problem, scores, true), problem.ranks(range));
+    let total = pos.iter().map(|(_, w)| w).sum::<f64>();
+    pos.iter().map(|&(s, w)| w * row(s)).sum::<f64>() / (total * (j_b - j_a))
+}
+
+/// The best prefix of `(t, weight, gain of each unit)` for a positive.
+fn best_prefix(s: f64, order: &[(f64, f64, f64)]) -> f64 {
+    let (mut now, mut best) = (0.0, 0.0);
+    for (t, weight, gain) in order {
+        now += weight * (t - s + gain);
+        best = f64::max(best, now);
+    }
+    best
+}
+
+/// Twin of [`crate::oracle::Tight`], and of [`crate::oracle::Naive`] with `to_bottom`: every prefix of every positive is
+/// tried.
+pub fn structural(problem: &Problem, scores: &[f64], range: RateRange, to_bottom: bool) -> f64 {
+    let (neg, (j_a, j_b)) = (members(problem, scores, false), problem.ranks(range));
+    let part = |ends, gain| between(&neg, ends).into_iter().map(move |(t, w)| (t, w, gain));
+    let mut order: Vec<_> = part((0.0, j_a), 0.0).chain(part((j_a, j_b), 1.0)).collect();
+    if to_bottom {
+        order.extend(part((j_b, f64::INFINITY), 0.0));
+    }
+    mean_of_rows(problem, scores, range, |s| best_prefix(s, &order))
 }
 
 /// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of [`crate::oracle::TopHinge`].
 pub fn mean_pair_loss(problem: &Problem, scores: &[f64], range: RateRange, loss: impl Fn(f64) -> f64) -> f64 {
-    let (pos, neg) = split(problem, scores);
-    let (j_a, j_b) = range.ranks(neg.len());
-    let row = |s: f64| neg[j_a..j_b].iter().map(|t| loss(s - t)).sum::<f64>();
-    pos.iter().map(|&s| row(s)).sum::<f64>() / (pos.len() * (j_b - j_a)) as f64
+    let neg = between(&members(problem, scores, false), problem.ranks(range));
+    mean_of_rows(problem, scores, range, |s| neg.iter().map(|(t, w)| w * loss(s - t)).sum())
 }
 
 /// All entries in order, by the standard library's stable sort.

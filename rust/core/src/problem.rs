@@ -1,15 +1,25 @@
 //! Labels, validated once.
 
-use crate::{Error, Result};
+use crate::{Error, RateRange, Result};
 
 /// The two classes of a ranking problem.
 ///
 /// `m` positive and `n` negative samples among `N = m + n`; every kernel of the crate takes one of these beside the
 /// scores, so that labels are checked and counted once per data set and not once per call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     labels: Vec<bool>,
     n_pos: usize,
+    weights: Option<Weights>,
+}
+
+/// Sample weights, and the total of either class.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Weights {
+    pub(crate) values: Vec<f64>,
+    pub(crate) pos: f64,
+    pub(crate) neg: f64,
+    whole: bool,
 }
 
 impl Problem {
@@ -26,7 +36,61 @@ impl Problem {
         if n_pos == 0 || n_neg == 0 {
             return Err(Error::OneClass { n_pos, n_neg });
         }
-        Ok(Self { labels, n_pos })
+        Ok(Self { labels, n_pos, weights: None })
+    }
+
+    /// Labels with a weight for each sample: a pair weighs `w_i w_j`.
+    ///
+    /// Whole weights are repetitions: the problem is that of every sample repeated so often, samples of weight zero left
+    /// out. Other weights, whose sums have no ranks to round to, end a range at exactly the shares `a` and `b` of the
+    /// negatives' weight. Weights that are all 1 are no weights.
+    ///
+    /// # Errors
+    /// Those of [`Problem::new`]; [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `sample_weight`;
+    /// [`Error::OneClass`], with the numbers of samples of positive weight, if a class has no weight.
+    pub fn weighted(labels: Vec<bool>, weights: Vec<f64>) -> Result<Self> {
+        Error::check_weights(labels.len(), &weights)?;
+        let problem = Self::new(labels)?;
+        if weights.iter().all(|&w| w == 1.0) {
+            return Ok(problem);
+        }
+        let of = |class: bool| {
+            let members = problem.labels.iter().zip(&weights).filter(move |(label, _)| **label == class);
+            members.map(|(_, &w)| w)
+        };
+        let count = |class| of(class).filter(|&w| w > 0.0).count();
+        let (n_pos, n_neg) = (count(true), count(false));
+        if n_pos == 0 || n_neg == 0 {
+            return Err(Error::OneClass { n_pos, n_neg });
+        }
+        let (pos, neg) = (of(true).sum::<f64>(), of(false).sum::<f64>());
+        if !(pos * neg).is_normal() {
+            return Err(Error::Domain {
+                name: "sample_weight",
+                domain: "of a size that the product of the classes' sums is a normal number",
+                value: format!("sums of {pos} (positives) and {neg} (negatives)"),
+            });
+        }
+        // Beyond 2^53 whole numbers have gaps.
+        let whole = neg < 9e15 && weights.iter().all(|w| w.fract() == 0.0);
+        let weights = Some(Weights { values: weights, pos, neg, whole });
+        Ok(Self { weights, ..problem })
+    }
+
+    /// The weights, unless every sample counts once.
+    pub(crate) fn weights(&self) -> Option<&Weights> {
+        self.weights.as_ref()
+    }
+
+    /// `(j_a, j_b)` of a range: ranks of negatives, or, where samples are weighted, sums of their weights in order.
+    pub fn ranks(&self, range: RateRange) -> (f64, f64) {
+        let count = match &self.weights {
+            None => self.n_neg(),
+            Some(weights) if weights.whole => weights.neg as usize,
+            Some(weights) => return (weights.neg * range.low(), weights.neg * range.high()),
+        };
+        let (low, high) = range.ranks(count);
+        (low as f64, high as f64)
     }
 
     /// The labels, `true` for a positive sample.
@@ -58,6 +122,22 @@ mod tests {
     fn counts_the_classes() {
         let problem = Problem::new(vec![true, false, false]).unwrap();
         assert_eq!((problem.n_samples(), problem.n_pos(), problem.n_neg()), (3, 1, 2));
+    }
+
+    #[test]
+    fn whole_weights_are_repetitions_and_others_shares() {
+        let labels = vec![true, false, false, false];
+        let of = |weights: [f64; 4]| Problem::weighted(labels.clone(), weights.to_vec());
+        let range = RateRange::new(0.25, 0.5).unwrap();
+        assert_eq!(of([1.0; 4]), Problem::new(labels.clone()));
+        assert_eq!(of([1.0; 4]).unwrap().ranks(range), (0.0, 2.0));
+        assert_eq!(of([2.0, 3.0, 0.0, 7.0]).unwrap().ranks(range), (2.0, 5.0));
+        assert_eq!(of([2.0, 0.5, 0.5, 1.0]).unwrap().ranks(range), (0.5, 1.0));
+        assert_eq!(of([0.0, 1.0, 1.0, 1.0]), Err(Error::OneClass { n_pos: 0, n_neg: 3 }));
+        assert!(matches!(of([1.0, -1.0, 1.0, 1.0]), Err(Error::Domain { name: "sample_weight", .. })));
+        assert!(matches!(of([1.0, 1.0, f64::NAN, 1.0]), Err(Error::NonFinite { name: "sample_weight", index: 2, .. })));
+        assert!(matches!(of([1e-200, 1e-200, 0.0, 0.0]), Err(Error::Domain { name: "sample_weight", .. })));
+        assert!(Problem::weighted(labels.clone(), vec![1.0]).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use rocmax_core::metric::{self, Labels, Measure, Normalize, Scratch};
-use rocmax_core::oracle::{Naive, Oracle, Term, Tight, TopHinge, Workspace};
+use rocmax_core::oracle::{Naive, Oracle, Rank, Term, Tight, TopHinge, Workspace};
 use rocmax_core::{Ctx, Problem, RateRange, naive};
 
 const TOLERANCE: f64 = 1e-12;
@@ -32,14 +32,29 @@ fn range() -> impl Strategy<Value = RateRange> {
     .prop_filter_map("a range", |(low, high)| RateRange::new(low, high).ok())
 }
 
+/// Samples without weights.
+fn plain() -> impl Strategy<Value = Sample> {
+    sample_of(Just(0))
+}
+
+/// Samples without weights, with whole ones and with others; some are zero.
 fn sample() -> impl Strategy<Value = Sample> {
-    (2usize..40, range()).prop_flat_map(|(n, range)| {
+    sample_of(0..3)
+}
+
+fn sample_of(kind: impl Strategy<Value = i32>) -> impl Strategy<Value = Sample> {
+    (2usize..40, range(), kind).prop_flat_map(|(n, range, kind)| {
         let scores = || prop::collection::vec(score(), n);
-        (prop::collection::vec(any::<bool>(), n), scores(), scores()).prop_filter_map(
+        let weights = prop::collection::vec(0.0..3.0, n);
+        (prop::collection::vec(any::<bool>(), n), weights, scores(), scores()).prop_filter_map(
             "two classes",
-            move |(labels, scores, other)| {
-                let problem = Arc::new(Problem::new(labels).ok()?);
-                Some(Sample { problem, scores, other, range })
+            move |(labels, weights, scores, other)| {
+                let problem = match kind {
+                    0 => Problem::new(labels),
+                    1 => Problem::weighted(labels, weights.iter().map(|w: &f64| w.floor()).collect()),
+                    _ => Problem::weighted(labels, weights.iter().map(|w| f64::max(0.0, w - 0.5)).collect()),
+                };
+                Some(Sample { problem: Arc::new(problem.ok()?), scores, other, range })
             },
         )
     })
@@ -55,56 +70,78 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-fn term(weight: f64, top: usize, margin: f64) -> Term {
-    Term { weight, top, margin }
+fn term(weight: f64, end: Rank, margin: f64) -> Term {
+    Term { weight, end, margin }
+}
+
+fn terms(problem: &Arc<Problem>, range: RateRange, terms: &[Term]) -> TopHinge {
+    TopHinge::new(problem.clone(), range, terms.to_vec()).unwrap()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn tight_matches_its_definition_and_its_cut_lies_below(s in sample()) {
-        let oracle = Tight::new(s.problem.clone(), s.range);
-        let (value, coef, partial_auc) = evaluate(&oracle, &s.scores);
-        prop_assert!((value - naive::tight(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
-        prop_assert!((partial_auc - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
-        prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
-        for (&c, &positive) in coef.iter().zip(s.problem.labels()) {
-            prop_assert!((positive && c <= 0.0) || (!positive && c >= 0.0));
+    fn structural_risks_match_their_definitions_and_their_cuts_lie_below(s in sample()) {
+        let risks: [(Box<dyn Oracle>, bool); 2] = [
+            (Box::new(Tight::new(s.problem.clone(), s.range)), false),
+            (Box::new(Naive::new(s.problem.clone(), s.range)), true),
+        ];
+        let mut values = Vec::new();
+        for (oracle, to_bottom) in risks {
+            let (value, coef, partial_auc) = evaluate(&*oracle, &s.scores);
+            prop_assert!((value - naive::structural(&s.problem, &s.scores, s.range, to_bottom)).abs() < TOLERANCE);
+            let share = naive::mean_pair_loss(&s.problem, &s.scores, s.range, |u| f64::from(u8::from(u > 0.0)));
+            prop_assert!((partial_auc - share).abs() < TOLERANCE);
+            prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
+            for (&c, &positive) in coef.iter().zip(s.problem.labels()) {
+                prop_assert!((positive && c <= 0.0) || (!positive && c >= 0.0));
+            }
+            let elsewhere = naive::structural(&s.problem, &s.other, s.range, to_bottom);
+            prop_assert!(elsewhere >= value + dot(&coef, &s.other) - dot(&coef, &s.scores) - TOLERANCE);
+            values.push(value);
         }
-        let elsewhere = naive::tight(&s.problem, &s.other, s.range);
-        prop_assert!(elsewhere >= value + dot(&coef, &s.other) - dot(&coef, &s.scores) - TOLERANCE);
+        prop_assert!(values[0] <= values[1] + TOLERANCE);
     }
 
     #[test]
-    fn naive_matches_its_definition_and_lies_above_tight(s in sample()) {
-        let oracle = Naive::new(s.problem.clone(), s.range);
-        let (value, coef, partial_auc) = evaluate(&oracle, &s.scores);
-        prop_assert!((value - naive::structural(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
-        prop_assert!((partial_auc - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
-        prop_assert!(value >= naive::tight(&s.problem, &s.scores, s.range) - TOLERANCE);
-        prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
-        let elsewhere = naive::structural(&s.problem, &s.other, s.range);
-        prop_assert!(elsewhere >= value + dot(&coef, &s.other) - dot(&coef, &s.scores) - TOLERANCE);
+    fn whole_weights_are_repetitions(s in plain(), weights in prop::collection::vec(0usize..4, 40)) {
+        let weights = &weights[..s.scores.len()];
+        let of = weights.iter().map(|&w| w as f64).collect();
+        let repeated = weights.iter().enumerate().flat_map(|(i, &w)| vec![i; w]);
+        let (labels, scores): (Vec<bool>, Vec<f64>) = repeated.map(|i| (s.problem.labels()[i], s.scores[i])).unzip();
+        let (Ok(problem), Ok(weighted)) = (Problem::new(labels), Problem::weighted(s.problem.labels().to_vec(), of))
+        else {
+            return Ok(());
+        };
+        for to_bottom in [false, true] {
+            let oracle: Box<dyn Oracle> = if to_bottom {
+                Box::new(Naive::new(Arc::new(weighted.clone()), s.range))
+            } else {
+                Box::new(Tight::new(Arc::new(weighted.clone()), s.range))
+            };
+            let expected = naive::structural(&problem, &scores, s.range, to_bottom);
+            let (value, coef, _) = evaluate(&*oracle, &s.scores);
+            prop_assert!((value - expected).abs() < TOLERANCE);
+            prop_assert!(weights.iter().zip(coef).all(|(&w, c)| w > 0 || c == 0.0));
+        }
     }
 
     #[test]
     fn hinge_and_ramp_are_sums_of_terms(s in sample()) {
-        let (j_a, j_b) = s.range.ranks(s.problem.n_neg());
-        let sum = |terms: Vec<Term>| evaluate(&TopHinge::new(s.problem.clone(), s.range, terms).unwrap(), &s.scores).0;
-        let hinge = sum(vec![term(1.0, j_b, 1.0), term(-1.0, j_a, 1.0)]);
-        let ramp = hinge + sum(vec![term(1.0, j_a, 0.0), term(-1.0, j_b, 0.0)]);
+        let sum = |of: &[Term]| evaluate(&terms(&s.problem, s.range, of), &s.scores).0;
+        let hinge = sum(&[term(1.0, Rank::High, 1.0), term(-1.0, Rank::Low, 1.0)]);
+        let ramp = hinge + sum(&[term(1.0, Rank::Low, 0.0), term(-1.0, Rank::High, 0.0)]);
         let loss = |of: &dyn Fn(f64) -> f64| naive::mean_pair_loss(&s.problem, &s.scores, s.range, of);
         prop_assert!((hinge - loss(&|u| f64::max(0.0, 1.0 - u))).abs() < 1e-11);
         prop_assert!((ramp - loss(&|u| f64::clamp(1.0 - u, 0.0, 1.0))).abs() < 1e-11);
-        let risk = 1.0 - naive::partial_auc_ranked(&s.problem, &s.scores, s.range);
+        let risk = loss(&|u| f64::from(u8::from(u <= 0.0)));
         prop_assert!(risk <= ramp + 1e-11 && ramp <= hinge + 1e-11);
     }
 
     #[test]
     fn a_convex_term_lies_above_its_cut(s in sample(), margin in 0.0..2.0) {
-        let (_, j_b) = s.range.ranks(s.problem.n_neg());
-        let oracle = TopHinge::new(s.problem.clone(), s.range, vec![term(0.5, j_b, margin)]).unwrap();
+        let oracle = terms(&s.problem, s.range, &[term(0.5, Rank::High, margin)]);
         let (value, coef, _) = evaluate(&oracle, &s.scores);
         let (elsewhere, _, _) = evaluate(&oracle, &s.other);
         prop_assert!(elsewhere >= value + dot(&coef, &s.other) - dot(&coef, &s.scores) - TOLERANCE);
@@ -114,14 +151,13 @@ proptest! {
     #[test]
     fn tight_is_the_hinge_when_the_range_starts_at_zero(s in sample()) {
         let range = RateRange::new(0.0, s.range.high()).unwrap();
-        let (_, j_b) = range.ranks(s.problem.n_neg());
-        let hinge = TopHinge::new(s.problem.clone(), range, vec![term(1.0, j_b, 1.0)]).unwrap();
+        let hinge = terms(&s.problem, range, &[term(1.0, Rank::High, 1.0)]);
         let tight = Tight::new(s.problem.clone(), range);
         prop_assert!((evaluate(&hinge, &s.scores).0 - evaluate(&tight, &s.scores).0).abs() < TOLERANCE);
     }
 
     #[test]
-    fn measures_match_their_definitions(s in sample()) {
+    fn measures_match_their_definitions(s in plain()) {
         let ctx = Ctx::serial();
         let labels = Labels::from(&*s.problem);
         let measure = |measure| metric::measure(&labels, &s.scores, None, measure, &ctx).unwrap();
@@ -154,18 +190,31 @@ fn two_threads_give_the_same_bits() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let n = 300_000u64;
     let hash = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11;
-    let problem = Arc::new(Problem::new((0..n).map(|i| hash(i) % 7 == 0).collect()).unwrap());
+    let labels: Vec<bool> = (0..n).map(|i| hash(i) % 7 == 0).collect();
+    let weights: Vec<f64> = (0..n).map(|i| (hash(i * 17 + 3) % 1000) as f64 / 300.0).collect();
+    let whole = weights.iter().map(|w| w.floor()).collect();
     let scores: Vec<f64> = (0..n).map(|i| (hash(i * 31 + 5) % 20_011) as f64 / 9_000.0).collect();
-    for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.05)] {
-        let range = RateRange::new(low, high).unwrap();
-        let oracle = Naive::new(problem.clone(), range);
-        let run = |ctx: Ctx<'_>| {
-            let mut coef = vec![0.0; scores.len()];
-            let found = oracle.evaluate(&scores, &mut coef, &mut Workspace::default(), &ctx).unwrap();
-            let labels = Labels::from(&*problem);
-            let of = |measure| metric::measure(&labels, &scores, None, measure, &ctx).unwrap().to_bits();
-            (found.value.to_bits(), coef, of(Measure::Auc), of(Measure::Partial(range, Normalize::Width)))
-        };
+    let problems =
+        [Problem::new(labels.clone()), Problem::weighted(labels.clone(), whole), Problem::weighted(labels, weights)];
+    for problem in problems.map(|problem| Arc::new(problem.unwrap())) {
+        for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.05)] {
+            let range = RateRange::new(low, high).unwrap();
+            let risks: [Box<dyn Oracle>; 2] =
+                [Box::new(Naive::new(problem.clone(), range)), Box::new(Tight::new(problem.clone(), range))];
+            for oracle in risks {
+                let run = |ctx: Ctx<'_>| {
+                    let mut coef = vec![0.0; scores.len()];
+                    let found = oracle.evaluate(&scores, &mut coef, &mut Workspace::default(), &ctx).unwrap();
+                    (found.value.to_bits(), found.partial_auc.to_bits(), coef)
+                };
+                assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
+            }
+        }
+    }
+    let (problem, range) = (Problem::new((0..n).map(|i| hash(i) % 7 == 0).collect()).unwrap(), RateRange::FULL);
+    for measure in [Measure::Auc, Measure::Partial(range, Normalize::Width)] {
+        let run =
+            |ctx: Ctx<'_>| metric::measure(&Labels::from(&problem), &scores, None, measure, &ctx).unwrap().to_bits();
         assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
     }
 }

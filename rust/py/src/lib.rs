@@ -18,7 +18,7 @@ mod _core {
     #[pymodule_export]
     use crate::oracle::Oracle;
     #[pymodule_export]
-    use crate::problem::{Problem, ranks};
+    use crate::problem::Problem;
     #[pymodule_export]
     use crate::rls::leave_pair_out;
     #[pymodule_export]

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rocmax_core::RateRange;
-use rocmax_core::oracle::{Naive, Oracle as CoreOracle, Term, Tight, TopHinge, Workspace};
+use rocmax_core::oracle::{Naive, Oracle as CoreOracle, Rank, Term, Tight, TopHinge, Workspace};
 
 use crate::error::to_python;
 use crate::gate;
@@ -39,9 +40,14 @@ impl Oracle {
     }
 
     #[staticmethod]
-    fn top_hinge(problem: &Problem, low: f64, high: f64, terms: Vec<(f64, usize, f64)>) -> PyResult<Self> {
+    fn top_hinge(problem: &Problem, low: f64, high: f64, terms: Vec<(f64, String, f64)>) -> PyResult<Self> {
         let range = RateRange::new(low, high).map_err(to_python)?;
-        let terms = terms.into_iter().map(|(weight, top, margin)| Term { weight, top, margin }).collect();
+        let term = |(weight, end, margin): (f64, String, f64)| match end.as_str() {
+            "low" => Ok(Term { weight, end: Rank::Low, margin }),
+            "high" => Ok(Term { weight, end: Rank::High, margin }),
+            _ => Err(PyValueError::new_err(format!("a term ends at 'low' or 'high', got {end:?}"))),
+        };
+        let terms = terms.into_iter().map(term).collect::<PyResult<_>>()?;
         Ok(Self::of(TopHinge::new(Arc::clone(&problem.inner), range, terms).map_err(to_python)?))
     }
 

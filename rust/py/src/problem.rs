@@ -1,4 +1,4 @@
-//! Binding of `rocmax_core::Problem` and of the ranks of a range.
+//! Binding of `rocmax_core::Problem`.
 
 use std::sync::Arc;
 
@@ -17,9 +17,19 @@ pub(crate) struct Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    fn new(labels: PyReadonlyArray1<'_, bool>) -> PyResult<Self> {
-        let inner = rocmax_core::Problem::new(labels.as_slice()?.to_vec()).map_err(to_python)?;
-        Ok(Self { inner: Arc::new(inner) })
+    #[pyo3(signature = (labels, sample_weight=None))]
+    fn new(labels: PyReadonlyArray1<'_, bool>, sample_weight: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
+        let labels = labels.as_slice()?.to_vec();
+        let inner = match sample_weight {
+            None => rocmax_core::Problem::new(labels),
+            Some(weights) => rocmax_core::Problem::weighted(labels, weights.as_slice()?.to_vec()),
+        };
+        Ok(Self { inner: Arc::new(inner.map_err(to_python)?) })
+    }
+
+    /// The ranks (j_a, j_b) of a range, or sums of weights (see `rocmax_core::Problem::ranks`).
+    fn ranks(&self, low: f64, high: f64) -> PyResult<(f64, f64)> {
+        Ok(self.inner.ranks(RateRange::new(low, high).map_err(to_python)?))
     }
 
     #[getter]
@@ -36,10 +46,4 @@ impl Problem {
     fn n_neg(&self) -> usize {
         self.inner.n_neg()
     }
-}
-
-/// The ranks (j_a, j_b) of a range (see `rocmax_core::RateRange::ranks`).
-#[pyfunction]
-pub(crate) fn ranks(low: f64, high: f64, n_neg: usize) -> PyResult<(usize, usize)> {
-    Ok(RateRange::new(low, high).map_err(to_python)?.ranks(n_neg))
 }

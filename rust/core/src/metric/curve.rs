@@ -251,8 +251,7 @@ fn sorted_classes<S: Score>(
 ) -> Result<[Vec<Entry>; 2]> {
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
     if let Some(weights) = weights {
-        Error::check_len("sample_weight", labels.n_samples(), weights.len())?;
-        check_weights(weights)?;
+        Error::check_weights(labels.n_samples(), weights)?;
     }
     let chunks: Vec<usize> = (0..scores.len()).step_by(CHUNK).collect();
     let parts = ctx.map(chunks, |from| {
@@ -289,17 +288,4 @@ pub(crate) fn first_non_finite<S: Score>(scores: &[S]) -> Error {
     let values = scores.iter().map(|&s| s.into());
     let (index, value) = values.enumerate().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
     Error::NonFinite { name: "y_score", index, value }
-}
-
-fn check_weights(weights: &[f64]) -> Result<()> {
-    let good = |w: &f64| *w >= 0.0 && w.is_finite();
-    match weights.iter().enumerate().find(|(_, w)| !good(w)) {
-        None => Ok(()),
-        Some((index, &value)) if !value.is_finite() => Err(Error::NonFinite { name: "sample_weight", index, value }),
-        Some((index, value)) => Err(Error::Domain {
-            name: "sample_weight",
-            domain: "non-negative",
-            value: format!("{value} at index {index}"),
-        }),
-    }
 }

@@ -8,15 +8,20 @@ mod naive;
 mod pairs;
 mod tight;
 mod top_hinge;
+mod weighted;
 
 pub use naive::Naive;
-pub use pairs::Pairs;
 pub use tight::Tight;
 pub use top_hinge::{Term, TopHinge};
 
+use std::ops::Range;
+
+use pairs::{Ends, Pairs};
+use weighted::Weighted;
+
 use crate::order::cells::{Cells, size};
 use crate::order::sorted::Sorted;
-use crate::{Ctx, Error, Problem, Result};
+use crate::{Ctx, Error, Problem, RateRange, Result};
 
 /// What one oracle call finds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +32,39 @@ pub struct Evaluation {
     pub partial_auc: f64,
 }
 
+/// A place in the order of the negatives, highest first, where a sum over pairs begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// 0.
+    Top,
+    /// `j_a`.
+    Low,
+    /// `j_b`.
+    High,
+    /// `n`.
+    Bottom,
+}
+
+/// The sums over pairs that risks are made of, at one vector of scores; each adds its derivatives to those so far.
+///
+/// Pairs count 1, or `w_i w_j` where samples are weighted; `M` is the sum of that over the range.
+pub trait Sums {
+    /// `1 / M`.
+    fn scale(&self) -> f64;
+
+    /// `scale * sum_i sum_k (margin - s_i + t_(k))_+` over the negatives of `ranks`.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64>;
+
+    /// `scale * sum_i max_r [ sum_{k <= r} (t_(k) - s_i) + margin * max(0, r - j_a) ]`, `0 <= r <= j_b`.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64>;
+}
+
 /// Buffers kept from call to call, so that repeated calls on one problem allocate little.
 #[derive(Debug, Default)]
 pub struct Workspace {
@@ -34,6 +72,7 @@ pub struct Workspace {
     sorted: Sorted,
     neg: Vec<f64>,
     pos: Vec<f64>,
+    weighted: Weighted,
 }
 
 /// A risk of the scores of a [`Problem`].
@@ -41,52 +80,62 @@ pub trait Oracle: Sync {
     /// The labels that the scores belong to.
     fn problem(&self) -> &Problem;
 
-    /// The ranks `(j_a, j_b)` of the false positive range.
-    fn ranks(&self) -> (usize, usize);
+    /// The false positive range.
+    fn range(&self) -> RateRange;
 
-    /// Further ranks that the risk distinguishes.
-    fn cuts(&self) -> Vec<usize> {
-        Vec::new()
+    /// The last rank that the risk looks at.
+    fn last(&self) -> Rank {
+        Rank::High
     }
 
-    /// R(s), adding its derivatives to those of `pairs`.
+    /// R(s), adding its derivatives to those of `sums`.
     ///
     /// # Errors
     /// [`Error::Interrupted`].
-    fn sweep(&self, pairs: &mut Pairs<'_>, ctx: &Ctx<'_>) -> Result<f64>;
+    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<f64>;
 
     /// R(scores), and a subgradient in `coef`.
     ///
     /// The positives are sorted and indexed, each of the negatives up to the last rank then finds its own rank among them
-    /// in a few table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution.
+    /// in a few table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution. Weighted samples
+    /// are sorted: O(N + (m + k) log(m + k)), k the number of negatives up to the last rank.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] if their differences overflow,
     /// [`Error::Interrupted`].
     fn evaluate(&self, scores: &[f64], coef: &mut [f64], ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<Evaluation> {
-        Error::check_len("coef", self.problem().n_samples(), coef.len())?;
-        let (j_a, j_b) = self.ranks();
-        let mut tops = self.cuts();
-        tops.extend([j_a, j_b]);
-        tops.sort_unstable();
-        tops.dedup();
-        tops.retain(|&top| top > 0);
-        let Workspace { cells, sorted, neg, pos } = ws;
-        cells.gather(self.problem(), scores, &tops, &mut sorted.map, ctx)?;
-        sorted.build(&cells.positives(), ctx)?;
-        size(neg, scores.len());
-        let mut pairs = Pairs::new(cells, sorted, &tops, neg, pos);
-        let partial_auc = pairs.partial_auc((j_a, j_b), ctx)?;
-        let value = self.sweep(&mut pairs, ctx)?;
-        if !value.is_finite() {
-            return Err(Error::Domain {
-                name: "scores",
-                domain: "small enough for the sum of their differences to be finite",
-                value: format!("a risk of {value}"),
-            });
+        let problem = self.problem();
+        Error::check_len("scores", problem.n_samples(), scores.len())?;
+        Error::check_len("coef", problem.n_samples(), coef.len())?;
+        let found = match problem.weights() {
+            None => {
+                let Workspace { cells, sorted, neg, pos, .. } = ws;
+                let ends = Ends::new(problem, self.range(), self.last());
+                cells.gather(problem, scores, &ends.tops, &mut sorted.map, ctx)?;
+                sorted.build(&cells.positives(), ctx)?;
+                size(neg, scores.len());
+                let mut pairs = Pairs::new(cells, sorted, &ends, neg, pos);
+                let partial_auc = pairs.partial_auc(ctx)?;
+                let value = self.sweep(&mut pairs, ctx)?;
+                pairs.finish(ctx)?;
+                cells.scatter(neg, coef, ctx)?;
+                Evaluation { value, partial_auc }
+            }
+            Some(weights) => {
+                let mut pairs = ws.weighted.order(problem, weights, scores, (self.range(), self.last()), ctx)?;
+                let partial_auc = pairs.partial_auc(ctx)?;
+                let value = self.sweep(&mut pairs, ctx)?;
+                pairs.finish(coef);
+                Evaluation { value, partial_auc }
+            }
+        };
+        if found.value.is_finite() {
+            return Ok(found);
         }
-        pairs.finish(ctx)?;
-        cells.scatter(neg, coef, ctx)?;
-        Ok(Evaluation { value, partial_auc })
+        Err(Error::Domain {
+            name: "scores",
+            domain: "small enough for the sum of their differences to be finite",
+            value: format!("a risk of {}", found.value),
+        })
     }
 }

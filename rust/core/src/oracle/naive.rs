@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Oracle, Pairs, Tight};
+use super::{Oracle, Rank, Sums};
 use crate::{Ctx, Problem, RateRange, Result};
 
 /// The structural surrogate whose orderings are of all negatives (Narasimhan and Agarwal 2016, eq. 11).
@@ -17,36 +17,32 @@ use crate::{Ctx, Problem, RateRange, Result};
 /// to it where the range ends at 1.
 #[derive(Debug, Clone)]
 pub struct Naive {
-    tight: Tight,
+    problem: Arc<Problem>,
+    range: RateRange,
 }
 
 impl Naive {
     /// The surrogate on `range` with margin 1.
     pub fn new(problem: Arc<Problem>, range: RateRange) -> Self {
-        Self { tight: Tight::new(problem, range) }
+        Self { problem, range }
     }
 }
 
 impl Oracle for Naive {
     fn problem(&self) -> &Problem {
-        self.tight.problem()
+        &self.problem
     }
 
-    fn ranks(&self) -> (usize, usize) {
-        self.tight.ranks()
+    fn range(&self) -> RateRange {
+        self.range
     }
 
-    fn cuts(&self) -> Vec<usize> {
-        vec![self.problem().n_neg()]
+    fn last(&self) -> Rank {
+        Rank::Bottom
     }
 
-    fn sweep(&self, pairs: &mut Pairs<'_>, ctx: &Ctx<'_>) -> Result<f64> {
-        let (problem, (j_a, j_b)) = (self.problem(), self.ranks());
-        let value = self.tight.sweep(pairs, ctx)?;
-        if j_b == problem.n_neg() {
-            return Ok(value);
-        }
-        let scale = 1.0 / (problem.n_pos() as f64 * (j_b - j_a) as f64);
-        Ok(value + scale * pairs.hinge(j_b..problem.n_neg(), 0.0, scale, ctx)?)
+    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<f64> {
+        let scale = sums.scale();
+        Ok(sums.tight(1.0, scale, ctx)? + sums.hinge(Rank::High..Rank::Bottom, 0.0, scale, ctx)?)
     }
 }

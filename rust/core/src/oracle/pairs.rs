@@ -2,21 +2,41 @@
 
 use std::ops::Range;
 
+use super::{Rank, Sums};
 use crate::order::cells::{Cells, Class, Task};
 use crate::order::fast;
 use crate::order::sorted::Sorted;
-use crate::{CHUNK, Ctx, Result};
+use crate::{CHUNK, Ctx, Problem, RateRange, Result};
 
 /// Scores ranked at a time.
 const TILE: usize = 1 << 10;
 
+/// The ranks that a risk distinguishes.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    /// What each [`Rank`] stands for.
+    ranks: [usize; 4],
+    /// Those up to the last that is looked at, ascending and distinct: the negatives are grouped between them.
+    pub(crate) tops: Vec<usize>,
+}
+
+impl Ends {
+    pub(crate) fn new(problem: &Problem, range: RateRange, last: Rank) -> Self {
+        let (low, high) = range.ranks(problem.n_neg());
+        let ranks = [0, low, high, problem.n_neg()];
+        let mut tops = ranks[1..=last as usize].to_vec();
+        tops.dedup();
+        tops.retain(|&top| top > 0);
+        Self { ranks, tops }
+    }
+}
+
 /// The positives and the highest negatives of one score vector, and the derivatives found so far.
 #[derive(Debug)]
-pub struct Pairs<'a> {
+pub(crate) struct Pairs<'a> {
     cells: &'a Cells,
     sorted: &'a Sorted,
-    /// Ascending ranks between which the negatives are grouped.
-    tops: &'a [usize],
+    ends: &'a Ends,
     /// A derivative for each negative, in the layout of `cells`.
     neg: &'a mut [f64],
     /// A derivative for each positive, by ascending score.
@@ -37,21 +57,16 @@ impl<'a> Pairs<'a> {
     pub(crate) fn new(
         cells: &'a Cells,
         sorted: &'a Sorted,
-        tops: &'a [usize],
+        ends: &'a Ends,
         neg: &'a mut [f64],
         pos: &'a mut Vec<f64>,
     ) -> Self {
         pos.clear();
         pos.resize(sorted.scores().len(), 0.0);
-        Self { cells, sorted, tops, neg, pos }
+        Self { cells, sorted, ends, neg, pos }
     }
 
-    /// The positives' scores relative to the middle one, ascending, which keeps sums of differences accurate.
-    pub(crate) fn scores(&self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator {
-        let origin = self.origin();
-        self.sorted.scores().iter().map(move |s| s - origin)
-    }
-
+    /// The middle one of the positives' scores: relative to it sums of scores stay accurate.
     fn origin(&self) -> f64 {
         let scores = self.sorted.scores();
         scores[scores.len() / 2]
@@ -59,7 +74,7 @@ impl<'a> Pairs<'a> {
 
     /// The groups of the negatives ranked `ranks.start + 1 ..= ranks.end`.
     fn groups(&self, ranks: &Range<usize>) -> Class {
-        let group = |rank| self.tops.partition_point(|&top| top <= rank);
+        let group = |rank| self.ends.tops.partition_point(|&top| top <= rank);
         Class::Negatives(group(ranks.start)..group(ranks.end))
     }
 
@@ -90,8 +105,9 @@ impl<'a> Pairs<'a> {
     }
 
     /// Mean over positives and the negatives ranked `j_a + 1 ..= j_b` of 1[s > t]; sets the derivatives to zero.
-    pub(crate) fn partial_auc(&mut self, (j_a, j_b): (usize, usize), ctx: &Ctx<'_>) -> Result<f64> {
-        let (sorted, last) = (self.sorted, self.tops[self.tops.len() - 1]);
+    pub(crate) fn partial_auc(&mut self, ctx: &Ctx<'_>) -> Result<f64> {
+        let (sorted, [_, j_a, j_b, _]) = (self.sorted, self.ends.ranks);
+        let last = self.ends.tops[self.ends.tops.len() - 1];
         for ranks in [0..j_a, j_b..last] {
             self.visit(ranks, |_, _| (), |_| (), |(), _, _, found| found.fill(0.0), ctx)?;
         }
@@ -102,30 +118,6 @@ impl<'a> Pairs<'a> {
         let lost = self.visit(j_a..j_b, |scores, ranks| sorted.up_to(scores, ranks), |_| 0, count, ctx)?;
         let pairs = sorted.scores().len() as u64 * (j_b - j_a) as u64;
         Ok((pairs - lost.iter().sum::<u64>()) as f64 / pairs as f64)
-    }
-
-    /// `sum_i sum_k (margin - s_i + t_(k))_+` over the negatives of `ranks`; adds `scale` times its derivatives.
-    pub(crate) fn hinge(&mut self, ranks: Range<usize>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
-        let (sorted, origin) = (self.sorted, self.origin());
-        let count = |tally: &mut Tally, scores: &[f64], ranks: &[u32], found: &mut [f64]| {
-            tally.count(ranks);
-            tally.total += fast(Hinge { scores, ranks, found, origin: origin - margin, scale });
-        };
-        let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
-        let tallies = self.visit(ranks, rank, |task| Tally::new(sorted, margin, task), count, ctx)?;
-        let tally = Tally::merge(tallies, sorted.scores().len(), ctx)?;
-        let mut total = tally.total;
-        let mut above = 0;
-        let pos = sorted.scores().chunks(CHUNK).zip(self.pos.chunks_mut(CHUNK)).zip(tally.counts[1..].chunks(CHUNK));
-        for ((scores, found), counts) in pos.rev() {
-            ctx.check()?;
-            for ((&s, found), count) in scores.iter().zip(found).zip(counts).rev() {
-                above += count;
-                total -= f64::from(above) * (s - origin);
-                *found -= scale * f64::from(above);
-            }
-        }
-        Ok(total)
     }
 
     /// For each positive, how many of the negatives of `ranks` exceed its score less `margin`, and the sum of their
@@ -177,11 +169,6 @@ impl<'a> Pairs<'a> {
         self.visit(ranks, |_, _| (), |_| (), apply, ctx).map(|_| ())
     }
 
-    /// The derivatives of the positives, by ascending score.
-    pub(crate) fn positives(&mut self) -> &mut [f64] {
-        self.pos
-    }
-
     /// Moves the derivatives of the positives to the layout of the cells.
     pub(crate) fn finish(self, ctx: &Ctx<'_>) -> Result<()> {
         let (sorted, pos) = (self.sorted, &*self.pos);
@@ -197,6 +184,70 @@ impl<'a> Pairs<'a> {
             }
         })?;
         Ok(())
+    }
+}
+
+impl Sums for Pairs<'_> {
+    fn scale(&self) -> f64 {
+        let [_, j_a, j_b, _] = self.ends.ranks;
+        1.0 / (self.sorted.scores().len() as f64 * (j_b - j_a) as f64)
+    }
+
+    fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+        let (from, to) = (self.ends.ranks[ranks.start as usize], self.ends.ranks[ranks.end as usize]);
+        if from == to {
+            return Ok(0.0);
+        }
+        let (sorted, origin) = (self.sorted, self.origin());
+        let count = |tally: &mut Tally, scores: &[f64], ranks: &[u32], found: &mut [f64]| {
+            tally.count(ranks);
+            tally.total += fast(Hinge { scores, ranks, found, origin: origin - margin, scale });
+        };
+        let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
+        let tallies = self.visit(from..to, rank, |task| Tally::new(sorted, margin, task), count, ctx)?;
+        let tally = Tally::merge(tallies, sorted.scores().len(), ctx)?;
+        let mut total = tally.total;
+        let mut above = 0;
+        let pos = sorted.scores().chunks(CHUNK).zip(self.pos.chunks_mut(CHUNK)).zip(tally.counts[1..].chunks(CHUNK));
+        for ((scores, found), counts) in pos.rev() {
+            ctx.check()?;
+            for ((&s, found), count) in scores.iter().zip(found).zip(counts).rev() {
+                above += count;
+                total -= f64::from(above) * (s - origin);
+                *found -= scale * f64::from(above);
+            }
+        }
+        Ok(scale * total)
+    }
+
+    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+        let [_, j_a, j_b, _] = self.ends.ranks;
+        if j_a == 0 {
+            return self.hinge(Rank::Top..Rank::High, margin, scale, ctx);
+        }
+        let inner = self.tally(0..j_a, 0.0, ctx)?;
+        let outer = self.tally(j_a..j_b, margin, ctx)?;
+        // How many of the positives below each rank choose the inner group's maximiser, and how many the outer's.
+        let mut choices = vec![(0u32, 0u32)];
+        let (mut n_inner, mut n_outer, mut total) = (0, 0, 0.0);
+        let (scores, origin) = (self.sorted.scores(), self.origin());
+        for (j, (&s, found)) in scores.iter().zip(self.pos.iter_mut()).enumerate() {
+            let (r0, r1, s) = (inner.counts[j], outer.counts[j], s - origin);
+            let inner_gain = inner.sums[j] - f64::from(r0) * s;
+            let outer_gain = inner.total - j_a as f64 * s + outer.sums[j] - f64::from(r1) * (s - margin);
+            let r = if outer_gain >= inner_gain { j_a + r1 as usize } else { r0 as usize };
+            if outer_gain >= inner_gain {
+                n_outer += 1
+            } else {
+                n_inner += 1
+            }
+            choices.push((n_inner, n_outer));
+            total += f64::max(inner_gain, outer_gain);
+            *found -= scale * r as f64;
+        }
+        self.spread(0..j_a, |rank| scale * f64::from(n_outer + choices[rank].0), ctx)?;
+        self.spread(j_a..j_b, |rank| scale * f64::from(choices[rank].1), ctx)?;
+        Ok(scale * total)
     }
 }
 

@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use super::{Oracle, Pairs};
+use super::{Oracle, Rank, Sums};
 use crate::{Ctx, Error, Problem, RateRange, Result};
 
-/// One hinge `weight / M * sum_i sum_{k <= top} (margin - s_i + t_(k))_+`.
+/// One hinge `weight / M * sum_i sum_{k <= end} (margin - s_i + t_(k))_+`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Term {
     /// Factor of the term; negative ones make the risk a difference of convex functions.
     pub weight: f64,
-    /// How many of the highest negatives it sums over, at most `j_b`.
-    pub top: usize,
+    /// Where the sum over the highest negatives ends.
+    pub end: Rank,
     /// The score difference from which a pair costs nothing.
     pub margin: f64,
 }
 
 /// A signed sum of [`Term`]s over one false positive range, with `M = m (j_b - j_a)`.
 ///
-/// Each term is convex in the scores, being a supremum over orderings. On `[a, b]`, with `h(top, margin)` the term of
+/// Each term is convex in the scores, being a supremum over orderings. On `[a, b]`, with `h(end, margin)` the term of
 /// weight 1,
 ///
 /// ```text
@@ -28,8 +28,7 @@ pub struct Term {
 #[derive(Debug, Clone)]
 pub struct TopHinge {
     problem: Arc<Problem>,
-    j_a: usize,
-    j_b: usize,
+    range: RateRange,
     terms: Vec<Term>,
 }
 
@@ -37,19 +36,18 @@ impl TopHinge {
     /// The sum of `terms` on `range`.
     ///
     /// # Errors
-    /// [`Error::Domain`] if a term reaches beyond `j_b` or holds a number that is not finite.
+    /// [`Error::Domain`] if a term holds a number that is not finite.
     pub fn new(problem: Arc<Problem>, range: RateRange, terms: Vec<Term>) -> Result<Self> {
-        let (j_a, j_b) = range.ranks(problem.n_neg());
         for term in &terms {
-            if term.top > j_b || !term.weight.is_finite() || !term.margin.is_finite() {
+            if !term.weight.is_finite() || !term.margin.is_finite() {
                 return Err(Error::Domain {
                     name: "terms",
-                    domain: "finite weights and margins over at most j_b negatives",
-                    value: format!("{term:?} with j_b = {j_b}"),
+                    domain: "finite weights and margins",
+                    value: format!("{term:?}"),
                 });
             }
         }
-        Ok(Self { problem, j_a, j_b, terms })
+        Ok(Self { problem, range, terms })
     }
 }
 
@@ -58,20 +56,18 @@ impl Oracle for TopHinge {
         &self.problem
     }
 
-    fn ranks(&self) -> (usize, usize) {
-        (self.j_a, self.j_b)
+    fn range(&self) -> RateRange {
+        self.range
     }
 
-    fn cuts(&self) -> Vec<usize> {
-        self.terms.iter().map(|term| term.top).collect()
+    fn last(&self) -> Rank {
+        self.terms.iter().map(|term| term.end).fold(Rank::High, Rank::max)
     }
 
-    fn sweep(&self, pairs: &mut Pairs<'_>, ctx: &Ctx<'_>) -> Result<f64> {
-        let n_pairs = self.problem.n_pos() as f64 * (self.j_b - self.j_a) as f64;
+    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<f64> {
         let mut value = 0.0;
-        for &Term { weight, top, margin } in self.terms.iter().filter(|term| term.top > 0) {
-            let scale = weight / n_pairs;
-            value += scale * pairs.hinge(0..top, margin, scale, ctx)?;
+        for &Term { weight, end, margin } in &self.terms {
+            value += sums.hinge(Rank::Top..end, margin, weight * sums.scale(), ctx)?;
         }
         Ok(value)
     }

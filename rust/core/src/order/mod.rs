@@ -5,7 +5,7 @@
 
 pub(crate) mod cells;
 mod map;
-mod select;
+pub(crate) mod select;
 pub(crate) mod sorted;
 
 pub(crate) use map::Map;

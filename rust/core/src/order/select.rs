@@ -43,6 +43,27 @@ pub(super) fn bound(problem: &Problem, scores: &[f64], top: usize) -> f64 {
     bracket(&mut sample, share).0
 }
 
+/// A score that the negatives reach that hold more than a `share` of their weight, by a sample; -inf for a large share.
+pub(crate) fn weighted_bound(labels: &[bool], weights: &[f64], scores: &[f64], share: f64) -> f64 {
+    let (n, n_sampled) = (scores.len(), sample_len(scores.len()));
+    if n < 4 * n_sampled || share > 0.5 {
+        return f64::NEG_INFINITY;
+    }
+    let sampled = (0..n_sampled).map(|k| spread(k, n_sampled, n)).filter(|&i| !labels[i] && weights[i] > 0.0);
+    let mut sample: Vec<(f64, f64)> = sampled.map(|i| (scores[i], weights[i])).collect();
+    sample.sort_unstable_by(|x, y| descending(&x.0, &y.0));
+    let total = sample.iter().map(|(_, w)| w).sum::<f64>();
+    let squares = sample.iter().map(|(_, w)| w * w).sum::<f64>();
+    // By four standard deviations of the weight that a sample holds above the bound, and two samples.
+    let slack = 4.0 * (share * (1.0 - share) * squares).sqrt() + 2.0 * (squares / sample.len() as f64).sqrt();
+    let mut above = 0.0;
+    let enough = sample.iter().position(|(_, w)| {
+        above += w;
+        above > share * total + slack
+    });
+    enough.map_or(f64::NEG_INFINITY, |k| sample[k].0)
+}
+
 /// The `top`-th highest of the scores in `parts`, of which there are `n`, at least `top`; how many are higher, and how
 /// many are equal.
 ///

@@ -1,0 +1,318 @@
+//! What an oracle sees of weighted samples: both classes in order, with running sums of their weights.
+
+use std::ops::Range;
+
+use super::{Rank, Sums};
+use crate::order::{self, Entry, select};
+use crate::problem::Weights;
+use crate::{CHUNK, Ctx, Error, Problem, RateRange, Result};
+
+/// Samples handled in one go.
+const GRAIN: usize = 1 << 14;
+
+/// A sum of weights from one end of the order on, and of the weights times their scores.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mark {
+    weight: f64,
+    moment: f64,
+}
+
+/// One class in order, with running sums.
+#[derive(Debug, Default)]
+struct Ordered {
+    scores: Vec<f64>,
+    index: Vec<u32>,
+    /// Of the first 0, 1, 2, ... samples.
+    marks: Vec<Mark>,
+}
+
+impl Ordered {
+    /// Scores are taken relative to `origin` in the moments, which keeps their differences accurate.
+    fn fill(&mut self, entries: impl Iterator<Item = Entry>, weights: &[f64], origin: f64) {
+        self.scores.clear();
+        self.index.clear();
+        self.marks.clear();
+        let mut mark = Mark::default();
+        self.marks.push(mark);
+        for entry in entries {
+            let (score, weight) = (entry.score(), weights[entry.index()]);
+            mark.weight += weight;
+            mark.moment += weight * (score - origin);
+            self.scores.push(score);
+            self.index.push(entry.index() as u32);
+            self.marks.push(mark);
+        }
+    }
+
+    /// The sums over the first samples that have `weight`, the last of them in part.
+    fn mark_at(&self, weight: f64, origin: f64) -> Mark {
+        let k = self.marks.partition_point(|mark| mark.weight <= weight) - 1;
+        let part = self.scores.get(k).map_or(0.0, |score| (weight - self.marks[k].weight) * (score - origin));
+        Mark { weight, moment: self.marks[k].moment + part }
+    }
+}
+
+/// Buffers of [`WeightedPairs`].
+#[derive(Debug, Default)]
+pub(crate) struct Weighted {
+    entries: [Vec<Entry>; 2],
+    scratch: Vec<Entry>,
+    pos: Ordered,
+    neg: Ordered,
+    found: [Vec<f64>; 2],
+}
+
+/// The positives by ascending score, the highest negatives by descending score, and the ends of the range among them.
+///
+/// A negative takes up as much of the order as it weighs, so that the end of a range may cut through it.
+#[derive(Debug, Clone, Copy)]
+struct Order<'a> {
+    pos: &'a Ordered,
+    neg: &'a Ordered,
+    /// For each [`Rank`], what comes before it.
+    ends: [Mark; 4],
+    origin: f64,
+}
+
+/// The samples in order, and the derivatives found so far.
+#[derive(Debug)]
+pub(crate) struct WeightedPairs<'a> {
+    order: Order<'a>,
+    pos_found: &'a mut [f64],
+    neg_found: &'a mut [f64],
+}
+
+impl Weighted {
+    /// Sorts the positives, and the negatives up to the rank `last`; samples without weight are left out.
+    pub(crate) fn order(
+        &mut self,
+        problem: &Problem,
+        weights: &Weights,
+        scores: &[f64],
+        (range, last): (RateRange, Rank),
+        ctx: &Ctx<'_>,
+    ) -> Result<WeightedPairs<'_>> {
+        let (low, high) = problem.ranks(range);
+        let share = if last == Rank::Bottom { 1.0 } else { high / weights.neg };
+        let bound = select::weighted_bound(problem.labels(), &weights.values, scores, share);
+        let mut weight = self.collect(problem, &weights.values, scores, bound, ctx)?;
+        if bound > f64::NEG_INFINITY && weight < high {
+            weight = self.collect(problem, &weights.values, scores, f64::NEG_INFINITY, ctx)?;
+        }
+        let Self { entries: [neg_entries, pos_entries], scratch, pos, neg, found: [pos_found, neg_found] } = self;
+        order::sort(pos_entries, scratch, ctx)?;
+        order::sort(neg_entries, scratch, ctx)?;
+        let origin = pos_entries[pos_entries.len() / 2].score();
+        pos.fill(pos_entries.iter().rev().copied(), &weights.values, origin);
+        neg.fill(neg_entries.iter().copied(), &weights.values, origin);
+        for (found, class) in [(&mut *pos_found, &*pos), (&mut *neg_found, &*neg)] {
+            found.clear();
+            found.resize(class.scores.len(), 0.0);
+        }
+        let ends = [0.0, low, high, f64::max(high, weight)].map(|weight| neg.mark_at(weight, origin));
+        Ok(WeightedPairs { order: Order { pos, neg, ends, origin }, pos_found, neg_found })
+    }
+
+    /// Collects the positives and the negatives that reach `bound`; the weight of the latter.
+    fn collect(
+        &mut self,
+        problem: &Problem,
+        weights: &[f64],
+        scores: &[f64],
+        bound: f64,
+        ctx: &Ctx<'_>,
+    ) -> Result<f64> {
+        let chunks: Vec<usize> = (0..scores.len()).step_by(CHUNK).collect();
+        let parts = ctx.map(chunks, |from| {
+            let to = usize::min(from + CHUNK, scores.len());
+            let mut classes = [Vec::new(), Vec::new()];
+            let (mut weight, mut finite) = (0.0, true);
+            for i in from..to {
+                finite &= scores[i].is_finite();
+                let positive = problem.labels()[i];
+                if weights[i] > 0.0 && (positive || scores[i] >= bound) {
+                    classes[usize::from(positive)].push(Entry::new(scores[i], i as u32));
+                    weight += if positive { 0.0 } else { weights[i] };
+                }
+            }
+            finite.then_some((classes, weight))
+        })?;
+        self.entries.iter_mut().for_each(Vec::clear);
+        let mut total = 0.0;
+        for part in parts {
+            let Some((classes, weight)) = part else {
+                return Err(Error::first_non_finite("scores", scores));
+            };
+            total += weight;
+            for (all, class) in self.entries.iter_mut().zip(classes) {
+                all.extend(class);
+            }
+        }
+        Ok(total)
+    }
+}
+
+/// How many of the first `most` of `scores` are `within`; all of those come first. Fast where it is close to `most`.
+fn count(scores: &[f64], most: usize, within: impl Fn(f64) -> bool) -> usize {
+    for n in (most.saturating_sub(8)..most).rev() {
+        if within(scores[n]) {
+            return n + 1;
+        }
+    }
+    scores[..most.saturating_sub(8)].partition_point(|&s| within(s))
+}
+
+/// Has `visit` see stretches of `scores`: the number of the first score, the scores, and what is found for them.
+fn visit<T: Send>(
+    scores: &[f64],
+    found: &mut [f64],
+    visit: impl Fn(usize, &[f64], &mut [f64]) -> T + Sync + Send,
+    ctx: &Ctx<'_>,
+) -> Result<Vec<T>> {
+    let stretches = scores.chunks(GRAIN).zip(found.chunks_mut(GRAIN)).zip((0..).step_by(GRAIN));
+    ctx.map(stretches.collect(), |((scores, found), first)| visit(first, scores, found))
+}
+
+impl Order<'_> {
+    /// What comes before the k-th negative, inside `ranks`.
+    fn before(&self, k: usize, ranks: &Range<Rank>) -> Mark {
+        let (from, to, mark) = (self.ends[ranks.start as usize], self.ends[ranks.end as usize], self.neg.marks[k]);
+        match mark.weight {
+            weight if weight <= from.weight => from,
+            weight if weight >= to.weight => to,
+            _ => mark,
+        }
+    }
+
+    /// The weight of the k-th negative inside `ranks`.
+    fn share(&self, k: usize, ranks: &Range<Rank>) -> f64 {
+        self.before(k + 1, ranks).weight - self.before(k, ranks).weight
+    }
+
+    /// The weight of the i-th positive.
+    fn weight(&self, i: usize) -> f64 {
+        self.pos.marks[i + 1].weight - self.pos.marks[i].weight
+    }
+}
+
+impl WeightedPairs<'_> {
+    /// Mean over the pairs of the range of 1[s > t].
+    pub(crate) fn partial_auc(&mut self, ctx: &Ctx<'_>) -> Result<f64> {
+        let (order, ranks) = (self.order, Rank::Low..Rank::High);
+        let n_pos = order.pos.scores.len();
+        let won = visit(
+            &order.neg.scores,
+            self.neg_found,
+            |first, scores, _| {
+                let (mut rank, mut won) = (n_pos, 0.0);
+                for (&t, k) in scores.iter().zip(first..) {
+                    rank = count(&order.pos.scores, rank, |s| s <= t);
+                    won += order.share(k, &ranks) * (order.pos.marks[n_pos].weight - order.pos.marks[rank].weight);
+                }
+                won
+            },
+            ctx,
+        )?;
+        Ok(self.scale() * won.iter().sum::<f64>())
+    }
+
+    /// Writes the derivatives to `coef`, zero for samples that were left out.
+    pub(crate) fn finish(self, coef: &mut [f64]) {
+        coef.fill(0.0);
+        for (class, found) in [(self.order.pos, self.pos_found), (self.order.neg, self.neg_found)] {
+            for (&i, &found) in class.index.iter().zip(&*found) {
+                coef[i as usize] = found;
+            }
+        }
+    }
+}
+
+impl Sums for WeightedPairs<'_> {
+    fn scale(&self) -> f64 {
+        let [_, low, high, _] = self.order.ends;
+        1.0 / (self.order.pos.marks[self.order.pos.scores.len()].weight * (high.weight - low.weight))
+    }
+
+    fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+        let order = self.order;
+        let (pos, neg) = (order.pos, order.neg);
+        let totals = visit(
+            &neg.scores,
+            self.neg_found,
+            |first, scores, found| {
+                let (mut rank, mut total) = (pos.scores.len(), 0.0);
+                for ((&t, found), k) in scores.iter().zip(found).zip(first..) {
+                    rank = count(&pos.scores, rank, |s| s < t + margin);
+                    let (below, share) = (pos.marks[rank], order.share(k, &ranks));
+                    *found += scale * share * below.weight;
+                    total += share * (below.weight * (t - order.origin + margin) - below.moment);
+                }
+                total
+            },
+            ctx,
+        )?;
+        visit(
+            &pos.scores,
+            self.pos_found,
+            |first, scores, found| {
+                let mut rank = neg.scores.len();
+                for ((&s, found), i) in scores.iter().zip(found).zip(first..) {
+                    rank = count(&neg.scores, rank, |t| s < t + margin);
+                    let above = order.before(rank, &ranks).weight - order.before(0, &ranks).weight;
+                    *found -= scale * order.weight(i) * above;
+                }
+            },
+            ctx,
+        )?;
+        Ok(scale * totals.iter().sum::<f64>())
+    }
+
+    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+        let order = self.order;
+        let (pos, neg, low) = (order.pos, order.neg, order.ends[Rank::Low as usize].weight);
+        if low == 0.0 {
+            return self.hinge(Rank::Top..Rank::High, margin, scale, ctx);
+        }
+        let (inner, outer) = (Rank::Top..Rank::Low, Rank::Low..Rank::High);
+        let chosen = visit(
+            &pos.scores,
+            self.pos_found,
+            |first, scores, found| {
+                let (mut ranks, mut total) = ([neg.scores.len(); 2], 0.0);
+                let mut takes_outer = Vec::with_capacity(scores.len());
+                for ((&s, found), i) in scores.iter().zip(found).zip(first..) {
+                    ranks = [count(&neg.scores, ranks[0], |t| s < t), count(&neg.scores, ranks[1], |t| s < t + margin)];
+                    let (r0, r1) = (order.before(ranks[0], &inner), order.before(ranks[1], &outer));
+                    let inner_gain = r0.moment - r0.weight * (s - order.origin);
+                    let outer_gain = r1.moment - r1.weight * (s - order.origin) + margin * (r1.weight - low);
+                    takes_outer.push(outer_gain >= inner_gain);
+                    let r = if outer_gain >= inner_gain { r1.weight } else { r0.weight };
+                    total += order.weight(i) * f64::max(inner_gain, outer_gain);
+                    *found -= scale * order.weight(i) * r;
+                }
+                (total, takes_outer)
+            },
+            ctx,
+        )?;
+        // Weights of the positives below each rank that choose the maximiser of the inner and of the outer negatives.
+        let (mut weights, mut choices) = ([0.0; 2], vec![[0.0; 2]]);
+        for (takes_outer, i) in chosen.iter().flat_map(|(_, takes_outer)| takes_outer).zip(0..) {
+            weights[usize::from(*takes_outer)] += order.weight(i);
+            choices.push(weights);
+        }
+        visit(
+            &neg.scores,
+            self.neg_found,
+            |first, scores, found| {
+                let mut ranks = [pos.scores.len(); 2];
+                for ((&t, found), k) in scores.iter().zip(found).zip(first..) {
+                    ranks = [count(&pos.scores, ranks[0], |s| s < t), count(&pos.scores, ranks[1], |s| s < t + margin)];
+                    *found += scale * order.share(k, &inner) * (weights[1] + choices[ranks[0]][0]);
+                    *found += scale * order.share(k, &outer) * choices[ranks[1]][1];
+                }
+            },
+            ctx,
+        )?;
+        Ok(scale * chosen.iter().map(|(total, _)| total).sum::<f64>())
+    }
+}
