@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rocmax.metrics import auc_inference, compare_auc, partial_auc_score, tpr_at_fpr_score
+from rocmax.metrics import auc_inference, compare_auc, compare_models, partial_auc_score, tpr_at_fpr_score
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -155,6 +155,30 @@ def test_compare(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: 
     assert again == part  # the same seed
     code, out, _ = run("compare", path, *how)
     assert code == 0 and f"{expected.difference:+.4f}" in out and "pAUC 0-0.2" in out
+
+
+def test_compare_several(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: Run) -> None:
+    path, y, scores = two
+    third = np.where(np.arange(len(y)) % 3 == 0, scores[:, 0], scores[:, 1])
+    frame = pl.read_csv(path).with_columns(pl.Series("mixed", third))
+    path = tmp_path / "three.csv"
+    frame.write_csv(path)
+    how = ["--label", "y", "--score", "new", "old", "mixed", "--fpr", 0, 0.2]
+    code, out, err = run("compare", path, *how, "--json", "--plot", tmp_path / "roc.png")
+    assert code == 0 and err == "" and (tmp_path / "roc.png").exists()
+    whole, part = json.loads(out)["comparisons"]
+    columns = np.column_stack([scores, third])
+    for result, options in ((whole, {}), (part, {"metric": "partial_auc", "fpr_range": (0.0, 0.2)})):
+        expected = compare_models(y, columns, **options)
+        assert result["pvalue"] == expected.pvalue and result["df"] == 2
+        assert [pair["pvalue_adjusted"] for pair in result["pairs"]] == expected.pair_pvalues_adjusted.tolist()
+        assert result["pairs"][1]["scores"] == ["new", "mixed"]
+        pair = compare_auc(y, scores[:, 0], third, **options)
+        assert result["pairs"][1]["confidence_interval"] == pytest.approx(list(pair.confidence_interval), abs=1e-12)
+    code, out, _ = run("compare", path, *how)
+    assert code == 0 and "adjusted p" in out and "new - mixed" in out and "All pAUC 0-0.2 equal" in out
+    code, out, _ = run("compare", path, *how, "--adjust", "none")
+    assert code == 0 and "adjusted" not in out
 
 
 def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run) -> None:

@@ -1,7 +1,8 @@
 """Real coverage of nominal 95 % intervals: python benches/python/coverage_metrics.py [n_samples].
 
 Positives are normal with mean 1, negatives with mean 0, so that the AUC is Phi(1/sqrt 2); the true partial AUC over
-[0, 0.2] comes from the binormal curve. Each line is the share of simulated samples whose interval holds the truth.
+[0, 0.2] comes from the binormal curve. Each line is the share of simulated samples whose interval holds the truth (its
+standard error is 0.5 % for 2,000 of them) and the mean width of the intervals.
 """
 
 import sys
@@ -18,6 +19,7 @@ BOOTSTRAP = {"method": "bootstrap", "n_resamples": 500}
 KINDS = {
     "auc delong": (AUC, {}),
     "auc logit-delong": (AUC, {"method": "logit-delong"}),
+    "auc newcombe": (AUC, {"method": "newcombe"}),
     "auc bootstrap percentile": (AUC, BOOTSTRAP),
     "auc bootstrap bca": (AUC, {**BOOTSTRAP, "bootstrap_interval": "bca"}),
     "pauc [0, 0.2] delong": (PARTIAL, RANGE),
@@ -28,19 +30,21 @@ KINDS = {
 
 def main(n_simulated: int) -> None:
     for n in (50, 500):
-        for share in (0.5, 0.05):
-            m = max(2, round(n * share))
+        for positives in (0.5, 0.05):
+            m = max(2, round(n * positives))
             rng = np.random.default_rng(n + m)
             y = np.arange(n) < m
-            held = dict.fromkeys(KINDS, 0)
+            held, width = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0.0)
             for k in range(n_simulated):
                 s = rng.normal(size=n) + y
                 for name, (truth, options) in KINDS.items():
                     found = auc_inference(y, s, random_state=k, n_jobs=1, **options)
                     low, high = found.confidence_interval
                     held[name] += low <= truth <= high
+                    width[name] += (high - low) / n_simulated
             for name, count in held.items():
-                print(f"n = {n:3d}  positives = {m:3d}  {name:36s} {100 * count / n_simulated:5.1f} %")
+                share = 100 * count / n_simulated
+                print(f"n = {n:3d}  positives = {m:3d}  {name:36s} {share:5.1f} %  width {width[name]:.3f}", flush=True)
 
 
 if __name__ == "__main__":

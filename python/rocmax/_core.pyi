@@ -46,7 +46,7 @@ def components(
 ) -> tuple[F64, F64]: ...
 def covariance(
     y_true: Labels,
-    y_score: Scores,
+    y_score: list[Scores],
     sample_weight: F64 | None,
     weight_kind: str,
     name: str,

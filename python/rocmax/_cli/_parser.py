@@ -11,7 +11,7 @@ _EXAMPLES = """examples:
   rocmax fit train.csv --label diagnosis --fpr 0 0.05 --out model.skops
   rocmax score model.skops test.csv --out scores.csv
   rocmax evaluate scores.csv --label diagnosis --score score --fpr 0 0.05 --plot roc.png
-  rocmax compare scores.csv --label diagnosis --score new old --json
+  rocmax compare scores.csv --label diagnosis --score new old older --json
 """
 
 
@@ -27,6 +27,19 @@ class _Range(argparse.Action):
         if not 0 <= low < high <= 1:
             parser.error(f"{option_string} {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
         setattr(namespace, self.dest, (low, high))
+
+
+class _TwoOrMore(argparse.Action):
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if len(values) < 2:
+            parser.error(f"{option_string} {values[0]}: need two columns or more to compare")
+        setattr(namespace, self.dest, values)
 
 
 def _level(text: str) -> float:
@@ -116,11 +129,17 @@ def make_parser() -> argparse.ArgumentParser:
     )
 
     evaluate = command("evaluate", "Measure columns of scores.", fpr=None)
-    compare = command("compare", "Test whether two columns of scores differ.", fpr=None)
-    for sub, count in ((evaluate, "+"), (compare, 2)):
+    compare = command("compare", "Test whether two or more columns of scores differ.", fpr=None)
+    compare.add_argument(
+        "--adjust",
+        choices=("holm", "bonferroni", "fdr_bh", "none"),
+        default="holm",
+        help="p-values of the pairs of three columns or more, for their number (default holm)",
+    )
+    for sub, action in ((evaluate, "store"), (compare, _TwoOrMore)):
         sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
         _add_label(sub)
-        sub.add_argument("--score", nargs=count, required=True, metavar="COLUMN")
+        sub.add_argument("--score", nargs="+", action=action, required=True, metavar="COLUMN")
         sub.add_argument("--confidence", type=_level, default=0.95, help="of the intervals (default 0.95)")
         sub.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
         sub.add_argument("--plot", metavar="FILE", help="draw the ROC curves")

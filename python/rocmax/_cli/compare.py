@@ -1,49 +1,31 @@
-"""``rocmax compare``: a paired test of two score columns."""
+"""``rocmax compare``: tests of whether two or more score columns differ."""
 
 from argparse import Namespace
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
 from rocmax._cli._failure import check_folder
-from rocmax.metrics import compare_auc
+from rocmax.metrics import compare_auc, compare_models
+
+Columns = Mapping[str, NDArray[np.float64]]
+_ADJUSTED = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr_bh": "Benjamini and Hochberg"}
 
 
 def run(arguments: Namespace) -> None:
-    """Compare two score columns by AUC, and by partial AUC where a range is given."""
+    """Compare score columns by AUC, and by partial AUC where a range is given."""
     check_folder(arguments.plot)
+    arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     frame = table.read(arguments.data)
     labels = table.labels(frame, arguments.label, arguments.positive)
     columns = {name: table.scores(frame, name) for name in arguments.score}
-    first, second = (table.scores(frame, name) for name in arguments.score)
-    tests: list[tuple[str, dict[str, Any]]] = [("auc", {"method": "delong"})]
-    if arguments.fpr:
-        how = {
-            "method": "bootstrap",
-            "fpr_range": arguments.fpr,
-            "random_state": arguments.seed,
-        }
-        tests.append(("partial_auc", how))
-    results: list[dict[str, Any]] = []
-    for metric, how in tests:
-        found = compare_auc(
-            labels.positive,
-            first,
-            second,
-            metric=metric,
-            confidence_level=arguments.confidence,
-            **how,
-        )
-        results.append(
-            {
-                "metric": metric,
-                "method": how["method"],
-                "estimates": [float(found.estimate_a), float(found.estimate_b)],
-                "difference": float(found.difference),
-                "confidence_interval": [float(bound) for bound in found.confidence_interval],
-                "pvalue": float(found.pvalue),
-            }
-        )
+    metrics = ["auc"] + (["partial_auc"] if arguments.fpr else [])
+    compare = _two if len(arguments.score) == 2 else _several
+    results = [compare(arguments, labels.positive, columns, metric) for metric in metrics]
     if arguments.plot:
         report.draw(
             arguments.plot,
@@ -68,20 +50,100 @@ def run(arguments: Namespace) -> None:
         )
         return
     report.say(f"{arguments.data}: {labels.summary}")
+    (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
+    if arguments.plot:
+        report.say(f"ROC plot: {report.where(arguments.plot)}")
+
+
+def _two(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> dict[str, Any]:
+    how: dict[str, Any] = {"method": "delong"}
+    if metric == "partial_auc":
+        how = {"method": "bootstrap", "fpr_range": arguments.fpr, "random_state": arguments.seed}
+    pair = (columns[name] for name in arguments.score)
+    found = compare_auc(positive, *pair, metric=metric, confidence_level=arguments.confidence, **how)
+    return {
+        "metric": metric,
+        "method": how["method"],
+        "estimates": [float(found.estimate_a), float(found.estimate_b)],
+        "difference": float(found.difference),
+        "confidence_interval": [float(bound) for bound in found.confidence_interval],
+        "pvalue": float(found.pvalue),
+    }
+
+
+def _several(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> dict[str, Any]:
+    found = compare_models(
+        positive,
+        np.column_stack([columns[name] for name in arguments.score]),
+        metric=metric,
+        fpr_range=arguments.fpr if metric == "partial_auc" else None,
+        adjust=arguments.adjust,
+        confidence_level=arguments.confidence,
+    )
+    pairs = zip(
+        found.pairs.tolist(),
+        found.pair_differences.tolist(),
+        found.pair_confidence_intervals.tolist(),
+        found.pair_pvalues.tolist(),
+        found.pair_pvalues_adjusted.tolist(),
+        strict=True,
+    )
+    return {
+        "metric": metric,
+        "method": "delong",
+        "estimates": found.estimates.tolist(),
+        "statistic": found.statistic,
+        "df": found.df,
+        "pvalue": found.pvalue,
+        "adjust": arguments.adjust,
+        "pairs": [
+            {
+                "scores": [arguments.score[a], arguments.score[b]],
+                "difference": difference,
+                "confidence_interval": bounds,
+                "pvalue": pvalue,
+                "pvalue_adjusted": adjusted,
+            }
+            for (a, b), difference, bounds, pvalue, adjusted in pairs
+        ],
+    }
+
+
+def _name(arguments: Namespace, metric: str) -> str:
+    return "AUC" if metric == "auc" else f"pAUC {arguments.fpr[0]:g}-{arguments.fpr[1]:g}"
+
+
+def _difference(result: Mapping[str, Any]) -> str:
+    low, high = result["confidence_interval"]
+    return f"{result['difference']:+.4f}  [{low:+.4f}, {high:+.4f}]"
+
+
+def _show_two(arguments: Namespace, results: list[dict[str, Any]]) -> None:
     level = f"[{100 * arguments.confidence:g} % CI]"
     shown = report.new_table("", *arguments.score, f"difference {level}", "p")
     for result in results:
-        name = "AUC"
-        if result["metric"] == "partial_auc":
-            name = f"pAUC {arguments.fpr[0]:g}-{arguments.fpr[1]:g}"
-        bounds = result["confidence_interval"]
-        shown.add_row(
-            name,
-            *(f"{estimate:.4f}" for estimate in result["estimates"]),
-            f"{result['difference']:+.4f}  [{bounds[0]:+.4f}, {bounds[1]:+.4f}]",
-            f"{result['pvalue']:.2g}",
-        )
+        estimates = (f"{estimate:.4f}" for estimate in result["estimates"])
+        name = _name(arguments, result["metric"])
+        shown.add_row(name, *estimates, _difference(result), f"{result['pvalue']:.2g}")
     report.show(shown)
     report.say("Two-sided paired tests: AUC by DeLong, partial AUC by stratified bootstrap.")
-    if arguments.plot:
-        report.say(f"ROC plot: {report.where(arguments.plot)}")
+
+
+def _show_several(arguments: Namespace, results: list[dict[str, Any]]) -> None:
+    level = f"[{100 * arguments.confidence:g} % CI]"
+    for result in results:
+        name = _name(arguments, result["metric"])
+        estimates = report.new_table("score", name)
+        for score, estimate in zip(arguments.score, result["estimates"], strict=True):
+            estimates.add_row(score, f"{estimate:.4f}")
+        report.show(estimates)
+        adjusted = ["adjusted p"] if arguments.adjust else []
+        shown = report.new_table(f"{name}, pair", f"difference {level}", "p", *adjusted)
+        for pair in result["pairs"]:
+            pvalues = [pair["pvalue"]] + [pair["pvalue_adjusted"]] * len(adjusted)
+            shown.add_row(" - ".join(pair["scores"]), _difference(pair), *(f"{p:.2g}" for p in pvalues))
+        report.show(shown)
+        joint = f"chi-square {result['statistic']:.2f} with {result['df']} degrees of freedom"
+        report.say(f"All {name} equal: {joint}, p = {result['pvalue']:.2g}\n")
+    how = f"; adjusted p by {_ADJUSTED[arguments.adjust]}" if arguments.adjust else ""
+    report.say(f"Two-sided paired tests by DeLong's components, intervals one by one{how}.")

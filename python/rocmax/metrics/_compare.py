@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, special
 
 from rocmax.metrics._clustered import clustered_covariance
@@ -18,11 +18,9 @@ from rocmax.metrics._measure import (
     covariance_parts,
     parse_measure,
     point_estimates,
-    require_two,
-    totals,
 )
 from rocmax.metrics._resample import replicate, seed_of
-from rocmax.metrics._validation import F64, Sample, choice, explain, sample, scores
+from rocmax.metrics._validation import F64, Sample, choice, sample, scores
 
 _ALTERNATIVES = ("two-sided", "less", "greater")
 _ADJUSTMENTS = ("holm", "bonferroni", "fdr_bh", None)
@@ -159,8 +157,9 @@ def compare_auc(
     if y_true_b is None:
         if sample_weight_b is not None:
             raise ValueError("sample_weight_b needs y_true_b: paired models share sample_weight")
-        data = _stacked(y_true, (score_a, score_b), sample_weight, **options)
-        found = _paired(data, measure, method, weight_kind, groups, resampling)
+        columns = _columns(score_a, score_b)
+        data = sample(y_true, columns[0], sample_weight, name="score_a", **options)
+        found = _paired(data, columns, measure, method, weight_kind, groups, resampling)
         return _test(*found, None, method, alternative, level)
     a = sample(y_true, score_a, sample_weight, name="score_a", **options)
     b = sample(y_true_b, score_b, sample_weight_b, name="score_b", **options)
@@ -170,32 +169,37 @@ def compare_auc(
     return _unpaired(a, b, measure, method, weight_kind, resampling, alternative, level)
 
 
-def _stacked(y_true: Any, columns: Any, sample_weight: Any, **options: Any) -> Sample:
-    arrays = [scores(column, name) for column, name in zip(columns, ("score_a", "score_b"), strict=True)]
-    for array, name in zip(arrays, ("score_a", "score_b"), strict=True):
-        if array.ndim != 1:
-            raise ValueError(f"{name} must be one-dimensional, got an array of shape {array.shape}")
-    if len(arrays[0]) != len(arrays[1]):
+def _columns(score_a: Any, score_b: Any) -> list[NDArray[Any]]:
+    columns = [scores(score_a, "score_a"), scores(score_b, "score_b")]
+    for column, name in zip(columns, ("score_a", "score_b"), strict=True):
+        if column.ndim != 1:
+            raise ValueError(f"{name} must be one-dimensional, got an array of shape {column.shape}")
+    if len(columns[0]) != len(columns[1]):
         raise ValueError(
-            f"score_a has {len(arrays[0])} samples, score_b has {len(arrays[1])}; give y_true_b if"
+            f"score_a has {len(columns[0])} samples, score_b has {len(columns[1])}; give y_true_b if"
             " they are of different samples"
         )
-    return sample(y_true, np.stack(arrays).T, sample_weight, name="score_a", **options)
+    return columns
 
 
 def _paired(
-    data: Sample, measure: Measure, method: str, weight_kind: str, groups: Any, resampling: Any
+    data: Sample,
+    columns: list[NDArray[Any]],
+    measure: Measure,
+    method: str,
+    weight_kind: str,
+    groups: Any,
+    resampling: Any,
 ) -> tuple[F64, F64, F64 | None]:
     """Estimates, their covariance, and bootstrap differences if there are any."""
+    if groups is None and method == "delong":
+        estimate, pos, neg = covariance_parts(data, columns, measure, weight_kind)
+        return estimate, pos + neg, None
+    data = data._replace(score=np.column_stack(columns))
     if groups is not None:
         return *clustered_covariance(data, measure, groups), None
-    if method == "bootstrap":
-        values = replicate(data, measure, *resampling)
-        return point_estimates(data, measure), np.cov(values.T), values[:, 0] - values[:, 1]
-    if weight_kind == "frequency":
-        explain(data) if len(data.y) == 0 else require_two(*totals(data))
-    estimate, pos, neg = covariance_parts(data, measure, weight_kind)
-    return estimate, pos + neg, None
+    values = replicate(data, measure, *resampling)
+    return point_estimates(data, measure), np.cov(values.T), values[:, 0] - values[:, 1]
 
 
 def _unpaired(
@@ -286,6 +290,8 @@ class ModelsComparison:
         Indices (a, b) of the models of each pair, a < b.
     pair_differences, pair_statistics : ndarray of shape (n_pairs,)
         Estimate of a minus that of b, and that over its standard error.
+    pair_confidence_intervals : ndarray of shape (n_pairs, 2)
+        Of each difference, by itself.
     pair_pvalues, pair_pvalues_adjusted : ndarray of shape (n_pairs,)
         Two-sided normal p-values, as they are and adjusted for their number.
     """
@@ -298,6 +304,7 @@ class ModelsComparison:
     pairs: Any
     pair_differences: F64
     pair_statistics: F64
+    pair_confidence_intervals: F64
     pair_pvalues: F64
     pair_pvalues_adjusted: F64
 
@@ -312,6 +319,7 @@ def compare_models(
     tpr_range: tuple[float, float] | None = None,
     normalize: str | None = "width",
     adjust: str | None = "holm",
+    confidence_level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     weight_kind: str = "frequency",
     groups: ArrayLike | None = None,
@@ -336,6 +344,8 @@ def compare_models(
         What is measured, as in :func:`auc_inference`.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         How the p-values of the pairs are adjusted for their number.
+    confidence_level : float, default=0.95
+        Nominal coverage of each interval of a difference.
     sample_weight, weight_kind, groups, pos_label, n_jobs
         As in :func:`auc_inference`.
 
@@ -351,11 +361,12 @@ def compare_models(
     """
     measure = parse_measure(metric, fpr_range, tpr_range, normalize)
     choice(adjust, _ADJUSTMENTS, "adjust")
+    level = check_level(confidence_level)
     choice(weight_kind, ("frequency", "sampling"), "weight_kind")
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if not data.many or data.score.shape[1] < 2:
         raise ValueError(f"y_score must have two columns or more, got shape {data.score.shape}")
-    estimate, covariance, _ = _paired(data, measure, "delong", weight_kind, groups, None)
+    estimate, covariance, _ = _paired(data, [data.score], measure, "delong", weight_kind, groups, None)
     k = len(estimate)
     rows = np.diff(np.eye(k), axis=0) if contrast is None else np.atleast_2d(contrast)
     if rows.ndim != 2 or rows.shape[1] != k or not np.isfinite(rows).all():
@@ -366,7 +377,7 @@ def compare_models(
     first, second = np.triu_indices(k, 1)
     differences = estimate[first] - estimate[second]
     tests = [
-        _test(estimate[[a, b]], covariance[np.ix_([a, b], [a, b])], None, None, "", "two-sided", 0.95)
+        _test(estimate[[a, b]], covariance[np.ix_([a, b], [a, b])], None, None, "", "two-sided", level)
         for a, b in zip(first, second, strict=True)
     ]
     pvalues = np.array([test.pvalue for test in tests])
@@ -379,6 +390,7 @@ def compare_models(
         pairs=np.stack([first, second], axis=1),
         pair_differences=differences,
         pair_statistics=np.array([test.statistic for test in tests]),
+        pair_confidence_intervals=np.array([test.confidence_interval for test in tests]),
         pair_pvalues=pvalues,
         pair_pvalues_adjusted=_adjusted(pvalues, adjust),
     )

@@ -246,7 +246,7 @@ def variance_parts(
         n_pos, n_neg = totals(data)
         if weight_kind == "frequency":
             require_two(n_pos, n_neg)
-        estimate, pos, neg = covariance_parts(data, measure, weight_kind)
+        estimate, pos, neg = covariance_parts(data, [data.score], measure, weight_kind)
         return estimate, np.diagonal(pos), np.diagonal(neg), (n_pos, n_neg)
     sizes: Any
     if measure.name == "auc" and data.weight is None:

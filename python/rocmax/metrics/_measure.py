@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax.metrics._partial import curve_area
-from rocmax.metrics._validation import F64, Sample, call, choice
+from rocmax.metrics._validation import F64, Sample, call, choice, explain
 
 _METRICS = ("auc", "partial_auc", "scored_auc")
 
@@ -82,8 +82,18 @@ def point_estimates(data: Sample, measure: Measure) -> F64:
     return np.atleast_1d(call(_core.measure, data, *measure.key, data.threads))
 
 
-def covariance_parts(data: Sample, measure: Measure, weight_kind: str = "frequency") -> tuple[F64, F64, F64]:
-    """Estimates, and the parts of either class in their covariance matrix."""
-    estimate, pos, neg = call(_core.covariance, data, weight_kind, *measure.key, data.threads)
+def covariance_parts(
+    data: Sample, columns: list[NDArray[Any]], measure: Measure, weight_kind: str = "frequency"
+) -> tuple[F64, F64, F64]:
+    """Estimates of all columns of scores, and the parts of either class in their covariance matrix."""
+    try:
+        found = _core.covariance(data.y, columns, data.weight, weight_kind, *measure.key, data.threads)
+    except ValueError:
+        for column in columns:
+            explain(data._replace(score=column))
+        if weight_kind == "frequency":
+            require_two(*totals(data))
+        raise
+    estimate, pos, neg = found
     shape = (len(estimate), len(estimate))
     return estimate, pos.reshape(shape), neg.reshape(shape)

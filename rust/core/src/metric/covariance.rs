@@ -6,6 +6,7 @@ use super::labels::Labels;
 use super::measure::Measure;
 use super::sum::Sum;
 use crate::ctx::CHUNK;
+use crate::order::fast;
 use crate::{Ctx, Error, Result};
 
 /// What a weight stands for in a variance; the estimate is the same.
@@ -78,41 +79,120 @@ pub fn covariance(
     let n = labels.n_samples();
     let positive = labels.positives(0, n);
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-    let part = |class: bool| -> Result<Vec<f64>> {
-        let of_class = |i: &usize| positive[*i] == class && weight(*i) > 0.0;
-        let total = (0..n).filter(of_class).map(weight).collect::<Sum>().value();
-        let size = (0..n).filter(of_class).count() as f64;
-        let (divisor, power) = match kind {
-            WeightKind::Frequency => (total * (total - 1.0), 1),
-            WeightKind::Sampling => (total * total * (size - 1.0) / size, 2),
-        };
-        if divisor <= 0.0 {
-            return Err(Error::Domain {
-                name: if class { "the weight of the positives" } else { "the weight of the negatives" },
-                domain: "above 1 for a variance",
-                value: total.to_string(),
-            });
-        }
-        let means: Vec<f64> = components
-            .iter()
-            .map(|c| (0..n).filter(of_class).map(|i| weight(i) * c.values[i]).collect::<Sum>().value() / total)
-            .collect();
-        let k = components.len();
-        let pairs: Vec<(usize, usize)> = (0..k).flat_map(|a| (a..k).map(move |b| (a, b))).collect();
-        let items: Vec<_> = pairs.iter().flat_map(|&ab| (0..n).step_by(CHUNK).map(move |from| (ab, from))).collect();
-        let sums = ctx.map(items, |((a, b), from)| {
-            let chunk = (from..usize::min(from + CHUNK, n)).filter(of_class);
-            let term =
-                |i| weight(i).powi(power) * (components[a].values[i] - means[a]) * (components[b].values[i] - means[b]);
-            chunk.map(term).collect::<Sum>().value()
-        })?;
-        let mut matrix = vec![0.0; k * k];
-        for (&(a, b), parts) in pairs.iter().zip(sums.chunks(n.div_ceil(CHUNK))) {
-            let value = parts.iter().copied().collect::<Sum>().value() / divisor;
-            matrix[a * k + b] = value;
-            matrix[b * k + a] = value;
-        }
-        Ok(matrix)
+    let power = match kind {
+        WeightKind::Frequency => 1,
+        WeightKind::Sampling => 2,
     };
-    Ok(Covariance { pos: part(true)?, neg: part(false)? })
+    let (mut totals, mut divisors) = ([0.0; 2], [0.0; 2]);
+    for (class, name) in ["the weight of the positives", "the weight of the negatives"].into_iter().enumerate() {
+        let held = || (0..n).filter(|&i| positive[i] == (class == 0)).map(weight).filter(|&w| w > 0.0);
+        let total = held().collect::<Sum>().value();
+        let size = held().count() as f64;
+        totals[class] = total;
+        divisors[class] = match kind {
+            WeightKind::Frequency => total * (total - 1.0),
+            WeightKind::Sampling => total * total * (size - 1.0) / size,
+        };
+        if divisors[class] <= 0.0 {
+            return Err(Error::Domain { name, domain: "above 1 for a variance", value: total.to_string() });
+        }
+    }
+    let mean = |component: &Components| {
+        let mut sums = [Sum::default(); 2];
+        for (i, value) in component.values.iter().enumerate() {
+            sums[usize::from(!positive[i])].add(weight(i) * value);
+        }
+        [sums[0].value() / totals[0], sums[1].value() / totals[1]]
+    };
+    let means = ctx.map(components.iter().collect(), mean)?;
+    let values: Vec<&[f64]> = components.iter().map(|c| c.values.as_slice()).collect();
+    let sums = products(&positive, &values, &means, &|i| weight(i).powi(power), ctx)?;
+    let part = |class: usize| sums.iter().map(|sums| sums[class] / divisors[class]).collect();
+    Ok(Covariance { pos: part(0), neg: part(1) })
+}
+
+/// For every two models, the sums over positives and negatives of the products of their values less `means`, each times
+/// its weight. O(N K^2).
+pub(crate) fn products(
+    positive: &[bool],
+    values: &[&[f64]],
+    means: &[[f64; 2]],
+    weight: &(impl Fn(usize) -> f64 + Sync),
+    ctx: &Ctx<'_>,
+) -> Result<Vec<[f64; 2]>> {
+    let k = values.len();
+    let pairs: Vec<(usize, usize)> = (0..k).flat_map(|a| (a..k).map(move |b| (a, b))).collect();
+    let parts = ctx.map((0..positive.len()).step_by(CHUNK).collect(), |from| {
+        let mut sums = vec![[Sum::default(); 2]; pairs.len()];
+        let (mut centred, mut weights) = (vec![[0.0; TILE]; k], [0.0; TILE]);
+        let end = usize::min(from + CHUNK, positive.len());
+        for from in (from..end).step_by(TILE) {
+            let tile = from..usize::min(from + TILE, end);
+            let positive = &positive[tile.clone()];
+            weights.iter_mut().zip(tile.clone()).for_each(|(to, i)| *to = weight(i));
+            for ((to, values), &means) in centred.iter_mut().zip(values).zip(means) {
+                fast(Centre { values: &values[tile.clone()], positive, means, to });
+            }
+            for (sums, &(a, b)) in sums.iter_mut().zip(&pairs) {
+                let found = fast(Products { a: &centred[a], b: &centred[b], weights: &weights, positive });
+                sums.iter_mut().zip(found).for_each(|(sum, found)| sum.add(found));
+            }
+        }
+        sums.into_iter().map(|sums| sums.map(Sum::value)).collect::<Vec<_>>()
+    })?;
+    let mut matrix = vec![[0.0; 2]; k * k];
+    for (pair, &(a, b)) in pairs.iter().enumerate() {
+        let total = [0, 1].map(|class| parts.iter().map(|sums| sums[pair][class]).collect::<Sum>().value());
+        (matrix[a * k + b], matrix[b * k + a]) = (total, total);
+    }
+    Ok(matrix)
+}
+
+/// Samples whose products are summed at a time.
+const TILE: usize = 1 << 10;
+
+/// The values less the mean of their class.
+struct Centre<'a> {
+    values: &'a [f64],
+    positive: &'a [bool],
+    means: [f64; 2],
+    to: &'a mut [f64; TILE],
+}
+
+impl pulp::NullaryFnOnce for Centre<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for ((to, value), &positive) in self.to.iter_mut().zip(self.values).zip(self.positive) {
+            *to = value - if positive { self.means[0] } else { self.means[1] };
+        }
+    }
+}
+
+/// The sums of the products, of the positives and of the negatives.
+struct Products<'a> {
+    a: &'a [f64; TILE],
+    b: &'a [f64; TILE],
+    weights: &'a [f64; TILE],
+    positive: &'a [bool],
+}
+
+impl pulp::NullaryFnOnce for Products<'_> {
+    type Output = [f64; 2];
+
+    #[inline(always)]
+    fn call(self) -> [f64; 2] {
+        // In lanes, for the compiler may not reorder a sum by itself.
+        let mut sums = [[0.0; 8]; 2];
+        let factors = self.a.chunks(8).zip(self.b.chunks(8)).zip(self.weights.chunks(8));
+        for (((a, b), weights), positive) in factors.zip(self.positive.chunks(8)) {
+            for (lane, (((a, b), weight), &positive)) in a.iter().zip(b).zip(weights).zip(positive).enumerate() {
+                let product = weight * a * b;
+                sums[0][lane] += if positive { product } else { 0.0 };
+                sums[1][lane] += if positive { 0.0 } else { product };
+            }
+        }
+        sums.map(|lanes| lanes.iter().sum())
+    }
 }

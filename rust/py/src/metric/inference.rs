@@ -1,9 +1,13 @@
 //! What variances, tests and intervals are made of.
 
+use std::borrow::Cow;
+use std::sync::Mutex;
+
 use numpy::PyArray1;
+use numpy::ndarray::{ArrayView2, Axis};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rocmax_core::metric::{self, Components, Labels, Measure, Resampling, Scheme, Score, WeightKind};
+use rocmax_core::metric::{self, Column, Components, Labels, Measure, Placements, Resampling, Scheme, WeightKind};
 use rocmax_core::{Ctx, Result};
 
 use super::array::{LabelArray, ScoreArray, Weights, weights, with_columns};
@@ -12,18 +16,36 @@ use crate::gate;
 
 type Array<'py> = Bound<'py, PyArray1<f64>>;
 
-/// Components of every score vector, one after another; they share the threads.
-fn each<S: Score>(
+/// The score vectors of all arrays; those that do not lie in one piece are copied.
+fn columns<'a>(arrays: &'a [ScoreArray<'_>]) -> PyResult<Vec<Column<'a>>> {
+    fn each<'a, T: Clone>(array: ArrayView2<'a, T>) -> impl Iterator<Item = Cow<'a, [T]>> {
+        let columns = (0..array.ncols()).map(move |k| array.index_axis_move(Axis(1), k));
+        columns.map(|column| column.to_slice().map_or_else(|| Cow::Owned(column.to_vec()), Cow::Borrowed))
+    }
+    let mut columns = Vec::new();
+    for array in arrays {
+        match array {
+            ScoreArray::F64(a) => columns.push(Column::F64(a.as_slice()?.into())),
+            ScoreArray::F32(a) => columns.push(Column::F32(a.as_slice()?.into())),
+            ScoreArray::F64s(a) => columns.extend(each(a.as_array()).map(Column::F64)),
+            ScoreArray::F32s(a) => columns.extend(each(a.as_array()).map(Column::F32)),
+        }
+    }
+    Ok(columns)
+}
+
+/// Components of every score vector; they share the threads.
+fn each(
     labels: &Labels<'_>,
-    columns: &[&[S]],
+    columns: &[Column<'_>],
     weights: Option<&[f64]>,
     measure: Measure,
     ctx: &Ctx<'_>,
 ) -> Result<Vec<Components>> {
-    if columns.len() < ctx.n_threads() {
-        return columns.iter().map(|s| Components::new(labels, s, weights, measure, ctx)).collect();
-    }
-    let one = |s: &&[S]| Components::new(labels, s, weights, measure, &Ctx::serial());
+    let one = |column: &Column<'_>| match column {
+        Column::F64(scores) => Components::new(labels, scores, weights, measure, ctx),
+        Column::F32(scores) => Components::new(labels, scores, weights, measure, ctx),
+    };
     ctx.map(columns.iter().collect(), one)?.into_iter().collect()
 }
 
@@ -41,22 +63,23 @@ pub(crate) fn components<'py>(
     n_threads: usize,
 ) -> PyResult<(Array<'py>, Array<'py>)> {
     let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
-    let found = with_columns!(&y_score, columns => gate::enter(py, n_threads, labels.n_samples() * columns.len(), |ctx| {
-        each(&labels, &columns, weights, measure, ctx)
-    }))?;
+    let arrays = [y_score];
+    let columns = columns(&arrays)?;
+    let size = labels.n_samples() * columns.len();
+    let found = gate::enter(py, n_threads, size, |ctx| each(&labels, &columns, weights, measure, ctx))?;
     let estimates = found.iter().map(|c| c.estimate).collect();
     let values = found.into_iter().flat_map(|c| c.values).collect();
     Ok((PyArray1::from_vec(py, estimates), PyArray1::from_vec(py, values)))
 }
 
-/// Estimates, and the parts of the positives and the negatives in their covariance; see
+/// Estimates, and the parts of the positives and the negatives in their covariance, of the columns of all arrays; see
 /// `rocmax_core::metric::covariance`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn covariance<'py>(
     py: Python<'py>,
     y_true: LabelArray<'_>,
-    y_score: ScoreArray<'_>,
+    y_score: Vec<ScoreArray<'_>>,
     sample_weight: Weights<'_>,
     weight_kind: &str,
     name: &str,
@@ -70,13 +93,31 @@ pub(crate) fn covariance<'py>(
         "sampling" => WeightKind::Sampling,
         other => return Err(PyValueError::new_err(format!("no such kind of weight: {other:?}"))),
     };
-    let (estimates, found) = with_columns!(&y_score, columns => gate::enter(py, n_threads, labels.n_samples() * columns.len(), |ctx| {
+    let columns = columns(&y_score)?;
+    let (estimates, found) = gate::enter(py, n_threads, labels.n_samples() * columns.len(), |ctx| {
+        if measure == Measure::Auc && weights.is_none() {
+            return with_placements(|kept| kept.covariance(&labels, &columns, ctx));
+        }
         let found = each(&labels, &columns, weights, measure, ctx)?;
         let estimates: Vec<f64> = found.iter().map(|c| c.estimate).collect();
         Ok((estimates, metric::covariance(&labels, &found, weights, kind, ctx)?))
-    }))?;
+    })?;
     let array = |values| PyArray1::from_vec(py, values);
     Ok((array(estimates), array(found.pos), array(found.neg)))
+}
+
+/// Calls `f` with memory that is kept from call to call, unless another thread has it or it is more than `MOST` bytes.
+fn with_placements<T>(f: impl FnOnce(&mut Placements) -> T) -> T {
+    const MOST: usize = 1 << 29;
+    static POOL: Mutex<Option<Placements>> = Mutex::new(None);
+    let mut kept = POOL.try_lock().ok().and_then(|mut pool| pool.take()).unwrap_or_default();
+    let found = f(&mut kept);
+    if kept.bytes() < MOST
+        && let Ok(mut pool) = POOL.try_lock()
+    {
+        *pool = Some(kept);
+    }
+    found
 }
 
 /// Stratified bootstrap replicates, row by row one value a model; see `rocmax_core::metric::bootstrap`.
