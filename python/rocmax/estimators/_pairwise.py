@@ -13,6 +13,7 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax._validation import check_choice, check_count, check_positive
 from rocmax.designs import Design, DualDesign
+from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task, run
 from rocmax.estimators._kernel_base import KernelRanker, check_kernel_dtype, check_nonnegative, kernel_design
 from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
 from rocmax.estimators._pair_lists import RULES, Pairs, every_pair, kernel_pairs, neighbor_pairs
@@ -35,7 +36,7 @@ from rocmax.solvers import (
 _FULL = (0.0, 1.0)
 
 
-class AUCSVC(KernelRanker):
+class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
 
     Minimises 1/2 |f|^2 + C * mean over pairs of max(0, margin - (f(x_i) - f(x_j))), f in the space of a kernel. All
@@ -199,7 +200,7 @@ class AUCSVC(KernelRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, callback: Callback | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, callback: StepReport | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -210,6 +211,7 @@ class AUCSVC(KernelRanker):
             Labels of two classes; the second in sorted order is the positive one.
         callback : callable, default=None
             Called after each step with a ``Progress`` (objective, bound, partial_auc, gap), in units of margin 1.
+            scikit-learn's own callbacks (1.9 or later) are set by ``set_callbacks``: each step is a task.
 
         Returns
         -------
@@ -233,29 +235,38 @@ class AUCSVC(KernelRanker):
         design = self._design(X, positive, structure)
         listed = self._listed(X, positive, threads)
         oracle = Tight(_FULL).bind(_core.Problem(positive), threads) if listed is None else PairHinge(*listed)
-        # rho is a unit: solve for margin 1, then scale.
-        if solver == "auto":
-            result, multipliers = _by_cuts(design, oracle, C / margin, positive, tol, max_iter, self._report(callback))
-        else:
-            pairs = every_pair(positive) if listed is None else listed
-            result, multipliers = _by_pairs(design, oracle, C / margin, pairs, tol, max_iter)
-        self._multipliers = multipliers
-        self.n_pairs_ = int(positive.sum() * (~positive).sum()) if listed is None else len(listed[0])
 
-        scores = result.model.scores
-        self.dual_coef_ = margin * self._dual_coef(result.model, positive, structure)
-        self.objective_ = margin**2 * result.objective
-        self.dual_gap_ = result.gap
-        self.n_iter_ = result.n_iter
-        self.history_ = {
-            "objective": np.array([margin**2 * step.objective for step in result.history]),
-            "bound": np.array([margin**2 * step.bound for step in result.history]),
-            "partial_auc": np.array([step.partial_auc for step in result.history]),
-        }
-        self.__dict__.pop("support_pairs_", None)
-        if isinstance(multipliers, ListedMultipliers):
-            self.support_pairs_ = multipliers.support
-        self.intercept_ = np.array([-choose_threshold(margin * scores, positive, self.threshold)])
+        def attributes(model: Model) -> dict[str, Any]:
+            threshold = choose_threshold(margin * model.scores, positive, self.threshold)
+            coefs = margin * self._dual_coef(model, positive, structure)
+            return {"dual_coef_": coefs, "intercept_": np.array([-threshold])}
+
+        def train(task: Task) -> SolverResult:
+            steps = Steps(task, attributes, self._report(callback))
+            # rho is a unit: solve for margin 1, then scale.
+            if solver == "auto":
+                result, multipliers = _by_cuts(design, oracle, C / margin, positive, tol, max_iter, steps)
+            else:
+                pairs = every_pair(positive) if listed is None else listed
+                result, multipliers = _by_pairs(design, oracle, C / margin, pairs, tol, max_iter)
+            steps.close()
+            self._multipliers = multipliers
+            self.n_pairs_ = int(positive.sum() * (~positive).sum()) if listed is None else len(listed[0])
+            self.objective_ = margin**2 * result.objective
+            self.dual_gap_ = result.gap
+            self.n_iter_ = result.n_iter
+            self.history_ = {
+                "objective": np.array([margin**2 * step.objective for step in result.history]),
+                "bound": np.array([margin**2 * step.bound for step in result.history]),
+                "partial_auc": np.array([step.partial_auc for step in result.history]),
+            }
+            self.__dict__.pop("support_pairs_", None)
+            if isinstance(multipliers, ListedMultipliers):
+                self.support_pairs_ = multipliers.support
+            self.__dict__.update(attributes(result.model))
+            return result
+
+        result = run(train, self, X, self.classes_[positive.astype(int)], None)
         self._warn(result)
         if self.verbose:
             print(f"AUCSVC: {self.n_iter_} steps, objective {self.objective_:.6g}, gap {self.dual_gap_:.2g}")
@@ -296,7 +307,7 @@ class AUCSVC(KernelRanker):
         design = kernel_design(self._kernel, X, positive, structure, dtype=check_kernel_dtype(self.kernel_dtype))
         return DualDesign(design) if self._kernel.name == "linear" else design
 
-    def _report(self, callback: Callback | None) -> Callback | None:
+    def _report(self, callback: StepReport | None) -> StepReport | None:
         if self.verbose < 2:
             return callback
 

@@ -5,11 +5,12 @@ from typing import Any, Self
 from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax._validation import check_count, check_fpr_range, check_positive
+from rocmax.estimators._callbacks import StepReport, Steps, Task, run
 from rocmax.estimators._kernel_base import KernelRanker, check_nonnegative, kernel_design
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
-from rocmax.solvers import Callback, Progress
+from rocmax.solvers import Model, Progress, SolverResult
 
 
 class PartialAUCSVC(PartialAUCModel, KernelRanker):
@@ -148,7 +149,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callback: StepReport | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -162,7 +163,8 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
             others the range ends at exactly the shares low and high of the negatives' weight, through a sample if
             need be, where counts are rounded outwards.
         callback : callable, default=None
-            Called after each step with a ``Progress`` (objective, bound, partial_auc, gap).
+            Called after each step with a ``Progress`` (objective, bound, partial_auc, gap). scikit-learn's own
+            callbacks (1.9 or later) are set by ``set_callbacks``: each step is a task, with the model so far.
 
         Returns
         -------
@@ -176,18 +178,29 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         check_threshold(self.threshold)
         threads = n_threads(self.n_jobs)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
-
         self._set_kernel(X, weight)
+
         plain = self._kernel.name == "linear" and not structure
         design = None if plain else kernel_design(self._kernel, X, positive, structure, weight=weight)
         training = Training(X, positive, fpr_range, threads, weight=weight, design=design)
-        result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, callback=self._report(callback))
 
-        self._store(result, surrogate, positive, weight)
-        self.__dict__.pop("dual_coef_", None)
-        if self._kernel.name != "linear":
-            del self.coef_
-            self.dual_coef_ = self._dual_coef(result.model, positive, structure, weight)
+        def attributes(model: Model) -> dict[str, Any]:
+            found = self._attributes(model, positive, weight)
+            if self._kernel.name != "linear":
+                del found["coef_"]
+                found["dual_coef_"] = self._dual_coef(model, positive, structure, weight)
+            return found
+
+        def train(task: Task) -> SolverResult:
+            steps = Steps(task, attributes, self._report(callback))
+            result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, callback=steps)
+            steps.close()
+            for name in ("coef_", "dual_coef_"):
+                self.__dict__.pop(name, None)  # of an earlier fit with another kernel
+            self._store(result, surrogate, attributes(result.model))
+            return result
+
+        result = run(train, self, X, self.classes_[positive.astype(int)], weight)
         self._warn(result, C)
         if self.verbose:
             print(
@@ -200,7 +213,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         kind = PartialAUCModel if self._kernel.name == "linear" else KernelRanker
         return kind._scores(self, X)
 
-    def _report(self, callback: Callback | None) -> Callback | None:
+    def _report(self, callback: StepReport | None) -> StepReport | None:
         if self.verbose < 2:
             return callback
 

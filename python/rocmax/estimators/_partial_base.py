@@ -9,12 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 from rocmax._typing import F64, Bool
 from rocmax.designs import as_design
 from rocmax.estimators._base import Ranker
+from rocmax.estimators._callbacks import CallbackSupportMixin
 from rocmax.estimators._thresholds import choose_threshold
 from rocmax.exceptions import ZeroModelWarning
-from rocmax.solvers import SolverResult
+from rocmax.solvers import Model, SolverResult
 
 
-class PartialAUCModel(Ranker):
+class PartialAUCModel(CallbackSupportMixin, Ranker):  # type: ignore[misc]
     """A linear ranker and the certificate it came with."""
 
     coef_: F64
@@ -27,9 +28,13 @@ class PartialAUCModel(Ranker):
     def _scores(self, X: Any) -> F64:
         return as_design(X).scores(self.coef_[0])
 
-    def _store(self, result: SolverResult, surrogate: str, positive: Bool, weight: F64 | None) -> None:
+    def _attributes(self, model: Model, positive: Bool, weight: F64 | None) -> dict[str, Any]:
+        """Return what makes a fitted ranker of this one: its coefficients and its threshold."""
+        threshold = choose_threshold(model.scores, positive, self.threshold, weight)
+        return {"coef_": model.vector[None].copy(), "intercept_": np.array([-threshold])}
+
+    def _store(self, result: SolverResult, surrogate: str, attributes: dict[str, Any]) -> None:
         self.surrogate_ = surrogate
-        self.coef_ = result.model.vector[None].copy()
         self.objective_ = result.objective
         self.dual_gap_ = result.gap
         self.n_iter_ = result.n_iter
@@ -37,7 +42,7 @@ class PartialAUCModel(Ranker):
             name: np.array([getattr(progress, name) for progress in result.history])
             for name in ("objective", "bound", "partial_auc")
         }
-        self.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold, weight)])
+        self.__dict__.update(attributes)
 
     def _warn(self, result: SolverResult, C: float) -> None:
         """Say what the certificate does not promise; called from `fit`."""

@@ -1,27 +1,24 @@
 """PartialAUCSVCCV: C and the surrogate chosen by cross-validation along paths."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from threadpoolctl import threadpool_limits
 
 from rocmax._threads import n_threads
-from rocmax._typing import F64, AnyArray, Bool
+from rocmax._typing import F64
 from rocmax._validation import check_choice, check_count, check_fpr_range, check_positive
-from rocmax.designs import as_design
+from rocmax.estimators._callbacks import Steps, Task, run
+from rocmax.estimators._folds import Validation
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
-from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
+from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
-from rocmax.metrics import partial_auc_score, partial_auc_scorer
-from rocmax.solvers import Progress, SolverResult
+from rocmax.metrics import partial_auc_scorer
+from rocmax.solvers import Model, SolverResult
 
 # What "auto" lets the validation choose among on a partial range.
 _CANDIDATES = ("tight", "ramp", "auc")
@@ -136,25 +133,37 @@ class PartialAUCSVCCV(PartialAUCModel):
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, params)
         folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **split_params))
-        for k, (train, test) in enumerate(folds):
-            for part in (train, test):
-                counted = part if weight is None else part[weight[part] > 0]
-                if len(np.unique(positive[counted])) < 2:
-                    raise ValueError(f"cv: fold {k} leaves one class only; use fewer folds or stratified ones")
+        validation = Validation(self, X, positive, weight, folds=folds, score_params=score_params)
+        self.Cs_ = np.array(Cs)
 
-        scores = self._validation_scores(X, positive, weight, folds, surrogates, Cs, threads, score_params)
-        self.Cs_, self.scores_ = np.array(Cs), {name: scores[:, k] for k, name in enumerate(surrogates)}
-        chosen, column = _choose(scores, selection)
-        self.C_ = Cs[column]
-        training = Training(X, positive, fpr_range, threads, weight=weight)
-        path = training.path(surrogates[chosen], Cs[: column + 1], tol=self.tol, max_iter=self.max_iter)
-        result = list(path)[-1]
-        self._store(result, surrogates[chosen], positive, weight)
+        def attributes(model: Model) -> dict[str, Any]:
+            return self._attributes(model, positive, weight)
+
+        def train(task: Task) -> tuple[SolverResult, float]:
+            part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
+            scores = validation.scores(surrogates, Cs, threads, part)
+            part.end()
+            self.scores_ = {name: scores[:, k] for k, name in enumerate(surrogates)}
+            chosen, column = _choose(scores, selection)
+            self.C_ = Cs[column]
+            part = task.subtask("refit", n_subtasks=None)
+            steps = Steps(part, attributes)
+            training = Training(X, positive, fpr_range, threads, weight=weight)
+            path = training.path(
+                surrogates[chosen], Cs[: column + 1], tol=self.tol, max_iter=self.max_iter, callback=steps
+            )
+            result = list(path)[-1]
+            steps.close()
+            self._store(result, surrogates[chosen], attributes(result.model))
+            part.end(dict)
+            return result, float(scores[:, chosen, column].mean())
+
+        result, score = run(train, self, X, labels, weight, n_subtasks=2)
         self._warn(result, self.C_)
         if self.verbose:
             print(
-                f"{type(self).__name__}: C = {self.C_:g}, {self.surrogate_}, mean validation score "
-                f"{scores[:, chosen, column].mean():.4f}, gap {self.dual_gap_:.2g}"
+                f"{type(self).__name__}: C = {self.C_:g}, {self.surrogate_}, mean validation score {score:.4f}, "
+                f"gap {self.dual_gap_:.2g}"
             )
         return self
 
@@ -187,76 +196,6 @@ class PartialAUCSVCCV(PartialAUCModel):
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
         return {}, {} if sample_weight is None else {"sample_weight": sample_weight}
-
-    def _validation_scores(
-        self,
-        X: Any,
-        positive: Bool,
-        weight: F64 | None,
-        folds: list[Any],
-        surrogates: tuple[str, ...],
-        Cs: list[float],
-        threads: int,
-        score_params: dict[str, Any],
-    ) -> F64:
-        """Return the scores, of shape (n_folds, n_surrogates, n_Cs)."""
-        workers = min(threads, len(folds))
-        stop = threading.Event()
-
-        def check(_: Progress) -> None:
-            if stop.is_set():
-                raise InterruptedError
-
-        def fold(rows: tuple[AnyArray, AnyArray]) -> list[list[float]]:
-            train, test = rows
-            of_train, of_test = (None if weight is None else weight[part] for part in rows)
-            inner = max(1, threads // workers)
-            training = Training(X[train], positive[train], self.fpr_range, inner, weight=of_train)
-            X_test = X[test]
-            own = {name: _rows(value, test, len(positive)) for name, value in score_params.items()}
-            options = {"tol": self.tol, "max_iter": self.max_iter, "callback": check}
-
-            def score(result: SolverResult) -> float:
-                if self.scoring is None:
-                    scores = as_design(X_test).scores(result.model.vector)
-                    return float(
-                        partial_auc_score(
-                            positive[test], scores, fpr_range=self.fpr_range, sample_weight=of_test, n_jobs=1
-                        )
-                    )
-                model = self._model(result, positive[train], of_train)
-                labels = self.classes_[positive[test].astype(int)]
-                return float(check_scoring(model, self.scoring)(model, X_test, labels, **own))
-
-            return [
-                [score(result) for result in training.path(name, Cs, **options)]  # type: ignore[arg-type]
-                for name in surrogates
-            ]
-
-        # Ctrl-C reaches the main thread only: the flag takes it to the folds.
-        with threadpool_limits(max(1, threads // workers), user_api="blas"), ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(fold, rows) for rows in folds]
-            try:
-                return np.array([future.result() for future in futures])
-            except BaseException:
-                stop.set()
-                pool.shutdown(cancel_futures=True)
-                raise
-
-    def _model(self, result: SolverResult, positive: Bool, weight: F64 | None) -> Self:
-        """Return a fitted model of a fold, for a scorer."""
-        model: Self = clone(self)
-        model.classes_, model.n_features_in_ = self.classes_, self.n_features_in_
-        model.coef_ = result.model.vector[None]
-        model.intercept_ = np.array([-choose_threshold(result.model.scores, positive, self.threshold, weight)])
-        return model
-
-
-def _rows(value: Any, rows: AnyArray, n_samples: int) -> Any:
-    """Return the given rows of a value that has one for each sample, others as they are."""
-    if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_samples:
-        return np.asarray(value)[rows]
-    return value
 
 
 def _choose(scores: F64, selection: str) -> tuple[int, int]:

@@ -109,7 +109,7 @@ def minimise_convex(
     enough : callable, default=None
         Stops early when ``enough(F, bound)`` is true.
     callback : callable, default=None
-        Called with a :class:`Progress` after each step.
+        Called with a :class:`Progress` and the best model after each step.
     explore : bool, default=True
         Where the zero model is certified, look for a model that ranks well among the equally certified small ones, on
         the way to the minima for larger C.
@@ -142,7 +142,7 @@ def minimise_convex(
         bound = max(bound, lower)
         history.append(Progress(value, bound, candidates.lowest.partial_auc))
         if callback is not None:
-            callback(history[-1])
+            callback(history[-1], best)
         converged = relative_gap(value, bound) <= tol or (enough is not None and enough(value, bound))
         if converged or len(history) >= max_iter:
             break

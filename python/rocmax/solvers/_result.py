@@ -30,7 +30,8 @@ class Progress:
         return relative_gap(self.objective, self.bound)
 
 
-Callback = Callable[[Progress], None]
+# Called after each step, with the model of lowest objective so far.
+Callback = Callable[[Progress, Model], None]
 
 
 @dataclass

@@ -1,0 +1,112 @@
+"""scikit-learn's callbacks (``sklearn.callback``, from 1.9 on) told of a fit, its parts and its steps."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from rocmax._typing import F64, AnyArray
+from rocmax.solvers import Model, Progress
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # an older scikit-learn, which has none
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Support for nothing."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "StepReport", "Steps", "Task", "run"]
+
+T = TypeVar("T")
+
+# What users may pass to `fit`.
+StepReport = Callable[[Progress], None]
+# Fitted attributes, made only for callbacks that want a model.
+Attributes = Callable[[], dict[str, Any]]
+
+
+class Task:
+    """A part of a fit that callbacks are told of: its begin, here, and its end.
+
+    Where no callback is set, or scikit-learn has none, nothing is done.
+    """
+
+    def __init__(self, estimator: Any, context: Any, data: dict[str, Any]) -> None:
+        self._estimator, self._context, self._data = estimator, context, data
+        if context is not None:
+            context.call_on_fit_task_begin(estimator=estimator, **data)
+
+    def subtask(
+        self,
+        name: str,
+        *,
+        n_subtasks: int | None = 0,
+        parallel: bool = False,
+        number: int | None = None,
+        data: dict[str, Any] | None = None,
+    ) -> "Task":
+        """Begin a part of this one, on its data unless others are given; those of `parallel` ones are numbered."""
+        if self._context is None:
+            return self
+        context = self._context.subcontext(
+            task_name=name, task_id=number, max_subtasks=n_subtasks, sequential_subtasks=not parallel
+        )
+        return Task(self._estimator, context, self._data if data is None else data)
+
+    def end(self, attributes: Attributes | None = None) -> None:
+        """End it, with the attributes of the model that there is then."""
+        if self._context is not None:
+            model = {} if attributes is None else {"reconstruction_attributes": attributes}
+            self._context.call_on_fit_task_end(estimator=self._estimator, **self._data, **model)
+
+
+class Steps:
+    """A solver's callback that makes each of its steps a part of a task; `report` is the user's own."""
+
+    def __init__(
+        self, task: Task, attributes: Callable[[Model], dict[str, Any]], report: StepReport | None = None
+    ) -> None:
+        self._task, self._attributes, self._report = task, attributes, report
+        self._step = task.subtask("step")
+
+    def __call__(self, progress: Progress, model: Model) -> None:
+        """End a step, which has found this model, and begin the next."""
+        if self._report is not None:
+            self._report(progress)
+        self._step.end(lambda: self._attributes(model))
+        self._step = self._task.subtask("step")
+
+    def close(self) -> None:
+        """End the step that was begun last and will not be taken."""
+        self._step.end()
+
+
+def run(
+    train: Callable[[Task], T],
+    estimator: Any,
+    X: Any,
+    y: AnyArray,
+    weight: F64 | None,
+    *,
+    n_subtasks: int | None = None,
+) -> T:
+    """Return ``train(task)``, the task being the whole fit, at whose end the estimator is fitted.
+
+    `n_subtasks` is None where their number is not known.
+    """
+
+    def watched(estimator: Any) -> T:
+        context = estimator._init_callback_context(max_subtasks=n_subtasks)
+        metadata = None if weight is None else {"sample_weight": weight}
+        task = Task(estimator, context, {"X": X, "y": y, "metadata": metadata})
+        found = train(task)
+        task.end(dict)
+        return found
+
+    if not getattr(estimator, "_skl_callbacks", None):
+        return train(Task(estimator, None, {}))
+    result: T = with_callbacks(watched)(estimator)
+    return result

@@ -1,0 +1,132 @@
+"""Paths fitted on the training part of each fold and scored on the rest, folds in parallel."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+from threadpoolctl import threadpool_limits
+
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax.designs import as_design
+from rocmax.estimators._callbacks import Task
+from rocmax.estimators._partial_base import PartialAUCModel
+from rocmax.estimators._training import Training
+from rocmax.metrics import partial_auc_score
+from rocmax.solvers import Model
+
+Fold = tuple[AnyArray, AnyArray]  # rows to train on, rows to score
+
+
+class Validation:
+    """The folds of one data set.
+
+    Parameters
+    ----------
+    estimator : PartialAUCModel
+        Its parameters fpr_range, scoring, tol, max_iter and threshold, and its classes_.
+    X, positive, weight
+        All samples.
+    folds : list of (ndarray, ndarray)
+        Rows to train on and rows to score.
+    score_params : dict
+        Further arguments of the scorer; those with an entry for each sample are cut to the fold.
+    """
+
+    def __init__(
+        self,
+        estimator: PartialAUCModel,
+        X: Any,
+        positive: Bool,
+        weight: F64 | None,
+        *,
+        folds: list[Fold],
+        score_params: dict[str, Any],
+    ) -> None:
+        for k, fold in enumerate(folds):
+            for rows in fold:
+                counted = rows if weight is None else rows[weight[rows] > 0]
+                if len(np.unique(positive[counted])) < 2:
+                    raise ValueError(f"cv: fold {k} leaves one class only; use fewer folds or stratified ones")
+        self._estimator: Any = estimator
+        self._X, self._positive, self._weight = X, positive, weight
+        self._folds, self._score_params = folds, score_params
+        self._stop = threading.Event()
+
+    def scores(self, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task) -> F64:
+        """Return the scores, of shape (n_folds, n_surrogates, n_Cs); all folds are parts of `task`."""
+        workers = min(threads, len(self._folds))
+        inner = max(1, threads // workers)
+        self._stop.clear()
+        # Ctrl-C reaches the main thread only: the flag takes it to the folds.
+        with threadpool_limits(inner, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+            futures = [
+                pool.submit(self._fold, number, surrogates, Cs, inner, task) for number in range(len(self._folds))
+            ]
+            try:
+                return np.array([future.result() for future in futures])
+            except BaseException:
+                self._stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def _fold(
+        self, number: int, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task
+    ) -> list[list[float]]:
+        rows, rows_test = self._folds[number]
+        X, positive, labels, weight = self._part(rows)
+        test = self._part(rows_test)
+        metadata = None if weight is None else {"sample_weight": weight}
+        data = {"X": X, "y": labels, "metadata": metadata}
+        part = task.subtask("fold", n_subtasks=len(surrogates) * len(Cs), number=number, data=data)
+        training = Training(X, positive, self._estimator.fpr_range, threads, weight=weight)
+
+        def attributes(model: Model) -> dict[str, Any]:
+            return self._estimator._attributes(model, positive, weight)  # type: ignore[no-any-return]
+
+        def scores(surrogate: str) -> Iterator[float]:
+            path = training.path(
+                surrogate, Cs, tol=self._estimator.tol, max_iter=self._estimator.max_iter, callback=self._check
+            )
+            for _ in Cs:
+                one = part.subtask("fit")
+                model = next(path).model
+                yield self._score(model, attributes, test, rows_test)
+                one.end(partial(attributes, model))
+
+        found = [list(scores(surrogate)) for surrogate in surrogates]
+        part.end()
+        return found
+
+    def _check(self, *_: Any) -> None:
+        if self._stop.is_set():
+            raise InterruptedError
+
+    def _part(self, rows: AnyArray) -> tuple[Any, Bool, AnyArray, F64 | None]:
+        """Return the features, which are positive, the labels and the weights of some rows."""
+        positive = self._positive[rows]
+        weight = None if self._weight is None else self._weight[rows]
+        return self._X[rows], positive, self._estimator.classes_[positive.astype(int)], weight
+
+    def _score(self, model: Model, attributes: Callable[[Model], dict[str, Any]], test: Any, rows: AnyArray) -> float:
+        X, positive, labels, weight = test
+        if self._estimator.scoring is None:
+            scores = as_design(X).scores(model.vector)
+            fpr_range = self._estimator.fpr_range
+            return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
+        fitted = clone(self._estimator)
+        fitted.classes_, fitted.n_features_in_ = self._estimator.classes_, self._estimator.n_features_in_
+        fitted.__dict__.update(attributes(model))
+        own = {name: _rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
+        return float(check_scoring(fitted, self._estimator.scoring)(fitted, X, labels, **own))
+
+
+def _rows_of(value: Any, rows: AnyArray, n_samples: int) -> Any:
+    """Return the given rows of a value that has one for each sample, others as they are."""
+    if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_samples:
+        return np.asarray(value)[rows]
+    return value
