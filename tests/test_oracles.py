@@ -6,6 +6,7 @@ import pytest
 from reference_risks import ranks
 from rocmax import _core
 from rocmax.metrics import partial_auc_score
+from rocmax.risks import Tight
 
 N_SAMPLES = 150_000
 
@@ -50,6 +51,10 @@ def test_tight_at_size(name, fpr_range, share):
     scale = max(1.0, float(np.abs(scores).max()))
     assert value == pytest.approx(tight(y, scores, fpr_range), rel=1e-9, abs=1e-9 * scale)
     assert partial_auc == partial_auc_score(y, scores, fpr_range=fpr_range, method="ranked")
+    if fpr_range[0] == 0:
+        cuts = [oracle.smooth(scores, coef, 0.1, n_threads) for coef, n_threads in zip(coefs, (1, 2), strict=True)]
+        assert cuts[0] == cuts[1] and coefs[0].tobytes() == coefs[1].tobytes()
+        oracle.evaluate(scores, coefs[0], 1)
     # A subgradient: signs, no drift, and the cut lies below the risk elsewhere.
     coef = coefs[0]
     assert np.all(coef[y] <= 0) and np.all(coef[~y] >= 0) and abs(coef.sum()) < 1e-9
@@ -80,3 +85,39 @@ def test_naive_at_size(name, fpr_range):
     assert value - value_tight == pytest.approx(beyond(y, scores, fpr_range), rel=1e-8, abs=1e-9 * scale)
     assert partial_auc == partial_auc_tight
     assert np.all(coef[y] <= coef_tight[y]) and np.all(coef[~y] >= coef_tight[~y]) and abs(coef.sum()) < 1e-9
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3)])
+def test_curvature_is_the_derivative_of_the_smoothed_slopes(fpr_range):
+    rng = np.random.default_rng(3)
+    labels = rng.random(400) < 0.3
+    scores = rng.normal(size=400) + labels
+    oracle = Tight(fpr_range).bind(_core.Problem(labels), 1)
+    rows, curvature = oracle.smooth(scores, 0.4).curvature.sample(10**6, rng)
+    assert len(set(rows)) == len(rows)
+    step = 1e-6
+    for _ in range(5):
+        change = rng.normal(size=400)
+        # What moves the threshold moves the shares: the cut negatives must be among the rows.
+        expected = (
+            oracle.smooth(scores + step * change, 0.4).coef - oracle.smooth(scores - step * change, 0.4).coef
+        ) / (2 * step)
+        found = np.zeros(400)
+        found[rows] = curvature(change[rows])
+        # Exact over the full range; at the cut, positives that a negative is not fully paired with count half.
+        error = np.abs(found - expected).max() / np.abs(expected).max()
+        assert error < (1e-5 if fpr_range == (0.0, 1.0) else 0.35)
+        assert change @ found > 0
+
+
+def test_a_sampled_curvature_estimates_the_whole():
+    rng = np.random.default_rng(4)
+    labels = rng.random(20_000) < 0.3
+    scores = rng.normal(size=20_000) + labels
+    change = rng.normal(size=20_000) + 2 * scores
+    smoothed = Tight((0.0, 1.0)).bind(_core.Problem(labels), 1).smooth(scores, 0.3)
+    energies = []
+    for size in (10**6, 2_000):
+        rows, curvature = smoothed.curvature.sample(size, rng)
+        energies.append(change[rows] @ curvature(change[rows]))
+    assert energies[1] == pytest.approx(energies[0], rel=0.1)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 F64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
+Rows = NDArray[np.intp]
 AnyArray = NDArray[Any]
 Labels = NDArray[Any]
 Scores = NDArray[np.float64] | NDArray[np.float32]

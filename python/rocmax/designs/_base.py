@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from rocmax._typing import F64
+from rocmax._typing import F64, Rows
 from rocmax.designs._dask import DaskDesign
 from rocmax.designs._linear import DenseDesign, SparseDesign
 from rocmax.designs._memmap import MemmapDesign
@@ -31,6 +31,10 @@ class Design(Protocol):
 
     def inner(self, u: F64, v: F64, /) -> F64:
         """Return the inner products of model space between the rows of u and of v: shape (k, l)."""
+        ...
+
+    def rows(self, index: Rows, /) -> "Design | None":
+        """Return the design of some samples, in memory, or None if it is no cheaper than the whole."""
         ...
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._typing import F64
+from rocmax._typing import F64, Rows
+from rocmax.designs._linear import DenseDesign
 
 
 class DaskDesign:
@@ -29,3 +30,6 @@ class DaskDesign:
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return u @ v.T
+
+    def rows(self, index: Rows, /) -> DenseDesign:
+        return DenseDesign(self._X[index].compute())

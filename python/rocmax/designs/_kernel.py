@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from rocmax._memory import require_memory
-from rocmax._typing import F64, AnyArray
+from rocmax._typing import F64, AnyArray, Rows
 
 if TYPE_CHECKING:
     from rocmax.designs._base import Design
@@ -164,6 +164,9 @@ class KernelDesign:
     def inner(self, u: F64, v: F64, /) -> F64:
         return u[:, : self.n_samples] @ v[:, self.n_samples :].T
 
+    def rows(self, index: Rows, /) -> None:
+        """None: models carry their scores, so products with a sample save nothing."""
+
     def _product(self, coefs: F64) -> F64:
         if self._matrix.dtype == np.float64:
             return np.asarray(coefs @ self._matrix)
@@ -190,3 +193,6 @@ class DualDesign:
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return self._design.inner(u[:, self.n_samples :], v[:, self.n_samples :])
+
+    def rows(self, index: Rows, /) -> None:
+        """None: coefficients are over all samples."""

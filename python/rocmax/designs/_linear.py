@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rocmax._typing import F64, AnyArray
+from rocmax._typing import F64, AnyArray, Rows
 
 
 class _LinearDesign:
@@ -31,6 +31,9 @@ class DenseDesign(_LinearDesign):
     def adjoint(self, coefs: F64, /) -> F64:
         return np.asarray(coefs.astype(self._X.dtype, copy=False) @ self._X, dtype=np.float64)
 
+    def rows(self, index: Rows, /) -> "DenseDesign":
+        return DenseDesign(self._X[index])
+
 
 class SparseDesign(_LinearDesign):
     """A scipy sparse matrix, kept by rows for scores and by columns (a view of the transpose) for adjoints."""
@@ -44,3 +47,6 @@ class SparseDesign(_LinearDesign):
 
     def adjoint(self, coefs: F64, /) -> F64:
         return np.ascontiguousarray((self._Xt @ coefs.T).T, dtype=np.float64)
+
+    def rows(self, index: Rows, /) -> "SparseDesign":
+        return SparseDesign(self._X[index])

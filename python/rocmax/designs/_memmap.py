@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rocmax._typing import F64, AnyArray
+from rocmax._typing import F64, AnyArray, Rows
+from rocmax.designs._linear import DenseDesign
 
 # Bytes of the file mapped in at a time.
 _BLOCK = 1 << 26
@@ -36,6 +37,15 @@ class MemmapDesign:
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return u @ v.T
+
+    def rows(self, index: Rows, /) -> DenseDesign:
+        order = np.argsort(index)
+        ascending = index[order]
+        found = np.empty((len(index), self.dim), dtype=np.float32 if self._X.dtype == np.float32 else np.float64)
+        for rows, columns, block in blocks(self._X):
+            first, last = np.searchsorted(ascending, rows.indices(self.n_samples)[:2])
+            found[order[first:last], columns] = block[ascending[first:last] - (rows.start or 0)]
+        return DenseDesign(found)
 
 
 def blocks(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:

@@ -1,12 +1,13 @@
 """The metric I + lambda Sigma, Sigma the sum of the covariances of the two classes."""
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from rocmax._memory import require_memory
-from rocmax._typing import F64, AnyArray, Bool
+from rocmax._typing import F64, AnyArray, Bool, Rows
 
 if TYPE_CHECKING:
     from rocmax.designs._base import Design
@@ -73,6 +74,14 @@ class StructuredDesign:
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return u @ self._metric @ v.T
+
+    def rows(self, index: Rows, /) -> "StructuredDesign | None":
+        rows = self._design.rows(index)
+        if rows is None:
+            return None
+        found = copy(self)
+        found._design, found.n_samples = rows, len(index)
+        return found
 
 
 def structured_gram(matrix: AnyArray, positive: Bool, structure: float, weight: F64 | None = None) -> AnyArray:

@@ -3,5 +3,18 @@
 from rocmax.risks._base import Difference, Evaluation, Oracle, Risk
 from rocmax.risks._pairs import PairHinge
 from rocmax.risks._partial import Hinge, Naive, Ramp, Tight
+from rocmax.risks._smoothed import Curvature, Smoothed
 
-__all__ = ["Difference", "Evaluation", "Hinge", "Naive", "Oracle", "PairHinge", "Ramp", "Risk", "Tight"]
+__all__ = [
+    "Curvature",
+    "Difference",
+    "Evaluation",
+    "Hinge",
+    "Naive",
+    "Oracle",
+    "PairHinge",
+    "Ramp",
+    "Risk",
+    "Smoothed",
+    "Tight",
+]

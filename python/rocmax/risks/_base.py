@@ -1,12 +1,14 @@
 """What a solver may ask of a risk."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from rocmax import _core
-from rocmax._typing import F64
+from rocmax._typing import F64, Bool
+from rocmax.risks._smoothed import Curvature, Smoothed
 
 
 class Evaluation(NamedTuple):
@@ -42,6 +44,19 @@ class Oracle:
         coef = np.empty(len(scores))
         value, partial_auc = self._core.evaluate(scores, coef, self._n_threads)
         return Evaluation(value, coef, partial_auc)
+
+    def smooth(self, scores: F64, width: float) -> Smoothed | None:
+        """Return a cut of the risk, smoothed over a width of scores, or None if the risk is not a sum of hinges."""
+        coef = np.empty(len(scores))
+        found = self._core.smooth(scores, coef, width, self._n_threads)
+        if found is None:
+            return None
+        offset, hinges = found
+        return Smoothed(offset, coef, Curvature(self._labels, scores, hinges, width))
+
+    @cached_property
+    def _labels(self) -> Bool:
+        return self._core.labels
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,9 @@ class PairHinge(Oracle):
         value = float(np.sum(1.0 - margins[active])) / p
         return Evaluation(value, coef, float(np.mean(margins > 0)))
 
+    def smooth(self, scores: F64, width: float) -> None:
+        """Return None: a list of pairs is not smoothed."""
+
     def multipliers(self, weights: F64, coefs: F64) -> F64:
         """Return al_ij = 1/p sum_k weight_k 1[cut k counts (i, j)], given the coefficients of cuts at earlier calls."""
         total = np.zeros(len(self.i))

@@ -1,6 +1,7 @@
 """Cutting planes with an exact line search, for any convex risk and any design."""
 
 from collections.abc import Callable
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -10,14 +11,31 @@ from rocmax.risks import Evaluation, Oracle
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Candidates, Model
 from rocmax.solvers._line_search import Point, minimise_on_ray
+from rocmax.solvers._newton import Newton
 from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
 
 # Cuts without weight for _IDLE steps go once there are more than _KEPT of them.
 _IDLE, _KEPT = 50, 200
 # Multiples of C tried where the zero model is optimal.
 _EXPLORED = (10.0, 100.0)
+# The accuracy of their minima: they only serve to meet models that rank well.
+_ROUGH = 1e-2
 # Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
+# An accuracy of the model's minimiser that is still of use.
+_LOOSE = 0.1
+
+
+class Cut(NamedTuple):
+    """R(s) >= offset + coef . s."""
+
+    offset: float
+    coef: F64
+
+    @classmethod
+    def at(cls, found: Evaluation, scores: F64) -> Self:
+        """Return the cut that an evaluation at these scores gives."""
+        return cls(found.value - float(found.coef @ scores), found.coef)
 
 
 class Objective:
@@ -130,16 +148,25 @@ def minimise_convex(
     zero_objective = objective(objective.zero())[0]
     candidates = Candidates(tol)
     candidates.add(value, found.partial_auc, best)
-    bound = -np.inf
+    bound = bundle.minimise(C, objective.tilt, tol=tol * abs(value))[1] if len(bundle) > 1 else -np.inf
     history: list[Progress] = []
-    cuts = [(found, best.scores)]
+    newton = Newton(objective)
+    near = best
+    smoothed = newton.smooth(near, min(value - bound, C))
+    cuts = [Cut.at(found, best.scores)]
     while True:
-        offsets = np.array([e.value - float(e.coef @ scores) for e, scores in cuts])
-        bundle.add(offsets, design.adjoint(np.array([e.coef for e, _ in cuts])))
+        rows = [Cut(smoothed.offset, smoothed.coef), *cuts] if smoothed is not None else cuts
+        vectors = design.adjoint(np.array([cut.coef for cut in rows]))
+        bundle.add(np.array([cut.offset for cut in rows]), vectors)
         left = value - bound if history else tol * abs(value)
-        vector, lower = bundle.minimise(C, objective.tilt, tol=max(_MASTER_TOL * left, 1e-15 * abs(value)))
+        while True:
+            accuracy = max(_MASTER_TOL * left, 1e-15 * abs(value))
+            vector, lower = bundle.minimise(C, objective.tilt, tol=accuracy)
+            bound = max(bound, lower)
+            left = value - bound
+            if accuracy <= max(_LOOSE * left, 1e-15 * abs(value)):
+                break  # or else the step has left less than the minimiser is accurate to
         bundle.forget(_IDLE, _KEPT)
-        bound = max(bound, lower)
         history.append(Progress(value, bound, candidates.lowest.partial_auc))
         if callback is not None:
             callback(history[-1], best)
@@ -147,23 +174,42 @@ def minimise_convex(
         if converged or len(history) >= max_iter:
             break
 
-        ray = Ray(objective, best, vector)
-        here = Point(0.0, value, ray.slope(0.0, found), found)
-        if here.slope >= 0:
+        target = None
+        if newton.judge(value - bound) and smoothed is not None and near is best:
+            target = newton.target(best, smoothed, vectors[0])
+        ray = Ray(objective, best, vector if target is None else target)
+        slope = ray.slope(0.0, found)
+        if slope >= 0 and target is not None:
+            newton.refused()
+            ray = Ray(objective, best, vector)
+            slope = ray.slope(0.0, found)
+        if slope >= 0:
             break  # the model's minimiser is the best point, to the last digit
+        here = Point(0.0, value, slope, found)
         points, lowest = minimise_on_ray(ray.point, here, ray.curvature, tol=_SEARCH_TOL * (value - bound))
         for point in points:
             if candidates.wants(point.value, point.evaluation.partial_auc):
                 candidates.add(point.value, point.evaluation.partial_auc, ray.model(point.step))
-        cuts = [(point.evaluation, ray.scores(point.step)) for point in _enclosing(points)]
-        if lowest.value < value:
+        cuts = [Cut.at(point.evaluation, ray.scores(point.step)) for point in _enclosing(points)]
+        moved = lowest.value < value
+        if moved:
             best, value, found = ray.model(lowest.step), lowest.value, lowest.evaluation
+        # A best model of equal scores says nothing new; the farthest one seen does.
+        near = best if moved or best.norm > 0 else ray.model(points[-1].step)
+        smoothed = newton.smooth(near, value - bound)
     n_iter = len(history)
     if explore and relative_gap(zero_objective, bound) <= tol:
         rankers = [candidates.ranker]
         for factor in _EXPLORED:
             further = minimise_convex(
-                oracle, design, factor * C, tol=tol, max_iter=max_iter, bundle=bundle, tilt=tilt, explore=False
+                oracle,
+                design,
+                factor * C,
+                tol=max(tol, _ROUGH),
+                max_iter=max_iter,
+                bundle=bundle,
+                tilt=tilt,
+                explore=False,
             )
             n_iter += further.n_iter
             rankers.append(further.ranker)

@@ -149,6 +149,22 @@ proptest! {
     }
 
     #[test]
+    fn a_smoothed_cut_lies_below_the_risk_and_not_far_below(s in plain(), width in 1e-3..2.0, margin in 0.0..2.0) {
+        let (j_a, j_b) = s.range.ranks(s.problem.n_neg());
+        let parts = [term(1.0, Rank::High, 1.0), term(0.5, Rank::Low, margin)];
+        let weight = 1.5 * j_b as f64 / (j_b - j_a) as f64;
+        let oracle = terms(&s.problem, s.range, &parts);
+        let mut coef = vec![f64::NAN; s.scores.len()];
+        let cut = oracle.smooth(&s.scores, width, &mut coef, &mut Workspace::default(), &Ctx::serial()).unwrap();
+        let at = |scores: &[f64]| cut.as_ref().unwrap().offset + dot(&coef, scores);
+        let here = evaluate(&oracle, &s.scores).0;
+        prop_assert!(at(&s.scores) <= here + TOLERANCE, "{} > {here}", at(&s.scores));
+        prop_assert!(at(&s.scores) >= here - 1.25 * width * weight - TOLERANCE, "{} << {here}", at(&s.scores));
+        prop_assert!(at(&s.other) <= evaluate(&oracle, &s.other).0 + TOLERANCE);
+        prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
+    }
+
+    #[test]
     fn tight_is_the_hinge_when_the_range_starts_at_zero(s in sample()) {
         let range = RateRange::new(0.0, s.range.high()).unwrap();
         let hinge = terms(&s.problem, range, &[term(1.0, Rank::High, 1.0)]);

@@ -2,15 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
-use numpy::{PyReadonlyArray1, PyReadwriteArray1};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rocmax_core::RateRange;
-use rocmax_core::oracle::{Naive, Oracle as CoreOracle, Rank, Term, Tight, TopHinge, Workspace};
+use rocmax_core::oracle::{Naive, Oracle as CoreOracle, Rank, Selection, Term, Tight, TopHinge, Workspace};
 
 use crate::error::to_python;
 use crate::gate;
 use crate::problem::Problem;
+
+/// Scale, margin; threshold, width, and share of a tie at the threshold.
+type Hinge = (f64, f64, (f64, f64, f64));
 
 /// A risk of the scores of one problem (see `rocmax_core::oracle`).
 #[pyclass(frozen, module = "rocmax._core")]
@@ -22,6 +25,14 @@ pub(crate) struct Oracle {
 impl Oracle {
     fn of(inner: impl CoreOracle + Send + 'static) -> Self {
         Self { inner: Box::new(inner), workspace: Mutex::default() }
+    }
+
+    /// Another thread may be inside the same oracle: it keeps the workspace, this call makes its own.
+    fn with_workspace<T>(&self, call: impl FnOnce(&mut Workspace) -> T) -> T {
+        match self.workspace.try_lock() {
+            Ok(mut workspace) => call(&mut workspace),
+            Err(_) => call(&mut Workspace::default()),
+        }
     }
 }
 
@@ -56,6 +67,11 @@ impl Oracle {
         self.inner.problem().n_samples()
     }
 
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
+        PyArray1::from_slice(py, self.inner.problem().labels())
+    }
+
     /// Writes the coefficients to `coef`; returns the value and the ranked partial AUC.
     fn evaluate(
         &self,
@@ -66,12 +82,30 @@ impl Oracle {
     ) -> PyResult<(f64, f64)> {
         let (scores, coef) = (scores.as_slice()?, coef.as_slice_mut()?);
         let found = gate::enter(py, n_threads, scores.len(), |ctx| {
-            // Another thread may be inside the same oracle: it keeps the workspace, this call makes its own.
-            match self.workspace.try_lock() {
-                Ok(mut workspace) => self.inner.evaluate(scores, coef, &mut workspace, ctx),
-                Err(_) => self.inner.evaluate(scores, coef, &mut Workspace::default(), ctx),
-            }
+            self.with_workspace(|workspace| self.inner.evaluate(scores, coef, workspace, ctx))
         })?;
         Ok((found.value, found.partial_auc))
+    }
+
+    /// Writes the slopes of a smoothed cut to `coef`; returns its value at scores zero, and what it is made of; None if the risk is not a sum of hinges.
+    fn smooth(
+        &self,
+        py: Python<'_>,
+        scores: PyReadonlyArray1<'_, f64>,
+        mut coef: PyReadwriteArray1<'_, f64>,
+        width: f64,
+        n_threads: usize,
+    ) -> PyResult<Option<(f64, Vec<Hinge>)>> {
+        let (scores, coef) = (scores.as_slice()?, coef.as_slice_mut()?);
+        let found = gate::enter(py, n_threads, scores.len(), |ctx| {
+            self.with_workspace(|workspace| self.inner.smooth(scores, width, coef, workspace, ctx))
+        })?;
+        Ok(found.map(|found| {
+            let hinges = found.hinges.iter().map(|hinge| {
+                let Selection { threshold, width, tied, .. } = hinge.selection;
+                (hinge.scale, hinge.margin, (threshold, width, tied))
+            });
+            (found.offset, hinges.collect())
+        }))
     }
 }

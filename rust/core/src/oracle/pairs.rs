@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use super::{Rank, Sums};
-use crate::order::cells::{Cells, Class, Task};
+pub(super) use crate::order::cells::Task;
+use crate::order::cells::{Cells, Class};
 use crate::order::fast;
 use crate::order::sorted::Sorted;
 use crate::{CHUNK, Ctx, Problem, RateRange, Result};
 
 /// Scores ranked at a time.
-const TILE: usize = 1 << 10;
+pub(super) const TILE: usize = 1 << 10;
 
 /// The ranks that a risk distinguishes.
 #[derive(Debug)]
@@ -24,10 +25,20 @@ impl Ends {
     pub(crate) fn new(problem: &Problem, range: RateRange, last: Rank) -> Self {
         let (low, high) = range.ranks(problem.n_neg());
         let ranks = [0, low, high, problem.n_neg()];
-        let mut tops = ranks[1..=last as usize].to_vec();
+        Self { ranks, ..Self::of(ranks[1..=last as usize].iter().copied()) }
+    }
+
+    /// Groups that end at `tops`.
+    pub(super) fn of(tops: impl Iterator<Item = usize>) -> Self {
+        let mut tops: Vec<usize> = tops.filter(|&top| top > 0).collect();
+        tops.sort_unstable();
         tops.dedup();
-        tops.retain(|&top| top > 0);
-        Self { ranks, tops }
+        Self { ranks: [0; 4], tops }
+    }
+
+    /// How many negatives there are up to a rank.
+    pub(super) fn of_rank(&self, rank: Rank) -> usize {
+        self.ranks[rank as usize]
     }
 }
 
@@ -67,9 +78,18 @@ impl<'a> Pairs<'a> {
     }
 
     /// The middle one of the positives' scores: relative to it sums of scores stay accurate.
-    fn origin(&self) -> f64 {
+    pub(super) fn origin(&self) -> f64 {
         let scores = self.sorted.scores();
         scores[scores.len() / 2]
+    }
+
+    pub(super) fn sorted(&self) -> &'a Sorted {
+        self.sorted
+    }
+
+    /// The derivatives of the positives, by ascending score.
+    pub(super) fn positives(&mut self) -> &mut [f64] {
+        self.pos
     }
 
     /// The groups of the negatives ranked `ranks.start + 1 ..= ranks.end`.
@@ -81,7 +101,7 @@ impl<'a> Pairs<'a> {
     /// Visits the negatives of `ranks` tile by tile: their scores, what `rank` says of each, and their derivatives.
     ///
     /// A tile is ranked before anything is done with it: if each were counted at once, the next look-up would wait.
-    fn visit<S: Send>(
+    pub(super) fn visit<S: Send>(
         &mut self,
         ranks: Range<usize>,
         rank: impl Fn(&[f64], &mut [u32]) + Sync + Send,
@@ -278,19 +298,24 @@ impl pulp::NullaryFnOnce for Hinge<'_> {
     }
 }
 
+/// The lowest and the highest rank that the scores of `task` plus `shift` can have.
+pub(super) fn rank_ends(sorted: &Sorted, shift: f64, task: &Task<'_>) -> (u32, u32) {
+    let n = task.iter().map(|(scores, _)| scores.len()).sum::<usize>();
+    let mut ends = [0, sorted.scores().len() as u32];
+    if sorted.scores().len() > n {
+        // There are several regions; the scores are of one.
+        let scores = || task.iter().flat_map(|(scores, _)| *scores).copied();
+        let (low, high) = (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
+        sorted.below(&[low, high], shift, &mut ends);
+    }
+    (ends[0], ends[1])
+}
+
 impl Tally {
     /// Zeros for the ranks that the scores of `task` plus `margin` can have.
     fn new(sorted: &Sorted, margin: f64, task: &Task<'_>) -> Self {
-        let n = task.iter().map(|(scores, _)| scores.len()).sum::<usize>();
-        let mut ends = [0, sorted.scores().len() as u32];
-        if sorted.scores().len() > n {
-            // There are several regions; the scores are of one.
-            let scores = || task.iter().flat_map(|(scores, _)| *scores).copied();
-            let (low, high) = (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
-            sorted.below(&[low, high], margin, &mut ends);
-        }
-        let len = (ends[1] - ends[0]) as usize + 1;
-        Self { first: ends[0] as usize, counts: vec![0; len], ..Self::default() }
+        let (first, last) = rank_ends(sorted, margin, task);
+        Self { first: first as usize, counts: vec![0; (last - first) as usize + 1], ..Self::default() }
     }
 
     fn count(&mut self, ranks: &[u32]) {

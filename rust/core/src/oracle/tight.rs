@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Oracle, Sums};
+use super::{Oracle, Rank, Sums, Term};
 use crate::{Ctx, Problem, RateRange, Result};
 
 /// The tight structural surrogate of the partial AUC risk (Narasimhan and Agarwal 2016, eq. 18).
@@ -34,6 +34,11 @@ impl Oracle for Tight {
 
     fn range(&self) -> RateRange {
         self.range
+    }
+
+    fn hinges(&self) -> Option<Vec<Term>> {
+        let (low, _) = self.range.ranks(self.problem.n_neg());
+        (low == 0).then(|| vec![Term { weight: 1.0, end: Rank::High, margin: 1.0 }])
     }
 
     fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<f64> {

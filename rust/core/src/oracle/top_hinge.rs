@@ -64,6 +64,10 @@ impl Oracle for TopHinge {
         self.terms.iter().map(|term| term.end).fold(Rank::High, Rank::max)
     }
 
+    fn hinges(&self) -> Option<Vec<Term>> {
+        self.terms.iter().all(|term| term.weight > 0.0).then(|| self.terms.clone())
+    }
+
     fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<f64> {
         let mut value = 0.0;
         for &Term { weight, end, margin } in &self.terms {

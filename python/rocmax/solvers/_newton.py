@@ -1,0 +1,110 @@
+"""Newton steps on a smoothed risk, with the curvature of a sample."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rocmax._typing import F64
+from rocmax.designs import Design
+from rocmax.risks import Smoothed
+from rocmax.solvers._candidates import Model
+
+if TYPE_CHECKING:
+    from rocmax.solvers._cutting_plane import Objective
+
+# The smoothed stretch of the hinge, relative to the root of what is left to gain in mean pair loss; and its limits.
+_WIDTH, _NARROWEST, _WIDEST = 0.2, 1e-6, 2.0
+# Rows of the sample, and products with it: enough for the dimension, and not dearer than a pass over the features.
+_ROWS, _STEPS = 4000, (5, 20)
+_RESIDUAL = 1e-2
+# How the record of a kind of step improves while another is taken; how many refused steps are the last.
+_GOOD, _GROWTH, _CHANCE, _PATIENCE = 0.1, 1.5, 0.02, 3
+
+
+class Newton:
+    """Smoothed cuts and Newton steps for one minimisation, for as long as they serve.
+
+    The sample's curvature costs no pass over the features; that a step is searched exactly makes up for its errors.
+    """
+
+    def __init__(self, objective: "Objective") -> None:
+        self._objective = objective
+        self._rng = np.random.default_rng(0)
+        self._gap = np.inf
+        self._closed = {True: 1.0, False: 1.0}
+        self._refusals = self._steps = 0
+        self._turn = True
+        self.on = True
+
+    def smooth(self, model: Model, gap: float) -> Smoothed | None:
+        """Return a smoothed cut at a model, unless the risk has none or they have not served."""
+        if not self.on:
+            return None
+        # At scores that are all tied every pair is to have a curvature: the step is that of least squares.
+        width = _WIDEST if model.norm == 0 else _WIDTH * np.sqrt(max(gap, 0.0) / self._objective.C)
+        width = float(np.clip(width, _NARROWEST, _WIDEST))
+        found = self._objective.oracle.smooth(model.scores, width)
+        self.on = found is not None
+        return found
+
+    def judge(self, gap: float) -> bool:
+        """Whether the next step should be a Newton step, given the gap that the last one left.
+
+        The kind of step that closed more of the gap when it was last taken; the other's record improves with time.
+        """
+        if self._steps > 1:  # the first one only leaves the start
+            self._closed[self._turn] = 1.0 - gap / self._gap
+            self._closed[not self._turn] = min(1.0, _GROWTH * self._closed[not self._turn] + _CHANCE)
+        self._steps += 1
+        self._gap = gap
+        self._turn = self.on and self._closed[True] >= min(_GOOD, self._closed[False])
+        return self._turn
+
+    def refused(self) -> None:
+        """Take note that a Newton step led nowhere, and another kind of step is taken instead."""
+        self._refusals += 1
+        self._turn, self._closed[True] = False, 0.0
+        self.on = self._refusals < _PATIENCE
+
+    def target(self, model: Model, cut: Smoothed, slope: F64) -> F64 | None:
+        """Return the minimiser of the second-order model of the smoothed objective; `slope` is the cut's vector."""
+        objective, design = self._objective, self._objective.design
+        size = int(np.clip(design.dim, min(_ROWS, design.n_samples), max(_ROWS, design.n_samples // 5)))
+        rows, curvature = cut.curvature.sample(size, self._rng)
+        sample = design.rows(rows)
+        if sample is None:
+            self.on = False
+            return None
+        gradient = model.vector + objective.C * slope
+        if objective.tilt.vector is not None:
+            gradient -= objective.C * objective.tilt.vector
+        steps = int(np.clip(design.n_samples // len(rows), *_STEPS))
+
+        def product(vector: F64) -> F64:
+            image: F64 = vector + objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]
+            return image
+
+        step = _conjugate_gradients(product, -gradient, design, steps)
+        target: F64 = model.vector + step
+        return target
+
+
+def _conjugate_gradients(product: Callable[[F64], F64], right: F64, design: Design, steps: int) -> F64:
+    """Solve product(x) = right in the inner product of the design, to a residual of `_RESIDUAL` or in `steps` steps."""
+
+    def square(u: F64) -> float:
+        return float(design.inner(u[None], u[None])[0, 0])
+
+    found, residual, direction = np.zeros_like(right), right, right
+    now = first = square(residual)
+    for _ in range(steps):
+        if now <= _RESIDUAL**2 * first:
+            break
+        image = product(direction)
+        length = now / float(design.inner(direction[None], image[None])[0, 0])
+        found = found + length * direction
+        residual = residual - length * image
+        before, now = now, square(residual)
+        direction = residual + (now / before) * direction
+    return found

@@ -1,0 +1,201 @@
+//! Smoothed hinges: cuts with a curvature, for solvers that can use one.
+//!
+//! Every hinge is the maximum of `p_j q_ij (margin - s_i + t_j)` over shares `q_ij` in [0, 1] of the pairs and shares `p_j`
+//! in [0, 1] of the negatives that sum to `top`. The maximising shares jump as the scores move; here they pass from 0 to 1
+//! over a width. Any shares make a cut of the risk, so the smoothed ones give cuts too: looser where they were made, but
+//! they follow the risk further.
+
+use super::pairs::{Pairs, TILE, Task, rank_ends};
+use crate::{CHUNK, Ctx, Result};
+
+/// Beyond the `top` highest negatives, half as many more are looked at, and a few.
+const FEW: usize = 32;
+/// Steps to the threshold, at most; its error is made good.
+const STEPS: usize = 60;
+
+/// A cut `R(s') >= offset + coef . s'`, and how it was smoothed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Smoothed {
+    /// The value of the cut at scores zero.
+    pub offset: f64,
+    /// The hinges that the risk is a sum of.
+    pub hinges: Vec<SmoothedHinge>,
+}
+
+/// One of them, `scale * sum_ij p_j q_ij (margin - s_i + t_j)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SmoothedHinge {
+    /// What a pair weighs.
+    pub scale: f64,
+    /// The score difference from which a pair costs nothing.
+    pub margin: f64,
+    /// The shares of the negatives.
+    pub selection: Selection,
+}
+
+/// How much of each negative counts among the highest: nothing below `threshold - width / 2`, all above
+/// `threshold + width / 2`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Selection {
+    /// The score of which half counts.
+    pub threshold: f64,
+    /// The stretch of scores over which the share rises; 0 where a tie is cut, which then has one share.
+    pub width: f64,
+    /// The share of a tie at the threshold, where the width is 0.
+    pub tied: f64,
+    /// Makes the shares sum to `top` at most.
+    shrink: f64,
+}
+
+impl Selection {
+    const ALL: Self = Self { threshold: f64::NEG_INFINITY, width: 0.0, tied: 1.0, shrink: 1.0 };
+
+    /// The `top` highest of `scores`, which hold these and some more, with a width of at most `width`.
+    fn new(scores: &mut [f64], top: usize, width: f64) -> Self {
+        let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
+        let (_, &mut nth, _) = scores.select_nth_unstable_by(top - 1, |x, y| y.total_cmp(x));
+        // No negative that is not among `scores` may have a share.
+        let width = width.min(nth - lowest);
+        let above = scores.iter().filter(|&&t| t > nth).count();
+        if !width.is_normal() {
+            let ties = scores.iter().filter(|&&t| t == nth).count();
+            return Self { threshold: nth, tied: (top - above) as f64 / ties as f64, ..Self::ALL };
+        }
+        let near: Vec<f64> = scores.iter().copied().filter(|&t| t >= nth - width && t <= nth + width).collect();
+        let sure = scores.iter().filter(|&&t| t > nth + width).count() as f64;
+        let sum = |of: &Self| sure + near.iter().map(|&t| of.share(t)).sum::<f64>();
+        // At the upper end all scores with a share are above the `top`-th, at the lower one the `top` count wholly.
+        let (mut low, mut high) = (nth - width / 2.0, nth + width / 2.0);
+        let mut found = Self { threshold: high, width, ..Self::ALL };
+        for _ in 0..STEPS {
+            let threshold = f64::midpoint(low, high);
+            let middle = Self { threshold, ..found };
+            let excess = sum(&middle) - top as f64;
+            found = middle;
+            if excess.abs() <= 1e-9 * top as f64 {
+                break;
+            }
+            *(if excess > 0.0 { &mut low } else { &mut high }) = threshold;
+        }
+        Self { shrink: f64::min(1.0, top as f64 / sum(&found)), ..found }
+    }
+
+    /// The share of a negative of score `t`.
+    #[inline]
+    pub fn share(&self, t: f64) -> f64 {
+        if self.width > 0.0 {
+            self.shrink * ((t - self.threshold) / self.width + 0.5).clamp(0.0, 1.0)
+        } else if t == self.threshold {
+            self.tied
+        } else {
+            f64::from(u8::from(t > self.threshold))
+        }
+    }
+}
+
+/// How many of the highest negatives may have a share.
+pub(super) fn candidates(top: usize, n_neg: usize) -> usize {
+    if top == 0 { 0 } else { n_neg.min(top + top / 2 + FEW) }
+}
+
+/// Sums over the negatives by rank among the positives: of their shares, and of their shares times their scores.
+struct Sums {
+    first: usize,
+    sums: Vec<[f64; 2]>,
+}
+
+impl Sums {
+    fn new((first, last): (u32, u32)) -> Self {
+        Self { first: first as usize, sums: vec![[0.0; 2]; (last - first) as usize + 1] }
+    }
+
+    #[inline]
+    fn add(&mut self, rank: u32, share: f64, score: f64) {
+        let sum = &mut self.sums[rank as usize - self.first];
+        sum[0] += share;
+        sum[1] += share * score;
+    }
+}
+
+impl Pairs<'_> {
+    /// The shares of the `top` highest negatives.
+    pub(super) fn selection(&mut self, top: usize, n_neg: usize, width: f64, ctx: &Ctx<'_>) -> Result<Selection> {
+        if top == n_neg {
+            return Ok(Selection::ALL);
+        }
+        let keep = |kept: &mut Vec<f64>, scores: &[f64], _: &[u32], _: &mut [f64]| kept.extend(scores);
+        let kept = self.visit(0..candidates(top, n_neg), |_, _| (), |_| Vec::new(), keep, ctx)?;
+        Ok(Selection::new(&mut kept.concat(), top, width))
+    }
+
+    /// The sum of all shares `p_j q_ij`; adds `scale` times those of each sample to the derivatives.
+    pub(super) fn smoothed_hinge(
+        &mut self,
+        SmoothedHinge { scale, margin, selection }: SmoothedHinge,
+        n_candidates: usize,
+        width: f64,
+        ctx: &Ctx<'_>,
+    ) -> Result<f64> {
+        let (sorted, origin) = (self.sorted(), self.origin());
+        let mut below = Vec::with_capacity(sorted.scores().len() + 1);
+        below.push(0.0);
+        let mut sum = 0.0;
+        for s in sorted.scores() {
+            sum += s - origin;
+            below.push(sum);
+        }
+        let shift = margin - origin;
+        let start = |task: &Task<'_>| {
+            let ends = |shift| rank_ends(sorted, shift, task);
+            (Sums::new(ends(margin - width)), Sums::new(ends(margin)), 0.0)
+        };
+        let count = |state: &mut (Sums, Sums, f64), scores: &[f64], ranks: &[u32], found: &mut [f64]| {
+            let mut whole = [0; TILE];
+            sorted.below(scores, margin - width, &mut whole[..scores.len()]);
+            for (((&t, found), &all), &whole) in scores.iter().zip(found).zip(ranks).zip(&whole) {
+                let share = selection.share(t);
+                if share > 0.0 {
+                    let part = f64::from(all - whole) * (t + shift) - (below[all as usize] - below[whole as usize]);
+                    let pairs = share * (f64::from(whole) + (part / width).clamp(0.0, f64::from(all - whole)));
+                    *found += scale * pairs;
+                    state.2 += pairs;
+                    state.0.add(whole, share, t + shift);
+                    state.1.add(all, share, t + shift);
+                }
+            }
+        };
+        let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
+        let parts = self.visit(0..n_candidates, rank, start, count, ctx)?;
+        let total = parts.iter().map(|part| part.2).sum();
+        let (whole, all): (Vec<_>, Vec<_>) = parts.into_iter().map(|(whole, all, _)| (whole, all)).unzip();
+        let n_pos = sorted.scores().len();
+        let (whole, all) = (merge(whole, n_pos, ctx)?, merge(all, n_pos, ctx)?);
+        for (((&s, found), whole), all) in sorted.scores().iter().zip(self.positives()).zip(&whole[1..]).zip(&all[1..])
+        {
+            let partly = all[0] - whole[0];
+            let part = (all[1] - whole[1] - partly * (s - origin)) / width;
+            *found -= scale * (whole[0] + part.clamp(0.0, partly.max(0.0)));
+        }
+        Ok(total)
+    }
+}
+
+/// For each rank, the sums over all negatives of that rank or a higher one.
+fn merge(parts: Vec<Sums>, n_pos: usize, ctx: &Ctx<'_>) -> Result<Vec<[f64; 2]>> {
+    let mut all = vec![[0.0; 2]; n_pos + 1];
+    for part in parts {
+        ctx.check()?;
+        for (sum, more) in all[part.first..].iter_mut().zip(part.sums) {
+            *sum = [sum[0] + more[0], sum[1] + more[1]];
+        }
+    }
+    let mut above = [0.0; 2];
+    for sums in all.chunks_mut(CHUNK).rev() {
+        ctx.check()?;
+        for sum in sums.iter_mut().rev() {
+            above = [above[0] + sum[0], above[1] + sum[1]];
+            *sum = above;
+        }
+    }
+    Ok(all)
+}
