@@ -131,15 +131,29 @@ fn direct<S: Score>(labels: &Labels<'_>, scores: &[S], wanted: Wanted, ctx: &Ctx
         Map::fit(&mut sample.collect::<Vec<f64>>(), picked.len())
     };
     let mut table = Table::default();
-    fast(Fill { table: &mut table, map, scores: &picked });
-    let ask = |(from, scores)| fast(Ask { table: &table, labels, from, scores, positive: asking == 0, wanted });
+    table.fill(map, &picked);
+    let ask = |(from, scores): (usize, &[S])| {
+        let (mut asks, mut total) = ([false; TILE], Found::default());
+        let len = if wanted == Wanted::Squares { table.len() + 1 } else { 0 };
+        let mut steps = [vec![0; len], vec![0; len]];
+        for (tile, from) in scores.chunks(TILE).zip((from..).step_by(TILE)) {
+            let asks = &mut asks[..tile.len()];
+            labels.fill(from, asks);
+            asks.iter_mut().for_each(|asks| *asks = *asks == (asking == 0));
+            total.add(match wanted {
+                Wanted::Pairs => table.ask(tile, Some(asks)),
+                Wanted::Squares => table.ask_squares(tile, Some(asks), &mut steps),
+            });
+        }
+        (total, steps)
+    };
     let mut total = Found::default();
-    let mut steps = vec![0; picked.len() + 1];
+    let mut steps = [vec![0; picked.len() + 1], vec![0; picked.len() + 1]];
     for (found, more) in ctx.map(parts, ask)? {
-        total.below += found.below;
-        total.up_to += found.up_to;
-        total.squares += found.squares;
-        steps.iter_mut().zip(more).for_each(|(step, more)| *step += more);
+        total.add(found);
+        for (steps, more) in steps.iter_mut().zip(more) {
+            steps.iter_mut().zip(more).for_each(|(step, more)| *step += more);
+        }
     }
     Ok(Some(PairCounts::of_found(asking, [labels.n_pos(), labels.n_neg()], total, squares(&steps))))
 }
@@ -158,70 +172,23 @@ impl<S: Score> pulp::NullaryFnOnce for Pick<'_, S> {
     #[inline(always)]
     fn call(self) -> Self::Output {
         let mut positive = [false; TILE];
+        let mut to = [S::default(); TILE];
         let mut picked = Vec::new();
-        let mut finite = true;
         for (tile, from) in self.scores.chunks(TILE).zip((self.from..).step_by(TILE)) {
             let positive = &mut positive[..tile.len()];
             self.labels.fill(from, positive);
-            finite &= tile.iter().fold(true, |finite, x| finite & x.finite());
+            if !tile.iter().fold(true, |finite, x| finite & x.finite()) {
+                return None;
+            }
             // All are written, each over the last if that was not picked: no branch to mispredict.
-            let (mut to, mut n) = ([S::default(); TILE], 0usize);
+            let mut n = 0usize;
             for (&x, &positive) in tile.iter().zip(&*positive) {
                 to[n & (TILE - 1)] = x;
                 n = n.wrapping_add(usize::from(positive == self.positive));
             }
             picked.extend_from_slice(&to[..n]);
         }
-        finite.then_some(picked)
-    }
-}
-
-/// Fills a table.
-struct Fill<'a, S> {
-    table: &'a mut Table<S, Map>,
-    map: Map,
-    scores: &'a [S],
-}
-
-impl<S: Score> pulp::NullaryFnOnce for Fill<'_, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        self.table.fill(self.map, self.scores);
-    }
-}
-
-/// Has one class ask a table of the other, where it lies; with the steps of [`Table::ask_squares`].
-struct Ask<'a, S> {
-    table: &'a Table<S, Map>,
-    labels: &'a Labels<'a>,
-    from: usize,
-    scores: &'a [S],
-    positive: bool,
-    wanted: Wanted,
-}
-
-impl<S: Score> pulp::NullaryFnOnce for Ask<'_, S> {
-    type Output = (Found, Vec<u64>);
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        let mut positive = [false; TILE];
-        let mut total = Found::default();
-        let mut steps = if self.wanted == Wanted::Squares { vec![0; self.table.len() + 1] } else { Vec::new() };
-        for (tile, from) in self.scores.chunks(TILE).zip((self.from..).step_by(TILE)) {
-            self.labels.fill(from, &mut positive[..tile.len()]);
-            let wanted = |k: usize| positive[k & (TILE - 1)] == self.positive;
-            let found = match self.wanted {
-                Wanted::Pairs => self.table.ask(tile, wanted),
-                Wanted::Squares => self.table.ask_squares(tile, wanted, &mut steps),
-            };
-            total.below += found.below;
-            total.up_to += found.up_to;
-            total.squares += found.squares;
-        }
-        (total, steps)
+        Some(picked)
     }
 }
 

@@ -75,20 +75,8 @@ impl Curve {
         place: impl FnMut(usize, usize),
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
-        let [pos, neg] = sorted_classes(labels, scores, weights, f64::NEG_INFINITY, ctx)?;
+        let [pos, neg] = sorted_classes(labels, scores, weights, ctx)?;
         Self::from_steps(Self::merge(&pos, &neg, weights, place), (pos.len(), neg.len()))
-    }
-
-    /// The curve from (0, 0) up to a false positive rate of `rate` or beyond: lower scores are read once and never
-    /// sorted. Its totals are those of the whole.
-    pub(crate) fn upper<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64, ctx: &Ctx<'_>) -> Result<Self> {
-        let bound = sampled_bound(labels, scores, rate);
-        let [pos, neg] = sorted_classes(labels, scores, None, bound, ctx)?;
-        if bound > f64::NEG_INFINITY && (neg.len() as f64) < rate * labels.n_neg() as f64 + 1.0 {
-            return Self::new(labels, scores, None, ctx);
-        }
-        let steps = Self::merge(&pos, &neg, None, |_, _| ());
-        Ok(Self { steps, pos: labels.n_pos() as f64, neg: labels.n_neg() as f64 })
     }
 
     fn merge(pos: &[Entry], neg: &[Entry], weights: Option<&[f64]>, mut place: impl FnMut(usize, usize)) -> Vec<Step> {
@@ -224,29 +212,11 @@ impl Curve {
     }
 }
 
-/// A score that, going by a sample, slightly more than a share `rate` of the negatives reach.
-fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64) -> f64 {
-    const SAMPLES: usize = 1 << 12;
-    if scores.len() < 4 * SAMPLES || scores.len() != labels.n_samples() || rate > 0.5 {
-        return f64::NEG_INFINITY;
-    }
-    let places = (0..SAMPLES).map(|k| order::spread(k, SAMPLES, scores.len()));
-    let mut sample: Vec<f64> = places.filter(|&i| !labels.positives(i, i + 1)[0]).map(|i| scores[i].into()).collect();
-    sample.retain(|x| x.is_finite());
-    let size = sample.len() as f64;
-    let rank = (size * rate + 4.0 * (size * rate * (1.0 - rate)).sqrt() + 2.0) as usize;
-    if rank >= sample.len() {
-        return f64::NEG_INFINITY;
-    }
-    *sample.select_nth_unstable_by(rank, |x, y| y.total_cmp(x)).1
-}
-
-/// The entries of positive weight that reach `bound`, of the positives and of the negatives, each in order.
+/// The entries of positive weight, of the positives and of the negatives, each in order.
 fn sorted_classes<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     weights: Option<&[f64]>,
-    bound: f64,
     ctx: &Ctx<'_>,
 ) -> Result<[Vec<Entry>; 2]> {
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
@@ -262,7 +232,7 @@ fn sorted_classes<S: Score>(
         for (i, (&score, &positive)) in (from..to).zip(scores[from..to].iter().zip(&positive)) {
             let score: f64 = score.into();
             finite &= score.is_finite();
-            if score >= bound && weights.is_none_or(|w| w[i] > 0.0) {
+            if weights.is_none_or(|w| w[i] > 0.0) {
                 classes[usize::from(!positive)].push(Entry::new(score, i as u32));
             }
         }

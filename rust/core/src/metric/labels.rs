@@ -1,5 +1,6 @@
 //! Two-class labels of any common type, read where they lie.
 
+use crate::order::fast;
 use crate::{Error, Result};
 
 /// Labels as the caller holds them; the greater of the two values is the positive class.
@@ -68,16 +69,17 @@ impl<'a> Labels<'a> {
         let Some(&other) = values.iter().find(|v| **v != first) else {
             return Err(Error::OneClass { n_pos: values.len(), n_neg: 0 });
         };
-        let (mut n_first, mut n_other) = (0, 0);
-        for tile in values.chunks(TILE) {
-            n_first += tile.iter().fold(0u32, |n, &v| n.wrapping_add(u32::from(v == first))) as usize;
-            n_other += tile.iter().fold(0u32, |n, &v| n.wrapping_add(u32::from(v == other))) as usize;
-        }
+        let [n_first, n_other] = fast(Count { values, of: [first, other] });
         if n_first + n_other != values.len() {
             return Err(Error::Domain { name: "y_true", domain: "of two classes", value: "a third value".into() });
         }
         let (positive, n_pos) = if other > first { (other, n_other) } else { (first, n_first) };
         Ok(T::labels(values, positive, n_pos))
+    }
+
+    /// Labels of which `n_pos` are known to be positive, possibly none or all.
+    pub(crate) fn of_bools(values: &'a [bool], n_pos: usize) -> Self {
+        Labels { values: Values::Bool(values), n_pos }
     }
 
     /// Number of samples.
@@ -124,6 +126,28 @@ impl<'a> Labels<'a> {
         let mut out = vec![false; to - from];
         self.fill(from, &mut out);
         out
+    }
+}
+
+/// How often either of two values occurs.
+struct Count<'a, T> {
+    values: &'a [T],
+    of: [T; 2],
+}
+
+impl<T: Label> pulp::NullaryFnOnce for Count<'_, T> {
+    type Output = [usize; 2];
+
+    #[inline(always)]
+    fn call(self) -> [usize; 2] {
+        let mut counts = [0; 2];
+        // So few at a time that a byte holds their number.
+        for few in self.values.chunks(128) {
+            for (count, of) in counts.iter_mut().zip(self.of) {
+                *count += usize::from(few.iter().fold(0u8, |n, &v| n.wrapping_add(u8::from(v == of))));
+            }
+        }
+        counts
     }
 }
 

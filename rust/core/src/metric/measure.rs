@@ -4,6 +4,7 @@ use super::counts::{Scratch, Wanted, pair_counts};
 use super::curve::{Curve, Normalize};
 use super::labels::Labels;
 use super::table::Score;
+use super::tail::Tail;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// What is measured of a curve: one number.
@@ -55,7 +56,8 @@ impl Curve {
     }
 }
 
-/// The value of `measure` for one score vector. O(N log N) at most.
+/// The value of `measure` for one score vector. O(N) expected, but O(N log N) with weights and for measures of the
+/// scores themselves.
 ///
 /// # Errors
 /// Those of [`Curve::new`]; [`Error::Domain`] for fractional weights with [`Measure::Ranked`].
@@ -67,15 +69,23 @@ pub fn measure<S: Score>(
     ctx: &Ctx<'_>,
 ) -> Result<f64> {
     measure.check(weights)?;
-    if measure == Measure::Auc && weights.is_none() {
-        return auc(labels, scores, &mut Scratch::default(), ctx);
+    if weights.is_some() {
+        return Ok(Curve::new(labels, scores, weights, ctx)?.measure(measure));
     }
-    let curve = match (measure, weights) {
-        (Measure::Partial(range, _), None) => Curve::upper(labels, scores, range.high(), ctx)?,
-        (Measure::TprAtFpr(fpr), None) => Curve::upper(labels, scores, fpr, ctx)?,
-        _ => Curve::new(labels, scores, weights, ctx)?,
-    };
-    Ok(curve.measure(measure))
+    match measure {
+        Measure::Auc => auc(labels, scores, &mut Scratch::default(), ctx),
+        Measure::Partial(range, normalize) => {
+            let tail = Tail::new(labels, scores, range.high(), false, ctx)?;
+            Ok(normalize.apply(tail.partial_auc(range, ctx)?, range))
+        }
+        Measure::PartialTpr(range, normalize) => {
+            let tail = Tail::new(labels, scores, range.high(), true, ctx)?;
+            Ok(normalize.apply(tail.partial_auc(range, ctx)?, range))
+        }
+        Measure::Ranked(range) => Tail::new(labels, scores, range.high(), false, ctx)?.ranked_partial_auc(range, ctx),
+        Measure::TprAtFpr(fpr) => Ok(Tail::new(labels, scores, fpr, false, ctx)?.tpr_at_fpr(fpr)),
+        Measure::Scored | Measure::Margin(_) => Ok(Curve::new(labels, scores, None, ctx)?.measure(measure)),
+    }
 }
 
 /// The mean over all pairs of `1[s > t] + 1/2 1[s = t]`: twice the number of won pairs is an integer, divided once.

@@ -17,6 +17,7 @@ mod scatter;
 mod scored;
 mod sum;
 mod table;
+mod tail;
 
 pub use bootstrap::{Resampling, Scheme, bootstrap};
 pub use components::Components;

@@ -13,7 +13,9 @@ const BUCKET: usize = 1 << 13;
 /// Scores looked at to place a bucket.
 const SAMPLES: usize = 32;
 /// Slots of the map whose runs are the buckets: its table stays in the first-level cache.
-const SLOTS: usize = 1 << 12;
+const SLOTS: usize = 1 << 11;
+/// Scores that follow each other go to as many places, so that equal ones do not wait for each other's counters.
+const LANES: usize = 4;
 /// Scores scattered together, to a stretch of memory of their own.
 const CHUNK: usize = 1 << 17;
 /// Units of work for each thread.
@@ -22,8 +24,8 @@ const SHARES: usize = 4;
 /// The bucket of every score: neighbouring slots of a [`Map`], so many that each bucket gets about as many scores.
 struct Buckets {
     map: Map,
-    /// Twice the bucket of each slot.
-    of_slot: Vec<u16>,
+    /// The id of each slot and class: twice the bucket, plus one for negatives.
+    ids: Vec<u16>,
     len: usize,
 }
 
@@ -38,12 +40,12 @@ impl Buckets {
         let mut counts = vec![0; map.n_buckets()];
         sample.iter().for_each(|&x| counts[map.bucket(x) as usize] += 1);
         let mut seen = 0;
-        let of_slot = counts.iter().map(|count| {
+        let ids = counts.iter().flat_map(|count| {
             let bucket = (seen * len / sample.len().max(1)).min(len - 1);
             seen += count;
-            2 * bucket as u16
+            [2 * bucket as u16, 2 * bucket as u16 + 1]
         });
-        Self { of_slot: of_slot.collect(), map, len }
+        Self { ids: ids.collect(), map, len }
     }
 }
 
@@ -85,17 +87,17 @@ impl<'a, S: Score> Scattered<'a, S> {
         let done = ctx.map(shares.collect(), |((from, scores), to)| {
             let mut ids = vec![0; usize::min(scores.len(), CHUNK)];
             let chunks = (from..).step_by(CHUNK).zip(scores.chunks(CHUNK)).zip(to.chunks_mut(CHUNK));
-            let scatter = |((from, scores), to): ((usize, &[S]), &'a mut [S])| {
+            let one = |((from, scores), to): ((usize, &[S]), &'a mut [S])| {
                 ctx.check()?;
                 let ids = &mut ids[..scores.len()];
-                let counts = fast(Classify { labels, from, scores, buckets: &buckets, ids });
-                Ok(counts.map(|counts| {
-                    let starts = starts(&counts[..2 * buckets.len]);
-                    fast(Scatter { scores, ids, starts: &starts, to });
+                let counts = Classify { labels, from, scores, buckets: &buckets, ids }.run();
+                Ok(counts.map(|mut counts| {
+                    let starts = starts(&mut counts, 2 * buckets.len);
+                    scatter(scores, ids, counts, to);
                     Chunk { scores: to, starts }
                 }))
             };
-            chunks.map(scatter).collect::<Result<Option<Vec<_>>>>()
+            chunks.map(one).collect::<Result<Option<Vec<_>>>>()
         })?;
         let done: Option<Vec<_>> = done.into_iter().collect::<Result<_>>()?;
         Ok(done.map(|chunks| Self { chunks: chunks.into_iter().flatten().collect(), workers, n_buckets: buckets.len }))
@@ -122,7 +124,7 @@ impl<'a, S: Score> Scattered<'a, S> {
                 ctx.check()?;
                 let classes = [0, 1].map(|class| chunks.iter().map(|chunk| chunk.class(bucket, class)).collect());
                 let sizes = classes.each_ref().map(|parts: &Vec<&[S]>| parts.iter().map(|part| part.len()).sum());
-                total.add(fast(Count { worker: &mut *worker, classes, sizes, wanted }).above(sizes, below));
+                total.add(worker.count(classes, sizes, wanted).above(sizes, below));
             }
             Ok(total)
         })?;
@@ -134,17 +136,21 @@ impl<'a, S: Score> Scattered<'a, S> {
     }
 }
 
-/// The running sums of `counts`, from 0.
-fn starts(counts: &[u32]) -> Vec<u32> {
-    let mut sum = 0;
-    let next = counts.iter().map(|count| {
-        sum += count;
-        sum
-    });
-    std::iter::once(0).chain(next).collect()
-}
+/// Numbers by lane and id.
+type Counts = [[u32; 2 * MOST_BUCKETS]; LANES];
 
-type Counts = [u32; 2 * MOST_BUCKETS];
+/// Turns `counts` into where the scores of each lane and id begin; where those of each of `n_ids` ids begin, and the end.
+fn starts(counts: &mut Counts, n_ids: usize) -> Vec<u32> {
+    let mut sum = 0;
+    let mut starts = vec![0];
+    for id in 0..n_ids {
+        for lane in counts.iter_mut() {
+            sum += std::mem::replace(&mut lane[id], sum);
+        }
+        starts.push(sum);
+    }
+    starts
+}
 
 /// Writes twice the bucket of every score, plus one for a negative, and counts them; `None` if a score is not finite.
 struct Classify<'a, S> {
@@ -155,60 +161,76 @@ struct Classify<'a, S> {
     ids: &'a mut [u16],
 }
 
-impl<S: Score> pulp::NullaryFnOnce for Classify<'_, S> {
-    type Output = Option<Counts>;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
+impl<S: Score> Classify<'_, S> {
+    fn run(self) -> Option<Counts> {
         let (mut positive, mut slots) = ([false; TILE], [0u32; TILE]);
-        let mut counts = [0; 2 * MOST_BUCKETS];
+        let mut counts = [[0; 2 * MOST_BUCKETS]; LANES];
+        let of_slot = self.buckets.ids.as_slice();
+        let mut count = |lane: usize, id: &mut u16, slot: u32| {
+            *id = of_slot[slot as usize];
+            let count = &mut counts[lane][usize::from(*id) & (2 * MOST_BUCKETS - 1)];
+            *count = u32::wrapping_add(*count, 1);
+        };
         let tiles = self.scores.chunks(TILE).zip(self.ids.chunks_mut(TILE));
-        for ((tile, ids), from) in tiles.zip((self.from..).step_by(TILE)) {
-            let positive = &mut positive[..tile.len()];
+        for ((scores, ids), from) in tiles.zip((self.from..).step_by(TILE)) {
+            let (positive, slots) = (&mut positive[..scores.len()], &mut slots[..scores.len()]);
             self.labels.fill(from, positive);
-            let mut finite = true;
-            for (slot, &x) in slots.iter_mut().zip(tile) {
-                *slot = self.buckets.map.bucket(x.into());
-                finite &= x.finite();
-            }
-            if !finite {
+            if !fast(Slots { map: self.buckets.map, scores, positive, slots: &mut *slots }) {
                 return None;
             }
-            count(&slots[..tile.len()], positive, &self.buckets.of_slot, ids, &mut counts);
+            let (ids, last_ids) = ids.as_chunks_mut::<LANES>();
+            let (slots, last_slots) = slots.as_chunks::<LANES>();
+            for (ids, slots) in ids.iter_mut().zip(slots) {
+                for lane in 0..LANES {
+                    count(lane, &mut ids[lane], slots[lane]);
+                }
+            }
+            for (lane, (id, &slot)) in last_ids.iter_mut().zip(last_slots).enumerate() {
+                count(lane, id, slot);
+            }
         }
         Some(counts)
     }
 }
 
-#[inline(always)]
-fn count(slots: &[u32], positive: &[bool], of_slot: &[u16], ids: &mut [u16], counts: &mut Counts) {
-    for ((id, &slot), &positive) in ids.iter_mut().zip(slots).zip(positive) {
-        *id = of_slot[slot as usize] | u16::from(!positive);
-        let count = &mut counts[usize::from(*id) & (2 * MOST_BUCKETS - 1)];
-        *count = count.wrapping_add(1);
+/// Writes twice the slot of every score, plus one for a negative; whether all scores are finite.
+struct Slots<'a, S> {
+    map: Map,
+    scores: &'a [S],
+    positive: &'a [bool],
+    slots: &'a mut [u32],
+}
+
+impl<S: Score> pulp::NullaryFnOnce for Slots<'_, S> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        let mut finite = true;
+        for ((slot, &x), &positive) in self.slots.iter_mut().zip(self.scores).zip(self.positive) {
+            *slot = self.map.bucket(x.into()) << 1 | u32::from(!positive);
+            finite &= x.finite();
+        }
+        finite
     }
 }
 
-/// Writes every score to the next place of its id.
-struct Scatter<'a, 'b, S> {
-    scores: &'a [S],
-    ids: &'a [u16],
-    starts: &'a [u32],
-    to: &'b mut [S],
-}
-
-impl<S: Score> pulp::NullaryFnOnce for Scatter<'_, '_, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let mut next = [0; 2 * MOST_BUCKETS];
-        next.iter_mut().zip(self.starts).for_each(|(next, start)| *next = *start);
-        for (&x, &id) in self.scores.iter().zip(self.ids) {
-            let next = &mut next[usize::from(id) & (2 * MOST_BUCKETS - 1)];
-            self.to[*next as usize] = x;
-            *next = next.wrapping_add(1);
+/// Writes every score to the next place of its lane and id.
+fn scatter<S: Score>(scores: &[S], ids: &[u16], mut next: Counts, to: &mut [S]) {
+    let mut put = |lane: usize, x: S, id: u16| {
+        let next = &mut next[lane][usize::from(id) & (2 * MOST_BUCKETS - 1)];
+        to[*next as usize] = x;
+        *next = next.wrapping_add(1);
+    };
+    let (scores, last_scores) = scores.as_chunks::<LANES>();
+    let (ids, last_ids) = ids.as_chunks::<LANES>();
+    for (scores, ids) in scores.iter().zip(ids) {
+        for lane in 0..LANES {
+            put(lane, scores[lane], ids[lane]);
         }
+    }
+    for (lane, (&x, &id)) in last_scores.iter().zip(last_ids).enumerate() {
+        put(lane, x, id);
     }
 }
 
@@ -218,56 +240,67 @@ pub(super) struct Worker<S> {
     table: Table<S, Line<S>>,
     /// The scores of the table as they come.
     fewer: Vec<S>,
-    steps: Vec<u64>,
+    steps: [Vec<u32>; 2],
 }
 
 impl<S> Worker<S> {
     pub(super) fn bytes(&self) -> usize {
         // A table holds its scores, and about as many cells twice.
-        self.fewer.capacity() * (2 * size_of::<S>() + 8) + self.steps.capacity() * 8
+        self.fewer.capacity() * (2 * size_of::<S>() + 8)
+            + self.steps.iter().map(|steps| 4 * steps.capacity()).sum::<usize>()
     }
 }
 
-/// Counts the pairs of one bucket.
-struct Count<'a, S> {
-    worker: &'a mut Worker<S>,
-    classes: [Vec<&'a [S]>; 2],
-    sizes: [usize; 2],
-    wanted: Wanted,
-}
-
-impl<S: Score> pulp::NullaryFnOnce for Count<'_, S> {
-    type Output = PairCounts;
-
-    #[inline(always)]
-    fn call(self) -> PairCounts {
-        let Self { worker: Worker { table, fewer, steps }, classes, sizes, wanted } = self;
+impl<S: Score> Worker<S> {
+    /// Counts the pairs of one bucket.
+    fn count(&mut self, classes: [Vec<&[S]>; 2], sizes: [usize; 2], wanted: Wanted) -> PairCounts {
+        let Self { table, fewer, steps } = self;
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
             return PairCounts::default();
         }
         fewer.clear();
         classes[1 - asking].iter().for_each(|part| fewer.extend_from_slice(part));
-        let (mut low, mut high) = (fewer[0], fewer[0]);
-        for &x in &*fewer {
-            low = if x < low { x } else { low };
-            high = if x > high { x } else { high };
-        }
+        let (low, high) = fast(Ends(fewer));
         table.fill(S::line(low, high, fewer.len() as u32), fewer);
         let mut total = Found::default();
-        steps.clear();
         if wanted == Wanted::Squares {
-            steps.resize(fewer.len() + 1, 0);
+            steps.iter_mut().for_each(|steps| {
+                steps.clear();
+                steps.resize(fewer.len() + 1, 0);
+            });
         }
         for part in &classes[asking] {
-            let found = match wanted {
-                Wanted::Pairs => table.ask(part, |_| true),
-                Wanted::Squares => table.ask_squares(part, |_| true, steps),
-            };
-            total.below += found.below;
-            total.up_to += found.up_to;
-            total.squares += found.squares;
+            total.add(match wanted {
+                Wanted::Pairs => table.ask(part, None),
+                Wanted::Squares => table.ask_squares(part, None, steps),
+            });
         }
-        PairCounts::of_found(asking, sizes, total, squares(steps))
+        let of_table = if wanted == Wanted::Squares { squares(steps) } else { 0 };
+        PairCounts::of_found(asking, sizes, total, of_table)
+    }
+}
+
+/// The least and the greatest score.
+struct Ends<'a, S>(&'a [S]);
+
+impl<S: Score> pulp::NullaryFnOnce for Ends<'_, S> {
+    type Output = (S, S);
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        const LANES: usize = 16;
+        let min = |x: S, y: S| if x < y { x } else { y };
+        let max = |x: S, y: S| if x > y { x } else { y };
+        let first = self.0.first().copied().unwrap_or_default();
+        let (mut low, mut high) = ([first; LANES], [first; LANES]);
+        let (lanes, rest) = self.0.as_chunks::<LANES>();
+        for xs in lanes {
+            for ((low, high), &x) in low.iter_mut().zip(&mut high).zip(xs) {
+                (*low, *high) = (min(x, *low), max(x, *high));
+            }
+        }
+        let all = || rest.iter().copied();
+        (low.into_iter().chain(all()).fold(first, min), high.into_iter().chain(all()).fold(first, max))
     }
 }

@@ -1,7 +1,7 @@
 //! Ranks among the scores of one class without a sort: the scores lie in monotone cells of one or two each.
 
 use super::labels::TILE;
-use crate::order::Map;
+use crate::order::{Map, fast};
 
 /// A floating-point type of scores; float32 is ranked as it is.
 pub trait Score: Copy + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
@@ -11,6 +11,8 @@ pub trait Score: Copy + Into<f64> + PartialOrd + Default + Send + Sync + 'static
     fn order(&self, other: &Self) -> std::cmp::Ordering;
     #[doc(hidden)]
     fn finite(self) -> bool;
+    #[doc(hidden)]
+    fn negated(self) -> Self;
     #[doc(hidden)]
     fn line(low: Self, high: Self, cells: u32) -> Line<Self>;
     #[doc(hidden)]
@@ -38,6 +40,11 @@ macro_rules! score {
             #[inline(always)]
             fn finite(self) -> bool {
                 self.is_finite()
+            }
+
+            #[inline(always)]
+            fn negated(self) -> Self {
+                -self
             }
 
             fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
@@ -106,6 +113,8 @@ pub(crate) struct Table<S, M> {
     starts: Vec<u32>,
     /// The cell of every score that is filled in.
     cells: Vec<u32>,
+    /// The cells that hold more than `LANES`.
+    crowded: Vec<usize>,
     len: usize,
 }
 
@@ -120,26 +129,34 @@ pub(crate) struct Found {
     pub(crate) squares: u128,
 }
 
+impl Found {
+    pub(crate) fn add(&mut self, other: Found) {
+        self.below += other.below;
+        self.up_to += other.up_to;
+        self.squares += other.squares;
+    }
+}
+
 impl<S: Score, M: Monotone<S>> Table<S, M> {
     /// Fills the table. O(number of scores), but for cells that hold many different scores, which are sorted.
-    #[inline(always)]
     pub(crate) fn fill(&mut self, map: M, scores: &[S]) {
-        let Self { cells, starts, scores: sorted, .. } = self;
+        let Self { cells, starts, scores: sorted, crowded, .. } = self;
         (self.map, self.len) = (map, scores.len());
         cells.resize(usize::max(scores.len(), cells.len()), 0);
         let cells = &mut cells[..scores.len()];
-        for (cell, &x) in cells.iter_mut().zip(scores) {
-            *cell = map.cell(x);
-        }
+        fast(Cells { map, scores, cells });
         starts.clear();
         starts.resize(map.n_cells() + 2, 0);
         for &cell in &*cells {
             let count = &mut starts[cell as usize + 2];
             *count = count.wrapping_add(1);
         }
-        let (mut sum, mut most) = (0, 0);
-        for start in starts.iter_mut() {
-            most = most.max(*start);
+        crowded.clear();
+        let mut sum = 0;
+        for (start, cell) in starts.iter_mut().zip(0..) {
+            if *start as usize > LANES {
+                crowded.push(cell - 2);
+            }
             sum = u32::wrapping_add(sum, *start);
             *start = sum;
         }
@@ -150,77 +167,131 @@ impl<S: Score, M: Monotone<S>> Table<S, M> {
             *next = next.wrapping_add(1);
         }
         sorted[scores.len()..scores.len() + LANES].fill(S::INFINITY);
-        if most as usize > LANES {
-            for ends in starts.windows(2) {
-                let cell = ends[0] as usize..ends[1] as usize;
-                if cell.len() > LANES {
-                    sort(&mut sorted[cell]);
-                }
-            }
+        for &mut cell in crowded {
+            sort(&mut sorted[starts[cell] as usize..starts[cell + 1] as usize]);
         }
     }
 
-    /// Ranks those of the scores that are `wanted`.
-    #[inline(always)]
-    pub(crate) fn ask(&self, scores: &[S], wanted: impl Fn(usize) -> bool) -> Found {
-        let (starts, sorted) = (self.starts.as_slice(), self.scores.as_slice());
+    /// Ranks those of the scores that are `wanted`; all without.
+    pub(crate) fn ask(&self, scores: &[S], wanted: Option<&[bool]>) -> Found {
         let mut found = Found::default();
-        let mut cells = [0; TILE];
-        for (t, tile) in scores.chunks(TILE).enumerate() {
-            let (mut below, mut up_to) = (0u64, 0u64);
-            self.cells(tile, &mut cells);
-            for (k, (&x, &cell)) in tile.iter().zip(&cells).enumerate() {
-                let rank = rank(starts, sorted, cell, x);
-                let weight = u64::from(wanted(t * TILE + k));
-                below = below.wrapping_add(u64::from(rank.0).wrapping_mul(weight));
-                up_to = up_to.wrapping_add(u64::from(rank.1).wrapping_mul(weight));
-            }
-            found.below += u128::from(below);
-            found.up_to += u128::from(up_to);
-        }
+        self.by_tile(scores, wanted, |cells, scores, wanted| {
+            let (starts, sorted) = (&self.starts[..], &self.scores[..]);
+            let (below, up_to) = match wanted {
+                None => fast(Rank { starts, sorted, cells, scores, wanted: |_| true }),
+                Some(w) => fast(Rank { starts, sorted, cells, scores, wanted: |k| w[k] }),
+            };
+            found.add(Found { below: below.into(), up_to: up_to.into(), squares: 0 });
+        });
         found
     }
 
-    /// The same with squares. `steps`, of one more than the table has scores, gains one for each wanted score at the
-    /// number of scores below it, and one at that of those below or equal: summed up to and including k it then is
+    /// The same with squares. `steps`, two of one more than the table has scores, gain one for each wanted score at the
+    /// number of scores below it, and at that of those below or equal: summed up to and including k they then are
     /// what the k-th score of the table, in order, would find among those that asked.
-    #[inline(always)]
-    pub(crate) fn ask_squares(&self, scores: &[S], wanted: impl Fn(usize) -> bool, steps: &mut [u64]) -> Found {
-        let (starts, sorted) = (self.starts.as_slice(), self.scores.as_slice());
+    pub(crate) fn ask_squares(&self, scores: &[S], wanted: Option<&[bool]>, steps: &mut [Vec<u32>; 2]) -> Found {
         let mut found = Found::default();
-        let mut cells = [0; TILE];
-        for (t, tile) in scores.chunks(TILE).enumerate() {
-            let (mut below, mut up_to, mut squares) = (0u64, 0u64, 0u128);
-            self.cells(tile, &mut cells);
-            for (k, (&x, &cell)) in tile.iter().zip(&cells).enumerate() {
-                let rank = rank(starts, sorted, cell, x);
-                let weight = u64::from(wanted(t * TILE + k));
-                below = below.wrapping_add(u64::from(rank.0).wrapping_mul(weight));
-                up_to = up_to.wrapping_add(u64::from(rank.1).wrapping_mul(weight));
-                let value = u64::from(rank.0).wrapping_add(u64::from(rank.1)).wrapping_mul(weight);
-                squares = squares.wrapping_add(u128::from(value) * u128::from(value));
-                for at in [rank.0, rank.1] {
-                    let step = &mut steps[at as usize];
-                    *step = step.wrapping_add(weight);
-                }
-            }
-            found.below += u128::from(below);
-            found.up_to += u128::from(up_to);
-            found.squares += squares;
-        }
+        self.by_tile(scores, wanted, |cells, scores, wanted| {
+            let (starts, sorted) = (&self.starts[..], &self.scores[..]);
+            found.add(match wanted {
+                None => fast(RankSquares { starts, sorted, cells, scores, wanted: |_| true, steps }),
+                Some(w) => fast(RankSquares { starts, sorted, cells, scores, wanted: |k| w[k], steps }),
+            });
+        });
         found
     }
 
-    #[inline(always)]
-    fn cells(&self, tile: &[S], cells: &mut [u32; TILE]) {
-        for (cell, &x) in cells.iter_mut().zip(tile) {
-            *cell = self.map.cell(x);
+    /// Calls `f` with the cells of a tile of the scores, the scores, and which are wanted.
+    fn by_tile(&self, scores: &[S], wanted: Option<&[bool]>, mut f: impl FnMut(&[u32], &[S], Option<&[bool]>)) {
+        let mut cells = [0; TILE];
+        for (t, tile) in scores.chunks(TILE).enumerate() {
+            let cells = &mut cells[..tile.len()];
+            fast(Cells { map: self.map, scores: tile, cells });
+            f(cells, tile, wanted.map(|w| &w[t * TILE..t * TILE + tile.len()]));
         }
     }
 
     /// Number of scores.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+}
+
+/// Writes the cell of every score.
+struct Cells<'a, S, M> {
+    map: M,
+    scores: &'a [S],
+    cells: &'a mut [u32],
+}
+
+impl<S: Score, M: Monotone<S>> pulp::NullaryFnOnce for Cells<'_, S, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (cell, &x) in self.cells.iter_mut().zip(self.scores) {
+            *cell = self.map.cell(x);
+        }
+    }
+}
+
+/// Sums of the ranks of a tile of scores: of those below, and of those below or equal.
+struct Rank<'a, S, W> {
+    starts: &'a [u32],
+    sorted: &'a [S],
+    cells: &'a [u32],
+    scores: &'a [S],
+    wanted: W,
+}
+
+impl<S: Score, W: Fn(usize) -> bool> pulp::NullaryFnOnce for Rank<'_, S, W> {
+    type Output = (u64, u64);
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        let Self { starts, sorted, cells, scores, wanted } = self;
+        let (mut below, mut up_to) = (0u64, 0u64);
+        for k in 0..usize::min(cells.len(), scores.len()) {
+            let rank = rank(starts, sorted, cells[k], scores[k]);
+            let weight = u64::from(wanted(k));
+            below = below.wrapping_add(u64::from(rank.0).wrapping_mul(weight));
+            up_to = up_to.wrapping_add(u64::from(rank.1).wrapping_mul(weight));
+        }
+        (below, up_to)
+    }
+}
+
+/// [`Rank`] with squares and steps.
+struct RankSquares<'a, S, W> {
+    starts: &'a [u32],
+    sorted: &'a [S],
+    cells: &'a [u32],
+    scores: &'a [S],
+    wanted: W,
+    steps: &'a mut [Vec<u32>; 2],
+}
+
+impl<S: Score, W: Fn(usize) -> bool> pulp::NullaryFnOnce for RankSquares<'_, S, W> {
+    type Output = Found;
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        let Self { starts, sorted, cells, scores, wanted, steps: [below_steps, up_to_steps] } = self;
+        let (below_steps, up_to_steps) = (below_steps.as_mut_slice(), up_to_steps.as_mut_slice());
+        let (mut below, mut up_to, mut squares) = (0u64, 0u64, 0u128);
+        for k in 0..usize::min(cells.len(), scores.len()) {
+            let rank = rank(starts, sorted, cells[k], scores[k]);
+            let weight = u64::from(wanted(k));
+            below = below.wrapping_add(u64::from(rank.0).wrapping_mul(weight));
+            up_to = up_to.wrapping_add(u64::from(rank.1).wrapping_mul(weight));
+            let value = u64::from(rank.0).wrapping_add(u64::from(rank.1)).wrapping_mul(weight);
+            squares = squares.wrapping_add(u128::from(value) * u128::from(value));
+            for (steps, at) in [(&mut *below_steps, rank.0), (&mut *up_to_steps, rank.1)] {
+                let step = &mut steps[at as usize];
+                *step = step.wrapping_add(weight as u32);
+            }
+        }
+        Found { below: below.into(), up_to: up_to.into(), squares }
     }
 }
 
@@ -260,11 +331,11 @@ fn sort<S: Score>(cell: &mut [S]) {
     }
 }
 
-/// The sum of squares of the running sums of `steps`, but for the last.
-pub(crate) fn squares(steps: &[u64]) -> u128 {
+/// The sum of squares of the running sums of both `steps`, but for the last.
+pub(crate) fn squares([below, up_to]: &[Vec<u32>; 2]) -> u128 {
     let (mut value, mut squares) = (0u64, 0u128);
-    for step in &steps[..steps.len().saturating_sub(1)] {
-        value = value.wrapping_add(*step);
+    for (below, up_to) in below.iter().zip(up_to).take(below.len().saturating_sub(1)) {
+        value = value.wrapping_add(u64::from(*below)).wrapping_add(u64::from(*up_to));
         squares = squares.wrapping_add(u128::from(value) * u128::from(value));
     }
     squares
@@ -278,7 +349,7 @@ mod tests {
     fn check<M: Monotone<f64>>(map: M, sorted: &[f64], scores: &[f64]) {
         let mut table = Table::default();
         table.fill(map, sorted);
-        let mut steps = vec![0; table.len() + 1];
+        let mut steps = [vec![0; table.len() + 1], vec![0; table.len() + 1]];
         let mut values = 0;
         for &x in scores {
             let below = sorted.iter().filter(|&&y| y < x).count() as u32;
@@ -289,12 +360,12 @@ mod tests {
                 "{x} among {}",
                 sorted.len()
             );
-            let found = table.ask_squares(&[x], |_| true, &mut steps);
+            let found = table.ask_squares(&[x], None, &mut steps);
             assert_eq!(found.squares, u128::from(below + up_to).pow(2));
             values += found.below + found.up_to;
         }
-        assert_eq!(table.ask(scores, |_| false).up_to, 0);
-        let found = table.ask(scores, |_| true);
+        assert_eq!(table.ask(scores, Some(&vec![false; scores.len()])).up_to, 0);
+        let found = table.ask(scores, None);
         assert_eq!(found.below + found.up_to, values);
         let turned = |&y: &f64| {
             let count = |of: &dyn Fn(f64) -> bool| scores.iter().filter(|&&x| of(x)).count() as u128;

@@ -1,0 +1,207 @@
+//! Measures of a range of false positive rates without a sort: the ends of the range are selected, and the pairs between
+//! them counted.
+
+use super::counts::{PairCounts, Scratch, Wanted, pair_counts};
+use super::curve::first_non_finite;
+use super::labels::{Labels, TILE};
+use super::sum::Sum;
+use super::table::Score;
+use crate::ctx::CHUNK;
+use crate::order::{self, fast};
+use crate::{Ctx, Error, RateRange, Result};
+
+/// The higher scores of either class, as many as reach down to a false positive rate.
+pub(crate) struct Tail<S> {
+    pos: Vec<S>,
+    neg: Vec<S>,
+    n_pos: usize,
+    n_neg: usize,
+}
+
+/// The block of ties that holds the negative of some rank; all of the curve if there are not as many.
+#[derive(Debug, Clone, Copy)]
+struct Block<S> {
+    score: Option<S>,
+    /// Positives and negatives above the block.
+    above: [usize; 2],
+    /// Positives and negatives in the block.
+    size: [usize; 2],
+}
+
+impl<S> Block<S> {
+    /// Twice the area over the ranks `left` to `right` inside the block, in pairs.
+    fn area(&self, left: f64, right: f64) -> f64 {
+        if left >= right {
+            return 0.0;
+        }
+        let [tp, fp] = self.above.map(|n| n as f64);
+        let [pos, neg] = self.size.map(|n| n as f64);
+        let height = |x: f64| tp + pos * ((x - fp) / neg);
+        (right - left) * (height(left) + height(right))
+    }
+
+    /// Where the block begins and ends among the ranks of the negatives.
+    fn ranks(&self) -> (f64, f64) {
+        (self.above[1] as f64, (self.above[1] + self.size[1]) as f64)
+    }
+}
+
+impl<S: Score> Tail<S> {
+    /// What the false positive rates up to `rate` need, and a little more. With `mirrored`, of the curve whose classes
+    /// are exchanged and whose scores are negated. O(N).
+    ///
+    /// # Errors
+    /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
+    pub(crate) fn new(labels: &Labels<'_>, scores: &[S], rate: f64, mirrored: bool, ctx: &Ctx<'_>) -> Result<Self> {
+        Error::check_len("y_score", labels.n_samples(), scores.len())?;
+        let (n_pos, n_neg) = if mirrored { (labels.n_neg(), labels.n_pos()) } else { (labels.n_pos(), labels.n_neg()) };
+        let bound = sampled_bound(labels, scores, rate, mirrored);
+        let gathered = |bound| -> Result<Self> {
+            let froms: Vec<usize> = (0..scores.len()).step_by(CHUNK).collect();
+            let parts = ctx.map(froms, |from| {
+                let scores = &scores[from..usize::min(from + CHUNK, scores.len())];
+                fast(Gather { labels, from, scores, bound, mirrored })
+            })?;
+            let parts = parts.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| first_non_finite(scores))?;
+            let of = |class: usize| parts.iter().map(|part| part[class].as_slice()).collect::<Vec<_>>().concat();
+            Ok(Self { pos: of(0), neg: of(1), n_pos, n_neg })
+        };
+        let tail = gathered(bound)?;
+        let reached = tail.neg.len() as f64 > rate * n_neg as f64 * (1.0 + 8.0 * f64::EPSILON) + 1.0;
+        if bound.is_none() || reached { Ok(tail) } else { gathered(None) }
+    }
+
+    /// The area under the piecewise linear curve over `range`; a block of ties is one straight segment.
+    pub(crate) fn partial_auc(mut self, range: RateRange, ctx: &Ctx<'_>) -> Result<f64> {
+        let (from, to) = (range.low() * self.n_neg as f64, range.high() * self.n_neg as f64);
+        let (first, last) = (self.block(from), self.block(to));
+        let (start, end) = (f64::max(from, first.ranks().0), f64::min(to, first.ranks().1));
+        let mut twice = Sum::default();
+        twice.add(first.area(start, end));
+        if first.above != last.above {
+            twice.add(last.area(last.ranks().0, to));
+            twice.add(self.between(first, last, ctx)?.doubled() as f64);
+        }
+        Ok(twice.value() / (2.0 * self.n_pos as f64 * self.n_neg as f64))
+    }
+
+    /// The mean, over positives and the negatives ranked `j_a + 1 ..= j_b`, of `1[s > t]`.
+    pub(crate) fn ranked_partial_auc(mut self, range: RateRange, ctx: &Ctx<'_>) -> Result<f64> {
+        let (j_a, j_b) = range.ranks(self.n_neg);
+        let (first, last) = (self.block(j_a as f64), self.block(j_b as f64));
+        let inside = usize::min(first.above[1] + first.size[1], j_b) - j_a;
+        let mut won = first.above[0] as u128 * inside as u128;
+        if first.above != last.above {
+            won += last.above[0] as u128 * (j_b - last.above[1]) as u128;
+            won += self.between(first, last, ctx)?.won;
+        }
+        Ok(won as f64 / (self.n_pos as f64 * (j_b - j_a) as f64))
+    }
+
+    /// The greatest true positive rate of a threshold whose false positive rate is at most `fpr`.
+    pub(crate) fn tpr_at_fpr(mut self, fpr: f64) -> f64 {
+        let most = self.n_neg as f64 * fpr;
+        let most = if (most - most.round()).abs() <= 1e-9 * most.max(1.0) { most.round() } else { most };
+        self.block(most * (1.0 + 4.0 * f64::EPSILON)).above[0] as f64 / self.n_pos as f64
+    }
+
+    /// The block that holds the negative of which `rank`, rounded down, are higher, or their ties.
+    fn block(&mut self, rank: f64) -> Block<S> {
+        let rank = rank as usize;
+        if rank >= self.n_neg {
+            return Block { score: None, above: [self.n_pos, self.n_neg], size: [0, 0] };
+        }
+        let (_, &mut score, _) = self.neg.select_nth_unstable_by(rank, |x, y| y.order(x));
+        let count = |class: &[S]| {
+            let counted = class.iter().fold([0; 2], |[above, size]: [u32; 2], &x| {
+                [above.wrapping_add(u32::from(x > score)), size.wrapping_add(u32::from(x == score))]
+            });
+            counted.map(|n| n as usize)
+        };
+        let [pos, neg] = [count(&self.pos), count(&self.neg)];
+        Block { score: Some(score), above: [pos[0], neg[0]], size: [pos[1], neg[1]] }
+    }
+
+    /// The pairs of all positives and the negatives below the `first` block and above the `last`.
+    fn between(&self, first: Block<S>, last: Block<S>, ctx: &Ctx<'_>) -> Result<PairCounts> {
+        let inside = |&x: &S| first.score.is_none_or(|high| x < high) & last.score.is_none_or(|low| x > low);
+        let mut scores: Vec<S> = self.pos.iter().copied().filter(inside).collect();
+        let n_pos = scores.len();
+        scores.extend(self.neg.iter().copied().filter(inside));
+        let n_neg = scores.len() - n_pos;
+        let mut counts = PairCounts::default();
+        if n_pos > 0 && n_neg > 0 {
+            let mut positive = vec![false; scores.len()];
+            positive[..n_pos].fill(true);
+            let labels = Labels::of_bools(&positive, n_pos);
+            counts = pair_counts(&labels, &scores, Wanted::Pairs, &mut Scratch::default(), ctx)?;
+        }
+        counts.won += (first.above[0] + first.size[0]) as u128 * n_neg as u128;
+        Ok(counts)
+    }
+}
+
+/// A score that, going by a sample, slightly more than a share `rate` of the negatives reach.
+fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64, mirrored: bool) -> Option<S> {
+    const SAMPLES: usize = 1 << 12;
+    if scores.len() < 4 * SAMPLES || rate > 0.5 {
+        return None;
+    }
+    let places = (0..SAMPLES).map(|k| order::spread(k, SAMPLES, scores.len()));
+    let neg = places.filter(|&i| labels.positives(i, i + 1)[0] == mirrored);
+    let mut sample: Vec<S> = neg.map(|i| if mirrored { scores[i].negated() } else { scores[i] }).collect();
+    sample.retain(|x| x.finite());
+    let size = sample.len() as f64;
+    let rank = (size * rate + 4.0 * (size * rate * (1.0 - rate)).sqrt() + 2.0) as usize;
+    (rank < sample.len()).then(|| *sample.select_nth_unstable_by(rank, |x, y| y.order(x)).1)
+}
+
+/// Copies the scores of either class that reach a bound; `None` if any score is not finite.
+struct Gather<'a, S> {
+    labels: &'a Labels<'a>,
+    from: usize,
+    scores: &'a [S],
+    bound: Option<S>,
+    mirrored: bool,
+}
+
+impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
+    type Output = Option<[Vec<S>; 2]>;
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        let mut positive = [false; TILE];
+        let mut tiles = [[S::default(); TILE]; 2];
+        let mut classes = [Vec::new(), Vec::new()];
+        let bound = self.bound.unwrap_or(S::INFINITY.negated());
+        for (tile, from) in self.scores.chunks(TILE).zip((self.from..).step_by(TILE)) {
+            let positive = &mut positive[..tile.len()];
+            self.labels.fill(from, positive);
+            if !tile.iter().fold(true, |finite, x| finite & x.finite()) {
+                return None;
+            }
+            let counts = split(tile, positive, bound, self.mirrored, &mut tiles);
+            for ((class, tile), count) in classes.iter_mut().zip(&tiles).zip(counts) {
+                class.extend_from_slice(&tile[..count]);
+            }
+        }
+        Some(classes)
+    }
+}
+
+/// Copies the scores that reach `bound` to the positives and the negatives; their numbers.
+#[inline(always)]
+fn split<S: Score>(tile: &[S], positive: &[bool], bound: S, mirrored: bool, to: &mut [[S; TILE]; 2]) -> [usize; 2] {
+    let [pos, neg] = to;
+    let (mut n_pos, mut n_neg) = (0usize, 0usize);
+    for (&x, &positive) in tile.iter().zip(positive) {
+        let x = if mirrored { x.negated() } else { x };
+        let (positive, reaches) = (positive != mirrored, x >= bound);
+        // Both are written, each over the last if that was not wanted: no branch to mispredict.
+        pos[n_pos & (TILE - 1)] = x;
+        neg[n_neg & (TILE - 1)] = x;
+        n_pos = n_pos.wrapping_add(usize::from(positive & reaches));
+        n_neg = n_neg.wrapping_add(usize::from(!positive & reaches));
+    }
+    [n_pos, n_neg]
+}
