@@ -205,3 +205,44 @@ fn split<S: Score>(tile: &[S], positive: &[bool], bound: S, mirrored: bool, to: 
     }
     [n_pos, n_neg]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metric::{Curve, Measure, Normalize, measure};
+
+    #[test]
+    fn values_are_those_of_the_sorted_curve() {
+        let mut state = 5u64;
+        let mut next = move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as f64 / (1u64 << 31) as f64
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        for (n, share, levels) in [(30, 0.5, 4.0), (400, 0.1, 1e9), (40_000, 0.3, 1e9), (40_000, 0.7, 30.0)] {
+            let labels: Vec<bool> = (0..n).map(|i| i == 0 || (i > 1 && next() < share)).collect();
+            let score =
+                |positive: &bool| ((next() + 0.3 * f64::from(u8::from(*positive))) * levels).floor() / levels - 0.5;
+            let scores: Vec<f64> = labels.iter().map(score).collect();
+            let classes = Labels::new(&labels).unwrap();
+            let curve = Curve::new(&classes, &scores, None, &Ctx::serial()).unwrap();
+            for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.01, 0.013), (0.3, 0.61), (0.9, 1.0)] {
+                let range = RateRange::new(low, high).unwrap();
+                let measures = [
+                    Measure::Partial(range, Normalize::McClish),
+                    Measure::PartialTpr(range, Normalize::Width),
+                    Measure::Ranked(range),
+                    Measure::TprAtFpr(low),
+                    Measure::TprAtFpr(high),
+                ];
+                for what in measures {
+                    let found = measure(&classes, &scores, None, what, &Ctx::serial()).unwrap();
+                    let expected = curve.measure(what);
+                    assert!((found - expected).abs() < 1e-13, "{what:?} of {n}: {found}, not {expected}");
+                    let again = measure(&classes, &scores, None, what, &Ctx::new(Some(&pool), None)).unwrap();
+                    assert_eq!(found.to_bits(), again.to_bits());
+                }
+            }
+        }
+    }
+}
