@@ -19,6 +19,7 @@ __all__ = [
     "covariance",
     "leave_pair_out",
     "measure",
+    "minimise_on_simplex",
     "nearest",
 ]
 __version__: str
@@ -114,3 +115,4 @@ def leave_pair_out(
     tau: float,
     n_threads: int,
 ) -> tuple[F64, F64]: ...
+def minimise_on_simplex(gram: F64, gain: F64, total: float, start: F64, tol: float) -> F64: ...

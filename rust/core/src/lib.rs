@@ -17,6 +17,7 @@
 //! - [`neighbors`]: exact nearest neighbours.
 //! - [`metric`]: exact measures.
 //! - [`rls`]: exact leave-pair-out cross-validation of regularised least squares.
+//! - [`simplex_qp`]: the quadratic program over the cuts of a risk.
 //!
 //! # Example
 //! ```
@@ -42,6 +43,7 @@ pub mod neighbors;
 pub mod oracle;
 pub mod order;
 pub mod rls;
+pub mod simplex_qp;
 
 pub use ctx::{CHUNK, Ctx};
 pub use error::{Error, Result};

@@ -8,6 +8,7 @@ mod oracle;
 mod pool;
 mod problem;
 mod rls;
+mod simplex_qp;
 
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
@@ -21,6 +22,8 @@ mod _core {
     use crate::problem::Problem;
     #[pymodule_export]
     use crate::rls::leave_pair_out;
+    #[pymodule_export]
+    use crate::simplex_qp::minimise_on_simplex;
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "Python's name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
