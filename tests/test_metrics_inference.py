@@ -103,8 +103,8 @@ def test_values_of_proc(name):
     both = {key: np.array(DATA[name][key]) for key in ("scores", "scores2") if key in DATA[name]}
     checked = 0
     for case in PROC["cases"]:
-        if case["dataset"] != name or case["fn"] == "var_obuchowski":
-            continue  # pROC's "obuchowski" variance is that of a fitted binormal model
+        if case["dataset"] != name:
+            continue
         kind, params, expected = case["fn"], case["params"] or {}, case["expected"]
         s = both[params.get("scores", "scores")]
         checked += 1
@@ -117,6 +117,13 @@ def test_values_of_proc(name):
             assert value == pytest.approx(wanted, abs=EXACT)
         elif kind == "var_delong":
             assert metrics.auc_inference(y, s).variance == pytest.approx(expected["var"], abs=EXACT)
+        elif kind == "var_obuchowski":
+            if expected["var"] is None:
+                with pytest.raises(ValueError, match="fits a line to points inside the ROC curve"):
+                    metrics.auc_inference(y, s, method="obuchowski")
+            else:
+                found = metrics.auc_inference(y, s, method="obuchowski")
+                assert found.variance == pytest.approx(expected["var"], abs=VARIANCE)
         elif kind == "ci_delong":
             found = metrics.auc_inference(y, s, confidence_level=params["conf_level"])
             ends = [expected["lower"], expected["upper"]]

@@ -1,14 +1,16 @@
 """Intervals where components say little: few positives, a perfect ranking; and what the module imports."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from rocmax import metrics
-from rocmax.metrics._compare import _adjusted
+from rocmax.metrics._models import _adjusted
 
 
 def exponential_variance(auc, m, n):
@@ -89,3 +91,53 @@ def test_inference_does_not_import_what_it_does_not_need():
         "sys.exit(any(name in sys.modules for name in ('scipy.stats', 'sklearn')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+POWER = json.loads((Path(__file__).parent / "cases" / "peers" / "proc_bootstrap.json").read_text())["cases"]
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in POWER if c["fn"] in ("power_one", "sample_size_one")], ids=lambda c: c["id"]
+)
+def test_power_of_proc(case):
+    given, expected = case["params"], case["expected"]
+    if case["fn"] == "power_one":
+        counts = {"n_pos": given["ncases"], "n_neg": given["ncontrols"]}
+        found = metrics.auc_power(given["auc"], significance_level=given["sig_level"], **counts)
+        assert found == pytest.approx(expected["power"], abs=1e-12)
+    else:
+        found = metrics.auc_sample_size(
+            given["auc"], power=given["power"], ratio=given["kappa"], significance_level=given["sig_level"]
+        )
+        assert list(found) == pytest.approx([expected["ncases"], expected["ncontrols"]], rel=1e-10)
+
+
+def test_sample_size_is_the_inverse_of_power():
+    for alternative in ("two-sided", "one-sided"):
+        size = metrics.auc_sample_size(0.7, power=0.8, ratio=3.0, alternative=alternative)
+        assert metrics.auc_power(0.7, **size._asdict(), alternative=alternative) == pytest.approx(0.8, abs=1e-12)
+    # The power that it promises is about that of DeLong's test in simulated binormal data.
+    size = metrics.auc_sample_size(0.7, power=0.8)
+    m, found = round(size.n_pos), 0
+    rng = np.random.default_rng(0)
+    y = np.arange(2 * m) < m
+    for _ in range(400):
+        s = rng.normal(size=2 * m) + np.sqrt(2) * stats.norm.ppf(0.7) * y
+        found += metrics.auc_inference(y, s).confidence_interval.low > 0.5
+    assert 0.7 < found / 400 < 0.9
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.auc_power(0.5, n_pos=10, n_neg=10), r"auc must lie in \(0.5, 1\), got 0.5"),
+        (lambda: metrics.auc_power(0.7, n_pos=0, n_neg=10), "n_pos must be at least 1, got 0"),
+        (lambda: metrics.auc_power(0.7, n_pos=9, n_neg=9, alternative="less"), "alternative must be one of"),
+        (lambda: metrics.auc_sample_size(0.7, power=1.0), r"power must lie in \(0, 1\), got 1.0"),
+        (lambda: metrics.auc_sample_size(0.7, ratio=0), "ratio must be above 0, got 0"),
+        (lambda: metrics.auc_sample_size(0.7, significance_level=5), r"significance_level must lie in \(0, 1\), got 5"),
+    ],
+)
+def test_bad_designs_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rocmax.metrics._accumulator import ROCAccumulator
-    from rocmax.metrics._compare import AUCComparison, ModelsComparison, compare_auc, compare_models
+    from rocmax.metrics._binormal import SampleSize, auc_power, auc_sample_size
+    from rocmax.metrics._compare import AUCComparison, compare_auc
     from rocmax.metrics._cross_validated import cross_validated_auc
     from rocmax.metrics._curve import roc_curve
     from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
+    from rocmax.metrics._models import ModelsComparison, compare_models
     from rocmax.metrics._partial import partial_auc_score, tpr_at_fpr_score
     from rocmax.metrics._roc_auc import roc_auc_score
     from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
 # Looked up when first asked for: scikit-learn, which only some of them need, takes a second to import.
 _MODULES = {
     "_accumulator": ("ROCAccumulator",),
-    "_compare": ("AUCComparison", "ModelsComparison", "compare_auc", "compare_models"),
+    "_binormal": ("SampleSize", "auc_power", "auc_sample_size"),
+    "_compare": ("AUCComparison", "compare_auc"),
     "_cross_validated": ("cross_validated_auc",),
     "_curve": ("roc_curve",),
     "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
+    "_models": ("ModelsComparison", "compare_models"),
     "_partial": ("partial_auc_score", "tpr_at_fpr_score"),
     "_roc_auc": ("roc_auc_score",),
     "_scored": ("margin_auc_score", "scored_auc_score", "sroc_curve"),
@@ -33,7 +37,10 @@ __all__ = [
     "ConfidenceInterval",
     "ModelsComparison",
     "ROCAccumulator",
+    "SampleSize",
     "auc_inference",
+    "auc_power",
+    "auc_sample_size",
     "compare_auc",
     "compare_models",
     "cross_validated_auc",

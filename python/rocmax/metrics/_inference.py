@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax.metrics import _interval as interval
+from rocmax.metrics._binormal import fitted_variance
 from rocmax.metrics._clustered import clustered_covariance
 from rocmax.metrics._measure import (
     Measure,
@@ -23,7 +24,7 @@ from rocmax.metrics._measure import (
 from rocmax.metrics._resample import replicate
 from rocmax.metrics._validation import F64, Sample, call, choice, from_dask, is_dask, sample
 
-_METHODS = ("delong", "logit-delong", "newcombe", "wu", "bootstrap")
+_METHODS = ("delong", "logit-delong", "newcombe", "obuchowski", "wu", "bootstrap")
 
 
 class ConfidenceInterval(NamedTuple):
@@ -108,7 +109,7 @@ def auc_inference(
         The range of a partial AUC; neither stands for all of the curve.
     normalize : {"width", "mcclish"} or None, default="width"
         What the partial area is divided by.
-    method : {"delong", "logit-delong", "newcombe", "wu", "bootstrap"}, default="delong"
+    method : {"delong", "logit-delong", "newcombe", "obuchowski", "wu", "bootstrap"}, default="delong"
         "delong": normal interval, clipped to the values the measure can take. "logit-delong": on
         the log-odds scale, with Student's t and the degrees of freedom of Welch and
         Satterthwaite; with fewer than five samples in a class, or an AUC of 0 or 1, the interval
@@ -116,6 +117,9 @@ def auc_inference(
         ``(A - AUC)^2 <= z^2 V(A)``, ``V(A) = A(1-A)/(mn) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) +
         A/(1+A)))`` [4]_: it needs no components, so that few positives or a perfect ranking do not
         mislead it; real coverage of each is printed by ``benches/python/coverage_metrics.py``.
+        "obuchowski": the variance of a binormal curve [5]_ as pROC fits it, by least squares of
+        probit specificity on probit sensitivity, for the AUC; with classes of different size it
+        depends on which is called positive, so prefer the others.
         "wu": ``(n-1)/n S10/m + (m-1)/m S01/n`` [2]_, for the scored AUC.
     confidence_level : float, default=0.95
         Nominal coverage.
@@ -163,6 +167,8 @@ def auc_inference(
     .. [4] R. G. Newcombe, "Confidence intervals for an effect size measure based on the
        Mann-Whitney statistic. Part 2: asymptotic methods and evaluation", Statistics in Medicine
        25, 2006, method 5. :doi:`10.1002/sim.2324`
+    .. [5] N. A. Obuchowski and D. K. McClish, "Sample size determination for diagnostic accuracy
+       studies involving binormal ROC curve indices", Statistics in Medicine 16, 1997.
 
     Examples
     --------
@@ -180,13 +186,16 @@ def auc_inference(
         raise ValueError(f"method='wu' needs metric='scored_auc', got metric={metric!r}")
     if method == "logit-delong" and metric == "scored_auc":
         raise ValueError("method='logit-delong' needs a metric within [0, 1], got 'scored_auc'")
-    if method == "newcombe" and (metric != "auc" or weight_kind != "frequency"):
-        raise ValueError("method='newcombe' needs metric='auc' and weight_kind='frequency'")
+    if method in ("newcombe", "obuchowski") and (metric != "auc" or weight_kind != "frequency"):
+        raise ValueError(f"method={method!r} needs metric='auc' and weight_kind='frequency'")
     if groups is not None and method not in ("delong", "logit-delong"):
         raise ValueError(f"groups need method='delong' or 'logit-delong', got {method!r}")
     if is_dask(y_true, y_score):
-        if method == "bootstrap" or groups is not None or weight_kind != "frequency":
-            raise ValueError("dask arrays take no bootstrap, groups or sampling weights; compute them")
+        if method in ("bootstrap", "newcombe", "obuchowski") or groups is not None or weight_kind != "frequency":
+            raise ValueError(
+                "dask arrays take method='delong', 'logit-delong' or 'wu', no groups and no sampling"
+                " weights; compute them for the rest"
+            )
         held = from_dask(y_true, y_score, sample_weight, pos_label)
         options = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
         found: AUCInference = held.result(metric=metric, method=method, confidence_level=level, **options)
@@ -197,6 +206,10 @@ def auc_inference(
         return _bootstrapped(data, measure, values, bootstrap_interval, level)
     if method == "newcombe":
         return newcombe(data.many, point_estimates(data, measure), totals(data), level)
+    if method == "obuchowski":
+        estimate, variance = point_estimates(data, measure), fitted_variance(data)
+        ends = interval.normal(estimate, variance, measure, level)
+        return result(data.many, estimate, variance, ends, totals(data), method, level)
     estimate, pos, neg, (n_pos, n_neg) = variance_parts(data, measure, weight_kind, groups)
     return analytic(data.many, estimate, (pos, neg), (n_pos, n_neg), measure, method, level)
 

@@ -1,0 +1,155 @@
+"""Tests of the difference between measures of several models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg, special
+
+from rocmax.metrics._compare import difference_test, paired
+from rocmax.metrics._measure import check_level, parse_measure
+from rocmax.metrics._validation import F64, choice, sample
+
+_ADJUSTMENTS = ("holm", "bonferroni", "fdr_bh", None)
+
+
+@dataclass(frozen=True)
+class ModelsComparison:
+    """A joint test of several models, and every pair of them.
+
+    Attributes
+    ----------
+    estimates : ndarray of shape (n_models,)
+        The measure of each model.
+    covariance : ndarray of shape (n_models, n_models)
+        Of the estimates.
+    statistic, df, pvalue : float
+        Chi-square test that all contrasts are 0, its degrees of freedom and p-value.
+    pairs : ndarray of shape (n_pairs, 2)
+        Indices (a, b) of the models of each pair, a < b.
+    pair_differences, pair_statistics : ndarray of shape (n_pairs,)
+        Estimate of a minus that of b, and that over its standard error.
+    pair_confidence_intervals : ndarray of shape (n_pairs, 2)
+        Of each difference, by itself.
+    pair_pvalues, pair_pvalues_adjusted : ndarray of shape (n_pairs,)
+        Two-sided normal p-values, as they are and adjusted for their number.
+    """
+
+    estimates: F64
+    covariance: F64
+    statistic: float
+    df: int
+    pvalue: float
+    pairs: Any
+    pair_differences: F64
+    pair_statistics: F64
+    pair_confidence_intervals: F64
+    pair_pvalues: F64
+    pair_pvalues_adjusted: F64
+
+
+def compare_models(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    contrast: ArrayLike | None = None,
+    metric: str = "auc",
+    fpr_range: tuple[float, float] | None = None,
+    tpr_range: tuple[float, float] | None = None,
+    normalize: str | None = "width",
+    adjust: str | None = "holm",
+    confidence_level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: str = "frequency",
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_jobs: int | None = None,
+) -> ModelsComparison:
+    """Test whether several models of the same samples have the same measure.
+
+    ``(L A)' (L S L')^+ (L A)`` is chi-square with rank(L S L') degrees of freedom, A the estimates,
+    S their DeLong covariance and L the contrast; by default the differences of neighbours, so that
+    the hypothesis is that all are equal.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples, n_models)
+        Finite scores, a column a model.
+    contrast : array-like of shape (n_contrasts, n_models), default=None
+        Rows whose products with the estimates are all 0 under the hypothesis.
+    metric, fpr_range, tpr_range, normalize
+        What is measured, as in :func:`auc_inference`.
+    adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
+        How the p-values of the pairs are adjusted for their number.
+    confidence_level : float, default=0.95
+        Nominal coverage of each interval of a difference.
+    sample_weight, weight_kind, groups, pos_label, n_jobs
+        As in :func:`auc_inference`.
+
+    Returns
+    -------
+    ModelsComparison
+        The joint test and all pairs. O(n (K log n + K^2)) for K models.
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores, weights or contrasts, or fewer than two models.
+    """
+    measure = parse_measure(metric, fpr_range, tpr_range, normalize)
+    choice(adjust, _ADJUSTMENTS, "adjust")
+    level = check_level(confidence_level)
+    choice(weight_kind, ("frequency", "sampling"), "weight_kind")
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    if not data.many or data.score.shape[1] < 2:
+        raise ValueError(f"y_score must have two columns or more, got shape {data.score.shape}")
+    estimate, covariance, _ = paired(data, [data.score], measure, "delong", weight_kind, groups, None)
+    k = len(estimate)
+    rows = np.diff(np.eye(k), axis=0) if contrast is None else np.atleast_2d(contrast)
+    if rows.ndim != 2 or rows.shape[1] != k or not np.isfinite(rows).all():
+        raise ValueError(f"contrast must be finite, of shape (n_contrasts, {k}), got {rows.shape}")
+    effect, spread = rows @ estimate, rows @ covariance @ rows.T
+    inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
+    statistic = float(effect @ inverse @ effect)
+    first, second = np.triu_indices(k, 1)
+    differences = estimate[first] - estimate[second]
+    tests = [
+        difference_test(estimate[[a, b]], covariance[np.ix_([a, b], [a, b])], None, None, "", "two-sided", level)
+        for a, b in zip(first, second, strict=True)
+    ]
+    pvalues = np.array([test.pvalue for test in tests])
+    return ModelsComparison(
+        estimates=estimate,
+        covariance=covariance,
+        statistic=statistic,
+        df=int(rank),
+        pvalue=float(special.chdtrc(rank, statistic)) if rank else 1.0,
+        pairs=np.stack([first, second], axis=1),
+        pair_differences=differences,
+        pair_statistics=np.array([test.statistic for test in tests]),
+        pair_confidence_intervals=np.array([test.confidence_interval for test in tests]),
+        pair_pvalues=pvalues,
+        pair_pvalues_adjusted=_adjusted(pvalues, adjust),
+    )
+
+
+def _adjusted(pvalues: F64, how: str | None) -> F64:
+    count = len(pvalues)
+    if how is None:
+        return pvalues.copy()
+    if how == "bonferroni":
+        return np.minimum(count * pvalues, 1.0)
+    order = np.argsort(pvalues)
+    if how == "holm":
+        stepped = np.maximum.accumulate((count - np.arange(count)) * pvalues[order])
+    else:
+        ratios = count / np.arange(1, count + 1) * pvalues[order]
+        stepped = np.minimum.accumulate(ratios[::-1])[::-1]
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
