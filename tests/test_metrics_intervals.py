@@ -78,6 +78,25 @@ def test_real_coverage_with_two_positives():
     assert 0.93 < held / 600 < 0.98
 
 
+@pytest.mark.parametrize("digits", [0, 1, 8])
+@pytest.mark.parametrize("stratified", [True, False])
+def test_replicates_by_counts_are_those_of_weighted_curves(digits, stratified):
+    rng = np.random.default_rng(digits)
+    y = rng.random(300) < 0.3
+    s, other = np.round([rng.normal(size=300) + y for _ in range(2)], digits)
+    options = {"method": "bootstrap", "n_resamples": 60, "random_state": 3, "stratified": stratified}
+    for what in ({}, {"metric": "partial_auc", "fpr_range": (0.02, 0.2), "normalize": "mcclish"}):
+        found = metrics.auc_inference(y, s, **what, **options).replicates
+        weighted = metrics.auc_inference(y, s, sample_weight=np.ones(300), **what, **options).replicates
+        np.testing.assert_allclose(found, weighted, atol=1e-12)
+        both = metrics.auc_inference(y, np.stack([s, other], axis=1), **what, **options).replicates
+        np.testing.assert_array_equal(both[:, 0], found)
+        tripled = metrics.auc_inference(y, np.stack([s, s, 3 * s], axis=1), **what, **options).replicates
+        np.testing.assert_array_equal(tripled, np.repeat(found[:, None], 3, axis=1))
+        # Of 300 samples, whatever the draws: the mean of the replicates is near the estimate.
+        assert found.mean() == pytest.approx(metrics.auc_inference(y, s, **what).estimate, abs=0.05)
+
+
 def test_adjusted_pvalues():
     p = np.array([0.01, 0.2, 0.011, 0.04, 0.9, 0.04])
     np.testing.assert_allclose(_adjusted(p, "fdr_bh"), stats.false_discovery_control(p), rtol=1e-12)

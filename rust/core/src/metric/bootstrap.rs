@@ -6,7 +6,7 @@
 use super::draw::{Draws, Stream};
 use super::labels::Labels;
 use super::measure::Measure;
-use super::replicate::{Buffers, Ranking, Walk};
+use super::replicate::{Buffers, Ranking, Walk, nameless};
 use super::table::Score;
 use crate::{Ctx, Result};
 
@@ -107,6 +107,11 @@ fn prepared<S: Score>(
     measure: Measure,
     ctx: &Ctx<'_>,
 ) -> Result<Vec<Model>> {
+    if let ([scores], None) = (models, weights)
+        && let Some(walk) = nameless(labels, scores, measure, ctx)?
+    {
+        return Ok(vec![Model { walk, order: None }]);
+    }
     let mut numbers = vec![0u32; labels.n_samples()];
     let mut prepared = Vec::with_capacity(models.len());
     for scores in models {

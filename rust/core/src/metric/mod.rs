@@ -12,6 +12,7 @@ mod draw;
 mod labels;
 mod measure;
 mod placements;
+mod ranker;
 mod replicate;
 mod scatter;
 mod scored;

@@ -6,8 +6,7 @@ use std::borrow::Cow;
 
 use super::covariance::{Covariance, products};
 use super::labels::Labels;
-use crate::order::cells::{Cells, Class, Task, size};
-use crate::order::sorted::Sorted;
+use super::ranker::Ranker;
 use crate::{Ctx, Error, Problem, Result};
 
 /// The scores of one model.
@@ -17,6 +16,22 @@ pub enum Column<'a> {
     F64(Cow<'a, [f64]>),
     /// Of single precision.
     F32(Cow<'a, [f32]>),
+}
+
+impl Column<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::F64(scores) => scores.len(),
+            Self::F32(scores) => scores.len(),
+        }
+    }
+
+    fn wide(&self) -> Cow<'_, [f64]> {
+        match self {
+            Self::F64(scores) => Cow::Borrowed(scores),
+            Self::F32(scores) => scores.iter().map(|&s| f64::from(s)).collect(),
+        }
+    }
 }
 
 /// Memory kept from call to call.
@@ -30,9 +45,8 @@ pub struct Placements {
 impl Placements {
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
-        // A ranker holds each score, its index and its place twice, and what is found.
-        let of_rankers = self.rankers.iter().map(|ranker| 40 * ranker.found.capacity()).sum::<usize>();
-        of_rankers + self.values.iter().map(|values| 8 * values.capacity()).sum::<usize>()
+        self.rankers.iter().map(Ranker::bytes).sum::<usize>()
+            + self.values.iter().map(|values| 8 * values.capacity()).sum::<usize>()
     }
 
     /// The AUC of every model, and their DeLong covariance. O(N) a model for smooth distributions, O(N K^2) for K models.
@@ -77,111 +91,14 @@ impl Placements {
         let parts = models.chunks(of_one).zip(self.values.chunks_mut(of_one)).zip(&mut self.rankers);
         let won = ctx.map(parts.collect(), |((models, values), ranker)| {
             let each = models.iter().zip(values);
-            each.map(|(scores, values)| ranker.rank(problem, scores, values, ctx)).collect::<Result<Vec<u64>>>()
+            let place = |(scores, values): (&Column<'_>, &mut Vec<f64>)| {
+                Error::check_len("y_score", problem.n_samples(), scores.len())?;
+                ranker.sort(problem, &scores.wide(), ctx)?;
+                ranker.place(values, ctx)
+            };
+            each.map(place).collect::<Result<Vec<u64>>>()
         })?;
         Ok(won.into_iter().collect::<Result<Vec<_>>>()?.concat())
-    }
-}
-
-/// Scores ranked at a time.
-const TILE: usize = 1 << 10;
-
-/// Ranks the samples of one model.
-#[derive(Debug, Default)]
-struct Ranker {
-    cells: Cells,
-    sorted: Sorted,
-    /// By place in the cells.
-    found: Vec<f64>,
-    wide: Vec<f64>,
-}
-
-impl Ranker {
-    fn rank(&mut self, problem: &Problem, scores: &Column<'_>, values: &mut Vec<f64>, ctx: &Ctx<'_>) -> Result<u64> {
-        let Self { cells, sorted, found, wide } = self;
-        let scores = match scores {
-            Column::F64(scores) => &**scores,
-            Column::F32(scores) => {
-                wide.clear();
-                wide.extend(scores.iter().map(|&s| f64::from(s)));
-                wide
-            }
-        };
-        Error::check_len("y_score", problem.n_samples(), scores.len())?;
-        cells.gather(problem, scores, &[problem.n_neg()], &mut sorted.map, ctx).map_err(|error| match error {
-            Error::NonFinite { index, value, .. } => Error::NonFinite { name: "y_score", index, value },
-            other => other,
-        })?;
-        sorted.build(&cells.positives(), ctx)?;
-        size(found, scores.len());
-        size(values, scores.len());
-        let tallies = ctx.map(cells.tasks(&Class::Negatives(0..1), found), |task| place_negatives(sorted, task))?;
-        let mut above = vec![0u64; problem.n_pos() + 1];
-        let mut lost = 0;
-        for tally in tallies {
-            lost += tally.lost;
-            above[tally.first..].iter_mut().zip(tally.counts).for_each(|(count, more)| *count += more);
-        }
-        let mut beaten = 0;
-        for count in &mut above {
-            beaten += *count;
-            *count = beaten;
-        }
-        ctx.map(cells.tasks(&Class::Positives, found), |task| place_positives(sorted, &above, task))?;
-        cells.scatter(found, values, ctx)?;
-        Ok(2 * (problem.n_pos() * problem.n_neg()) as u64 - lost)
-    }
-}
-
-/// How many negatives are below, and how many at most at, each of the positives from `first`: the differences of their
-/// sum.
-struct Tally {
-    first: usize,
-    counts: Vec<u64>,
-    lost: u64,
-}
-
-fn place_negatives(sorted: &Sorted, task: Task<'_>) -> Tally {
-    let all = || task.iter().flat_map(|(scores, _)| *scores).copied();
-    let ends = [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)];
-    let (mut first, mut last) = ([0; 2], [0; 2]);
-    sorted.below(&ends, 0.0, &mut first);
-    sorted.up_to(&ends, &mut last);
-    let first = first[0] as usize;
-    let mut tally = Tally { first, counts: vec![0; last[1] as usize - first + 1], lost: 0 };
-    let n_pos = sorted.scores().len() as u64;
-    let (mut below, mut up_to) = ([0u32; TILE], [0u32; TILE]);
-    for (scores, found) in task {
-        for (scores, found) in scores.chunks(TILE).zip(found.chunks_mut(TILE)) {
-            let (below, up_to) = (&mut below[..scores.len()], &mut up_to[..scores.len()]);
-            sorted.below(scores, 0.0, below);
-            let tied = |(score, &rank): (&f64, &u32)| sorted.scores().get(rank as usize) == Some(score);
-            if scores.iter().zip(&*below).any(tied) {
-                sorted.up_to(scores, up_to);
-            } else {
-                up_to.copy_from_slice(below);
-            }
-            for ((&below, &up_to), found) in below.iter().zip(&*up_to).zip(found) {
-                tally.counts[below as usize - first] += 1;
-                tally.counts[up_to as usize - first] += 1;
-                let lost = u64::from(below) + u64::from(up_to);
-                tally.lost += lost;
-                *found = (2 * n_pos - lost) as f64;
-            }
-        }
-    }
-    tally
-}
-
-fn place_positives(sorted: &Sorted, above: &[u64], task: Task<'_>) {
-    let mut below = [0u32; TILE];
-    for (scores, found) in task {
-        for (scores, found) in scores.chunks(TILE).zip(found.chunks_mut(TILE)) {
-            sorted.below(scores, 0.0, &mut below[..scores.len()]);
-            for (found, &rank) in found.iter_mut().zip(&below) {
-                *found = above[rank as usize] as f64;
-            }
-        }
     }
 }
 

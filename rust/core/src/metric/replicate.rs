@@ -5,9 +5,10 @@ use std::ops::Range;
 use super::curve::{Curve, Normalize, Step};
 use super::labels::Labels;
 use super::measure::Measure;
+use super::ranker::Ranker;
 use super::table::Score;
 use crate::order::fast;
-use crate::{Ctx, RateRange, Result};
+use crate::{Ctx, Error, Problem, RateRange, Result};
 
 /// How often each positive and each negative is repeated, by descending score.
 pub(crate) type Counts<'a> = [&'a [u8]; 2];
@@ -43,6 +44,29 @@ impl Ranking {
             }
         }
     }
+}
+
+/// The walk of a single model whose area is wanted: samples of a class are drawn alike, so none needs its name.
+pub(crate) fn nameless<S: Score>(
+    labels: &Labels<'_>,
+    scores: &[S],
+    measure: Measure,
+    ctx: &Ctx<'_>,
+) -> Result<Option<Walk>> {
+    let (range, normalize) = match measure {
+        Measure::Auc => (RateRange::FULL, Normalize::None),
+        Measure::Partial(range, normalize) => (range, normalize),
+        _ => return Ok(None),
+    };
+    Error::check_len("y_score", labels.n_samples(), scores.len())?;
+    let problem = Problem::new(labels.positives(0, labels.n_samples()))?;
+    let wide: Vec<f64> = scores.iter().map(|&s| s.into()).collect();
+    let mut ranker = Ranker::default();
+    ranker.sort(&problem, &wide, ctx)?;
+    let (below, _) = ranker.negatives_below(ctx)?;
+    let n_neg = problem.n_neg() as u32;
+    let above = below[..problem.n_pos()].iter().rev().map(|&[up_to, below]| [n_neg - up_to, n_neg - below]).collect();
+    Ok(Some(Walk::Area(Area { above, range, normalize })))
 }
 
 /// What a replicate walks through.
@@ -271,6 +295,9 @@ mod tests {
                 let curve = Curve::new(&Labels::new(&y).unwrap(), &s, None, &Ctx::serial()).unwrap();
                 let expected = curve.measure(measure);
                 assert!((found - expected).abs() < 1e-12, "{measure:?}, {n} of {levels}: {found} {expected}");
+                if let Some(walk) = nameless(&classes, &scores, measure, &Ctx::serial()).unwrap() {
+                    assert_eq!(walk.measure([&of(0), &of(1)], &mut Buffers::default()).unwrap(), found);
+                }
             }
         }
     }
