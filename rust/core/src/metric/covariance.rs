@@ -124,17 +124,23 @@ pub(crate) fn products(
     let pairs: Vec<(usize, usize)> = (0..k).flat_map(|a| (a..k).map(move |b| (a, b))).collect();
     let parts = ctx.map((0..positive.len()).step_by(CHUNK).collect(), |from| {
         let mut sums = vec![[Sum::default(); 2]; pairs.len()];
-        let (mut centred, mut weights) = (vec![[0.0; TILE]; k], [0.0; TILE]);
+        let (mut centred, mut weights) = (vec![[0.0; TILE]; k], [[0.0; TILE]; 2]);
         let end = usize::min(from + CHUNK, positive.len());
         for from in (from..end).step_by(TILE) {
             let tile = from..usize::min(from + TILE, end);
             let positive = &positive[tile.clone()];
-            weights.iter_mut().zip(tile.clone()).for_each(|(to, i)| *to = weight(i));
+            weights[0][tile.len()..].fill(0.0);
+            weights[1][tile.len()..].fill(0.0);
+            for (k, (i, &positive)) in tile.clone().zip(positive).enumerate() {
+                let weight = weight(i);
+                weights[0][k] = if positive { weight } else { 0.0 };
+                weights[1][k] = if positive { 0.0 } else { weight };
+            }
             for ((to, values), &means) in centred.iter_mut().zip(values).zip(means) {
                 fast(Centre { values: &values[tile.clone()], positive, means, to });
             }
             for (sums, &(a, b)) in sums.iter_mut().zip(&pairs) {
-                let found = fast(Products { a: &centred[a], b: &centred[b], weights: &weights, positive });
+                let found = fast(Products { a: &centred[a], b: &centred[b], weights: &weights });
                 sums.iter_mut().zip(found).for_each(|(sum, found)| sum.add(found));
             }
         }
@@ -170,12 +176,11 @@ impl pulp::NullaryFnOnce for Centre<'_> {
     }
 }
 
-/// The sums of the products, of the positives and of the negatives.
+/// The sums of the weighted products, of the positives and of the negatives. Where a tile ends early, weights are zero.
 struct Products<'a> {
     a: &'a [f64; TILE],
     b: &'a [f64; TILE],
-    weights: &'a [f64; TILE],
-    positive: &'a [bool],
+    weights: &'a [[f64; TILE]; 2],
 }
 
 impl pulp::NullaryFnOnce for Products<'_> {
@@ -185,12 +190,13 @@ impl pulp::NullaryFnOnce for Products<'_> {
     fn call(self) -> [f64; 2] {
         // In lanes, for the compiler may not reorder a sum by itself.
         let mut sums = [[0.0; 8]; 2];
-        let factors = self.a.chunks(8).zip(self.b.chunks(8)).zip(self.weights.chunks(8));
-        for (((a, b), weights), positive) in factors.zip(self.positive.chunks(8)) {
-            for (lane, (((a, b), weight), &positive)) in a.iter().zip(b).zip(weights).zip(positive).enumerate() {
-                let product = weight * a * b;
-                sums[0][lane] += if positive { product } else { 0.0 };
-                sums[1][lane] += if positive { 0.0 } else { product };
+        let (a, b) = (self.a.as_chunks::<8>().0, self.b.as_chunks::<8>().0);
+        let [pos, neg] = self.weights.each_ref().map(|weights| weights.as_chunks::<8>().0);
+        for (((a, b), pos), neg) in a.iter().zip(b).zip(pos).zip(neg) {
+            for lane in 0..8 {
+                let product = a[lane] * b[lane];
+                sums[0][lane] += pos[lane] * product;
+                sums[1][lane] += neg[lane] * product;
             }
         }
         sums.map(|lanes| lanes.iter().sum())

@@ -77,35 +77,37 @@ struct Tally {
 }
 
 fn place_negatives(sorted: &Sorted, task: Task<'_>) -> Tally {
-    let all = || task.iter().flat_map(|(scores, _)| *scores).copied();
-    let ends = [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)];
-    let (mut first, mut last) = ([0; 2], [0; 2]);
-    sorted.below(&ends, 0.0, &mut first);
-    sorted.up_to(&ends, &mut last);
-    let first = first[0] as usize;
-    let mut tally = Tally { first, counts: vec![[0; 2]; last[1] as usize - first + 1], lost: 0 };
-    let n_pos = sorted.scores().len() as u64;
-    let (mut below, mut up_to) = ([0u32; TILE], [0u32; TILE]);
-    for (scores, found) in task {
-        for (scores, found) in scores.chunks(TILE).zip(found.chunks_mut(TILE)) {
-            let (below, up_to) = (&mut below[..scores.len()], &mut up_to[..scores.len()]);
-            sorted.below(scores, 0.0, below);
-            let tied = |(score, &rank): (&f64, &u32)| sorted.scores().get(rank as usize) == Some(score);
-            if scores.iter().zip(&*below).any(tied) {
-                sorted.up_to(scores, up_to);
-            } else {
-                up_to.copy_from_slice(below);
-            }
-            for ((&below, &up_to), found) in below.iter().zip(&*up_to).zip(found) {
-                tally.counts[below as usize - first][0] += 1;
-                tally.counts[up_to as usize - first][1] += 1;
-                let lost = u64::from(below) + u64::from(up_to);
-                tally.lost += lost;
-                *found = (2 * n_pos - lost) as f64;
-            }
+    let n = task.iter().map(|(scores, _)| scores.len()).sum();
+    let (mut below, mut up_to) = (vec![0u32; n], vec![0u32; n]);
+    let mut from = 0;
+    for scores in task.iter().flat_map(|(scores, _)| scores.chunks(TILE)) {
+        let tile = from..from + scores.len();
+        from = tile.end;
+        let (below, up_to) = (&mut below[tile.clone()], &mut up_to[tile]);
+        sorted.below(scores, 0.0, below);
+        let tied = |(score, &rank): (&f64, &u32)| sorted.scores().get(rank as usize).is_some_and(|s| s == score);
+        if scores.iter().zip(&*below).map(tied).fold(false, |any, tied| any | tied) {
+            sorted.up_to(scores, up_to);
+        } else {
+            up_to.copy_from_slice(below);
         }
     }
-    tally
+    let first = below.iter().copied().min().unwrap_or(0);
+    let last = up_to.iter().copied().max().unwrap_or(0);
+    let mut counts = vec![[0u32; 2]; (last - first) as usize + 1];
+    let twice = 2 * sorted.scores().len() as u64;
+    let mut lost = 0u64;
+    let ranks = below.iter().zip(&up_to);
+    for ((&below, &up_to), found) in ranks.zip(task.into_iter().flat_map(|(_, found)| found)) {
+        let count = &mut counts[below.wrapping_sub(first) as usize][0];
+        *count = count.wrapping_add(1);
+        let count = &mut counts[up_to.wrapping_sub(first) as usize][1];
+        *count = count.wrapping_add(1);
+        let sum = u64::from(below).wrapping_add(u64::from(up_to));
+        lost = lost.wrapping_add(sum);
+        *found = twice.wrapping_sub(sum) as f64;
+    }
+    Tally { first: first as usize, counts, lost }
 }
 
 fn place_positives(sorted: &Sorted, negatives: &[[u32; 2]], task: Task<'_>) {

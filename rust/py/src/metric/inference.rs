@@ -108,7 +108,7 @@ pub(crate) fn covariance<'py>(
 
 /// Calls `f` with memory that is kept from call to call, unless another thread has it or it is more than `MOST` bytes.
 fn with_placements<T>(f: impl FnOnce(&mut Placements) -> T) -> T {
-    const MOST: usize = 1 << 29;
+    const MOST: usize = 1 << 30;
     static POOL: Mutex<Option<Placements>> = Mutex::new(None);
     let mut kept = POOL.try_lock().ok().and_then(|mut pool| pool.take()).unwrap_or_default();
     let found = f(&mut kept);
