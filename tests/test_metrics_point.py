@@ -433,3 +433,36 @@ def test_curve_agrees_with_scikit_learn():
             expected = sklearn.metrics.roc_curve(y, s, **options)
             for ours, theirs in zip(metrics.roc_curve(y, s, **options), expected, strict=True):
                 np.testing.assert_allclose(ours, theirs, atol=EXACT)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score"),
+    [
+        ([0, 1, 1, 0], [0.1, 0.4, 0.1, 0.3]),
+        ([False, True, True], [3, 1, 2]),
+        ([0.0, 1.0, 0.0], [0.5, 0.25, 0.75]),
+        (["n", "p", "n"], [0.5, 0.25, 0.125]),
+        ([-1, 1], [2**60, 2**60 + 1]),
+    ],
+)
+def test_plain_lists_answer_as_scikit_learn(y_true, y_score):
+    assert metrics.roc_auc_score(y_true, y_score) == sklearn.metrics.roc_auc_score(y_true, y_score)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score"),
+    [
+        ([0, 1, [1]], [0.1, 0.2, 0.3]),
+        ([0, 1, 2], [0.1, 0.2, 0.3]),
+        ([0.5, 1.0], [0.1, 0.2]),
+        ([0.0, float("inf")], [0.1, 0.2]),
+        ([0, 1], [0.1, float("nan")]),
+        ([0, 1], [0.1]),
+    ],
+)
+def test_bad_lists_fail_as_in_scikit_learn(y_true, y_score):
+    with pytest.raises(ValueError, match=".") as expected:
+        sklearn.metrics.roc_auc_score(y_true, y_score)
+    with pytest.raises(ValueError, match=".") as found:
+        metrics.roc_auc_score(y_true, y_score)
+    assert str(found.value) == str(expected.value)

@@ -1,11 +1,13 @@
-"""Our measures beside scikit-learn and NumPy, in one process: python benches/python/bench_metrics.py [largest n].
+"""Our measures beside others, in one process: python benches/python/bench_metrics.py [largest n].
 
 Nanoseconds a score, the median of 7 calls, taken in turns so that noise falls on all alike; then the ratio of each
-peer to ours.
+peer to ours. `pip install rapidstats pyarrow scikit-learn-intelex` adds two peers.
 """
 
 import sys
 import time
+from contextlib import suppress
+from importlib import import_module
 
 import numpy as np
 import sklearn.metrics
@@ -13,6 +15,16 @@ import sklearn.metrics
 from rocmax import _core, metrics
 
 REPEATS = 7
+
+
+def peers() -> dict:
+    """Return the functions (y, s) -> AUC that are installed."""
+    found = {"scikit-learn": sklearn.metrics.roc_auc_score}
+    with suppress(ImportError):
+        found["sklearnex"] = import_module("sklearnex.metrics").roc_auc_score
+    with suppress(ImportError):
+        found["rapidstats"] = import_module("rapidstats.metrics").roc_auc
+    return found
 
 
 def medians(calls: dict) -> dict:
@@ -26,16 +38,17 @@ def medians(calls: dict) -> dict:
     return {name: float(np.median(values)) for name, values in times.items()}
 
 
-def large(n: int, share: float, dtype: type) -> None:
+def large(n: int, share: float, dtype: type, tails: str) -> None:
     rng = np.random.default_rng(n)
     y = rng.random(n) < share
-    s = (rng.normal(size=n) + y).astype(dtype)
+    draw = rng.standard_cauchy if tails == "heavy" else rng.standard_normal
+    s = (draw(size=n) + y).astype(dtype)
     other = (s + rng.normal(size=n)).astype(dtype)
     count = max(1, 10**5 // n)
     boot = 100 if n <= 10**5 else 10
     calls = {"numpy.sum": (s.sum, count), "numpy.sort": (lambda: np.sort(s), 1)}
-    if n <= 10**6:
-        calls["scikit-learn"] = (lambda: sklearn.metrics.roc_auc_score(y, s), 1)
+    others = peers() if n <= 10**6 else {}
+    calls |= {name: (lambda f=f: f(y, s), 1) for name, f in others.items()}
     options = {"metric": "auc", "method": "bootstrap", "n_resamples": boot, "random_state": 0}
     for t in (1, 2):
         calls |= {
@@ -48,10 +61,11 @@ def large(n: int, share: float, dtype: type) -> None:
     found = {name: value / n * 1e9 for name, value in medians(calls).items()}
     for t in (1, 2):
         found[f"replicate {t}"] /= boot
-    print(f"\nn = {n:.0e}, {share:.1%} positive, {np.dtype(dtype).name}: ns a score")
+    print(f"\nn = {n:.0e}, {share:.1%} positive, {np.dtype(dtype).name}, {tails} tails: ns a score")
     print("  ".join(f"{name} {value:.2f}" for name, value in found.items()))
-    peers = [name for name in ("scikit-learn", "numpy.sort", "numpy.sum") if name in found]
-    print("ratios to auc 1: " + "  ".join(f"{p} {found[p] / found['auc 1']:.1f}" for p in peers))
+    for t in (1, 2):
+        ratios = (f"{name} {found[name] / found[f'auc {t}']:.2f}" for name in (*others, "numpy.sort", "numpy.sum"))
+        print(f"ratios to auc {t}: " + "  ".join(ratios))
 
 
 def small() -> None:
@@ -73,5 +87,7 @@ if __name__ == "__main__":
     largest = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**7
     for size in (10**4, 10**5, 10**6, 10**7):
         if size <= largest:
-            for share, dtype in ((0.3, np.float64), (0.3, np.float32), (0.005, np.float64)):
-                large(size, share, dtype)
+            large(size, 0.3, np.float64, "light")
+            large(size, 0.3, np.float64, "heavy")
+            large(size, 0.3, np.float32, "light")
+            large(size, 0.005, np.float64, "light")

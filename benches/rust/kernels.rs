@@ -63,7 +63,7 @@ fn measures(c: &mut Criterion) {
         let Ok(range) = RateRange::new(low, high) else { continue };
         bench(c, &format!("partial auc/{low}-{high}"), 3, |problem, scores, ctx| {
             let measure = Measure::Partial(range, Normalize::Width);
-            metric::measure(&Labels::from(&**problem), scores, None, measure, ctx)
+            metric::measure(&Labels::from(&**problem), scores, None, measure, &mut scratch, ctx)
         });
     }
 }

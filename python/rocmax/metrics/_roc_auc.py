@@ -16,6 +16,7 @@ from rocmax.metrics._validation import F64, from_dask, is_dask, plain, scores
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
+_WHOLE = 2.0**53  # float64 holds every integer up to here
 _SMALL = 1 << 15  # below this the core uses one thread anyway
 
 
@@ -87,11 +88,14 @@ def roc_auc_score(
     0.75
     """
     plain = sample_weight is None and max_fpr is None
-    if plain and average in _AVERAGES and multi_class in _MULTI_CLASS and _ready(y_true, y_score):
+    if plain and average in _AVERAGES and multi_class in _MULTI_CLASS:
         try:
-            return _core.auc(y_true, y_score, _threads(y_score.size))  # type: ignore[arg-type, union-attr]
+            y, s = _array(y_true), _array(y_score)
+            s = scores(s) if type(y_score) is list and s.dtype.kind == "i" else s
+            if _ready(y, s):
+                return _core.auc(y, s, _threads(s.size))
         except (TypeError, ValueError):
-            pass  # not two classes, or not finite: the long way says what is wrong
+            pass  # ragged, not two classes, or not finite: the long way says what is wrong
     if is_dask(y_true, y_score):
         name, high = ("auc", 1.0) if max_fpr in (None, 1) else ("partial-mcclish", max_fpr)
         return from_dask(y_true, y_score, sample_weight).measure(name, 0.0, high)
@@ -109,6 +113,11 @@ def roc_auc_score(
         )
 
 
+def _array(values: Any) -> Any:
+    """Return a list as an array, anything else as it is."""
+    return np.asarray(values) if type(values) is list else values
+
+
 def _ready(y: Any, s: Any) -> bool:
     """Whether the core can read both arrays as they are, for two classes and one model."""
     return (
@@ -116,11 +125,16 @@ def _ready(y: Any, s: Any) -> bool:
         and type(s) is np.ndarray
         and y.ndim == 1
         and s.ndim == 1
-        and y.dtype.kind in "bi"
+        and (y.dtype.kind in "bi" or (y.dtype.kind == "f" and _whole(y)))
         and s.dtype.kind == "f"
         and y.flags.c_contiguous
         and s.flags.c_contiguous
     )
+
+
+def _whole(y: NDArray[Any]) -> bool:
+    """Whether all values are whole numbers, as scikit-learn wants labels to be."""
+    return bool(((y == np.rint(y)) & (np.abs(y) < _WHOLE)).all())
 
 
 def _threads(size: int) -> int:

@@ -176,7 +176,7 @@ proptest! {
     fn measures_match_their_definitions(s in plain()) {
         let ctx = Ctx::serial();
         let labels = Labels::from(&*s.problem);
-        let measure = |measure| metric::measure(&labels, &s.scores, None, measure, &ctx).unwrap();
+        let measure = |measure| metric::measure(&labels, &s.scores, None, measure, &mut Scratch::default(), &ctx).unwrap();
         let auc = metric::auc(&labels, &s.scores, &mut Scratch::default(), &ctx).unwrap();
         prop_assert!((auc - naive::auc(&s.problem, &s.scores)).abs() < TOLERANCE);
         let ranked = measure(Measure::Ranked(s.range));
@@ -229,8 +229,11 @@ fn two_threads_give_the_same_bits() {
     }
     let (problem, range) = (Problem::new((0..n).map(|i| hash(i) % 7 == 0).collect()).unwrap(), RateRange::FULL);
     for measure in [Measure::Auc, Measure::Partial(range, Normalize::Width)] {
-        let run =
-            |ctx: Ctx<'_>| metric::measure(&Labels::from(&problem), &scores, None, measure, &ctx).unwrap().to_bits();
+        let run = |ctx: Ctx<'_>| {
+            metric::measure(&Labels::from(&problem), &scores, None, measure, &mut Scratch::default(), &ctx)
+                .unwrap()
+                .to_bits()
+        };
         assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
     }
 }

@@ -69,6 +69,16 @@ pub(crate) enum Wanted {
 /// Buffers that are kept from call to call: fresh memory costs as much as the counting.
 #[derive(Debug, Default)]
 pub struct Scratch<S> {
+    pub(super) counting: Counting<S>,
+    /// Those of [`super::tail::Tail`].
+    pub(super) classes: [Vec<S>; 2],
+    pub(super) inside: Vec<S>,
+    pub(super) positive: Vec<bool>,
+}
+
+/// The buffers of [`pair_counts`].
+#[derive(Debug, Default)]
+pub(crate) struct Counting<S> {
     pub(super) scattered: Vec<S>,
     pub(super) workers: Vec<Worker<S>>,
 }
@@ -76,9 +86,18 @@ pub struct Scratch<S> {
 impl<S> Scratch<S> {
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
-        let workers = self.workers.iter().map(Worker::bytes).sum::<usize>();
-        size_of::<S>() * self.scattered.capacity() + workers
+        let scores = [&self.counting.scattered, &self.classes[0], &self.classes[1], &self.inside];
+        let workers = self.counting.workers.iter().map(Worker::bytes).sum::<usize>();
+        scores.map(|scores| size_of::<S>() * scores.capacity()).iter().sum::<usize>()
+            + self.positive.capacity()
+            + workers
     }
+}
+
+/// The first `len` values of `buffer`, which is made longer if need be.
+pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut [S] {
+    buffer.resize(usize::max(len, buffer.len()), S::default());
+    &mut buffer[..len]
 }
 
 /// Largest class that is made one table: it stays in the first-level cache, about.
@@ -97,7 +116,7 @@ pub(crate) fn pair_counts<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     wanted: Wanted,
-    scratch: &mut Scratch<S>,
+    buffers: &mut Counting<S>,
     ctx: &Ctx<'_>,
 ) -> Result<PairCounts> {
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
@@ -105,7 +124,7 @@ pub(crate) fn pair_counts<S: Score>(
     let counts = if fewer <= DIRECT || (fewer <= more / RARE && fewer <= MOST_DIRECT) {
         direct(labels, scores, wanted, ctx)?
     } else {
-        match Scattered::new(labels, scores, scratch, ctx)? {
+        match Scattered::new(labels, scores, buffers, ctx)? {
             Some(scattered) => Some(scattered.count(wanted, ctx)?),
             None => None,
         }
@@ -242,7 +261,7 @@ mod tests {
     #[test]
     fn counts_are_those_of_a_sort() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-        let mut scratch = (Scratch::default(), Scratch::default());
+        let mut scratch = (Counting::default(), Counting::default());
         for (n, shape) in (0..6).flat_map(|shape| [(300, shape), (5_000, shape), (90_000, shape)]) {
             for share in [0.4, 0.6, 0.02] {
                 let (labels, scores) = sample(n, share, shape);
@@ -270,7 +289,7 @@ mod tests {
             let mut scores: Vec<f64> = (0..n).map(|i| i as f64).collect();
             scores[7] = f64::INFINITY;
             let classes = Labels::new(&labels).unwrap();
-            let found = pair_counts(&classes, &scores, Wanted::Pairs, &mut Scratch::default(), &Ctx::serial());
+            let found = pair_counts(&classes, &scores, Wanted::Pairs, &mut Counting::default(), &Ctx::serial());
             assert!(matches!(found, Err(Error::NonFinite { name: "y_score", index: 7, .. })));
         }
     }

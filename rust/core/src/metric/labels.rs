@@ -121,6 +121,13 @@ impl<'a> Labels<'a> {
         }
     }
 
+    /// Whether a sample is positive.
+    pub(crate) fn is_positive(&self, sample: usize) -> bool {
+        let mut positive = [false];
+        self.fill(sample, &mut positive);
+        positive[0]
+    }
+
     /// The labels `from .. to`, unpacked.
     pub(crate) fn positives(&self, from: usize, to: usize) -> Vec<bool> {
         let mut out = vec![false; to - from];

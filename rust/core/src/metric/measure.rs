@@ -57,7 +57,7 @@ impl Curve {
 }
 
 /// The value of `measure` for one score vector. O(N) expected, but O(N log N) with weights and for measures of the
-/// scores themselves.
+/// scores themselves. `scratch` is kept from call to call.
 ///
 /// # Errors
 /// Those of [`Curve::new`]; [`Error::Domain`] for fractional weights with [`Measure::Ranked`].
@@ -66,6 +66,7 @@ pub fn measure<S: Score>(
     scores: &[S],
     weights: Option<&[f64]>,
     measure: Measure,
+    scratch: &mut Scratch<S>,
     ctx: &Ctx<'_>,
 ) -> Result<f64> {
     measure.check(weights)?;
@@ -73,17 +74,19 @@ pub fn measure<S: Score>(
         return Ok(Curve::new(labels, scores, weights, ctx)?.measure(measure));
     }
     match measure {
-        Measure::Auc => auc(labels, scores, &mut Scratch::default(), ctx),
+        Measure::Auc => auc(labels, scores, scratch, ctx),
         Measure::Partial(range, normalize) => {
-            let tail = Tail::new(labels, scores, range.high(), false, ctx)?;
+            let tail = Tail::new(labels, scores, range.high(), false, scratch, ctx)?;
             Ok(normalize.apply(tail.partial_auc(range, ctx)?, range))
         }
         Measure::PartialTpr(range, normalize) => {
-            let tail = Tail::new(labels, scores, range.high(), true, ctx)?;
+            let tail = Tail::new(labels, scores, range.high(), true, scratch, ctx)?;
             Ok(normalize.apply(tail.partial_auc(range, ctx)?, range))
         }
-        Measure::Ranked(range) => Tail::new(labels, scores, range.high(), false, ctx)?.ranked_partial_auc(range, ctx),
-        Measure::TprAtFpr(fpr) => Ok(Tail::new(labels, scores, fpr, false, ctx)?.tpr_at_fpr(fpr)),
+        Measure::Ranked(range) => {
+            Tail::new(labels, scores, range.high(), false, scratch, ctx)?.ranked_partial_auc(range, ctx)
+        }
+        Measure::TprAtFpr(fpr) => Ok(Tail::new(labels, scores, fpr, false, scratch, ctx)?.tpr_at_fpr(fpr)),
         Measure::Scored | Measure::Margin(_) => Ok(Curve::new(labels, scores, None, ctx)?.measure(measure)),
     }
 }
@@ -95,7 +98,7 @@ pub fn measure<S: Score>(
 /// # Errors
 /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
 pub fn auc<S: Score>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch<S>, ctx: &Ctx<'_>) -> Result<f64> {
-    let won = pair_counts(labels, scores, Wanted::Pairs, scratch, ctx)?.doubled();
+    let won = pair_counts(labels, scores, Wanted::Pairs, &mut scratch.counting, ctx)?.doubled();
     Ok(won as f64 / (2 * labels.n_pos() as u128 * labels.n_neg() as u128) as f64)
 }
 
@@ -110,7 +113,7 @@ pub fn auc_moments<S: Score>(
     scratch: &mut Scratch<S>,
     ctx: &Ctx<'_>,
 ) -> Result<(f64, [f64; 2])> {
-    let counts = pair_counts(labels, scores, Wanted::Squares, scratch, ctx)?;
+    let counts = pair_counts(labels, scores, Wanted::Squares, &mut scratch.counting, ctx)?;
     let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
     let pairs = 2 * sizes[0] * sizes[1];
     let sums = [counts.doubled(), pairs - counts.doubled()];

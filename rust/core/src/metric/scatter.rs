@@ -1,6 +1,6 @@
 //! Scores scattered into monotone buckets, the classes apart, and counted bucket by bucket.
 
-use super::counts::{PairCounts, Scratch, Wanted};
+use super::counts::{Counting, PairCounts, Wanted, grown};
 use super::labels::{Labels, TILE};
 use super::table::{Found, Line, Score, Table, squares};
 use crate::order::{self, Map, fast};
@@ -74,12 +74,11 @@ impl<'a, S: Score> Scattered<'a, S> {
     pub(super) fn new(
         labels: &Labels<'_>,
         scores: &[S],
-        scratch: &'a mut Scratch<S>,
+        buffers: &'a mut Counting<S>,
         ctx: &Ctx<'_>,
     ) -> Result<Option<Self>> {
-        let Scratch { scattered, workers } = scratch;
-        scattered.resize(usize::max(scores.len(), scattered.len()), S::default());
-        let scattered = &mut scattered[..scores.len()];
+        let Counting { scattered, workers } = buffers;
+        let scattered = grown(scattered, scores.len());
         let buckets = Buckets::fit(scores);
         // Chunks that follow each other share the buffer of their ids, which so stays in a cache.
         let share = scores.len().div_ceil(SHARES * ctx.n_threads()).next_multiple_of(CHUNK);

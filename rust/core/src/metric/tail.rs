@@ -1,7 +1,7 @@
 //! Measures of a range of false positive rates without a sort: the ends of the range are selected, and the pairs between
 //! them counted.
 
-use super::counts::{PairCounts, Scratch, Wanted, pair_counts};
+use super::counts::{Counting, PairCounts, Scratch, Wanted, grown, pair_counts};
 use super::curve::first_non_finite;
 use super::labels::{Labels, TILE};
 use super::sum::Sum;
@@ -11,9 +11,13 @@ use crate::order::{self, fast};
 use crate::{Ctx, Error, RateRange, Result};
 
 /// The higher scores of either class, as many as reach down to a false positive rate.
-pub(crate) struct Tail<S> {
-    pos: Vec<S>,
-    neg: Vec<S>,
+pub(crate) struct Tail<'a, S> {
+    /// The positives and the negatives.
+    classes: &'a mut [Vec<S>; 2],
+    /// The scores between the ends of a range, positives first, and whether each is one.
+    inside: &'a mut Vec<S>,
+    positive: &'a mut Vec<bool>,
+    counting: &'a mut Counting<S>,
     n_pos: usize,
     n_neg: usize,
 }
@@ -46,29 +50,43 @@ impl<S> Block<S> {
     }
 }
 
-impl<S: Score> Tail<S> {
+impl<'a, S: Score> Tail<'a, S> {
     /// What the false positive rates up to `rate` need, and a little more. With `mirrored`, of the curve whose classes
     /// are exchanged and whose scores are negated. O(N).
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
-    pub(crate) fn new(labels: &Labels<'_>, scores: &[S], rate: f64, mirrored: bool, ctx: &Ctx<'_>) -> Result<Self> {
+    pub(crate) fn new(
+        labels: &Labels<'_>,
+        scores: &[S],
+        rate: f64,
+        mirrored: bool,
+        scratch: &'a mut Scratch<S>,
+        ctx: &Ctx<'_>,
+    ) -> Result<Self> {
         Error::check_len("y_score", labels.n_samples(), scores.len())?;
         let (n_pos, n_neg) = if mirrored { (labels.n_neg(), labels.n_pos()) } else { (labels.n_pos(), labels.n_neg()) };
-        let bound = sampled_bound(labels, scores, rate, mirrored);
-        let gathered = |bound| -> Result<Self> {
-            let froms: Vec<usize> = (0..scores.len()).step_by(CHUNK).collect();
-            let parts = ctx.map(froms, |from| {
-                let scores = &scores[from..usize::min(from + CHUNK, scores.len())];
-                fast(Gather { labels, from, scores, bound, mirrored })
+        let Scratch { counting, classes, inside, positive } = scratch;
+        let mut gather = |bound| {
+            let to = grown(&mut counting.scattered, scores.len());
+            let chunks = (0..).step_by(CHUNK).zip(scores.chunks(CHUNK)).zip(to.chunks_mut(CHUNK));
+            let parts = ctx.map(chunks.collect(), |((from, scores), to)| {
+                let counts = fast(Gather { labels, from, scores, bound, mirrored, to: &mut *to });
+                counts.map(|[n_pos, n_neg]| [&to[..n_pos], &to[to.len() - n_neg..]])
             })?;
             let parts = parts.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| first_non_finite(scores))?;
-            let of = |class: usize| parts.iter().map(|part| part[class].as_slice()).collect::<Vec<_>>().concat();
-            Ok(Self { pos: of(0), neg: of(1), n_pos, n_neg })
+            for (class, gathered) in classes.iter_mut().enumerate() {
+                gathered.clear();
+                parts.iter().for_each(|part| gathered.extend_from_slice(part[class]));
+            }
+            Ok(classes[1].len())
         };
-        let tail = gathered(bound)?;
-        let reached = tail.neg.len() as f64 > rate * n_neg as f64 * (1.0 + 8.0 * f64::EPSILON) + 1.0;
-        if bound.is_none() || reached { Ok(tail) } else { gathered(None) }
+        let bound = sampled_bound(labels, scores, rate, mirrored);
+        let needed = rate * n_neg as f64 * (1.0 + 8.0 * f64::EPSILON) + 1.0;
+        if gather(bound)? as f64 <= needed && bound.is_some() {
+            gather(None)?;
+        }
+        Ok(Self { classes, inside, positive, counting, n_pos, n_neg })
     }
 
     /// The area under the piecewise linear curve over `range`; a block of ties is one straight segment.
@@ -111,30 +129,33 @@ impl<S: Score> Tail<S> {
         if rank >= self.n_neg {
             return Block { score: None, above: [self.n_pos, self.n_neg], size: [0, 0] };
         }
-        let (_, &mut score, _) = self.neg.select_nth_unstable_by(rank, |x, y| y.order(x));
+        let [pos, neg] = &mut *self.classes;
+        let (_, &mut score, _) = neg.select_nth_unstable_by(rank, |x, y| y.order(x));
         let count = |class: &[S]| {
             let counted = class.iter().fold([0; 2], |[above, size]: [u32; 2], &x| {
                 [above.wrapping_add(u32::from(x > score)), size.wrapping_add(u32::from(x == score))]
             });
             counted.map(|n| n as usize)
         };
-        let [pos, neg] = [count(&self.pos), count(&self.neg)];
+        let [pos, neg] = [count(pos), count(neg)];
         Block { score: Some(score), above: [pos[0], neg[0]], size: [pos[1], neg[1]] }
     }
 
     /// The pairs of all positives and the negatives below the `first` block and above the `last`.
-    fn between(&self, first: Block<S>, last: Block<S>, ctx: &Ctx<'_>) -> Result<PairCounts> {
+    fn between(&mut self, first: Block<S>, last: Block<S>, ctx: &Ctx<'_>) -> Result<PairCounts> {
         let inside = |&x: &S| first.score.is_none_or(|high| x < high) & last.score.is_none_or(|low| x > low);
-        let mut scores: Vec<S> = self.pos.iter().copied().filter(inside).collect();
-        let n_pos = scores.len();
-        scores.extend(self.neg.iter().copied().filter(inside));
-        let n_neg = scores.len() - n_pos;
+        self.inside.clear();
+        self.positive.clear();
+        for (class, positive) in self.classes.iter().zip([true, false]) {
+            self.inside.extend(class.iter().copied().filter(inside));
+            self.positive.resize(self.inside.len(), positive);
+        }
+        let n_pos = self.positive.partition_point(|&positive| positive);
+        let n_neg = self.positive.len() - n_pos;
         let mut counts = PairCounts::default();
         if n_pos > 0 && n_neg > 0 {
-            let mut positive = vec![false; scores.len()];
-            positive[..n_pos].fill(true);
-            let labels = Labels::of_bools(&positive, n_pos);
-            counts = pair_counts(&labels, &scores, Wanted::Pairs, &mut Scratch::default(), ctx)?;
+            let labels = Labels::of_bools(self.positive, n_pos);
+            counts = pair_counts(&labels, self.inside, Wanted::Pairs, self.counting, ctx)?;
         }
         counts.won += (first.above[0] + first.size[0]) as u128 * n_neg as u128;
         Ok(counts)
@@ -148,7 +169,7 @@ fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64, mirrore
         return None;
     }
     let places = (0..SAMPLES).map(|k| order::spread(k, SAMPLES, scores.len()));
-    let neg = places.filter(|&i| labels.positives(i, i + 1)[0] == mirrored);
+    let neg = places.filter(|&i| labels.is_positive(i) == mirrored);
     let mut sample: Vec<S> = neg.map(|i| if mirrored { scores[i].negated() } else { scores[i] }).collect();
     sample.retain(|x| x.finite());
     let size = sample.len() as f64;
@@ -156,23 +177,24 @@ fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64, mirrore
     (rank < sample.len()).then(|| *sample.select_nth_unstable_by(rank, |x, y| y.order(x)).1)
 }
 
-/// Copies the scores of either class that reach a bound; `None` if any score is not finite.
+/// Copies the positives that reach a bound to the front of `to` and the negatives that do, backwards, to its end; their
+/// numbers, `None` if any score is not finite.
 struct Gather<'a, S> {
     labels: &'a Labels<'a>,
     from: usize,
     scores: &'a [S],
     bound: Option<S>,
     mirrored: bool,
+    to: &'a mut [S],
 }
 
 impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
-    type Output = Option<[Vec<S>; 2]>;
+    type Output = Option<[usize; 2]>;
 
     #[inline(always)]
     fn call(self) -> Self::Output {
         let mut positive = [false; TILE];
-        let mut tiles = [[S::default(); TILE]; 2];
-        let mut classes = [Vec::new(), Vec::new()];
+        let (mut next_pos, mut next_neg) = (0usize, self.to.len().wrapping_sub(1));
         let bound = self.bound.unwrap_or(S::INFINITY.negated());
         for (tile, from) in self.scores.chunks(TILE).zip((self.from..).step_by(TILE)) {
             let positive = &mut positive[..tile.len()];
@@ -180,30 +202,18 @@ impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
             if !tile.iter().fold(true, |finite, x| finite & x.finite()) {
                 return None;
             }
-            let counts = split(tile, positive, bound, self.mirrored, &mut tiles);
-            for ((class, tile), count) in classes.iter_mut().zip(&tiles).zip(counts) {
-                class.extend_from_slice(&tile[..count]);
+            for (&x, &positive) in tile.iter().zip(&*positive) {
+                let x = if self.mirrored { x.negated() } else { x };
+                let (positive, reaches) = (positive != self.mirrored, x >= bound);
+                // Both are written, each over the last if that was not wanted: no branch to mispredict.
+                self.to[next_pos] = x;
+                self.to[next_neg] = x;
+                next_pos = next_pos.wrapping_add(usize::from(positive & reaches));
+                next_neg = next_neg.wrapping_sub(usize::from(!positive & reaches));
             }
         }
-        Some(classes)
+        Some([next_pos, self.to.len().wrapping_sub(1).wrapping_sub(next_neg)])
     }
-}
-
-/// Copies the scores that reach `bound` to the positives and the negatives; their numbers.
-#[inline(always)]
-fn split<S: Score>(tile: &[S], positive: &[bool], bound: S, mirrored: bool, to: &mut [[S; TILE]; 2]) -> [usize; 2] {
-    let [pos, neg] = to;
-    let (mut n_pos, mut n_neg) = (0usize, 0usize);
-    for (&x, &positive) in tile.iter().zip(positive) {
-        let x = if mirrored { x.negated() } else { x };
-        let (positive, reaches) = (positive != mirrored, x >= bound);
-        // Both are written, each over the last if that was not wanted: no branch to mispredict.
-        pos[n_pos & (TILE - 1)] = x;
-        neg[n_neg & (TILE - 1)] = x;
-        n_pos = n_pos.wrapping_add(usize::from(positive & reaches));
-        n_neg = n_neg.wrapping_add(usize::from(!positive & reaches));
-    }
-    [n_pos, n_neg]
 }
 
 #[cfg(test)]
@@ -218,6 +228,7 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) as f64 / (1u64 << 31) as f64
         };
+        let mut scratch = Scratch::default();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         for (n, share, levels) in [(30, 0.5, 4.0), (400, 0.1, 1e9), (40_000, 0.3, 1e9), (40_000, 0.7, 30.0)] {
             let labels: Vec<bool> = (0..n).map(|i| i == 0 || (i > 1 && next() < share)).collect();
@@ -236,10 +247,11 @@ mod tests {
                     Measure::TprAtFpr(high),
                 ];
                 for what in measures {
-                    let found = measure(&classes, &scores, None, what, &Ctx::serial()).unwrap();
+                    let found = measure(&classes, &scores, None, what, &mut scratch, &Ctx::serial()).unwrap();
                     let expected = curve.measure(what);
                     assert!((found - expected).abs() < 1e-13, "{what:?} of {n}: {found}, not {expected}");
-                    let again = measure(&classes, &scores, None, what, &Ctx::new(Some(&pool), None)).unwrap();
+                    let again =
+                        measure(&classes, &scores, None, what, &mut scratch, &Ctx::new(Some(&pool), None)).unwrap();
                     assert_eq!(found.to_bits(), again.to_bits());
                 }
             }

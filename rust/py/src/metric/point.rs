@@ -75,7 +75,7 @@ pub(crate) fn auc_moments(
         scores: &[S],
         n_threads: usize,
     ) -> PyResult<(f64, [f64; 2], [usize; 2])> {
-        let (value, squares) = gate::enter(py, n_threads, scores.len() / 16, |ctx| {
+        let (value, squares) = gate::enter(py, n_threads, counting_size(scores.len(), n_threads), |ctx| {
             scratch::with(|scratch| metric::auc_moments(labels, scores, scratch, ctx))
         })?;
         Ok((value, squares, [labels.n_pos(), labels.n_neg()]))
@@ -105,6 +105,12 @@ fn run(
     }
 }
 
+/// The size of a count of `n` scores: it takes a sixteenth of the time of a sort, so that up to half a million scores one
+/// thread counts without being watched.
+fn counting_size(n: usize, n_threads: usize) -> usize {
+    if n_threads > 1 { n } else { n / 16 }
+}
+
 fn one<S: Pooled>(
     py: Python<'_>,
     labels: &Labels<'_>,
@@ -113,11 +119,10 @@ fn one<S: Pooled>(
     measure: Measure,
     n_threads: usize,
 ) -> PyResult<Py<PyAny>> {
-    // The AUC takes a sixteenth of the time of a sort: up to half a million scores the caller counts them alone.
-    let size = if measure == Measure::Auc && weights.is_none() { scores.len() / 16 } else { scores.len() };
-    let value = gate::enter(py, n_threads, size, |ctx| match (measure, weights) {
-        (Measure::Auc, None) => scratch::with(|scratch| metric::auc(labels, scores, scratch, ctx)),
-        _ => metric::measure(labels, scores, weights, measure, ctx),
+    let counted = weights.is_none() && !matches!(measure, Measure::Scored | Measure::Margin(_));
+    let size = if counted { counting_size(scores.len(), n_threads) } else { scores.len() };
+    let value = gate::enter(py, n_threads, size, |ctx| {
+        scratch::with(|scratch| metric::measure(labels, scores, weights, measure, scratch, ctx))
     })?;
     Ok(value.into_pyobject(py)?.into_any().unbind())
 }
@@ -131,7 +136,9 @@ fn many<S: Pooled>(
     n_threads: usize,
 ) -> PyResult<Py<PyAny>> {
     let values = gate::enter(py, n_threads, scores.len(), |ctx| {
-        each_column(scores, ctx, |column, ctx| metric::measure(labels, column, weights, measure, ctx))
+        each_column(scores, ctx, |column, ctx| {
+            scratch::with(|scratch| metric::measure(labels, column, weights, measure, scratch, ctx))
+        })
     })?;
     Ok(PyArray1::from_vec(py, values).into_any().unbind())
 }
