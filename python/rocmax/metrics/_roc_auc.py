@@ -90,8 +90,7 @@ def roc_auc_score(
     plain = sample_weight is None and max_fpr is None
     if plain and average in _AVERAGES and multi_class in _MULTI_CLASS:
         try:
-            y, s = _array(y_true), _array(y_score)
-            s = scores(s) if type(y_score) is list and s.dtype.kind == "i" else s
+            y, s = _array(y_true), _array(y_score, whole_as_float=True)
             if _ready(y, s):
                 return _core.auc(y, s, _threads(s.size))
         except (TypeError, ValueError):
@@ -113,9 +112,12 @@ def roc_auc_score(
         )
 
 
-def _array(values: Any) -> Any:
+def _array(values: Any, *, whole_as_float: bool = False) -> Any:
     """Return a list as an array, anything else as it is."""
-    return np.asarray(values) if type(values) is list else values
+    if type(values) is not list:
+        return values
+    array = np.asarray(values)
+    return scores(array) if whole_as_float and array.dtype.kind == "i" else array
 
 
 def _ready(y: Any, s: Any) -> bool:
