@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import reference_risks as reference
 from rocmax import PartialAUCSVC
 from rocmax.exceptions import ZeroModelWarning
+from rocmax.metrics import tpr_at_fpr_score
 
 
 @parametrize_with_checks(
@@ -116,6 +117,35 @@ def test_the_zero_model_is_reported_and_not_returned(surrogate):
     assert reference.ranked_partial_auc(y, X @ model.coef_[0], (0.0, 0.05)) > 0.15
 
 
+@pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.02, 0.1)])
+def test_a_small_C_leaves_the_zero_model_for_every_surrogate(imbalanced, surrogate, fpr_range):
+    # 1/2 |w|^2 + C R(Xw) >= C (1 - epsilon) for all w as C vanishes.
+    with pytest.warns(ZeroModelWarning, match=f"zero model .* {surrogate} surrogate"):
+        model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=1e-6).fit(*imbalanced)
+    assert model.objective_ == pytest.approx(1e-6, rel=2e-3) and model.dual_gap_ <= model.tol
+    assert np.any(model.coef_)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.01, 0.05, 0.3, 1.0])
+def test_predict_honours_a_target_rate(imbalanced, rate):
+    X, y = imbalanced
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    for given in (None, weight):
+        predicted = PartialAUCSVC((0.0, 0.1), threshold=("fpr", rate)).fit(X, y, given).predict(X)
+        of = np.ones(len(y)) if given is None else given
+        found = np.average(predicted[y == 0], weights=of[y == 0])
+        # As many as may pass do: one more negative would exceed the rate, or no further positive be won.
+        assert found <= rate + 1e-12
+        assert (
+            np.average(predicted[y == 1], weights=of[y == 1])
+            >= tpr_at_fpr_score(
+                y, PartialAUCSVC((0.0, 0.1)).fit(X, y, given).decision_function(X), fpr=rate, sample_weight=given
+            )
+            - 1e-12
+        )
+
+
 def test_not_converged_is_said_with_the_gap(imbalanced):
     with pytest.warns(ConvergenceWarning, match="max_iter=2 .*gap of"):
         model = PartialAUCSVC(C=50.0, max_iter=2).fit(*imbalanced)
@@ -201,6 +231,37 @@ def test_steps_are_reported(imbalanced, capsys):
     model = PartialAUCSVC(verbose=2).fit(*imbalanced, callback=seen.append)
     assert len(seen) == model.n_iter_ and seen[-1].gap <= model.tol
     assert capsys.readouterr().out.count("objective") == model.n_iter_ + 1
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"surrogate": "tight"},
+        {"surrogate": "naive"},
+        {"surrogate": "ramp"},
+        {"surrogate": "hinge"},
+        {"surrogate": "tight", "structure": 1.0},
+        {"surrogate": "tight", "kernel": "rbf", "structure": 1.0},
+        {"surrogate": "ramp", "kernel": "rbf"},
+    ],
+)
+def test_a_warm_start_goes_on_from_the_last_model(imbalanced, parameters):
+    X, y = (array[:600] for array in imbalanced)
+    cold = PartialAUCSVC((0.05, 0.3), C=10.0, **parameters).fit(X, y)
+    warm = clone(cold).set_params(warm_start=True).fit(X, y)
+    assert warm.n_iter_ == cold.n_iter_ and warm.objective_ == cold.objective_  # nothing to begin with yet
+    assert warm.fit(X, y).history_["objective"][0] <= cold.objective_ * (1 + 1e-9)
+    # Another C, other features or samples, another kernel: from there or anew, but never worse than promised.
+    for changed in ({"C": 12.0}, {"kernel": "poly"}, {"kernel": "linear"}):
+        assert warm.set_params(**changed).fit(X, y).dual_gap_ <= 1e-3
+    assert warm.fit(X[:500, :7], y[:500]).coef_.shape == (1, 7)
+
+
+def test_a_warm_start_saves_steps(imbalanced):
+    options = {"surrogate": "tight", "C": 10.0, "tol": 1e-5}
+    cold = PartialAUCSVC((0.0, 0.2), **options).fit(*imbalanced)
+    warm = PartialAUCSVC((0.0, 0.2), warm_start=True, **options).fit(*imbalanced).set_params(C=10.1).fit(*imbalanced)
+    assert warm.n_iter_ < cold.n_iter_
 
 
 @pytest.mark.parametrize("C", [100.0, 1e4])

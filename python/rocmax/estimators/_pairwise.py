@@ -29,6 +29,8 @@ from rocmax.solvers import (
     Progress,
     SolverResult,
     Tilt,
+    leave_zero,
+    mean_difference,
     minimise_convex,
     solve_pair_dual,
 )
@@ -342,6 +344,8 @@ def _by_cuts(
     result = minimise_convex(oracle, design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback)
     # The weights may stem from a larger C that was explored.
     bundle.minimise(C, Tilt(design), tol=1e-3 * tol * result.objective)
+    objective = Objective(oracle, design, C)
+    result = leave_zero(result, objective, [result.ranker.model, mean_difference(objective, positive, None)], tol)
     coefs = bundle.vectors[:, : design.n_samples]
     if isinstance(oracle, PairHinge):
         return result, ListedMultipliers(oracle.i, oracle.j, oracle.multipliers(bundle.weights, coefs), len(positive))

@@ -5,6 +5,7 @@ from typing import Any, Self
 from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax._validation import check_count, check_fpr_range, check_positive
+from rocmax.designs import Design
 from rocmax.estimators._callbacks import StepReport, Steps, Task, run
 from rocmax.estimators._kernel_base import KernelRanker, check_nonnegative, kernel_design
 from rocmax.estimators._partial_base import PartialAUCModel
@@ -48,6 +49,9 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         Largest relative gap (objective - lower bound) / objective to stop at; with "ramp", of the last convex step.
     max_iter : int, default=2000
         At most this many cutting-plane steps, two products with X each.
+    warm_start : bool, default=False
+        Begin at the model of the last call of ``fit`` if it is one of as many features (with a kernel: samples). With a
+        convex surrogate this only saves steps; with another it chooses the stationary point that is found.
     threshold : str or tuple, default="eer"
         Where ``predict`` cuts the training scores: "midpoint" between the lowest positive and the highest negative,
         "eer" (equal error rates), "youden", ("fpr", rate) for a false positive rate of at most `rate`, or
@@ -131,6 +135,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         structure: float = 0.0,
         tol: float = 1e-3,
         max_iter: int = 2000,
+        warm_start: bool = False,
         threshold: Threshold = "eer",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -145,6 +150,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         self.structure = structure
         self.tol = tol
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -183,6 +189,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         plain = self._kernel.name == "linear" and not structure
         design = None if plain else kernel_design(self._kernel, X, positive, structure, weight=weight)
         training = Training(X, positive, fpr_range, threads, weight=weight, design=design)
+        before = self._before(training, design, X) if self.warm_start else None
 
         def attributes(model: Model) -> dict[str, Any]:
             found = self._attributes(model, positive, weight)
@@ -193,11 +200,13 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
 
         def train(task: Task) -> SolverResult:
             steps = Steps(task, attributes, self._report(callback))
-            result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, callback=steps)
+            result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, start=before, descend=True, callback=steps)
             steps.close()
-            for name in ("coef_", "dual_coef_"):
+            for name in ("coef_", "dual_coef_", "_coefs"):
                 self.__dict__.pop(name, None)  # of an earlier fit with another kernel
             self._store(result, surrogate, attributes(result.model))
+            if self._kernel.name != "linear":
+                self._coefs = result.model.vector[: len(positive)].copy()
             return result
 
         result = run(train, self, X, self.classes_[positive.astype(int)], weight)
@@ -208,6 +217,16 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
                 f"gap {self.dual_gap_:.2g}"
             )
         return self
+
+    def _before(self, training: Training, design: Design | None, X: Any) -> Model | None:
+        """Return the model of the last fit, None if there is none or it is of other features or samples."""
+        if design is None or self._kernel.name == "linear":
+            coef = getattr(self, "coef_", None)
+            return training.model(coef[0]) if coef is not None and coef.shape[1] == X.shape[1] else None
+        coefs = getattr(self, "_coefs", None)
+        if coefs is None or len(coefs) != X.shape[0]:
+            return None
+        return training.model(design.adjoint(coefs[None])[0])
 
     def _scores(self, X: Any) -> F64:
         kind = PartialAUCModel if self._kernel.name == "linear" else KernelRanker

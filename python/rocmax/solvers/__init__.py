@@ -6,6 +6,7 @@ from rocmax.solvers._convex_concave import minimise_difference
 from rocmax.solvers._cutting_plane import Objective, Ray, minimise_convex
 from rocmax.solvers._cvxopt import solve_pair_dual
 from rocmax.solvers._result import Callback, Progress, SolverResult
+from rocmax.solvers._zero_model import leave_zero, mean_difference
 
 __all__ = [
     "Bundle",
@@ -17,6 +18,8 @@ __all__ = [
     "Ray",
     "SolverResult",
     "Tilt",
+    "leave_zero",
+    "mean_difference",
     "minimise_convex",
     "minimise_difference",
     "solve_pair_dual",

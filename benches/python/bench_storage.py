@@ -1,0 +1,120 @@
+"""Fits on a file larger than the memory they may use: time, resident memory, and the same model as in memory.
+
+A file of float64 features is written to a temporary folder, a few blocks at a time. A process of its own maps it, fits
+and prints how long that took and the peak of its resident memory, sampled every few milliseconds: anonymous pages,
+which are its own, and all pages, those of the file among them, which the system may take back at any time.
+
+Run: python benches/python/bench_storage.py [--gigabytes 4] [--folder FOLDER] [--features 64]
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROWS = 50_000
+FITS = [((0.0, 1.0), "tight"), ((0.0, 0.05), "tight"), ((0.0, 0.05), "naive"), ((0.02, 0.05), "ramp")]
+
+
+def block(number, n_features):
+    """Rows of the file: 2 % positive, shifted along every feature."""
+    rng = np.random.default_rng(number)
+    y = rng.random(ROWS) < 0.02
+    return rng.standard_normal((ROWS, n_features)) + 0.4 * y[:, None], y
+
+
+def write(path, n_blocks, n_features):
+    with path.open("wb") as file:
+        for number in range(n_blocks):
+            file.write(block(number, n_features)[0].data)
+
+
+def resident():
+    """Return the anonymous and all resident pages of this process, in bytes."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return tuple(1024 * int(status[key].split()[0]) for key in ("RssAnon", "VmRSS"))
+
+
+class Peak:
+    """The highest resident memory while it is entered."""
+
+    def __enter__(self):
+        self.before, self.highest, self._stop = resident(), resident(), threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def _watch(self):
+        while not self._stop.wait(0.005):
+            self.highest = tuple(map(max, self.highest, resident()))
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+
+
+def fit(path, n_blocks, n_features, fpr_range, surrogate):
+    """Fit on the file and print what it took, as JSON."""
+    from rocmax import PartialAUCSVC
+
+    X = np.memmap(path, dtype=np.float64, mode="r", shape=(n_blocks * ROWS, n_features))
+    y = np.concatenate([block(number, n_features)[1] for number in range(n_blocks)])
+    began = time.perf_counter()
+    with Peak() as peak:
+        model = PartialAUCSVC(tuple(fpr_range), surrogate=surrogate, C=10.0, tol=1e-2).fit(X, y)
+    found = {
+        "seconds": time.perf_counter() - began,
+        "before": peak.before,
+        "highest": peak.highest,
+        "steps": model.n_iter_,
+        "gap": model.dual_gap_,
+        "objective": model.objective_,
+    }
+    print(json.dumps(found))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gigabytes", type=float, default=4.0)
+    parser.add_argument("--features", type=int, default=64)
+    parser.add_argument("--folder", type=Path, help="where to make the temporary folder")
+    parser.add_argument("--fit", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.fit:
+        fit(**json.loads(arguments.fit))
+        return
+    n_features = arguments.features
+    n_blocks = max(1, round(arguments.gigabytes * 1e9 / (8 * n_features * ROWS)))
+    size = 8 * n_features * ROWS * n_blocks
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        path = Path(folder) / "features.bin"
+        if shutil.disk_usage(folder).free < 1.1 * size:
+            raise SystemExit(f"{folder} has no room for {size / 1e9:.1f} GB")
+        write(path, n_blocks, n_features)
+        print(f"{n_blocks * ROWS:,} x {n_features} float64, {size / 1e9:.2f} GB")
+        heads = ("seconds", 9), ("steps", 7), ("gap", 10), ("own MB", 9), ("all MB", 9), ("added MB", 10)
+        print(f"{'C=10, tol=1e-2':<26}" + "".join(f"{head:>{width}}" for head, width in heads))
+        for fpr_range, surrogate in FITS:
+            job = {"path": str(path), "n_blocks": n_blocks, "n_features": n_features}
+            job |= {"fpr_range": fpr_range, "surrogate": surrogate}
+            run = subprocess.run(
+                [sys.executable, __file__, "--fit", json.dumps(job)], check=True, capture_output=True, text=True
+            )
+            found = json.loads(run.stdout.splitlines()[-1])
+            own, every = (pages / 1e6 for pages in found["highest"])
+            print(
+                f"{str(list(fpr_range)) + ' ' + surrogate:<26}{found['seconds']:>9.1f}{found['steps']:>7}"
+                f"{found['gap']:>10.1e}{own:>9.0f}{every:>9.0f}{every - found['before'][1] / 1e6:>10.0f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""A way out of the zero model, which ranks nothing, where it is optimal to the accuracy that was asked for."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from rocmax._typing import F64, Bool
+from rocmax.solvers._candidates import Candidate, Model
+from rocmax.solvers._cutting_plane import Objective
+from rocmax.solvers._result import SolverResult
+
+# A model is shortened at most so often, to a quarter each time: far beyond what any tol needs.
+_SHORTENINGS = 60
+
+
+def mean_difference(objective: Objective, positive: Bool, weight: F64 | None) -> Model:
+    """Return the model along the difference of the classes' means, in which the AUC risk falls at zero."""
+    own = np.ones(len(positive)) if weight is None else weight
+    coef = np.where(positive, own / own[positive].sum(), -own / own[~positive].sum())
+    design = objective.design
+    vector = design.adjoint(coef[None])[0]
+    return Model(vector, design.scores(vector), float(design.inner(vector[None], vector[None])[0, 0]))
+
+
+def leave_zero(result: SolverResult, objective: Objective, directions: list[Model], tol: float) -> SolverResult:
+    """Return the result with, in place of the zero model, the best ranker of some, so short that it is certified.
+
+    A short enough multiple of any model is within `tol` of optimal too, since the risk is continuous; ranking ignores
+    the length. The result is returned as it is if its model is not zero or no direction will do.
+    """
+    limit = result.bound / (1.0 - tol) if tol < 1.0 else np.inf
+    if result.model.norm > 0 or result.objective > limit:
+        return result
+    found = [candidate for model in directions if model.norm > 0 for candidate in _shortened(objective, model, limit)]
+    if not found:
+        return result
+    chosen = max(found, key=lambda candidate: candidate.partial_auc)
+    return replace(result, model=chosen.model, objective=chosen.objective, partial_auc=chosen.partial_auc)
+
+
+def _shortened(objective: Objective, model: Model, limit: float) -> list[Candidate]:
+    """Return the longest of the model's multiples by 1, 1/4, ... whose objective is at most `limit`, if any is."""
+    for k in range(_SHORTENINGS):
+        step = 0.25**k
+        short = Model(step * model.vector, step * model.scores, step * step * model.norm)
+        value, evaluation = objective(short)
+        if value <= limit:
+            return [Candidate(value, evaluation.partial_auc, short)] if short.norm > 0 else []
+    return []
