@@ -142,15 +142,8 @@ fn direct<S: Score>(labels: &Labels<'_>, scores: &[S], wanted: Wanted, ctx: &Ctx
         return Ok(None);
     };
     let picked = picked.concat();
-    let map = if picked.len() <= FEW {
-        Map::default()
-    } else {
-        let n_sampled = (picked.len() / 8).clamp(FEW, 1 << 10);
-        let sample = (0..n_sampled).map(|k| picked[order::spread(k, n_sampled, picked.len())].into());
-        Map::fit(&mut sample.collect::<Vec<f64>>(), picked.len())
-    };
     let mut table = Table::default();
-    table.fill(map, &picked);
+    table.fill(fit(&picked), &picked);
     let ask = |(from, scores): (usize, &[S])| {
         let (mut asks, mut total) = ([false; TILE], Found::default());
         let len = if wanted == Wanted::Squares { table.len() + 1 } else { 0 };
@@ -175,6 +168,16 @@ fn direct<S: Score>(labels: &Labels<'_>, scores: &[S], wanted: Wanted, ctx: &Ctx
         }
     }
     Ok(Some(PairCounts::of_found(asking, [labels.n_pos(), labels.n_neg()], total, squares(&steps))))
+}
+
+/// A map that spreads `scores` over about two cells each.
+pub(super) fn fit<S: Score>(scores: &[S]) -> Map {
+    if scores.len() <= FEW {
+        return Map::default();
+    }
+    let n_sampled = (scores.len() / 8).clamp(FEW, 1 << 10);
+    let sample = (0..n_sampled).map(|k| scores[order::spread(k, n_sampled, scores.len())].into());
+    Map::fit(&mut sample.collect::<Vec<f64>>(), scores.len())
 }
 
 /// Copies the scores of one class; `None` if any score is not finite.

@@ -1,8 +1,8 @@
 //! Scores scattered into monotone buckets, the classes apart, and counted bucket by bucket.
 
-use super::counts::{Counting, PairCounts, Wanted, grown};
+use super::counts::{Counting, PairCounts, Wanted, fit, grown};
 use super::labels::{Labels, TILE};
-use super::table::{Found, Line, Score, Table, squares};
+use super::table::{Found, Line, Monotone, Score, Table, squares};
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Result};
 
@@ -237,6 +237,8 @@ fn scatter<S: Score>(scores: &[S], ids: &[u16], mut next: Counts, to: &mut [S]) 
 #[derive(Debug, Default)]
 pub(super) struct Worker<S> {
     table: Table<S, Line<S>>,
+    /// For scores that crowd in few cells of a line.
+    spread: Table<S, Map>,
     /// The scores of the table as they come.
     fewer: Vec<S>,
     steps: [Vec<u32>; 2],
@@ -253,7 +255,7 @@ impl<S> Worker<S> {
 impl<S: Score> Worker<S> {
     /// Counts the pairs of one bucket.
     fn count(&mut self, classes: [Vec<&[S]>; 2], sizes: [usize; 2], wanted: Wanted) -> PairCounts {
-        let Self { table, fewer, steps } = self;
+        let Self { table, spread, fewer, steps } = self;
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
             return PairCounts::default();
@@ -261,23 +263,40 @@ impl<S: Score> Worker<S> {
         fewer.clear();
         classes[1 - asking].iter().for_each(|part| fewer.extend_from_slice(part));
         let (low, high) = fast(Ends(fewer));
-        table.fill(S::line(low, high, fewer.len() as u32), fewer);
-        let mut total = Found::default();
-        if wanted == Wanted::Squares {
-            steps.iter_mut().for_each(|steps| {
-                steps.clear();
-                steps.resize(fewer.len() + 1, 0);
-            });
-        }
-        for part in &classes[asking] {
-            total.add(match wanted {
-                Wanted::Pairs => table.ask(part, None),
-                Wanted::Squares => table.ask_squares(part, None, steps),
-            });
-        }
+        table.place(S::line(low, high, fewer.len() as u32), fewer);
+        let found = if table.n_crowded() > fewer.len() / 4 {
+            spread.fill(fit(fewer), fewer);
+            ask(spread, &classes[asking], wanted, steps)
+        } else {
+            table.sort();
+            ask(table, &classes[asking], wanted, steps)
+        };
         let of_table = if wanted == Wanted::Squares { squares(steps) } else { 0 };
-        PairCounts::of_found(asking, sizes, total, of_table)
+        PairCounts::of_found(asking, sizes, found, of_table)
     }
+}
+
+/// What all `parts` find in the table.
+fn ask<S: Score, M: Monotone<S>>(
+    table: &Table<S, M>,
+    parts: &[&[S]],
+    wanted: Wanted,
+    steps: &mut [Vec<u32>; 2],
+) -> Found {
+    let mut total = Found::default();
+    if wanted == Wanted::Squares {
+        steps.iter_mut().for_each(|steps| {
+            steps.clear();
+            steps.resize(table.len() + 1, 0);
+        });
+    }
+    for part in parts {
+        total.add(match wanted {
+            Wanted::Pairs => table.ask(part, None),
+            Wanted::Squares => table.ask_squares(part, None, steps),
+        });
+    }
+    total
 }
 
 /// The least and the greatest score.

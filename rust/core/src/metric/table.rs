@@ -1,5 +1,7 @@
 //! Ranks among the scores of one class without a sort: the scores lie in monotone cells of one or two each.
 
+use std::ops::Range;
+
 use super::labels::TILE;
 use crate::order::{Map, fast};
 
@@ -140,6 +142,12 @@ impl Found {
 impl<S: Score, M: Monotone<S>> Table<S, M> {
     /// Fills the table. O(number of scores), but for cells that hold many different scores, which are sorted.
     pub(crate) fn fill(&mut self, map: M, scores: &[S]) {
+        self.place(map, scores);
+        self.sort();
+    }
+
+    /// Places the scores in their cells, which are yet to be sorted.
+    pub(crate) fn place(&mut self, map: M, scores: &[S]) {
         let Self { cells, starts, scores: sorted, crowded, .. } = self;
         (self.map, self.len) = (map, scores.len());
         cells.resize(usize::max(scores.len(), cells.len()), 0);
@@ -167,8 +175,23 @@ impl<S: Score, M: Monotone<S>> Table<S, M> {
             *next = next.wrapping_add(1);
         }
         sorted[scores.len()..scores.len() + LANES].fill(S::INFINITY);
-        for &mut cell in crowded {
-            sort(&mut sorted[starts[cell] as usize..starts[cell + 1] as usize]);
+    }
+
+    /// The cells that hold more than `LANES` scores, not all equal.
+    fn crowded(&self) -> impl Iterator<Item = Range<usize>> {
+        let cells = self.crowded.iter().map(|&cell| self.starts[cell] as usize..self.starts[cell + 1] as usize);
+        cells.filter(|cell| self.scores[cell.clone()].windows(2).any(|pair| pair[0] != pair[1]))
+    }
+
+    /// How many scores there are to sort.
+    pub(crate) fn n_crowded(&self) -> usize {
+        self.crowded().map(|cell| cell.len()).sum()
+    }
+
+    /// Sorts the crowded cells.
+    pub(crate) fn sort(&mut self) {
+        for cell in self.crowded().collect::<Vec<_>>() {
+            self.scores[cell].sort_unstable_by(S::order);
         }
     }
 
@@ -321,14 +344,6 @@ fn rank_in<S: Score>(start: u32, cell: &[S], x: S) -> (u32, u32) {
     let below = if cell.first().is_none_or(|&y| y >= x) { 0 } else { cell.partition_point(|&y| y < x) };
     let up_to = if cell.last().is_none_or(|&y| y <= x) { cell.len() } else { cell.partition_point(|&y| y <= x) };
     (start + below as u32, start + up_to as u32)
-}
-
-/// Sorts the scores of one cell; most often they are all equal.
-#[inline(never)]
-fn sort<S: Score>(cell: &mut [S]) {
-    if cell.windows(2).any(|pair| pair[0] != pair[1]) {
-        cell.sort_unstable_by(S::order);
-    }
 }
 
 /// The sum of squares of the running sums of both `steps`, but for the last.
