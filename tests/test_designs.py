@@ -12,8 +12,8 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 from rocmax import PartialAUCSVC
+from rocmax.designs import KernelDesign, as_design, is_dask
 from rocmax.designs import _memmap as memmap_module
-from rocmax.designs import as_design, is_dask
 
 N_SAMPLES, N_FEATURES = 400, 7
 
@@ -172,3 +172,16 @@ def test_a_file_is_streamed_through_little_memory(tmp_path):
         assert after - before < 200_000, (before, after)
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=200)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("used", [0, 1, 7, 40, 300])
+def test_kernel_products_of_few_samples_are_those_of_all(dtype, used):
+    rng = np.random.default_rng(used)
+    matrix = rng.standard_normal((300, 300))
+    matrix = (matrix @ matrix.T).astype(dtype)
+    coefs = np.zeros((2, 300))
+    coefs[:, rng.permutation(300)[:used]] = rng.standard_normal((2, used))
+    found = KernelDesign(matrix).adjoint(coefs)
+    np.testing.assert_array_equal(found[:, :300], coefs)
+    np.testing.assert_allclose(found[:, 300:], coefs @ matrix.astype(np.float64), rtol=1e-12, atol=1e-10)

@@ -18,6 +18,8 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 # Bytes of kernel values made, or cast up, at a time.
 _BLOCK = 1 << 23
 _CACHED = 1 << 20
+# Cuts of separable classes count few samples: below this share of them the product takes their rows alone.
+_SPARSE = 0.5
 
 
 @dataclass(frozen=True)
@@ -168,12 +170,15 @@ class KernelDesign:
         """None: models carry their scores, so products with a sample save nothing."""
 
     def _product(self, coefs: F64) -> F64:
-        if self._matrix.dtype == np.float64:
+        used = np.flatnonzero(coefs.any(axis=0))
+        sparse = len(used) < _SPARSE * self.n_samples
+        if self._matrix.dtype == np.float64 and not sparse:
             return np.asarray(coefs @ self._matrix)
         total = np.zeros((len(coefs), self.n_samples))
         rows = max(1, _CACHED // (8 * self.n_samples))
-        for first in range(0, self.n_samples, rows):
-            total += coefs[:, first : first + rows] @ self._matrix[first : first + rows].astype(np.float64)
+        for first in range(0, len(used), rows):
+            block = used[first : first + rows]
+            total += coefs[:, block] @ self._matrix[block].astype(np.float64, copy=False)
         return total
 
 

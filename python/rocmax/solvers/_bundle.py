@@ -6,6 +6,9 @@ from rocmax._typing import F64
 from rocmax.designs import Design
 from rocmax.solvers._simplex_qp import minimise_on_simplex
 
+# Cuts are dropped once this share of them stays: each time all that stay are moved.
+_WORTH = 0.9
+
 
 class Bundle:
     """Cuts R(w) >= offset_k + <vector_k, w> of a convex risk R >= 0; the first is R >= 0 itself.
@@ -17,7 +20,7 @@ class Bundle:
     def __init__(self, design: Design) -> None:
         self._design = design
         self._offsets = np.zeros(1)
-        self._vectors = np.zeros((1, design.dim))
+        self._store = np.zeros((1, design.dim))
         self._gram = np.zeros((1, 1))
         self._idle = np.zeros(1, dtype=np.int64)
         self.weights = np.ones(1)
@@ -28,17 +31,26 @@ class Bundle:
     @property
     def vectors(self) -> F64:
         """One row for each cut, in the order of `weights`."""
-        return self._vectors
+        return self._store[: len(self)]
 
     def add(self, offsets: F64, vectors: F64) -> None:
         """Add cuts; offsets of shape (k,), vectors of shape (k, dim)."""
-        cross = self._design.inner(self._vectors, vectors)
+        cross = self._design.inner(self.vectors, vectors)
         own = self._design.inner(vectors, vectors)
+        self._append(vectors)
         self._offsets = np.concatenate([self._offsets, offsets])
-        self._vectors = np.vstack([self._vectors, vectors])
         self._gram = np.block([[self._gram, cross], [cross.T, own]])
         self._idle = np.concatenate([self._idle, np.zeros(len(offsets), dtype=np.int64)])
         self.weights = np.concatenate([self.weights, np.zeros(len(offsets))])
+
+    def _append(self, vectors: F64) -> None:
+        """Write the vectors behind those there are; the store doubles where it is full."""
+        size = len(self) + len(vectors)
+        if size > len(self._store):
+            grown = np.empty((2 * size, self._design.dim))
+            grown[: len(self)] = self.vectors
+            self._store = grown
+        self._store[len(self) : size] = vectors
 
     def minimise(self, C: float, tilt: "Tilt", *, tol: float) -> tuple[F64, float]:
         """Minimise 1/2|w|^2 + C (max_k cut_k(w) - tilt(w)); return the minimiser and a lower bound of the minimum.
@@ -47,13 +59,13 @@ class Bundle:
         """
         gram, gain = self._gram, self._offsets
         if tilt.vector is not None:
-            lean = self._design.inner(self._vectors, tilt.vector[None])[:, 0]
+            lean = self._design.inner(self.vectors, tilt.vector[None])[:, 0]
             gram = gram - lean - lean[:, None] + self._design.inner(tilt.vector[None], tilt.vector[None])
         start = self.weights * (C / self.weights.sum())
         weights = minimise_on_simplex(gram, gain, C, start, tol=tol)
         self.weights = weights
         self._idle = np.where(weights > 0, 0, self._idle + 1)
-        vector = -(weights @ self._vectors)
+        vector = -(weights @ self.vectors)
         if tilt.vector is not None:
             vector += C * tilt.vector
         norm = float(self._design.inner(vector[None], vector[None])[0, 0])
@@ -64,7 +76,10 @@ class Bundle:
         if len(self) <= at_least:
             return
         kept = (self._idle <= idle) | (np.arange(len(self)) == 0)
-        self._offsets, self._vectors = self._offsets[kept], self._vectors[kept]
+        if kept.mean() > _WORTH:
+            return
+        self._store[: kept.sum()] = self.vectors[kept]
+        self._offsets = self._offsets[kept]
         self._gram = self._gram[np.ix_(kept, kept)]
         self._idle, self.weights = self._idle[kept], self.weights[kept]
 
