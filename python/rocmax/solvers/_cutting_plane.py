@@ -155,9 +155,13 @@ def minimise_convex(
     smoothed = newton.smooth(near, min(value - bound, C))
     cuts = [Cut.at(found, best.scores)]
     while True:
-        rows = [Cut(smoothed.offset, smoothed.coef), *cuts] if smoothed is not None else cuts
-        vectors = design.adjoint(np.array([cut.coef for cut in rows]))
-        bundle.add(np.array([cut.offset for cut in rows]), vectors)
+        if smoothed is not None:
+            cuts.insert(0, Cut(smoothed.offset, smoothed.coef))
+        offsets, coefs = np.array([cut.offset for cut in cuts]), np.array([cut.coef for cut in cuts])
+        cuts.clear()
+        vectors = design.adjoint(coefs)
+        del coefs
+        bundle.add(offsets, vectors)
         left = value - bound if history else tol * abs(value)
         while True:
             accuracy = max(_MASTER_TOL * left, 1e-15 * abs(value))
@@ -186,16 +190,20 @@ def minimise_convex(
         if slope >= 0:
             break  # the model's minimiser is the best point, to the last digit
         here = Point(0.0, value, slope, found)
-        points, lowest = minimise_on_ray(ray.point, here, ray.curvature, tol=_SEARCH_TOL * (value - bound))
-        for point in points:
+
+        def keep(point: Point, ray: Ray = ray) -> None:
             if candidates.wants(point.value, point.evaluation.partial_auc):
                 candidates.add(point.value, point.evaluation.partial_auc, ray.model(point.step))
-        cuts = [Cut.at(point.evaluation, ray.scores(point.step)) for point in _enclosing(points)]
+
+        accuracy = _SEARCH_TOL * (value - bound)
+        enclosing, lowest = minimise_on_ray(ray.point, here, ray.curvature, tol=accuracy, visit=keep)
+        cuts = [Cut.at(point.evaluation, ray.scores(point.step)) for point in enclosing]
         moved = lowest.value < value
         if moved:
             best, value, found = ray.model(lowest.step), lowest.value, lowest.evaluation
-        # A best model of equal scores says nothing new; the farthest one seen does.
-        near = best if moved or best.norm > 0 else ray.model(points[-1].step)
+        # A best model of equal scores says nothing new; one close to it does.
+        near = best if moved or best.norm > 0 else ray.model(enclosing[-1].step)
+        del ray, here, keep, enclosing, lowest  # vectors over all samples
         smoothed = newton.smooth(near, value - bound)
     n_iter = len(history)
     if explore and relative_gap(zero_objective, bound) <= tol:
@@ -243,11 +251,3 @@ def _shrunk(objective: Objective, model: Model, zero_objective: float, limit: fl
     room = limit - zero_objective
     step = 1.0 if excess <= room else room / excess
     return [Model(step * model.vector, step * model.scores, step * step * model.norm)] if step > 0 else []
-
-
-def _enclosing(points: list[Point]) -> list[Point]:
-    """Return the last point before the minimum and the first behind it, as far as they were evaluated."""
-    before = [point for point in points if point.slope < 0]
-    behind = [point for point in points if point.slope >= 0]
-    ends = [max(before, key=lambda p: p.step)] if before else []
-    return ends + ([min(behind, key=lambda p: p.step)] if behind else [])

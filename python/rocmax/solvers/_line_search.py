@@ -22,6 +22,7 @@ def minimise_on_ray(
     *,
     tol: float,
     max_calls: int = 12,
+    visit: Callable[[Point], None] = lambda _: None,
 ) -> tuple[list[Point], Point]:
     """Minimise a convex function phi(t), t >= 0, from its values and slopes.
 
@@ -41,21 +42,22 @@ def minimise_on_ray(
         Absolute accuracy wanted.
     max_calls : int
         At most this many evaluations.
+    visit : callable
+        Called with every point evaluated; few of them are kept.
 
     Returns
     -------
-    points : list of Point
-        All evaluated points, in order of evaluation.
+    enclosing : list of Point
+        The last point before the minimum and the first behind it, as far as they were evaluated.
     best : Point
-        The lowest of them or `start`.
+        The lowest point evaluated, or `start`.
     """
-    points: list[Point] = []
     best = left = start
     right: Point | None = None
     step = 1.0
     for _ in range(max_calls):
         point = evaluate(step)
-        points.append(point)
+        visit(point)
         if point.value < best.value:
             best = point
         if point.slope < 0:
@@ -70,7 +72,7 @@ def minimise_on_ray(
         step, bound = _meeting_point(left, right, curvature)
         if best.value - bound <= tol or not left.step < step < right.step:
             break
-    return points, best
+    return [point for point in (left, right) if point is not None and point is not start], best
 
 
 def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, float]:
