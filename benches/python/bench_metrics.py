@@ -44,7 +44,7 @@ def large(n: int, share: float, dtype: type, tails: str) -> None:
     draw = rng.standard_cauchy if tails == "heavy" else rng.standard_normal
     s = (draw(size=n) + y).astype(dtype)
     other = (s + rng.normal(size=n)).astype(dtype)
-    count = max(1, 10**5 // n)
+    count = max(1, 10**6 // n)  # a first call finds cold caches
     boot = 100 if n <= 10**5 else 10
     calls = {"numpy.sum": (s.sum, count), "numpy.sort": (lambda: np.sort(s), 1)}
     others = peers() if n <= 10**6 else {}

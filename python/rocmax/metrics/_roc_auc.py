@@ -17,7 +17,7 @@ from rocmax.metrics._validation import F64, from_dask, is_dask, plain, scores
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
 _WHOLE = 2.0**53  # float64 holds every integer up to here
-_SMALL = 1 << 15  # below this the core uses one thread anyway
+_SMALL = 1 << 17  # below this the core uses one thread anyway
 
 
 class _UnusualError(Exception):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rocmax.solvers._cutting_plane import Objective
 
 # The smoothed stretch of the hinge, relative to the root of what is left to gain in mean pair loss; and its limits.
-_WIDTH, _NARROWEST, _WIDEST = 0.2, 1e-6, 2.0
+_WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
 # Rows of the sample, and products with it: enough for the dimension, and not dearer than a pass over the features.
 _ROWS, _STEPS = 4000, (5, 20)
 _RESIDUAL = 1e-2

@@ -13,8 +13,8 @@ use rocmax_core::{Ctx, Result};
 
 use crate::{error, pool};
 
-/// Samples below which a call ends in about a millisecond, so that it runs on the calling thread, alone.
-const SMALL: usize = 1 << 15;
+/// Samples below which a call ends in a few milliseconds, so that it runs on the calling thread, alone.
+const SMALL: usize = 1 << 17;
 /// How often a waiting caller looks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
 

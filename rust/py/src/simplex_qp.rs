@@ -18,9 +18,6 @@ pub(crate) fn minimise_on_simplex<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (gram, gain) = (gram.as_slice()?, gain.as_slice()?);
     let mut weights = start.as_slice()?.to_vec();
-    // A step touches a row of G for each variable above zero, a small part of them.
-    gate::enter(py, 1, gram.len() / 8, |ctx| {
-        simplex_qp::minimise_on_simplex(gram, gain, total, &mut weights, tol, ctx)
-    })?;
+    gate::enter(py, 1, gram.len(), |ctx| simplex_qp::minimise_on_simplex(gram, gain, total, &mut weights, tol, ctx))?;
     Ok(weights.into_pyarray(py))
 }
