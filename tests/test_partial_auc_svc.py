@@ -273,3 +273,12 @@ def test_more_cuts_than_features(C):
         X = rng.normal(size=(300, 2)) + np.outer(y, [1.0, 0.0])
         model = PartialAUCSVC((0, 0.05), C=C).fit(X, y)
         assert model.dual_gap_ <= model.tol
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3), (0.1, 0.3)])
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+def test_any_tolerance_gives_a_model(fpr_range):
+    X, y = make_classification(200, 5, random_state=0)
+    for tol in (0.5, 1.0, 2.0):
+        model = PartialAUCSVC(fpr_range, surrogate="tight", tol=tol).fit(X, y)
+        assert np.isfinite(model.coef_).all() and model.dual_gap_ <= tol

@@ -222,7 +222,7 @@ def minimise_convex(
             n_iter += further.n_iter
             rankers.append(further.ranker)
         ranker = max(rankers, key=lambda candidate: candidate.partial_auc).model
-        limit = bound / (1.0 - tol)
+        limit = bound / (1.0 - tol) if tol < 1.0 else np.inf
         for model in _shrunk(objective, ranker, zero_objective, limit):
             value, found = objective(model)
             if value <= limit and candidates.wants(value, found.partial_auc):
