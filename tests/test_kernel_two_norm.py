@@ -20,17 +20,7 @@ def noisy():
     return make_classification(150, 5, flip_y=0.3, weights=[0.7], random_state=0)
 
 
-# Weighted fits take other steps than fits of repeated rows, and end at another model within the same tolerance.
-WITHIN_TOL = {
-    "check_sample_weight_equivalence_on_dense_data": "equal within tol only",
-    "check_sample_weight_equivalence_on_sparse_data": "equal within tol only",
-}
-
-
-@parametrize_with_checks(
-    [TwoNormSVC(), PartialAUCSVC((0.0, 0.3), kernel="rbf"), PartialAUCSVC(structure=1.0)],
-    expected_failed_checks=lambda model: WITHIN_TOL if getattr(model, "structure", 0.0) else {},
-)
+@parametrize_with_checks([TwoNormSVC(), PartialAUCSVC((0.0, 0.3), kernel="rbf"), PartialAUCSVC(structure=1.0)])
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

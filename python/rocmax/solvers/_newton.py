@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # The smoothed stretch of the hinge, relative to the root of what is left to gain in mean pair loss; and its limits.
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
+# With fewer samples than this a step costs less than a Newton direction.
+_FEW = 1000
 # Rows of the sample, and products with it: enough for the dimension, and not dearer than a pass over the features.
 _ROWS, _STEPS = 4000, (5, 20)
 _RESIDUAL = 1e-2
@@ -35,7 +37,7 @@ class Newton:
         self._closed = {True: 1.0, False: 1.0}
         self._refusals = self._steps = 0
         self._turn = True
-        self.on = True
+        self.on = objective.design.n_samples >= _FEW
 
     def smooth(self, model: Model, gap: float) -> Smoothed | None:
         """Return a smoothed cut at a model, unless the risk has none or they have not served."""
