@@ -1,7 +1,7 @@
 """Arguments of every subcommand; argparse alone, so that ``--help`` and mistakes answer at once."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rocmax._core import __version__
@@ -15,7 +15,13 @@ _EXAMPLES = """examples:
 """
 
 
-class _Range(argparse.Action):
+class _Checked(argparse.Action):
+    """Stores what `check` makes of several values; its ValueError says what is wrong with them together."""
+
+    def __init__(self, *args: Any, check: Callable[[list[Any]], Any], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._check = check
+
     def __call__(
         self,
         parser: argparse.ArgumentParser,
@@ -23,23 +29,25 @@ class _Range(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        low, high = values
-        if not 0 <= low < high <= 1:
-            parser.error(f"{option_string} {low:g} {high:g}: need 0 <= LOW < HIGH <= 1")
-        setattr(namespace, self.dest, (low, high))
+        try:
+            setattr(namespace, self.dest, self._check(values))
+        except ValueError as error:
+            parser.error(
+                f"{option_string} {' '.join(f'{v:g}' if isinstance(v, float) else v for v in values)}: {error}"
+            )
 
 
-class _TwoOrMore(argparse.Action):
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        if len(values) < 2:
-            parser.error(f"{option_string} {values[0]}: need two columns or more to compare")
-        setattr(namespace, self.dest, values)
+def _range(values: list[float]) -> tuple[float, float]:
+    low, high = values
+    if not 0 <= low < high <= 1:
+        raise ValueError("need 0 <= LOW < HIGH <= 1")
+    return low, high
+
+
+def _two_or_more(values: list[str]) -> list[str]:
+    if len(values) < 2:
+        raise ValueError("need two columns or more to compare")
+    return values
 
 
 def _level(text: str) -> float:
@@ -82,7 +90,8 @@ def make_parser() -> argparse.ArgumentParser:
                 "--fpr",
                 nargs=2,
                 type=float,
-                action=_Range,
+                action=_Checked,
+                check=_range,
                 default=fpr,
                 metavar=("LOW", "HIGH"),
                 help="the range of false positive rates that matters"
@@ -136,10 +145,10 @@ def make_parser() -> argparse.ArgumentParser:
         default="holm",
         help="p-values of the pairs of three columns or more, for their number (default holm)",
     )
-    for sub, action in ((evaluate, "store"), (compare, _TwoOrMore)):
+    for sub, check in ((evaluate, list), (compare, _two_or_more)):
         sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
         _add_label(sub)
-        sub.add_argument("--score", nargs="+", action=action, required=True, metavar="COLUMN")
+        sub.add_argument("--score", nargs="+", action=_Checked, check=check, required=True, metavar="COLUMN")
         sub.add_argument("--confidence", type=_level, default=0.95, help="of the intervals (default 0.95)")
         sub.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
         sub.add_argument("--plot", metavar="FILE", help="draw the ROC curves")

@@ -368,7 +368,7 @@ def _by_pairs(
     values = solve_pair_dual(gram, i, j, cap, tol=tol, max_iter=max_iter)
     coefs: F64 = np.asarray(np.bincount(i, values, n) - np.bincount(j, values, n), dtype=np.float64)
     vector = design.adjoint(coefs[None])[0]
-    model = Model(vector, design.scores(vector), float(design.inner(vector[None], vector[None])[0, 0]))
+    model = Model.of(vector, design)
     objective = Objective(oracle, design, C)
     value, found = objective(model)
     bound = float(values.sum()) - 0.5 * model.norm

@@ -38,8 +38,8 @@ _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
 }
 # The full-range model only starts the descent on a risk that is not convex: a rough one does.
 _START_TOL = 1e-2
-# A large C is reached in steps: cuts made at a tenth of it are of use, and ten times cheaper to make. Measured on
-# 100,000 x 50, [0, 0.05]: C = 1000 takes 71 steps instead of 116; below 100 nothing is gained.
+# A large C is reached in steps: cuts made at a tenth of it are of use, and ten times cheaper to make. Measured with
+# planes alone on 100,000 x 50, [0, 0.05]: C = 1000 takes 71 steps instead of 116; below 100 nothing is gained.
 _STEP_C, _DIRECT_C, _STEP_TOL = 10.0, 100.0, 3.0
 
 
@@ -128,8 +128,7 @@ class Training:
 
     def model(self, vector: F64) -> Model:
         """Return the model of a vector of the design."""
-        norm = float(self._design.inner(vector[None], vector[None])[0, 0])
-        return Model(vector, self._design.scores(vector), norm)
+        return Model.of(vector, self._design)
 
     def _starts(self, C: float, tol: float, max_iter: int) -> list[Model]:
         """Return models that rank the whole range well: of full-range training, and of logistic regression."""

@@ -1,8 +1,9 @@
 """The models met on the way, of which the best certified one is returned."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rocmax._typing import F64
+from rocmax.designs import Design
 
 
 class Model(NamedTuple):
@@ -11,6 +12,15 @@ class Model(NamedTuple):
     vector: F64
     scores: F64
     norm: float
+
+    @classmethod
+    def of(cls, vector: F64, design: Design) -> Self:
+        """Return the model of a vector of the design; one product with the features."""
+        return cls(vector, design.scores(vector), float(design.inner(vector[None], vector[None])[0, 0]))
+
+    def scaled(self, step: float) -> Self:
+        """Return a multiple of the model."""
+        return type(self)(step * self.vector, step * self.scores, step * step * self.norm)
 
 
 class Candidate(NamedTuple):

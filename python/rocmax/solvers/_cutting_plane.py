@@ -12,7 +12,7 @@ from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Candidates, Model
 from rocmax.solvers._line_search import Point, minimise_on_ray
 from rocmax.solvers._newton import Newton
-from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
+from rocmax.solvers._result import Callback, Progress, SolverResult, certified_limit, relative_gap
 
 # Cuts without weight for _IDLE steps go once there are more than _KEPT of them.
 _IDLE, _KEPT = 50, 200
@@ -105,10 +105,12 @@ def minimise_convex(
 ) -> SolverResult:
     """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R convex and non-negative, to a certified relative gap.
 
-    Each step minimises the model that all cuts make, a lower bound of F, searches the ray from the best point through
-    that minimiser exactly, which takes oracle calls but no product with the features, and adds the two cuts that
+    Each step minimises the model that all cuts make, a lower bound of F, and searches the ray from the best point
+    through that minimiser exactly, which takes oracle calls but no product with the features. It adds the two cuts that
     enclose the minimum on the ray: between them they hold the kink that the best point sits on, which one cut cannot.
-    A step is one product with X, one of two rows with its transpose.
+    Where the risk is a sum of hinges it also adds the cut of a smoothed one, whose curvature gives Newton steps: these
+    replace the model's minimiser as the end of the ray for as long as they close more of the gap. A step is one product
+    with X, one of two or three rows with its transpose.
 
     Parameters
     ----------
@@ -222,11 +224,11 @@ def minimise_convex(
             n_iter += further.n_iter
             rankers.append(further.ranker)
         ranker = max(rankers, key=lambda candidate: candidate.partial_auc).model
-        limit = bound / (1.0 - tol) if tol < 1.0 else np.inf
-        for model in _shrunk(objective, ranker, zero_objective, limit):
-            value, found = objective(model)
-            if value <= limit and candidates.wants(value, found.partial_auc):
-                candidates.add(value, found.partial_auc, model)
+        limit = certified_limit(bound, tol)
+        model = _shrunk(objective, ranker, zero_objective, limit)
+        value, found = objective(model)
+        if value <= limit and candidates.wants(value, found.partial_auc):
+            candidates.add(value, found.partial_auc, model)
     chosen = candidates.select(bound)
     return SolverResult(
         model=chosen.model,
@@ -241,13 +243,12 @@ def minimise_convex(
     )
 
 
-def _shrunk(objective: Objective, model: Model, zero_objective: float, limit: float) -> list[Model]:
+def _shrunk(objective: Objective, model: Model, zero_objective: float, limit: float) -> Model:
     """Return the model scaled down until its objective is at most `limit`, as far as convexity promises that.
 
     Where the zero model is certified, so is a short enough multiple of every model, and ranking ignores the scale.
     """
     # By convexity, F(t w) <= (1 - t) F(0) + t F(w).
     excess = objective(model)[0] - zero_objective
-    room = limit - zero_objective
-    step = 1.0 if excess <= room else room / excess
-    return [Model(step * model.vector, step * model.scores, step * step * model.norm)] if step > 0 else []
+    room = max(limit - zero_objective, 0.0)
+    return model.scaled(1.0 if excess <= room else room / excess)

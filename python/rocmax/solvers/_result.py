@@ -79,3 +79,8 @@ class SolverResult:
 def relative_gap(objective: float, bound: float) -> float:
     """Return (objective - bound) / objective; never negative, 0 where the objective is 0."""
     return max(0.0, objective - bound) / objective if objective > 0 else 0.0
+
+
+def certified_limit(bound: float, tol: float) -> float:
+    """Return the objective up to which the relative gap is at most `tol`."""
+    return bound / (1.0 - tol) if tol < 1.0 else float("inf")

@@ -7,7 +7,7 @@ import numpy as np
 from rocmax._typing import F64, Bool
 from rocmax.solvers._candidates import Candidate, Model
 from rocmax.solvers._cutting_plane import Objective
-from rocmax.solvers._result import SolverResult
+from rocmax.solvers._result import SolverResult, certified_limit
 
 # A model is shortened at most so often, to a quarter each time: far beyond what any tol needs.
 _SHORTENINGS = 60
@@ -18,8 +18,7 @@ def mean_difference(objective: Objective, positive: Bool, weight: F64 | None) ->
     own = np.ones(len(positive)) if weight is None else weight
     coef = np.where(positive, own / own[positive].sum(), -own / own[~positive].sum())
     design = objective.design
-    vector = design.adjoint(coef[None])[0]
-    return Model(vector, design.scores(vector), float(design.inner(vector[None], vector[None])[0, 0]))
+    return Model.of(design.adjoint(coef[None])[0], design)
 
 
 def leave_zero(result: SolverResult, objective: Objective, directions: list[Model], tol: float) -> SolverResult:
@@ -28,7 +27,7 @@ def leave_zero(result: SolverResult, objective: Objective, directions: list[Mode
     A short enough multiple of any model is within `tol` of optimal too, since the risk is continuous; ranking ignores
     the length. The result is returned as it is if its model is not zero or no direction will do.
     """
-    limit = result.bound / (1.0 - tol) if tol < 1.0 else np.inf
+    limit = certified_limit(result.bound, tol)
     if result.model.norm > 0 or result.objective > limit:
         return result
     found = [candidate for model in directions if model.norm > 0 for candidate in _shortened(objective, model, limit)]
@@ -41,8 +40,7 @@ def leave_zero(result: SolverResult, objective: Objective, directions: list[Mode
 def _shortened(objective: Objective, model: Model, limit: float) -> list[Candidate]:
     """Return the longest of the model's multiples by 1, 1/4, ... whose objective is at most `limit`, if any is."""
     for k in range(_SHORTENINGS):
-        step = 0.25**k
-        short = Model(step * model.vector, step * model.scores, step * step * model.norm)
+        short = model.scaled(0.25**k)
         value, evaluation = objective(short)
         if value <= limit:
             return [Candidate(value, evaluation.partial_auc, short)] if short.norm > 0 else []

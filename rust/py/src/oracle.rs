@@ -87,7 +87,8 @@ impl Oracle {
         Ok((found.value, found.partial_auc))
     }
 
-    /// Writes the slopes of a smoothed cut to `coef`; returns its value at scores zero, and what it is made of; None if the risk is not a sum of hinges.
+    /// Writes the slopes of a smoothed cut to `coef`; returns its value at scores zero, and what it is made of; None if
+    /// the risk is not a sum of hinges.
     fn smooth(
         &self,
         py: Python<'_>,

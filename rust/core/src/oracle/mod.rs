@@ -77,6 +77,17 @@ pub struct Workspace {
     weighted: Weighted,
 }
 
+impl Workspace {
+    /// The positives in order and the negatives up to the last of `ends`; the derivatives of the latter are not set.
+    fn pairs<'a>(&'a mut self, problem: &Problem, scores: &[f64], ends: &'a Ends, ctx: &Ctx<'_>) -> Result<Pairs<'a>> {
+        let Self { cells, sorted, neg, pos, .. } = self;
+        cells.gather(problem, scores, &ends.tops, &mut sorted.map, ctx)?;
+        sorted.build(&cells.positives(), ctx)?;
+        size(neg, scores.len());
+        Ok(Pairs::new(cells, sorted, ends, neg, pos))
+    }
+}
+
 /// A risk of the scores of a [`Problem`].
 pub trait Oracle: Sync {
     /// The labels that the scores belong to.
@@ -116,16 +127,11 @@ pub trait Oracle: Sync {
         Error::check_len("coef", problem.n_samples(), coef.len())?;
         let found = match problem.weights() {
             None => {
-                let Workspace { cells, sorted, neg, pos, .. } = ws;
                 let ends = Ends::new(problem, self.range(), self.last());
-                cells.gather(problem, scores, &ends.tops, &mut sorted.map, ctx)?;
-                sorted.build(&cells.positives(), ctx)?;
-                size(neg, scores.len());
-                let mut pairs = Pairs::new(cells, sorted, &ends, neg, pos);
+                let mut pairs = ws.pairs(problem, scores, &ends, ctx)?;
                 let partial_auc = pairs.partial_auc(ctx)?;
                 let value = self.sweep(&mut pairs, ctx)?;
-                pairs.finish(ctx)?;
-                cells.scatter(neg, coef, ctx)?;
+                pairs.finish(coef, ctx)?;
                 Evaluation { value, partial_auc }
             }
             Some(weights) => {
@@ -171,12 +177,8 @@ pub trait Oracle: Sync {
         let ranks = Ends::new(problem, self.range(), self.last());
         let n_neg = problem.n_neg();
         let ends = Ends::of(hinges.iter().map(|term| smoothed::candidates(ranks.of_rank(term.end), n_neg)));
-        let Workspace { cells, sorted, neg, pos, .. } = ws;
-        cells.gather(problem, scores, &ends.tops, &mut sorted.map, ctx)?;
-        sorted.build(&cells.positives(), ctx)?;
-        size(neg, scores.len());
-        neg.fill(0.0);
-        let mut pairs = Pairs::new(cells, sorted, &ends, neg, pos);
+        let mut pairs = ws.pairs(problem, scores, &ends, ctx)?;
+        pairs.clear();
         let n_pairs = problem.n_pos() as f64 * (ranks.of_rank(Rank::High) - ranks.of_rank(Rank::Low)) as f64;
         let mut found = Smoothed { offset: 0.0, hinges: Vec::new() };
         for Term { weight, end, margin } in hinges {
@@ -189,8 +191,7 @@ pub trait Oracle: Sync {
                 found.hinges.push(hinge);
             }
         }
-        pairs.finish(ctx)?;
-        cells.scatter(neg, coef, ctx)?;
+        pairs.finish(coef, ctx)?;
         Ok(Some(found))
     }
 }

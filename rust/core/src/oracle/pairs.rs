@@ -77,6 +77,11 @@ impl<'a> Pairs<'a> {
         Self { cells, sorted, ends, neg, pos }
     }
 
+    /// Sets the derivatives of the negatives to zero.
+    pub(super) fn clear(&mut self) {
+        self.neg.fill(0.0);
+    }
+
     /// The middle one of the positives' scores: relative to it sums of scores stay accurate.
     pub(super) fn origin(&self) -> f64 {
         let scores = self.sorted.scores();
@@ -189,8 +194,8 @@ impl<'a> Pairs<'a> {
         self.visit(ranks, |_, _| (), |_| (), apply, ctx).map(|_| ())
     }
 
-    /// Moves the derivatives of the positives to the layout of the cells.
-    pub(crate) fn finish(self, ctx: &Ctx<'_>) -> Result<()> {
+    /// Writes the derivatives to `coef`, zero for negatives that were not looked at.
+    pub(crate) fn finish(self, coef: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
         let (sorted, pos) = (self.sorted, &*self.pos);
         ctx.map(self.cells.tasks(&Class::Positives, self.neg), |task| {
             let mut ranks = [0u32; TILE];
@@ -203,7 +208,7 @@ impl<'a> Pairs<'a> {
                 }
             }
         })?;
-        Ok(())
+        self.cells.scatter(self.neg, coef, ctx)
     }
 }
 
