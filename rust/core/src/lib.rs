@@ -44,6 +44,8 @@ pub mod oracle;
 pub mod order;
 pub mod rls;
 pub mod simplex_qp;
+#[cfg(test)]
+mod testing;
 
 pub use ctx::{CHUNK, Ctx};
 pub use error::{Error, Result};

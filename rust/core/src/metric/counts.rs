@@ -217,14 +217,11 @@ impl<S: Score> pulp::NullaryFnOnce for Pick<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::uniform;
 
     /// Scores of several shapes, with a share of ties, by a small generator.
     fn sample(n: usize, share: f64, shape: usize) -> (Vec<bool>, Vec<f64>) {
-        let mut state = 11 + shape as u64;
-        let mut next = move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / (1u64 << 31) as f64
-        };
+        let mut next = uniform(11 + shape as u64);
         let labels: Vec<bool> = (0..n).map(|_| next() < share).collect();
         let score = |positive: &bool| {
             let u = next() + 0.1 * f64::from(u8::from(*positive));

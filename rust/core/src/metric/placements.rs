@@ -106,14 +106,11 @@ impl Placements {
 mod tests {
     use super::*;
     use crate::metric::{Components, Measure, WeightKind, covariance};
+    use crate::testing::uniform;
 
     #[test]
     fn as_by_the_curve_on_any_number_of_threads() {
-        let mut state = 5u64;
-        let mut next = move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / (1u64 << 31) as f64
-        };
+        let mut next = uniform(5);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let mut kept = Placements::default();
         for (n, levels, k) in

@@ -264,14 +264,11 @@ fn mean_reach(x0: f64, x1: f64, a: f64, b: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::uniform;
 
     #[test]
     fn a_replicate_is_the_curve_of_the_samples_repeated() {
-        let mut state = 3u64;
-        let mut next = move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / (1u64 << 31) as f64
-        };
+        let mut next = uniform(3);
         let range = |low, high| RateRange::new(low, high).unwrap();
         let mut measures = vec![Measure::Auc, Measure::Scored, Measure::TprAtFpr(0.3)];
         for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.3), (0.4, 0.41), (0.5, 1.0)] {

@@ -359,6 +359,7 @@ pub(crate) fn squares([below, up_to]: &[Vec<u32>; 2]) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::uniform;
 
     /// The ranks of `scores` in a table of `sorted`, and the squares from the side of the table.
     fn check<M: Monotone<f64>>(map: M, sorted: &[f64], scores: &[f64]) {
@@ -391,11 +392,7 @@ mod tests {
 
     #[test]
     fn ranks_are_those_of_a_plain_count() {
-        let mut state = 7u64;
-        let mut next = move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / (1u64 << 31) as f64
-        };
+        let mut next = uniform(7);
         for scale in [1.0, 1e-320, 1e308] {
             for (n, levels) in [(1, 3.0), (8, 3.0), (9, 2.0), (300, 5.0), (300, 1e9), (1000, 40.0)] {
                 let mut draw = || (next() * levels).floor() / levels * scale * if next() < 0.2 { -1.0 } else { 1.0 };

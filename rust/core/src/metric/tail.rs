@@ -220,14 +220,11 @@ impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
 mod tests {
     use super::*;
     use crate::metric::{Curve, Measure, Normalize, measure};
+    use crate::testing::uniform;
 
     #[test]
     fn values_are_those_of_the_sorted_curve() {
-        let mut state = 5u64;
-        let mut next = move || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64 / (1u64 << 31) as f64
-        };
+        let mut next = uniform(5);
         let mut scratch = Scratch::default();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         for (n, share, levels) in [(30, 0.5, 4.0), (400, 0.1, 1e9), (40_000, 0.3, 1e9), (40_000, 0.7, 30.0)] {

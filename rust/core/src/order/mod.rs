@@ -154,6 +154,7 @@ fn split_chunk(from: &[Entry], to: &mut [Entry], bounds: &[Entry]) -> Vec<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::uniform;
 
     #[test]
     fn entries_keep_scores_and_order_them() {
@@ -172,13 +173,10 @@ mod tests {
     #[test]
     fn large_inputs_sort_like_the_plain_sort_on_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        let mut state = 1u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) as f64
-        };
+        let mut next = uniform(1);
         for distinct in [2.0, 50.0, 1e9] {
-            let entries: Vec<Entry> = (0..200_000).map(|i| Entry::new((next() % distinct).powi(3), i)).collect();
+            let entries: Vec<Entry> =
+                (0..200_000).map(|i| Entry::new((next() * distinct).floor().powi(3), i)).collect();
             let mut expected = entries.clone();
             expected.sort();
             for ctx in [Ctx::serial(), Ctx::new(Some(&pool), None)] {
