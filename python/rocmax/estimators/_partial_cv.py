@@ -149,10 +149,7 @@ class PartialAUCSVCCV(PartialAUCModel):
             part = task.subtask("refit", n_subtasks=None)
             steps = Steps(part, attributes)
             training = Training(X, positive, fpr_range, threads, weight=weight)
-            path = training.path(
-                surrogates[chosen], Cs[: column + 1], tol=self.tol, max_iter=self.max_iter, callback=steps
-            )
-            result = list(path)[-1]
+            result = training.fit(surrogates[chosen], self.C_, tol=self.tol, max_iter=self.max_iter, callback=steps)
             steps.close()
             self._store(result, surrogates[chosen], attributes(result.model))
             part.end(dict)
