@@ -93,8 +93,8 @@ def test_folds_and_the_refit_are_parts_of_a_search(data):
         "refit": 1,
     }
     fits = [context for context in recorder.begun if context.task_name == "fit" and context.parent is not None]
-    assert len(fits) == 3 * 3 * 2 and {context.parent.task_name for context in fits} == {"fold"}
-    assert len(recorder.scores("step")) >= model.n_iter_  # those on the way to the chosen C too
+    assert len(fits) == 3 * 4 * 2 and {context.parent.task_name for context in fits} == {"fold"}
+    assert len(recorder.scores("step")) == model.n_iter_
     sizes = {len(metadata["sample_weight"]) for _, _, metadata in recorder.ended}
     assert sizes == {N_SAMPLES, 133, 134}
 

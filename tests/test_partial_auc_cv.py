@@ -7,14 +7,18 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rocmax import PartialAUCSVC, PartialAUCSVCCV, partial_auc_path
+from rocmax import PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
+from rocmax.estimators._partial_cv import _choose
+from rocmax.estimators._training import Training
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics import partial_auc_score
+from rocmax.risks import Logistic
 
 CS = [0.1, 1.0, 10.0, 100.0]
 
@@ -57,20 +61,72 @@ def test_the_choice_can_be_repeated_by_hand(data, selection):
     X, y = data
     folds = StratifiedKFold(4)
     model = PartialAUCSVCCV((0.0, 0.2), Cs=CS, cv=folds, selection=selection).fit(X, y)
-    assert set(model.scores_) == {"tight", "ramp", "auc"}
+    assert set(model.scores_) == {"auc", "logistic", "tight", "ramp"}
     assert all(scores.shape == (4, len(CS)) for scores in model.scores_.values())
-    means = {name: scores.mean(axis=0) for name, scores in model.scores_.items()}
-    best = max(means, key=lambda name: means[name].max())
-    assert model.surrogate_ == best
-    scores = model.scores_[best]
-    peak = int(np.argmax(means[best]))
-    slack = scores[:, peak].std(ddof=1) / 2 if selection == "one-standard-error" else 0.0
-    assert CS[int(np.argmax(means[best] >= means[best][peak] - slack))] == model.C_
+    # The column of the best C of each surrogate.
+    best = {name: scores[:, scores.mean(axis=0).argmax()] for name, scores in model.scores_.items()}
+    chosen = max(best, key=lambda name: best[name].mean())
+    safe = max(("auc", "logistic"), key=lambda name: best[name].mean())
+    lead = best[chosen] - best[safe]
+    if lead.mean() <= lead.std(ddof=1) * np.sqrt(1 / 4 + 1 / 3):
+        chosen = safe
+    assert model.surrogate_ == chosen
+    means = model.scores_[chosen].mean(axis=0)
+    slack = best[chosen].std(ddof=1) / 2 if selection == "one-standard-error" else 0.0
+    assert CS[int(np.argmax(means >= means.max() - slack))] == model.C_
     train, test = next(iter(folds.split(X, y)))
     one = partial_auc_path(X[train], y[train], (0.0, 0.2), Cs=CS, surrogate="tight")
     expected = [partial_auc_score(y[test], X[test] @ w, fpr_range=(0.0, 0.2)) for w in one.coefs]
     np.testing.assert_allclose(model.scores_["tight"][0], expected, atol=1e-12)
     assert model.dual_gap_ <= model.tol
+
+
+@pytest.mark.parametrize(
+    ("ramp", "chosen"),
+    [
+        ([0.50, 0.61, 0.70], "auc"),  # a little better on average, not in every fold
+        ([0.55, 0.65, 0.75], "ramp"),  # the same lead in every fold
+        ([0.40, 0.50, 0.60], "auc"),
+    ],
+)
+def test_a_surrogate_of_the_range_has_to_lead_beyond_noise(ramp, chosen):
+    auc = np.array([0.49, 0.63, 0.68])
+    scores = np.stack([auc, ramp], axis=1)[:, :, None]
+    assert ("auc", "ramp")[_choose(scores, "best", steady=[0], correction=np.sqrt(1 / 3 + 1 / 2))[0]] == chosen
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "memmap"])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_the_candidate_logistic_is_logistic_regression(data, kind, C, tmp_path):
+    X, y = data
+    weight = np.linspace(0.5, 2.0, len(y))
+    stored = sp.csr_array(X) if kind == "sparse" else X
+    if kind == "memmap":
+        stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
+        stored[:] = X
+    training = Training(stored, y > 0, (0.0, 0.2), 1, weight=weight)
+    result = training.fit("logistic", C, tol=1e-6, max_iter=1000)
+    assert result.gap <= 1e-6
+    regression = LogisticRegression(C=C / weight.sum(), tol=1e-10, max_iter=1000).fit(X, y, weight)
+    loss = weight @ np.logaddexp(0.0, -(2 * y - 1) * regression.decision_function(X)) / weight.sum()
+    least = regression.coef_[0] @ regression.coef_[0] / 2 + C * loss
+    assert result.objective == pytest.approx(least, rel=2e-6)
+
+
+def test_the_logistic_risk_is_convex_and_takes_its_own_intercept():
+    rng = np.random.default_rng(0)
+    positive = rng.random(60) < 0.2
+    weight = rng.random(60)
+    oracle = Logistic((0.0, 0.1), weight).bind(_core.Problem(positive, weight), 1)
+    points = [scale * rng.normal(size=60) for scale in (0.0, 1.0, 30.0, 1e4)]
+    for s in points:
+        value, coef, _ = oracle(s)
+        losses = [weight @ np.logaddexp(0, np.where(positive, -1, 1) * (s + b)) for b in np.linspace(-20, 20, 81)]
+        assert value <= min(losses) / weight.sum() + 1e-9
+        assert abs(coef.sum()) < 1e-9
+        assert oracle(s + 3.0).value == pytest.approx(value, abs=1e-9)
+        for t in points:
+            assert oracle(t).value >= value + coef @ (t - s) - 1e-6 * max(1.0, np.abs(t - s).max() * 1e-3)
 
 
 def test_threads_do_not_change_the_choice(data):

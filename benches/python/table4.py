@@ -2,7 +2,8 @@
 
 All three choose C on the training two thirds, by the same rows and the same measure; PartialAUCSVCCV chooses the
 surrogate too. The four sets of Narasimhan and Agarwal (2016), Table 4, hold out 30 % of the training rows once and
-choose by models of at most 50,000 of the rest; the others are chosen on by five folds. A set of few rows is split often enough for the difference to be told from noise.
+choose by models of at most 50,000 of the rest; the others choose by five folds. A set of few rows is split often, for
+the difference to be told from noise.
 
 Printed: means over the test thirds; the difference of "auto" from the better of the other two, with its standard error
 over the splits; and the best support vector machine of Table 4.
@@ -45,7 +46,7 @@ LEFT_OUT = {"dud_cdk2_cox2_fxa_smiles", "reuters21578_modapte"}
 # Columns that are no features, columns of numbers that are names, and what is positive where "y" does not say it.
 DROPPED = {"aSAH": ["gos6", "outcome"], "oil_spill": ["x1"], "hiv_smiles": ["activity"]}
 NOMINAL = {
-    **dict.fromkeys(["monk1", "monk2", "monk3"], [f"a{k}" for k in range(1, 7)]),
+    **{name: [f"a{k}" for k in range(1, 7)] for name in ("monk1", "monk2", "monk3")},
     "tae": ["Course_instructor", "Course"],
     "caravan": ["STYPE", "MOSHOOFD"],
 }

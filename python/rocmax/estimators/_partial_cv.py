@@ -12,7 +12,7 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax._validation import check_choice, check_count, check_fpr_range, check_positive
 from rocmax.estimators._callbacks import Steps, Task, run
-from rocmax.estimators._folds import Validation
+from rocmax.estimators._folds import Fold, Validation
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
@@ -20,25 +20,30 @@ from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import partial_auc_scorer
 from rocmax.solvers import Model, SolverResult
 
-# What "auto" lets the validation choose among on a partial range.
-_CANDIDATES = ("tight", "ramp", "auc")
+# What "auto" lets the validation choose among on a partial range: first those that learn from all samples, which vary
+# little from one sample to the next, then those that learn from the few negatives of the range.
+_STEADY = ("auc", "logistic")
+_CANDIDATES = (*_STEADY, "tight", "ramp")
 
 
 class PartialAUCSVCCV(PartialAUCModel):
     """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
 
     Each fold fits one path over C per surrogate, on which all values of C share their cuts; folds run in parallel. The
-    best mean validation score wins and is refitted on all samples.
+    best mean validation score wins, and that one fit is made again on all samples.
 
     Parameters
     ----------
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates (low, high) that matter.
-    Cs : sequence of float, default=10 values from 1e-2 to 1e4
+    Cs : sequence of float, default=7 values from 1e-2 to 1e4
         Weights of the mean pair loss to choose from.
     surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
-        "auto" lets the validation choose among "tight", "ramp" and "auc", the last being training on the full range,
-        which often serves a partial range well; on the full range it is "tight".
+        "auto" lets the validation choose. On a partial range its candidates are training on the full range, "auc", and
+        logistic regression, "logistic" (C weighs the mean log loss there), both of which learn from all samples; and
+        "tight" and "ramp", which learn from the few negatives of the range. One of these has to beat the better of
+        the first two by more than a standard error of the difference over the folds [1]_; so small samples get a model
+        that is seldom worse than either, large ones the gain on the range. On the full range "auto" is "tight".
     cv : int, cross-validation generator or iterable, default=5
         Folds as in scikit-learn; a number means stratified ones, in the order of the samples.
     scoring : str or callable, default=None
@@ -60,6 +65,11 @@ class PartialAUCSVCCV(PartialAUCModel):
         The values of C, ascending, in the order of the columns of `scores_`.
     coef_, intercept_, classes_, objective_, dual_gap_, n_iter_, history_, n_features_in_, feature_names_in_
         Of the refitted model, as in :class:`PartialAUCSVC`.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning, 2003: the standard
+       deviation over k folds times sqrt(1/k + n_test/n_train). :doi:`10.1023/A:1024068626366`
 
     Examples
     --------
@@ -133,6 +143,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, params)
         folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **split_params))
+        correction = _correction(folds)
         validation = Validation(self, X, positive, weight, folds=folds, score_params=score_params)
         self.Cs_ = np.array(Cs)
 
@@ -144,7 +155,8 @@ class PartialAUCSVCCV(PartialAUCModel):
             scores = validation.scores(surrogates, Cs, threads, part)
             part.end()
             self.scores_ = {name: scores[:, k] for k, name in enumerate(surrogates)}
-            chosen, column = _choose(scores, selection)
+            steady = [k for k, name in enumerate(surrogates) if name in _STEADY]
+            chosen, column = _choose(scores, selection, steady, correction)
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
             steps = Steps(part, attributes)
@@ -195,11 +207,33 @@ class PartialAUCSVCCV(PartialAUCModel):
         return {}, {} if sample_weight is None else {"sample_weight": sample_weight}
 
 
-def _choose(scores: F64, selection: str) -> tuple[int, int]:
-    """Return the index of the surrogate and of C."""
+def _correction(folds: list[Fold]) -> float:
+    """Return what the standard deviation over folds is multiplied by to be a standard error of their mean.
+
+    sqrt(1/k + n_test/n_train), since the models of k folds share most of their rows (Nadeau and Bengio, 2003); 0 for a
+    single fold, whose error is not known.
+    """
+    ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
+    return float(np.sqrt(1.0 / len(folds) + ratio)) if len(folds) > 1 else 0.0
+
+
+def _choose(scores: F64, selection: str, steady: list[int], correction: float) -> tuple[int, int]:
+    """Return the index of the surrogate and of C.
+
+    The best mean wins, but a surrogate that learns from the range alone has to beat the best `steady` one by more than
+    a standard error of the difference over the folds.
+    """
     means = scores.mean(axis=0)
-    surrogate, column = np.unravel_index(int(np.argmax(means)), means.shape)
+    columns = means.argmax(axis=1)
+    best = means.max(axis=1)
+    chosen = int(np.argmax(best))
+    if steady and chosen not in steady:
+        safe = max(steady, key=lambda k: best[k])
+        lead = scores[:, chosen, columns[chosen]] - scores[:, safe, columns[safe]]
+        if len(lead) > 1 and lead.mean() <= correction * lead.std(ddof=1):
+            chosen = safe
+    column = columns[chosen]
     if selection == "one-standard-error" and len(scores) > 1:
-        error = scores[:, surrogate, column].std(ddof=1) / np.sqrt(len(scores))
-        column = np.flatnonzero(means[surrogate] >= means[surrogate, column] - error)[0]
-    return int(surrogate), int(column)
+        error = scores[:, chosen, column].std(ddof=1) / np.sqrt(len(scores))
+        column = np.flatnonzero(means[chosen] >= means[chosen, column] - error)[0]
+    return chosen, int(column)

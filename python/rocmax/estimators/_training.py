@@ -14,7 +14,7 @@ from rocmax import _core
 from rocmax._typing import F64, Bool
 from rocmax._validation import check_choice
 from rocmax.designs import Design, as_design
-from rocmax.risks import Difference, Hinge, Naive, Oracle, Ramp, Risk, Tight
+from rocmax.risks import Difference, Hinge, Logistic, Naive, Oracle, Ramp, Risk, Tight
 from rocmax.solvers import (
     Bundle,
     Callback,
@@ -34,7 +34,9 @@ _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
     "naive": Naive,
     "hinge": Hinge,
     "ramp": Ramp,
-    "auc": lambda _: Tight(FULL),  # full-range training, a candidate for any range
+    # Candidates for any range:
+    "auc": lambda _: Tight(FULL),  # full-range training
+    "logistic": Logistic,  # logistic regression
 }
 # The full-range model only starts the descent on a risk that is not convex: a rough one does.
 _START_TOL = 1e-2
@@ -133,16 +135,18 @@ class Training:
     def _starts(self, C: float, tol: float, max_iter: int) -> list[Model]:
         """Return models that rank the whole range well: of full-range training, and of logistic regression."""
         models = [self._fit_convex("auc", C, max(tol, _START_TOL), max_iter, None, None).lowest.model]
-        if (
-            self._logistic is None
-            and isinstance(self._X, np.ndarray | sp.sparray)
-            and not isinstance(self._X, np.memmap)
-        ):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                vector = LogisticRegression().fit(self._X, self._labels, self._weight).coef_[0].astype(np.float64)
-            self._logistic = self.model(vector)
+        if self._logistic is None:
+            self._logistic = self._regression(1.0)
         return models + ([] if self._logistic is None else [self._logistic])
+
+    def _regression(self, C: float) -> Model | None:
+        """Return scikit-learn's logistic regression, C there a weight of the sum; None if X is not in memory."""
+        if not isinstance(self._X, np.ndarray | sp.sparray) or isinstance(self._X, np.memmap):
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fitted = LogisticRegression(C=C).fit(self._X, self._labels, self._weight)
+        return self.model(fitted.coef_[0].astype(np.float64))
 
     def _fit_convex(
         self, surrogate: str, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None
@@ -150,6 +154,9 @@ class Training:
         oracle, bundle = self._bound(surrogate)
         assert isinstance(oracle, Oracle)
         steps_before = 0
+        if surrogate == "logistic":  # solved but for the certificate, which takes one plane or a few
+            total = float(len(self._labels) if self._weight is None else self._weight.sum())
+            start = self._regression(C / total) or start
         if start is None and C > _DIRECT_C:
             lower = self._fit_convex(surrogate, C / _STEP_C, _STEP_TOL * tol, max_iter, None, callback)
             start, steps_before = lower.lowest.model, lower.n_iter
@@ -167,8 +174,10 @@ class Training:
 
     def _bound(self, surrogate: str) -> tuple[Oracle | Difference, Bundle]:
         if surrogate not in self._known:
-            risk = _RISKS[surrogate](self._fpr_range).bind(self._problem, self._n_threads)
-            self._known[surrogate] = risk, Bundle(self._design)
+            risk = _RISKS[surrogate](self._fpr_range)
+            if isinstance(risk, Logistic):
+                risk = replace(risk, weight=self._weight)
+            self._known[surrogate] = risk.bind(self._problem, self._n_threads), Bundle(self._design)
         return self._known[surrogate]
 
 

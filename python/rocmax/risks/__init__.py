@@ -1,6 +1,7 @@
 """Risks: parameters of a surrogate, bound to labels they become oracles over scores."""
 
 from rocmax.risks._base import Difference, Evaluation, Oracle, Risk
+from rocmax.risks._logistic import Logistic
 from rocmax.risks._pairs import PairHinge
 from rocmax.risks._partial import Hinge, Naive, Ramp, Tight
 from rocmax.risks._smoothed import Curvature, Smoothed
@@ -10,6 +11,7 @@ __all__ = [
     "Difference",
     "Evaluation",
     "Hinge",
+    "Logistic",
     "Naive",
     "Oracle",
     "PairHinge",

@@ -1,0 +1,67 @@
+"""The logistic loss, as a risk of scores alone: the intercept is minimised out."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import expit, logit
+
+from rocmax import _core
+from rocmax._typing import F64
+from rocmax.risks._base import Evaluation, Oracle
+
+# The intercept is sought until the gradient along it, a mean of numbers below 1, is below this.
+_INTERCEPT_TOL = 1e-12
+_MAX_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """The loss of logistic regression; convex.
+
+    R(s) = min_b sum_i w_i log(1 + exp(-y_i (s_i + b))) / sum_i w_i, y = +-1.
+
+    Not a loss of pairs, but invariant to a shift of the scores like one. `fpr_range` is only where the partial AUC of
+    an evaluation is taken.
+    """
+
+    fpr_range: tuple[float, float]
+    weight: F64 | None = field(default=None, compare=False)
+
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
+        """Return the oracle of this risk for labels, whose weights are those given here."""
+        return _LogisticOracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads, self.weight)
+
+
+class _LogisticOracle(Oracle):
+    def __init__(self, core: _core.Oracle, n_threads: int, weight: F64 | None) -> None:
+        super().__init__(core, n_threads)
+        positive = self._labels
+        self._positive = positive.astype(np.float64)
+        self._share = np.full(len(positive), 1.0 / len(positive)) if weight is None else weight / weight.sum()
+        self._rate = float(self._share @ self._positive)
+
+    def __call__(self, scores: F64, /) -> Evaluation:
+        """Evaluate the risk; O(N) a step of Newton's method for the intercept, and the partial AUC."""
+        partial_auc = super().__call__(scores).partial_auc
+        shifted = scores + self._intercept(scores)
+        value = float(self._share @ (np.logaddexp(0.0, shifted) - self._positive * shifted))
+        return Evaluation(value, self._share * (expit(shifted) - self._positive), partial_auc)
+
+    def smooth(self, scores: F64, width: float) -> None:
+        """Return None: it is not a sum of hinges."""
+
+    def _intercept(self, scores: F64) -> float:
+        """Return the b at which the mean probability is the share of positives: Newton's steps, bisection beyond."""
+        level = float(logit(self._rate))
+        low, high = level - float(scores.max()), level - float(scores.min())
+        b = level - float(self._share @ scores)
+        for _ in range(_MAX_STEPS):
+            probability = expit(scores + b)
+            excess = float(self._share @ probability) - self._rate
+            if abs(excess) <= _INTERCEPT_TOL or high - low <= _INTERCEPT_TOL * (abs(low) + abs(high)):
+                break
+            low, high = (low, b) if excess > 0 else (b, high)
+            slope = float(self._share @ (probability * (1.0 - probability)))
+            newton = b - excess / slope if slope > 0 else np.inf
+            b = newton if low < newton < high else 0.5 * (low + high)
+        return b
