@@ -1,5 +1,6 @@
 """The command line: results, JSON, exit codes, and one clear line for every kind of bad data."""
 
+import io
 import json
 import os
 import re
@@ -142,6 +143,14 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
     assert code == 0 and f"{1 - auc.estimate:.4f}" in out and "TPR at FPR 0.01" in out
 
 
+def test_csv_on_stdin(two: tuple[Path, np.ndarray, np.ndarray], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, _, _ = two
+    expected = run("evaluate", data, "--label", "y", "--score", "new", "--json")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data.read_bytes())))
+    found = run("evaluate", "-", "--label", "y", "--score", "new", "--json")
+    assert json.loads(found[1]) == {**json.loads(expected[1]), "data": "-"}
+
+
 def test_compare(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: Run) -> None:
     path, y, scores = two
     how = ["--label", "y", "--score", "new", "old", "--fpr", 0, 0.2]
@@ -214,7 +223,10 @@ def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run)
         (["evaluate", "CSV", "--label", "diagnosis", "--score", "ward"], "not numbers"),
         (["evaluate", "inf.csv", "--label", "y", "--score", "x"], "infinite in row 2"),
         (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], "'z' not found"),
-        (["compare", "CSV", "--label", "diagnosis", "--score", "age", "age", "--plot", "a.xyz"], "a.xyz"),
+        (["compare", "CSV", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], "a.xyz"),
+        (["compare", "CSV", "--label", "diagnosis", "--score", "age", "age"], "--score names 'age' twice"),
+        (["evaluate", "inf.csv", "--label", "y", "--score", "y"], "--score y: that is the column of the classes"),
+        (["evaluate", "CSV", "--label", "diagnosis", "--score", "age", "--plot", "a"], "name the kind of plot"),
         (["score", "text.txt", "CSV"], "not a model written by rocmax fit"),
     ],
 )

@@ -5,8 +5,10 @@ Results go to stdout (a table, or one JSON object with ``--json``), everything e
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from rocmax._cli._failure import Failure
 from rocmax._cli._parser import make_parser
@@ -29,7 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = make_parser().parse_args(argv)
     try:
-        import_module(f"rocmax._cli.{arguments.command}").run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            import_module(f"rocmax._cli.{arguments.command}").run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         print("rocmax: interrupted", file=sys.stderr)
@@ -48,3 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"rocmax: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
     return 0
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"rocmax: warning: {' '.join(str(message).split())}", file=sys.stderr)

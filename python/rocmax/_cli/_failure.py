@@ -23,3 +23,10 @@ def check_folder(path: str | None) -> None:
     """Fail, before any work, if the folder that a result is to be written to does not exist."""
     if path is not None and not Path(path).absolute().parent.is_dir():
         raise Failure(f"{path}: cannot be written: no such folder")
+
+
+def check_plot(path: str | None) -> None:
+    """Fail, before any work, if a plot cannot be written there or its name does not say its kind."""
+    check_folder(path)
+    if path is not None and not Path(path).suffix:
+        raise Failure(f"{path}: name the kind of plot by an ending such as .png, .pdf or .svg")

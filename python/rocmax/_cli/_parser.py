@@ -64,6 +64,12 @@ def _positive(text: str) -> float:
     return value
 
 
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**64:
+        raise argparse.ArgumentTypeError(f"{text}: need a whole number from 0 to 2**64 - 1")
+    return int(text)
+
+
 def _folds(text: str) -> int:
     value = int(text)
     if value < 2:
@@ -146,11 +152,11 @@ def make_parser() -> argparse.ArgumentParser:
         help="p-values of the pairs of three columns or more, for their number (default holm)",
     )
     for sub, check in ((evaluate, list), (compare, _two_or_more)):
-        sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
+        sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
         _add_label(sub)
         sub.add_argument("--score", nargs="+", action=_Checked, check=check, required=True, metavar="COLUMN")
         sub.add_argument("--confidence", type=_level, default=0.95, help="of the intervals (default 0.95)")
-        sub.add_argument("--seed", type=int, default=0, help="of the bootstrap (default 0)")
+        sub.add_argument("--seed", type=_seed, default=0, help="of the bootstrap (default 0)")
         sub.add_argument("--plot", metavar="FILE", help="draw the ROC curves")
     return parser
 

@@ -1,5 +1,7 @@
 """Tables from files: columns by name, labels, scores; every fault names file, column and row."""
 
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,16 +30,17 @@ class Labels:
 
 
 def read(path: str) -> pl.DataFrame:
-    """Return the table in a .csv, .tsv (also compressed) or .parquet file."""
-    suffixes = [s.lower() for s in Path(path).suffixes]
-    if not Path(path).is_file():
+    """Return the table in a .csv, .tsv (also compressed) or .parquet file, or that of csv on stdin for "-"."""
+    suffixes = [".csv"] if path == "-" else [s.lower() for s in Path(path).suffixes]
+    if path != "-" and not Path(path).exists():
         raise Failure(f"{path}: no such file")
+    source = sys.stdin.buffer.read() if path == "-" else path
     try:
         if ".parquet" in suffixes:
-            frame = pl.read_parquet(path)
+            frame = pl.read_parquet(source)
         elif ".csv" in suffixes or ".tsv" in suffixes:
             frame = pl.read_csv(
-                path,
+                source,
                 separator="\t" if ".tsv" in suffixes else ",",
                 null_values=_MISSING,
                 infer_schema_length=None,
@@ -83,6 +86,16 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
             raise unknown(f"--positive: in column {name!r} the value", positive, map(str, values))
         value = texts[positive]
     return Labels((series == value).to_numpy(), name, value)
+
+
+def score_columns(frame: pl.DataFrame, names: Sequence[str], label: str) -> dict[str, NDArray[np.float64]]:
+    """Return columns of scores by name; none of them twice, none of them the label's."""
+    for name in names:
+        if name == label:
+            raise Failure(f"--score {name}: that is the column of the classes (--label)")
+        if list(names).count(name) > 1:
+            raise Failure(f"--score names {name!r} twice")
+    return {name: scores(frame, name) for name in names}
 
 
 def scores(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._failure import check_folder
+from rocmax._cli._failure import check_plot
 from rocmax.metrics import compare_auc, compare_models
 
 Columns = Mapping[str, NDArray[np.float64]]
@@ -18,11 +18,11 @@ _ADJUSTED = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr_bh": "Benjamini an
 
 def run(arguments: Namespace) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
-    check_folder(arguments.plot)
+    check_plot(arguments.plot)
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     frame = table.read(arguments.data)
     labels = table.labels(frame, arguments.label, arguments.positive)
-    columns = {name: table.scores(frame, name) for name in arguments.score}
+    columns = table.score_columns(frame, arguments.score, arguments.label)
     metrics = ["auc"] + (["partial_auc"] if arguments.fpr else [])
     compare = _two if len(arguments.score) == 2 else _several
     results = [compare(arguments, labels.positive, columns, metric) for metric in metrics]

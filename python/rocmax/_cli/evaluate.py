@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._failure import check_folder
+from rocmax._cli._failure import check_plot
 from rocmax.metrics import AUCInference, auc_inference, tpr_at_fpr_score
 
 # Where sensitivities are usually quoted, when no range is given.
@@ -17,10 +17,10 @@ _BUDGETS = (0.01, 0.05, 0.1)
 
 def run(arguments: Namespace) -> None:
     """Measure each score column."""
-    check_folder(arguments.plot)
+    check_plot(arguments.plot)
     frame = table.read(arguments.data)
     labels = table.labels(frame, arguments.label, arguments.positive)
-    columns = {name: table.scores(frame, name) for name in arguments.score}
+    columns = table.score_columns(frame, arguments.score, arguments.label)
     budgets = _BUDGETS if arguments.fpr is None else (arguments.fpr[1],)
     models = [
         measure(

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rocmax.metrics._accumulator import ROCAccumulator
-    from rocmax.metrics._binormal import SampleSize, auc_power, auc_sample_size
     from rocmax.metrics._compare import AUCComparison, compare_auc
     from rocmax.metrics._cross_validated import cross_validated_auc
     from rocmax.metrics._curve import roc_curve
     from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
     from rocmax.metrics._models import ModelsComparison, compare_models
     from rocmax.metrics._partial import partial_auc_score, tpr_at_fpr_score
+    from rocmax.metrics._power import SampleSize, auc_power, auc_sample_size
     from rocmax.metrics._roc_auc import roc_auc_score
     from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
     from rocmax.metrics._scorers import partial_auc_scorer, scored_auc_scorer, tpr_at_fpr_scorer
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 # Looked up when first asked for: scikit-learn, which only some of them need, takes a second to import.
 _MODULES = {
     "_accumulator": ("ROCAccumulator",),
-    "_binormal": ("SampleSize", "auc_power", "auc_sample_size"),
     "_compare": ("AUCComparison", "compare_auc"),
     "_cross_validated": ("cross_validated_auc",),
     "_curve": ("roc_curve",),
     "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
     "_models": ("ModelsComparison", "compare_models"),
     "_partial": ("partial_auc_score", "tpr_at_fpr_score"),
+    "_power": ("SampleSize", "auc_power", "auc_sample_size"),
     "_roc_auc": ("roc_auc_score",),
     "_scored": ("margin_auc_score", "scored_auc_score", "sroc_curve"),
     "_scorers": ("partial_auc_scorer", "scored_auc_scorer", "tpr_at_fpr_scorer"),

@@ -1,166 +1,123 @@
-"""The variance of an AUC under a binormal model, and what it says about the size of a study."""
+"""The variance and covariance of areas under fitted binormal curves (Obuchowski and McClish, 1997).
+
+On such a curve ``TPR = Phi(A + B z)`` at ``FPR = Phi(z)``: negatives are normal with mean 0 and deviation B, positives
+with mean A and deviation 1. With m positives, n negatives and ``k = n / m``, the estimates of two curves whose scores
+have correlation r among the positives and q among the negatives have
+
+    cov(A1, A2) = (r + q B1 B2 / k + r^2 A1 A2 / 2) / m
+    cov(B1, B2) = B1 B2 (q^2 + k r^2) / (2 k m)
+    cov(A1, B2) = r^2 A1 B2 / (2 m)
+
+and r = q = 1 gives the variances of one. An area's covariance follows by its derivatives f by A and g by B.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
-from rocmax.metrics._interval import Law
-from rocmax.metrics._validation import F64, Sample, call, choice
+from rocmax.metrics._measure import Measure, positives
+from rocmax.metrics._validation import F64, Sample, call
 
 
-def fitted_variance(data: Sample) -> F64:
-    """Variance of the AUC by the binormal fit that pROC calls "obuchowski", of shape (n_models,).
+class Fit(NamedTuple):
+    """Parameters A and B of a curve, and the derivatives f and g of its area by them."""
 
-    A and B are intercept and slope of the least-squares line of probit specificity on probit
-    sensitivity over the inner points of the curve; with ``k = n / m`` the variance is
-    ``(f^2 (1 + B^2/k + A^2/2) + g^2 B^2 (1 + k)/(2k)) / m``, f and g the derivatives of
-    ``Phi(A / sqrt(1 + B^2))`` with respect to A and B (Obuchowski and McClish, 1997).
+    a: float
+    b: float
+    f: float
+    g: float
+
+
+def fitted_variance(data: Sample, measure: Measure) -> F64:
+    """Variance of the measure of every model, of shape (n_models,).
+
+    Of a partial AUC that of the above. For the AUC it is the number that pROC calls "obuchowski": there the line is
+    that of probit specificity on probit sensitivity, so that the classes have changed places, and the term
+    ``2 f g cov(A, B)`` is left out.
     """
-    columns = data.score.T if data.many else [data.score]
-    return np.array([_fitted(data._replace(score=np.ascontiguousarray(column))) for column in columns])
+    n_pos, n_neg, fits, _, _ = _fitted(data, _columns(data), measure)
+    k = n_neg / n_pos
+    if measure.name == "auc":
+        parts = [
+            fit.f**2 * (1 + fit.b**2 / k + fit.a**2 / 2) + (fit.g * fit.b) ** 2 * (1 + k) / (2 * k) for fit in fits
+        ]
+    else:
+        parts = [_covariance(fit, fit, 1.0, 1.0, k) for fit in fits]
+    return np.array(parts) / n_pos
 
 
-def _fitted(data: Sample) -> float:
-    _, pos, neg = call(_core.Curve, data, data.threads).steps()
-    n_pos, n_neg = pos.sum(), neg.sum()
-    sensitivity, specificity = np.cumsum(pos) / n_pos, 1 - np.cumsum(neg) / n_neg
-    inner = (sensitivity > 0) & (sensitivity < 1) & (specificity > 0) & (specificity < 1)
-    x, y = special.ndtri(sensitivity[inner]), special.ndtri(specificity[inner])
+def fitted_covariance(data: Sample, columns: list[NDArray[Any]], measure: Measure) -> F64:
+    """Covariance of the measure of all models, the variances with all of their terms, of shape (n_models, n_models)."""
+    n_pos, n_neg, fits, r, q = _fitted(data, columns, measure)
+    k, every = n_neg / n_pos, range(len(fits))
+    rows = [[_covariance(fits[i], fits[j], r[i, j], q[i, j], k) for j in every] for i in every]
+    return np.array(rows) / n_pos
+
+
+def _covariance(one: Fit, two: Fit, r: float, q: float, k: float) -> float:
+    both = r + q * one.b * two.b / k + r**2 * one.a * two.a / 2
+    slopes = one.b * two.b * (q**2 + k * r**2) / (2 * k)
+    crossed = r**2 / 2 * (one.f * two.g * one.a * two.b + two.f * one.g * two.a * one.b)
+    return float(one.f * two.f * both + one.g * two.g * slopes + crossed)
+
+
+def _columns(data: Sample) -> list[NDArray[Any]]:
+    return list(data.score.T) if data.many else [data.score]
+
+
+def _fitted(data: Sample, columns: list[NDArray[Any]], measure: Measure) -> tuple[float, float, list[Fit], F64, F64]:
+    """Weight of the positives and of the negatives, fits, and the correlations within either class."""
+    steps = [call(_core.Curve, data._replace(score=np.ascontiguousarray(c)), data.threads).steps() for c in columns]
+    n_pos, n_neg = steps[0][1].sum(), steps[0][2].sum()
+    swapped = measure.name.startswith("sensitivity")
+    if swapped:  # the area of 1 - FPR over 1 - TPR: the curve with its classes changed and its scores reversed
+        steps = [(score, neg[::-1], pos[::-1]) for score, pos, neg in steps]
+        n_pos, n_neg = n_neg, n_pos
+    fits = [_fit(pos, neg, measure) for _, pos, neg in steps]
+    positive = positives(data) != swapped
+    correlations = [_correlation(columns, rows, data.weight) for rows in (positive, ~positive)]
+    return n_pos, n_neg, fits, correlations[0], correlations[1]
+
+
+def _fit(pos: F64, neg: F64, measure: Measure) -> Fit:
+    tpr, fpr = np.cumsum(pos) / pos.sum(), np.cumsum(neg) / neg.sum()
+    inner = (tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1)
+    x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
+    if measure.name == "auc":  # as pROC fits it
+        x, y = y, -x
     centred = x - x.mean() if x.size else x
     spread = centred @ centred
     if not spread > 0:
         raise ValueError("method='obuchowski' fits a line to points inside the ROC curve: it needs two that differ")
-    b = centred @ y / spread
-    a, one = y.mean() - b * x.mean(), 1 + b**2
-    density = np.exp(-(a**2) / (2 * one)) / np.sqrt(2 * np.pi * one)
-    f, g, k = density, -density * a * b / one, n_neg / n_pos
-    return float((f**2 * (1 + b**2 / k + a**2 / 2) + g**2 * b**2 * (1 + k) / (2 * k)) / n_pos)
+    b = float(centred @ y / spread)
+    a = float(y.mean() - b * x.mean())
+    return Fit(a, b, *_derivatives(a, b, measure))
 
 
-def _spread(auc: float, ratio: float) -> float:
-    """Variance of an AUC times the number of positives, with `ratio` negatives a positive."""
-    a = float(special.ndtri(auc)) * 1.414  # the paper's constants, and pROC's
-    return float(0.0099 * np.exp(-(a**2) / 2) * ((5 * a**2 + 8) + (a**2 + 8) / ratio))
+def _derivatives(a: float, b: float, measure: Measure) -> tuple[float, float]:
+    """Integrals of ``phi(a + b z) phi(z)`` and of z times it over the range of z, over what the area is divided by."""
+    root = np.sqrt(1 + b**2)
+    top = np.exp(-(a**2) / (2 * root**2)) / (np.sqrt(2 * np.pi) * root)
+    ends = root * special.ndtri([measure.low, measure.high]) + a * b / root
+    part = float(np.diff(special.ndtr(ends))[0])
+    slope = -float(np.diff(np.exp(-(ends**2) / 2))[0]) / np.sqrt(2 * np.pi)
+    # The value of the measure goes from least to most as the area goes from 0 to the width of the range.
+    scale = (measure.most - measure.least) / (measure.high - measure.low)
+    return scale * top * part, scale * top * (slope / root - a * b / root**2 * part)
 
 
-def _check(auc: float, significance_level: float, alternative: str) -> float:
-    """Return the critical value."""
-    if not 0.5 < auc < 1.0:
-        raise ValueError(f"auc must lie in (0.5, 1), got {auc!r}")
-    if not 0.0 < significance_level < 1.0:
-        raise ValueError(f"significance_level must lie in (0, 1), got {significance_level!r}")
-    choice(alternative, ("two-sided", "one-sided"), "alternative")
-    tail = significance_level / 2 if alternative == "two-sided" else significance_level
-    return float(Law().quantile(1 - tail))
-
-
-def auc_power(
-    auc: float, *, n_pos: float, n_neg: float, significance_level: float = 0.05, alternative: str = "two-sided"
-) -> float:
-    """Return the power of a test that an AUC differs from 1/2.
-
-    ``Phi((sqrt(m) (A - 1/2) - z sqrt(V(1/2))) / sqrt(V(A)))`` with m positives, n negatives, z the
-    normal quantile of the level, and V m times the variance under a binormal model with equal
-    variances, ``0.0099 exp(-a^2/2) (5a^2 + 8 + (a^2 + 8) m/n)``, ``a = 1.414 Phi^-1(A)`` [1]_.
-
-    Parameters
-    ----------
-    auc : float in (0.5, 1)
-        The true AUC.
-    n_pos, n_neg : float
-        Number of positives and of negatives.
-    significance_level : float, default=0.05
-        Probability of rejecting an AUC of 1/2.
-    alternative : {"two-sided", "one-sided"}, default="two-sided"
-        Whether the level is shared between both sides.
-
-    Returns
-    -------
-    float
-        The power, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        For numbers out of their domain.
-
-    References
-    ----------
-    .. [1] N. A. Obuchowski, M. L. Lieber and F. H. Wians, "ROC curves in clinical chemistry: uses,
-       misuses, and possible solutions", Clinical Chemistry 50, 2004.
-       :doi:`10.1373/clinchem.2004.031823`
-
-    Examples
-    --------
-    >>> from rocmax.metrics import auc_power
-    >>> round(auc_power(0.65, n_pos=30, n_neg=30), 6)
-    0.542449
-    """
-    z = _check(auc, significance_level, alternative)
-    for name, count in (("n_pos", n_pos), ("n_neg", n_neg)):
-        if not 1 <= count < np.inf:
-            raise ValueError(f"{name} must be at least 1, got {count!r}")
-    ratio = n_neg / n_pos
-    distance = np.sqrt(n_pos) * (auc - 0.5) - z * np.sqrt(_spread(0.5, ratio))
-    return float(Law().cdf(distance / np.sqrt(_spread(auc, ratio))))
-
-
-class SampleSize(NamedTuple):
-    """Numbers of samples that a power asks for, to be rounded up."""
-
-    n_pos: float
-    n_neg: float
-
-
-def auc_sample_size(
-    auc: float,
-    *,
-    power: float = 0.9,
-    ratio: float = 1.0,
-    significance_level: float = 0.05,
-    alternative: str = "two-sided",
-) -> SampleSize:
-    """Return how many samples find, with a given power, that an AUC differs from 1/2.
-
-    ``m = (z sqrt(V(1/2)) + Phi^-1(power) sqrt(V(A)))^2 / (A - 1/2)^2`` positives and ``ratio * m``
-    negatives: the inverse of :func:`auc_power`, whose symbols these are.
-
-    Parameters
-    ----------
-    auc : float in (0.5, 1)
-        The true AUC.
-    power : float in (0, 1), default=0.9
-        Probability of finding it.
-    ratio : float, default=1.0
-        Negatives for every positive.
-    significance_level, alternative
-        As in :func:`auc_power`.
-
-    Returns
-    -------
-    SampleSize
-        `n_pos` and `n_neg`, fractions that are to be rounded up.
-
-    Raises
-    ------
-    ValueError
-        For numbers out of their domain.
-
-    Examples
-    --------
-    >>> from rocmax.metrics import auc_sample_size
-    >>> round(auc_sample_size(0.75, power=0.9).n_pos, 2)
-    25.02
-    """
-    z = _check(auc, significance_level, alternative)
-    if not 0.0 < power < 1.0:
-        raise ValueError(f"power must lie in (0, 1), got {power!r}")
-    if not 0.0 < ratio < np.inf:
-        raise ValueError(f"ratio must be above 0, got {ratio!r}")
-    reach = z * np.sqrt(_spread(0.5, ratio)) + float(Law().quantile(power)) * np.sqrt(_spread(auc, ratio))
-    n_pos = float(max(reach, 0.0) ** 2 / (auc - 0.5) ** 2)
-    return SampleSize(n_pos, ratio * n_pos)
+def _correlation(columns: list[NDArray[Any]], rows: NDArray[np.bool_], weight: F64 | None) -> F64:
+    scores = np.stack([column[rows] for column in columns]).astype(np.float64)
+    w = np.ones(scores.shape[1]) if weight is None else weight[rows]
+    centred = scores - np.average(scores, axis=1, weights=w)[:, None]
+    products = (w * centred) @ centred.T
+    deviations = np.sqrt(np.diagonal(products))
+    # Equal scores are as good as independent of all others, but of themselves.
+    found = products / np.maximum(np.outer(deviations, deviations), np.finfo(float).tiny)
+    np.fill_diagonal(found, 1.0)
+    return np.asarray(np.clip(found, -1.0, 1.0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax.metrics._measure import Measure, positives
-from rocmax.metrics._validation import F64, Sample, call
+from rocmax.metrics._validation import F64, Sample, call, names_of
 
 
 def clustered_covariance(data: Sample, measure: Measure, groups: Any) -> tuple[F64, F64]:
@@ -21,9 +21,7 @@ def clustered_covariance(data: Sample, measure: Measure, groups: Any) -> tuple[F
     """
     if data.weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    names, group = np.unique(np.asarray(groups), return_inverse=True)
-    if group.shape != data.y.shape:
-        raise ValueError(f"groups must have shape {data.y.shape}, got {np.shape(groups)}")
+    names, group = names_of(groups, len(data.y), "groups")
     estimate, flat = call(_core.components, data, *measure.key, data.threads)
     components = flat.reshape(len(estimate), -1)
     positive = positives(data)

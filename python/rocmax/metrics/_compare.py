@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax.metrics._binormal import fitted_covariance
 from rocmax.metrics._clustered import clustered_covariance
 from rocmax.metrics._inference import ConfidenceInterval, variance_parts
 from rocmax.metrics._interval import Law
@@ -19,7 +21,7 @@ from rocmax.metrics._measure import (
     point_estimates,
 )
 from rocmax.metrics._resample import replicate, seed_of
-from rocmax.metrics._validation import F64, Sample, choice, sample, scores
+from rocmax.metrics._validation import F64, Sample, choice, require_finite, sample, scores
 
 _ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -99,8 +101,10 @@ def compare_auc(
         Labels of a second, independent sample. None for a paired comparison.
     metric, fpr_range, tpr_range, normalize
         What is measured, as in :func:`auc_inference`.
-    method : {"delong", "bootstrap"}, default="delong"
+    method : {"delong", "bootstrap", "obuchowski"}, default="delong"
         Where the covariance comes from. With the bootstrap the interval is that of percentiles.
+        "obuchowski": that of areas under fitted binormal curves [2]_, by the correlations of the
+        scores among the positives and among the negatives; paired models only.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether a differs from b, is less or is greater.
     confidence_level : float, default=0.95
@@ -134,6 +138,9 @@ def compare_auc(
     .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or
        more correlated receiver operating characteristic curves", Biometrics 44, 1988.
        :doi:`10.2307/2531595`
+    .. [2] N. A. Obuchowski and D. K. McClish, "Sample size determination for diagnostic accuracy
+       studies involving binormal ROC curve indices", Statistics in Medicine 16, 1997.
+       :doi:`10.1002/(SICI)1097-0258(19970715)16:13<1529::AID-SIM565>3.0.CO;2-H`
 
     Examples
     --------
@@ -144,11 +151,15 @@ def compare_auc(
     (0.222222, 0.414216)
     """
     measure = parse_measure(metric, fpr_range, tpr_range, normalize)
-    choice(method, ("delong", "bootstrap"), "method")
+    choice(method, ("delong", "bootstrap", "obuchowski"), "method")
     choice(alternative, _ALTERNATIVES, "alternative")
     choice(weight_kind, ("frequency", "sampling"), "weight_kind")
     level = check_level(confidence_level)
-    if groups is not None and (method == "bootstrap" or y_true_b is not None):
+    if method == "obuchowski" and (metric == "scored_auc" or weight_kind != "frequency" or y_true_b is not None):
+        raise ValueError(
+            "method='obuchowski' needs paired models, metric='auc' or 'partial_auc', and weight_kind='frequency'"
+        )
+    if groups is not None and (method != "delong" or y_true_b is not None):
         raise ValueError("groups need a paired comparison with method='delong'")
     options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     resampling = (stratified, n_resamples, random_state)
@@ -156,11 +167,16 @@ def compare_auc(
         if sample_weight_b is not None:
             raise ValueError("sample_weight_b needs y_true_b: paired models share sample_weight")
         columns = _columns(score_a, score_b)
-        data = sample(y_true, columns[0], sample_weight, name="score_a", **options)
-        found = paired(data, columns, measure, method, weight_kind, groups, resampling)
+        data = sample(y_true, columns[0], sample_weight, names=("y_true", "score_a"), **options)
+        try:
+            found = paired(data, columns, measure, method, weight_kind, groups, resampling)
+        except ValueError:
+            for column, name in zip(columns, ("score_a", "score_b"), strict=True):
+                require_finite(column, name)
+            raise
         return difference_test(*found, None, method, alternative, level)
-    a = sample(y_true, score_a, sample_weight, name="score_a", **options)
-    b = sample(y_true_b, score_b, sample_weight_b, name="score_b", **options)
+    a = sample(y_true, score_a, sample_weight, names=("y_true", "score_a"), **options)
+    b = sample(y_true_b, score_b, sample_weight_b, names=("y_true_b", "score_b"), **options)
     for name, data in (("score_a", a), ("score_b", b)):
         if data.many:
             raise ValueError(f"{name} must be one-dimensional, got shape {data.score.shape}")
@@ -196,6 +212,8 @@ def paired(
     data = data._replace(score=np.column_stack(columns))
     if groups is not None:
         return *clustered_covariance(data, measure, groups), None
+    if method == "obuchowski":
+        return point_estimates(data, measure), fitted_covariance(data, columns, measure), None
     values = replicate(data, measure, *resampling)
     return point_estimates(data, measure), np.cov(values.T), values[:, 0] - values[:, 1]
 
@@ -246,6 +264,12 @@ def difference_test(
     error = np.sqrt(variance)
     with np.errstate(divide="ignore"):
         statistic = 0.0 if difference == 0 else difference / error
+    if difference != 0 and error == 0:
+        warnings.warn(
+            f"the difference of {difference:.3g} has a variance of 0, as after rankings without an error: its p-value"
+            " of 0 and its interval promise too much",
+            stacklevel=3,
+        )
     law = Law(df)
     pvalue = {
         "two-sided": 2 * law.cdf(-abs(statistic)),

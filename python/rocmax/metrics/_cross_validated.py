@@ -11,7 +11,7 @@ from rocmax import _core
 from rocmax.metrics import _interval as interval
 from rocmax.metrics._inference import AUCInference, result
 from rocmax.metrics._measure import check_level, parse_measure, positives, totals
-from rocmax.metrics._validation import explain, sample
+from rocmax.metrics._validation import explain, names_of, sample
 
 
 def cross_validated_auc(
@@ -66,13 +66,11 @@ def cross_validated_auc(
     explain(data)
     if data.many:
         raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
-    folds, place = np.unique(np.asarray(fold), return_inverse=True)
-    if place.shape != data.y.shape:
-        raise ValueError(f"fold must have shape {data.y.shape}, got {np.shape(fold)}")
+    folds, place = names_of(fold, len(data.y), "fold")
     positive = positives(data)
     share = positive.mean()
     estimates, spreads = [], []
-    for k, name in enumerate(folds):
+    for k, name in enumerate(folds.tolist()):
         rows = place == k
         part = data._replace(y=positive[rows], score=data.score[rows])
         if part.y.all() or not part.y.any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -117,9 +118,9 @@ def auc_inference(
         ``(A - AUC)^2 <= z^2 V(A)``, ``V(A) = A(1-A)/(mn) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) +
         A/(1+A)))`` [4]_: it needs no components, so that few positives or a perfect ranking do not
         mislead it; real coverage of each is printed by ``benches/python/coverage_metrics.py``.
-        "obuchowski": the variance of a binormal curve [5]_ as pROC fits it, by least squares of
-        probit specificity on probit sensitivity, for the AUC; with classes of different size it
-        depends on which is called positive, so prefer the others.
+        "obuchowski": the variance of the area under a binormal curve [5]_, a least-squares line
+        through the probits of the rates inside the unit square; for the AUC it is pROC's, which
+        depends on the class that is called positive, so prefer the others.
         "wu": ``(n-1)/n S10/m + (m-1)/m S01/n`` [2]_, for the scored AUC.
     confidence_level : float, default=0.95
         Nominal coverage.
@@ -186,8 +187,10 @@ def auc_inference(
         raise ValueError(f"method='wu' needs metric='scored_auc', got metric={metric!r}")
     if method == "logit-delong" and metric == "scored_auc":
         raise ValueError("method='logit-delong' needs a metric within [0, 1], got 'scored_auc'")
-    if method in ("newcombe", "obuchowski") and (metric != "auc" or weight_kind != "frequency"):
-        raise ValueError(f"method={method!r} needs metric='auc' and weight_kind='frequency'")
+    if method == "newcombe" and (metric != "auc" or weight_kind != "frequency"):
+        raise ValueError("method='newcombe' needs metric='auc' and weight_kind='frequency'")
+    if method == "obuchowski" and (metric == "scored_auc" or weight_kind != "frequency"):
+        raise ValueError("method='obuchowski' needs metric='auc' or 'partial_auc', and weight_kind='frequency'")
     if groups is not None and method not in ("delong", "logit-delong"):
         raise ValueError(f"groups need method='delong' or 'logit-delong', got {method!r}")
     if is_dask(y_true, y_score):
@@ -207,7 +210,7 @@ def auc_inference(
     if method == "newcombe":
         return newcombe(data.many, point_estimates(data, measure), totals(data), level)
     if method == "obuchowski":
-        estimate, variance = point_estimates(data, measure), fitted_variance(data)
+        estimate, variance = point_estimates(data, measure), fitted_variance(data, measure)
         ends = interval.normal(estimate, variance, measure, level)
         return result(data.many, estimate, variance, ends, totals(data), method, level)
     estimate, pos, neg, (n_pos, n_neg) = variance_parts(data, measure, weight_kind, groups)
@@ -313,6 +316,12 @@ def result(
     level: float,
 ) -> AUCInference:
     """Put together what is known; single models get plain numbers."""
+    if np.any(ends[0] >= ends[1]):
+        warnings.warn(
+            "an interval has no width: nothing varies in these samples, as after a ranking without an error;"
+            " method='newcombe' gives an AUC an interval",
+            stacklevel=3,
+        )
 
     def shaped(values: F64) -> Any:
         return values if many else float(values[0])

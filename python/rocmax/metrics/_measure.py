@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax.metrics._partial import curve_area
-from rocmax.metrics._validation import F64, Sample, call, choice, explain
+from rocmax.metrics._validation import F64, Sample, call, choice, explain, number
 
 _METRICS = ("auc", "partial_auc", "scored_auc")
 
@@ -51,9 +51,7 @@ def _top(metric: str) -> float:
 
 def check_level(confidence_level: float) -> float:
     """Check that `confidence_level` lies strictly between 0 and 1."""
-    if not 0.0 < confidence_level < 1.0:
-        raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level!r}")
-    return float(confidence_level)
+    return number(confidence_level, "confidence_level", "in (0, 1)", lambda level: 0.0 < level < 1.0)
 
 
 def positives(data: Sample) -> NDArray[np.bool_]:
@@ -67,14 +65,17 @@ def totals(data: Sample) -> tuple[float, float]:
     if data.weight is None:
         n_pos = int(np.count_nonzero(positive))
         return n_pos, len(positive) - n_pos
-    return float(data.weight[positive].sum()), float(data.weight[~positive].sum())
+    with np.errstate(over="ignore"):  # the core refuses such weights
+        return float(data.weight[positive].sum()), float(data.weight[~positive].sum())
 
 
 def require_two(n_pos: float, n_neg: float) -> None:
     """Check that there are samples enough for a variance."""
     for name, count in (("positive", n_pos), ("negative", n_neg)):
         if count <= 1:
-            raise ValueError(f"y_true has {count:g} {name} sample: a variance needs two; use method='bootstrap'")
+            raise ValueError(
+                f"y_true has {count:g} {name} sample: a variance needs two; method='newcombe' gives an AUC an interval"
+            )
 
 
 def point_estimates(data: Sample, measure: Measure) -> F64:

@@ -111,8 +111,8 @@ def compare_models(
     estimate, covariance, _ = paired(data, [data.score], measure, "delong", weight_kind, groups, None)
     k = len(estimate)
     rows = np.diff(np.eye(k), axis=0) if contrast is None else np.atleast_2d(contrast)
-    if rows.ndim != 2 or rows.shape[1] != k or not np.isfinite(rows).all():
-        raise ValueError(f"contrast must be finite, of shape (n_contrasts, {k}), got {rows.shape}")
+    if rows.dtype.kind not in "fiub" or rows.ndim != 2 or rows.shape[1] != k or not np.isfinite(rows).all():
+        raise ValueError(f"contrast must be finite numbers of shape (n_contrasts, {k}), got {contrast!r}")
     effect, spread = rows @ estimate, rows @ covariance @ rows.T
     inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
     statistic = float(effect @ inverse @ effect)

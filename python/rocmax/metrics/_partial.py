@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
-from rocmax.metrics._validation import call, choice, from_dask, is_dask, rate_range, sample
+from rocmax.metrics._validation import call, choice, explain, from_dask, is_dask, number, rate_range, sample
 
 _NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
 
@@ -23,6 +23,11 @@ def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[s
         raise ValueError(f"give fpr_range or tpr_range, got {fpr_range!r} and {tpr_range!r}")
     low, high = rate_range(tpr_range, "tpr_range")
     return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
+
+
+def check_rate(value: Any, name: str) -> float:
+    """Check that `value` is a rate."""
+    return number(value, name, "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0)
 
 
 def partial_auc_score(
@@ -107,7 +112,8 @@ def partial_auc_score(
     if is_dask(y_true, y_score):
         return from_dask(y_true, y_score, sample_weight, pos_label).measure(name, low, high)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-    if name == "ranked" and data.weight is not None and (data.weight % 1 != 0).any():
+    if name == "ranked" and data.weight is not None and (data.weight != np.rint(data.weight)).any():
+        explain(data)
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
     return call(_core.measure, data, name, low, high, data.threads)
 
@@ -150,10 +156,9 @@ def tpr_at_fpr_score(
     ValueError
         For bad labels, scores or weights, or `fpr` outside [0, 1].
     """
-    if not isinstance(fpr, (int, float, np.number)) or not 0.0 <= fpr <= 1.0:
-        raise ValueError(f"fpr must be a number in [0, 1], got {fpr!r}")
+    fpr = check_rate(fpr, "fpr")
     if is_dask(y_true, y_score):
         held = from_dask(y_true, y_score, sample_weight, pos_label)
-        return held.measure("tpr_at_fpr", float(fpr), 1.0)
+        return held.measure("tpr_at_fpr", fpr, 1.0)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-    return call(_core.measure, data, "tpr_at_fpr", float(fpr), 1.0, data.threads)
+    return call(_core.measure, data, "tpr_at_fpr", fpr, 1.0, data.threads)

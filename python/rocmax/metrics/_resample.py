@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocmax import _core
-from rocmax.metrics._measure import Measure
+from rocmax.metrics._measure import Measure, positives
 from rocmax.metrics._validation import F64, Sample, call, explain
 
 
@@ -42,8 +42,19 @@ def without_zero_weights(data: Sample) -> Sample:
     return data._replace(y=data.y[kept], score=data.score[kept], weight=data.weight[kept])
 
 
+def _counts(data: Sample) -> tuple[int, int]:
+    n_pos = int(np.count_nonzero(positives(data)))
+    return n_pos, len(data.y) - n_pos
+
+
 def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, random_state: Any) -> F64:
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
     data = without_zero_weights(data)
+    for name, count in zip(("positive", "negative"), _counts(data), strict=True):
+        if count == 1:
+            raise ValueError(
+                f"{data.names[0]} has 1 {name} sample: drawn again and again it shows no spread, so that a bootstrap"
+                " would promise too much; method='newcombe' gives an AUC an interval"
+            )
     arguments = (*measure.key, stratified, check_resamples(n_resamples), seed_of(random_state))
     return call(_core.bootstrap, data, *arguments, data.threads).reshape(n_resamples, -1)

@@ -67,6 +67,17 @@ def scored_auc_score(
     return call(_core.measure, data, "scored", 0.0, 1.0, data.threads)
 
 
+def as_margins(margin: Any) -> F64:
+    """Check that `margin` is a finite number or a list of them."""
+    try:
+        margins = np.asarray(margin, dtype=np.float64)
+    except (TypeError, ValueError):
+        margins = np.array(np.nan)
+    if margins.ndim > 1 or not np.isfinite(margins).all():
+        raise ValueError(f"margin must be a finite number or a list of them, got {margin!r}")
+    return margins
+
+
 def margin_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -106,9 +117,7 @@ def margin_auc_score(
     ValueError
         For bad labels, scores or weights, or a margin that is not finite.
     """
-    margins = np.asarray(margin, dtype=np.float64)
-    if margins.ndim > 1 or not np.isfinite(margins).all():
-        raise ValueError(f"margin must be a finite number or a list of them, got {margin!r}")
+    margins = as_margins(margin)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if margins.ndim == 0 or data.many:
         values = [call(_core.measure, data, "margin", float(tau), 1.0, data.threads) for tau in np.atleast_1d(margins)]
@@ -159,8 +168,8 @@ def sroc_curve(
     -----
     O(n log n + n n_points); all steps of p pairs O(p log p).
     """
-    if n_points is not None and (not isinstance(n_points, (int, np.integer)) or n_points < 2):
-        raise ValueError(f"n_points must be an integer above 1 or None, got {n_points!r}")
+    if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
+        raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {n_points!r}")
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     if data.many:
         raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.metrics import make_scorer
 
-from rocmax.metrics._partial import curve_area, partial_auc_score, tpr_at_fpr_score
+from rocmax.metrics._partial import check_rate, curve_area, partial_auc_score, tpr_at_fpr_score
 from rocmax.metrics._scored import scored_auc_score
 
 _RESPONSE = ("decision_function", "predict_proba")
@@ -54,9 +54,7 @@ def tpr_at_fpr_scorer(fpr: float) -> Any:
     callable
         ``scorer(estimator, X, y)``; it reads `decision_function`, else `predict_proba`.
     """
-    if not 0.0 <= fpr <= 1.0:
-        raise ValueError(f"fpr must be a number in [0, 1], got {fpr!r}")
-    return make_scorer(tpr_at_fpr_score, response_method=_RESPONSE, fpr=fpr)
+    return make_scorer(tpr_at_fpr_score, response_method=_RESPONSE, fpr=check_rate(fpr, "fpr"))
 
 
 #: Scorer of :func:`scored_auc_score` on predicted probabilities, the scale it can be compared on.

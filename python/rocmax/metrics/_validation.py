@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 _LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}
 _SCORES = {np.dtype("f8"), np.dtype("f4")}
+_MISSING = ("None", "nan", "<NA>", "NaT")
 _WHOLE = 2**53  # float64 holds every integer up to here
 
 
@@ -25,6 +26,7 @@ class Sample(NamedTuple):
     score: NDArray[Any]
     weight: F64 | None
     threads: int
+    names: tuple[str, str] = ("y_true", "y_score")  # what the caller calls labels and scores
 
     @property
     def many(self) -> bool:
@@ -39,15 +41,16 @@ def sample(
     *,
     pos_label: Any = None,
     n_jobs: int | None = None,
-    name: str = "y_score",
+    names: tuple[str, str] = ("y_true", "y_score"),
 ) -> Sample:
     """Convert labels, scores and weights and check their shapes; the core checks the values."""
-    y = labels(y_true, pos_label)
-    s = scores(y_score, name)
+    y = labels(y_true, pos_label, names[0])
+    s = scores(y_score, names[1])
     if len(s) != len(y):
-        raise ValueError(f"{name} has {len(s)} samples, y_true has {len(y)}; they must agree")
+        turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
+        raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
     w = None if sample_weight is None else weights(sample_weight, len(y))
-    return Sample(y, s, w, n_threads(n_jobs))
+    return Sample(y, s, w, n_threads(n_jobs), names)
 
 
 def is_dask(*arrays: Any) -> bool:
@@ -62,25 +65,32 @@ def from_dask(y_true: Any, y_score: Any, sample_weight: Any = None, pos_label: A
     return _accumulator.from_dask(y_true, y_score, sample_weight, pos_label)
 
 
-def labels(y_true: ArrayLike, pos_label: Any = None) -> NDArray[Any]:
+def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> NDArray[Any]:
     """Labels as a contiguous array of two values, the greater being the positive class."""
-    y = np.asarray(y_true)
+    y = _unmasked(y_true, name)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
-        raise ValueError(f"y_true must be one-dimensional, got an array of shape {y.shape}")
+        raise ValueError(f"{name} must be one-dimensional, got an array of shape {y.shape}")
     if pos_label is not None:
         positive: NDArray[Any] = np.asarray(y == pos_label)
         if positive.shape != y.shape or not positive.any():
-            raise ValueError(f"pos_label={pos_label!r} does not occur in y_true")
+            held = f"; it holds {_shown(np.unique(y.astype(str) if y.dtype == object else y))}" if len(y) else ""
+            raise ValueError(f"pos_label={pos_label!r} does not occur in {name}{held}")
         if positive.all():
-            raise ValueError(f"y_true has one class only: all {len(y)} labels are {pos_label!r}")
+            raise ValueError(f"{name} has one class only: all {len(y)} labels are {pos_label!r}")
         return positive
     if y.dtype in _LABELS:
         return plain(y)
-    classes = _classes(y)
-    _require_two(classes, len(y))
+    classes = _classes(y, name)
+    _require_two(classes, len(y), name)
     return np.asarray(y == classes[1])
+
+
+def _unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} has {np.count_nonzero(values.mask)} masked values; leave those samples out")
+    return np.asarray(values)
 
 
 def plain(values: NDArray[Any]) -> NDArray[Any]:
@@ -90,8 +100,8 @@ def plain(values: NDArray[Any]) -> NDArray[Any]:
 
 def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
     """Scores as float64 or float32, of shape (n_samples,) or (n_samples, n_models)."""
-    s = np.asarray(y_score)
-    if s.ndim not in (1, 2):
+    s = _unmasked(y_score, name)
+    if s.ndim not in (1, 2) or s.shape[-1:] == (0,) != s.shape:
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
     if s.dtype not in _SCORES:
         s = _as_float64(s, name)
@@ -100,7 +110,7 @@ def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
 
 def weights(sample_weight: ArrayLike, n_samples: int) -> F64:
     """Weights as float64 of shape (n_samples,)."""
-    w = plain(_as_float64(np.asarray(sample_weight), "sample_weight"))
+    w = plain(_as_float64(_unmasked(sample_weight, "sample_weight"), "sample_weight"))
     if w.shape != (n_samples,):
         raise ValueError(f"sample_weight must have shape ({n_samples},), got {w.shape}")
     return w
@@ -109,6 +119,8 @@ def weights(sample_weight: ArrayLike, n_samples: int) -> F64:
 def rate_range(bounds: Any, name: str) -> tuple[float, float]:
     """Check that `bounds` are two rates, 0 <= low < high <= 1."""
     try:
+        if isinstance(bounds, (str, set, frozenset, dict)) or any(isinstance(bound, str) for bound in bounds):
+            raise TypeError
         low, high = (float(bound) for bound in bounds)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a pair of numbers (low, high), got {bounds!r}") from None
@@ -119,8 +131,30 @@ def rate_range(bounds: Any, name: str) -> tuple[float, float]:
 
 def choice(value: Any, options: tuple[Any, ...], name: str) -> None:
     """Check that `value` is one of `options`."""
-    if not any(value is option or value == option for option in options):
+    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
         raise ValueError(f"{name} must be one of {options}, got {value!r}")
+
+
+def number(value: Any, name: str, domain: str, holds: Callable[[float], bool]) -> float:
+    """Check that `value` is a number for which `holds` is true; `domain` says so in words."""
+    if np.ndim(value) == 0 and isinstance(value, (int, float, np.number, np.ndarray)) and holds(float(value)):
+        return float(value)
+    raise ValueError(f"{name} must be a number {domain}, got {value!r}")
+
+
+def names_of(values: ArrayLike, n_samples: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Distinct names among `values`, one a sample, and the place of each sample's."""
+    v = _unmasked(values, name)
+    if v.shape != (n_samples,):
+        raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}")
+    missing = np.array([str(x) in _MISSING for x in v]) if v.dtype == object else v != v
+    if missing.any():
+        raise ValueError(f"{name} has no name for the sample at index {int(np.argmax(missing))}")
+    try:
+        found, place = np.unique(v, return_inverse=True)
+    except TypeError:
+        raise ValueError(f"{name} mixes types that cannot be ordered; make them all text") from None
+    return found, place
 
 
 def call(function: Callable[..., T], data: Sample, *args: Any) -> T:
@@ -134,17 +168,15 @@ def call(function: Callable[..., T], data: Sample, *args: Any) -> T:
 
 def explain(data: Sample) -> None:
     """Raise the error that names what is wrong with `data`, if anything is."""
-    if len(data.y) == 0:
-        raise ValueError("y_true is empty; samples of two classes are needed")
-    _require_two(_classes(data.y), len(data.y))
-    _require_finite(data.score, "y_score")
+    _require_two(_classes(data.y, data.names[0]), len(data.y), data.names[0])
+    require_finite(data.score, data.names[1])
     if data.weight is None:
         return
-    _require_finite(data.weight, "sample_weight")
+    require_finite(data.weight, "sample_weight")
     if (data.weight < 0).any():
         index = int(np.argmax(data.weight < 0))
         raise ValueError(f"sample_weight must be non-negative, got {data.weight[index]} at index {index}")
-    left = _classes(data.y[data.weight > 0])
+    left = np.unique(data.y[data.weight > 0])
     if len(left) < 2:
         raise ValueError("sample_weight leaves one class only: every sample of the other has weight 0")
 
@@ -165,30 +197,34 @@ def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
     return converted
 
 
-def _classes(y: NDArray[Any]) -> NDArray[Any]:
+def _classes(y: NDArray[Any], name: str) -> NDArray[Any]:
     try:
         return np.asarray(np.unique(y))
     except TypeError:
-        raise ValueError("y_true mixes types that cannot be ordered; give pos_label") from None
+        raise ValueError(f"{name} mixes types that cannot be ordered; give pos_label") from None
 
 
-def _require_two(classes: NDArray[Any], n_samples: int) -> None:
-    if classes.dtype.kind == "f" and np.isnan(classes).any():
-        raise ValueError("y_true contains NaN; every sample needs a label")
+def _shown(classes: NDArray[Any]) -> str:
+    """List the first labels."""
     found = ", ".join(repr(c.item() if hasattr(c, "item") else c) for c in classes[:5])
+    return found + (", ..." if len(classes) > 5 else "")
+
+
+def _require_two(classes: NDArray[Any], n_samples: int, name: str) -> None:
+    if classes.dtype.kind == "f" and np.isnan(classes).any():
+        raise ValueError(f"{name} contains NaN; every sample needs a label")
     if len(classes) == 0:
-        raise ValueError("y_true is empty; samples of two classes are needed")
+        raise ValueError(f"{name} is empty; samples of two classes are needed")
     if len(classes) == 1:
-        raise ValueError(f"y_true has one class only: all {n_samples} labels are {found}")
+        raise ValueError(f"{name} has one class only: all {n_samples} labels are {_shown(classes)}")
     if len(classes) > 2:
-        more = ", ..." if len(classes) > 5 else ""
         raise ValueError(
-            f"y_true must have two classes, got {len(classes)}: {found}{more};"
+            f"{name} must have two classes, got {len(classes)}: {_shown(classes)};"
             " give pos_label to rank one class above the rest"
         )
 
 
-def _require_finite(values: NDArray[Any], name: str) -> None:
+def require_finite(values: NDArray[Any], name: str) -> None:
     bad = ~np.isfinite(values)
     if bad.any():
         index = tuple(int(i) for i in np.argwhere(bad)[0])

@@ -62,6 +62,18 @@ impl Error {
     }
 
     /// One finite, non-negative weight for each of `n_samples`.
+    /// Sums of the weights of either class that measures can multiply and divide by.
+    pub(crate) fn check_totals(pos: f64, neg: f64) -> Result<()> {
+        if (pos * neg).is_normal() {
+            return Ok(());
+        }
+        Err(Error::Domain {
+            name: "sample_weight",
+            domain: "of a size that the product of the classes' sums is a normal number (scale the weights)",
+            value: format!("sums of {pos:e} (positives) and {neg:e} (negatives)"),
+        })
+    }
+
     pub(crate) fn check_weights(n_samples: usize, weights: &[f64]) -> Result<()> {
         Error::check_len("sample_weight", n_samples, weights.len())?;
         match weights.iter().enumerate().find(|(_, w)| !(**w >= 0.0 && w.is_finite())) {

@@ -64,13 +64,7 @@ impl Problem {
             return Err(Error::OneClass { n_pos, n_neg });
         }
         let (pos, neg) = (of(true).sum::<f64>(), of(false).sum::<f64>());
-        if !(pos * neg).is_normal() {
-            return Err(Error::Domain {
-                name: "sample_weight",
-                domain: "of a size that the product of the classes' sums is a normal number",
-                value: format!("sums of {pos} (positives) and {neg} (negatives)"),
-            });
-        }
+        Error::check_totals(pos, neg)?;
         // Beyond 2^53 whole numbers have gaps.
         let whole = neg < 9e15 && weights.iter().all(|w| w.fract() == 0.0);
         let weights = Some(Weights { values: weights, pos, neg, whole });

@@ -120,10 +120,11 @@ impl Curve {
     pub(crate) fn from_steps(steps: Vec<Step>, counts: (usize, usize)) -> Result<Self> {
         let pos = steps.iter().map(|s| s.pos).collect::<Sum>().value();
         let neg = steps.iter().map(|s| s.neg).collect::<Sum>().value();
-        if pos > 0.0 && neg > 0.0 && (pos + neg).is_finite() {
-            return Ok(Self { steps, pos, neg });
+        if pos == 0.0 || neg == 0.0 {
+            return Err(Error::OneClass { n_pos: counts.0, n_neg: counts.1 });
         }
-        Err(Error::OneClass { n_pos: counts.0, n_neg: counts.1 })
+        Error::check_totals(pos, neg)?;
+        Ok(Self { steps, pos, neg })
     }
 
     /// The distinct scores with their weights, by descending score.

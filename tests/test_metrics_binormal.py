@@ -1,0 +1,72 @@
+"""Areas under fitted binormal curves: derivatives, covariances, partial ranges."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from rocmax import metrics
+from rocmax.metrics._binormal import _derivatives
+from rocmax.metrics._measure import parse_measure
+
+
+def area(a, b, low, high):
+    return integrate.quad(lambda z: stats.norm.cdf(a + b * z) * stats.norm.pdf(z), *stats.norm.ppf([low, high]))[0]
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.0, 0.1), (0.2, 0.7), (0.9, 1.0)])
+@pytest.mark.parametrize(("a", "b"), [(1.3, 0.8), (0.2, 2.5), (-0.5, 1.0), (1.0, -0.7)])
+@pytest.mark.parametrize("normalize", ["width", "mcclish", None])
+def test_derivatives_of_the_area(a, b, low, high, normalize):
+    def measured(a, b):
+        raw, chance = area(a, b, low, high), (high**2 - low**2) / 2
+        if normalize == "mcclish":
+            return (1 + (raw - chance) / (high - low - chance)) / 2
+        return raw / (high - low) if normalize else raw
+
+    found = _derivatives(a, b, parse_measure("partial_auc", (low, high), None, normalize))
+    h = 1e-4
+    by_a = (measured(a + h, b) - measured(a - h, b)) / (2 * h)
+    by_b = (measured(a, b + h) - measured(a, b - h)) / (2 * h)
+    assert found == pytest.approx((by_a, by_b), abs=1e-6)
+
+
+def two_models(n, rng):
+    y = np.arange(n) < n // 3
+    common = rng.normal(size=n)
+    return y, *(0.6 * common + 0.8 * rng.normal(size=n) + shift * y for shift in (1.5, 1.0))
+
+
+@pytest.mark.parametrize("options", [{}, {"metric": "partial_auc", "fpr_range": (0.0, 0.2)}])
+def test_covariance_is_near_that_of_components(options):
+    y, a, b = two_models(6000, np.random.default_rng(0))
+    fitted, delong = (metrics.compare_auc(y, a, b, method=m, **options) for m in ("obuchowski", "delong"))
+    assert fitted.difference == delong.difference
+    # A fit of two parameters knows a little more than the ranks do.
+    np.testing.assert_allclose(fitted.covariance, delong.covariance, rtol=0.25)
+
+
+def test_equal_and_opposite_scores():
+    y, a, _ = two_models(300, np.random.default_rng(1))
+    for options in ({}, {"metric": "partial_auc", "tpr_range": (0.8, 1.0)}):
+        same = metrics.compare_auc(y, a, a, method="obuchowski", **options)
+        assert (same.difference, same.pvalue) == (0.0, 1.0)
+        assert np.ptp(same.covariance) <= 1e-12
+
+
+def test_tpr_range_is_the_fpr_range_of_the_classes_changed():
+    y, a, b = two_models(300, np.random.default_rng(2))
+    options = {"metric": "partial_auc", "method": "obuchowski"}
+    by_tpr = metrics.compare_auc(y, a, b, tpr_range=(0.7, 0.9), **options)
+    by_fpr = metrics.compare_auc(~y, -a, -b, fpr_range=(1 - 0.9, 1 - 0.7), **options)
+    np.testing.assert_allclose(by_tpr.covariance, by_fpr.covariance, rtol=1e-12)
+    alone = metrics.auc_inference(y, a, tpr_range=(0.7, 0.9), **options)
+    assert alone.variance == pytest.approx(by_tpr.covariance[0, 0], rel=1e-12)
+
+
+def test_weights_are_repetitions():
+    y, a, b = two_models(90, np.random.default_rng(3))
+    w = np.random.default_rng(4).integers(0, 4, size=90)
+    options = {"metric": "partial_auc", "fpr_range": (0.0, 0.3), "method": "obuchowski"}
+    weighted = metrics.compare_auc(y, a, b, sample_weight=w, **options)
+    repeated = metrics.compare_auc(*(np.repeat(v, w) for v in (y, a, b)), **options)
+    np.testing.assert_allclose(weighted.covariance, repeated.covariance, rtol=1e-9)

@@ -1,0 +1,95 @@
+"""Bad input to the measures: an error that names the argument, the value and the way out; no silent number."""
+
+import numpy as np
+import pytest
+
+from rocmax import metrics
+
+Y = np.arange(30) % 3 == 0
+S = np.random.default_rng(0).normal(size=30) + Y
+
+
+def spoiled(value, index=4):
+    return np.where(np.arange(30) == index, value, S)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.compare_auc(Y, S, spoiled(np.nan)), "score_b must be finite, got nan at index 4"),
+        (lambda: metrics.compare_auc(Y, spoiled(np.inf), S), "score_a must be finite, got inf at index 4"),
+        (lambda: metrics.compare_auc(Y, S, spoiled(np.nan), method="bootstrap"), "score_b must be finite"),
+        (lambda: metrics.compare_auc(Y, S, spoiled(np.nan), y_true_b=Y), "score_b must be finite, got nan at index 4"),
+        (lambda: metrics.compare_auc(Y, S, S, y_true_b=np.zeros(30)), "y_true_b has one class only: all 30 labels are"),
+        (lambda: metrics.compare_auc(Y, S, S, y_true_b=Y[1:]), "score_b has 30 samples, y_true_b has 29"),
+        (lambda: metrics.auc_inference(Y, [S, S]), "y_score has 2 samples, y_true has 30; .* pass its transpose"),
+        (lambda: metrics.auc_inference(Y, np.empty((30, 0))), r"y_score must have shape .*, got \(30, 0\)"),
+        (lambda: metrics.auc_inference(Y, np.ma.masked_less(S, 0)), "y_score has .* masked values; leave those"),
+        (
+            lambda: metrics.roc_curve(Y.astype(int), S, pos_label=7),
+            "pos_label=7 does not occur in y_true; it holds 0, 1",
+        ),
+        (
+            lambda: metrics.auc_inference(Y, S, groups=[None, *range(29)]),
+            "groups has no name for the sample at index 0",
+        ),
+        (lambda: metrics.auc_inference(Y, S, groups=spoiled(np.nan)), "groups has no name for the sample at index 4"),
+        (lambda: metrics.auc_inference(Y, S, groups=range(3)), r"groups must have shape \(30,\), got \(3,\)"),
+        (lambda: metrics.cross_validated_auc(Y, S, fold=Y * 1), "fold 0 holds one class only"),
+        (lambda: metrics.margin_auc_score(Y, S, margin="wide"), "margin must be a finite number .* got 'wide'"),
+        (lambda: metrics.sroc_curve(Y, S, n_points=10**9), "n_points must be an integer from 2 to"),
+        (lambda: metrics.tpr_at_fpr_scorer("low"), r"fpr must be a number in \[0, 1\], got 'low'"),
+        (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=[0.1]), r"fpr must be a number in \[0, 1\], got \[0.1\]"),
+        (lambda: metrics.partial_auc_score(Y, S, fpr_range={0, 0.5}), "fpr_range must be a pair of numbers"),
+        (lambda: metrics.partial_auc_scorer(("0", ".1")), "fpr_range must be a pair of numbers"),
+        (lambda: metrics.partial_auc_score(Y, S, normalize=np.array(["width", "x"])), "normalize must be one of"),
+        (lambda: metrics.auc_inference(Y, S, confidence_level="95"), "confidence_level must be a number .* got '95'"),
+        (lambda: metrics.compare_models(Y, np.c_[S, S], contrast=["a", "b"]), "contrast must be finite numbers of"),
+        (lambda: metrics.auc_power(0.7, n_pos="many", n_neg=3), "n_pos must be a number of at least 1, got 'many'"),
+        (
+            lambda: metrics.auc_inference(np.arange(30) < 1, S, method="bootstrap"),
+            "y_true has 1 positive sample: drawn",
+        ),
+        (lambda: metrics.auc_inference(np.arange(30) < 1, S), "y_true has 1 positive .* method='newcombe' gives"),
+        (lambda: metrics.compare_auc(Y, S, S, y_true_b=Y, method="obuchowski"), "method='obuchowski' needs paired"),
+    ],
+)
+def test_what_is_wrong_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200, 1e308])
+@pytest.mark.parametrize(
+    "measure",
+    [
+        metrics.partial_auc_score,
+        metrics.scored_auc_score,
+        metrics.auc_inference,
+        lambda y, s, sample_weight: metrics.compare_auc(y, s, -s, sample_weight=sample_weight),
+        lambda y, s, sample_weight: metrics.auc_inference(y, s, sample_weight=sample_weight, method="newcombe"),
+        lambda y, s, sample_weight: metrics.auc_inference(y, s, sample_weight=sample_weight, method="bootstrap"),
+    ],
+)
+def test_weights_beyond_the_numbers_are_refused(measure, scale):
+    with pytest.raises(ValueError, match=r"sample_weight must be of a size|a variance needs two"):
+        measure(Y, S, sample_weight=np.full(30, scale))
+
+
+def test_ranked_weights_are_whole_and_finite():
+    for bad, message in ((np.inf, "sample_weight must be finite, got inf at index 4"), (0.5, "whole numbers")):
+        with pytest.raises(ValueError, match=message):
+            metrics.partial_auc_score(Y, S, method="ranked", sample_weight=np.where(np.arange(30) == 4, bad, 1.0))
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "bootstrap", "n_resamples": 20}, {"metric": "partial_auc"}])
+def test_an_interval_without_width_is_said(options):
+    with pytest.warns(UserWarning, match="an interval has no width"):
+        found = metrics.auc_inference([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], **options)
+    assert found.confidence_interval == (1.0, 1.0)
+
+
+def test_a_difference_without_variance_is_said():
+    with pytest.warns(UserWarning, match="the difference of 1 has a variance of 0"):
+        found = metrics.compare_auc([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0])
+    assert found.pvalue == 0
