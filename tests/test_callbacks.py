@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from rocmax import AUCSVC, PartialAUCSVC, PartialAUCSVCCV
 
@@ -84,7 +84,7 @@ def test_every_step_has_a_model(data, name):
 
 def test_folds_and_the_refit_are_parts_of_a_search(data):
     recorder, weight = Recorder(), np.arange(N_SAMPLES) % 3
-    model = PartialAUCSVCCV((0.0, 0.3), Cs=[0.1, 1.0], cv=3, n_jobs=2).set_callbacks(recorder)
+    model = PartialAUCSVCCV((0.0, 0.3), Cs=[0.1, 1.0], cv=StratifiedKFold(3), n_jobs=2).set_callbacks(recorder)
     model.fit(*data, sample_weight=weight)
     names = [context.task_name for context in recorder.begun]
     assert {name: names.count(name) for name in ("validation", "fold", "refit")} == {

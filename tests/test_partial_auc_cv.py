@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -127,6 +127,24 @@ def test_the_logistic_risk_is_convex_and_takes_its_own_intercept():
         assert oracle(s + 3.0).value == pytest.approx(value, abs=1e-9)
         for t in points:
             assert oracle(t).value >= value + coef @ (t - s) - 1e-6 * max(1.0, np.abs(t - s).max() * 1e-3)
+
+
+def test_few_samples_are_validated_again_and_again(data):
+    X, y = data[0][:300], data[1][:300]
+    model = PartialAUCSVCCV((0.0, 0.2), Cs=[1.0, 10.0], cv=3).fit(X, y)
+    folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
+    each = PartialAUCSVCCV((0.0, 0.2), Cs=[1.0, 10.0], cv=folds).fit(X, y)
+    for name, scores in model.scores_.items():
+        np.testing.assert_allclose(scores, each.scores_[name].reshape(4, 3, 2).mean(axis=0), atol=1e-12)
+    assert (model.surrogate_, model.C_) == (each.surrogate_, each.C_)
+
+
+def test_a_range_of_few_negatives_is_not_learnt_from(data):
+    X, y = data[0][:300], data[1][:300]
+    few = 9.0 / np.count_nonzero(y == 0)
+    assert set(PartialAUCSVCCV((0.0, few), Cs=[1.0], cv=2).fit(X, y).scores_) == {"auc", "logistic"}
+    fixed = PartialAUCSVCCV((0.0, few), surrogate="ramp", Cs=[1.0], cv=2).fit(X, y)
+    assert fixed.surrogate_ == "ramp" and fixed.coef_.any()
 
 
 def test_threads_do_not_change_the_choice(data):

@@ -12,7 +12,7 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax._validation import check_choice, check_count, check_fpr_range, check_positive
 from rocmax.estimators._callbacks import Steps, Task, run
-from rocmax.estimators._folds import Fold, Validation
+from rocmax.estimators._folds import Fold, Validation, split
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
@@ -24,6 +24,8 @@ from rocmax.solvers import Model, SolverResult
 # little from one sample to the next, then those that learn from the few negatives of the range.
 _STEADY = ("auc", "logistic")
 _CANDIDATES = (*_STEADY, "tight", "ramp")
+# With fewer negatives in the range than this there is nothing in it to learn from, and the latter are left out.
+_FEWEST_NEGATIVES = 10
 
 
 class PartialAUCSVCCV(PartialAUCModel):
@@ -42,10 +44,12 @@ class PartialAUCSVCCV(PartialAUCModel):
         "auto" lets the validation choose. On a partial range its candidates are training on the full range, "auc", and
         logistic regression, "logistic" (C weighs the mean log loss there), both of which learn from all samples; and
         "tight" and "ramp", which learn from the few negatives of the range. One of these has to beat the better of
-        the first two by more than a standard error of the difference over the folds [1]_; so small samples get a model
-        that is seldom worse than either, large ones the gain on the range. On the full range "auto" is "tight".
+        the first two by more than a standard error of the difference over the folds [1]_, and is not tried with fewer
+        than ten negatives in the range; so small samples get a model that is seldom worse than the first two, large
+        ones the gain on the range. On the full range "auto" is "tight".
     cv : int, cross-validation generator or iterable, default=5
-        Folds as in scikit-learn; a number means stratified ones, in the order of the samples.
+        Folds as in scikit-learn. A number means stratified ones, in the order of the samples; with fewer than 1,000
+        samples they are drawn at random, again and again up to four times, and their scores averaged.
     scoring : str or callable, default=None
         A scikit-learn scorer; by default the partial AUC on `fpr_range` (area under the curve over its width).
     selection : {"best", "one-standard-error"}, default="best"
@@ -60,7 +64,7 @@ class PartialAUCSVCCV(PartialAUCModel):
     surrogate_ : str
         The chosen surrogate.
     scores_ : dict of ndarray of shape (n_folds, n_Cs)
-        Validation scores by surrogate.
+        Validation scores by surrogate; where the folds were repeated, means over the repeats.
     Cs_ : ndarray of shape (n_Cs,)
         The values of C, ascending, in the order of the columns of `scores_`.
     coef_, intercept_, classes_, objective_, dual_gap_, n_iter_, history_, n_features_in_, feature_names_in_
@@ -134,7 +138,6 @@ class PartialAUCSVCCV(PartialAUCModel):
         """
         fpr_range = check_fpr_range(self.fpr_range)
         surrogate = check_surrogate(self.surrogate, fpr_range)
-        surrogates = _CANDIDATES if self.surrogate == "auto" and fpr_range != FULL else (surrogate,)
         Cs = check_Cs(self.Cs)
         selection = check_choice("selection", self.selection, ("best", "one-standard-error"))
         check_positive("tol", self.tol), check_count("max_iter", self.max_iter), check_threshold(self.threshold)
@@ -142,7 +145,11 @@ class PartialAUCSVCCV(PartialAUCModel):
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, params)
-        folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **split_params))
+        surrogates: tuple[str, ...] = (surrogate,)
+        if self.surrogate == "auto" and fpr_range != FULL:
+            in_range = np.count_nonzero(~positive) * (fpr_range[1] - fpr_range[0])
+            surrogates = _CANDIDATES if in_range >= _FEWEST_NEGATIVES else _STEADY
+        folds, repeats = split(self.cv, X, labels, split_params)
         correction = _correction(folds)
         validation = Validation(self, X, positive, weight, folds=folds, score_params=score_params)
         self.Cs_ = np.array(Cs)
@@ -154,7 +161,8 @@ class PartialAUCSVCCV(PartialAUCModel):
             part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
             scores = validation.scores(surrogates, Cs, threads, part)
             part.end()
-            self.scores_ = {name: scores[:, k] for k, name in enumerate(surrogates)}
+            mean = scores.reshape(repeats, -1, *scores.shape[1:]).mean(axis=0)
+            self.scores_ = {name: mean[:, k] for k, name in enumerate(surrogates)}
             steady = [k for k, name in enumerate(surrogates) if name in _STEADY]
             chosen, column = _choose(scores, selection, steady, correction)
             self.C_ = Cs[column]
