@@ -90,9 +90,9 @@ def test_the_ramp_falls_and_its_majorant_is_certified(fpr_range, C):
     assert found.objective == pytest.approx(objective(found.model), rel=1e-9)
     assert found.objective <= objective(start)
     again = minimise_difference(
-        Ramp(fpr_range).bind(problem, 1), design, C, tol=1e-4, max_iter=3000, start=found.lowest.model
+        Ramp(fpr_range).bind(problem, 1), design, C, tol=1e-4, max_iter=3000, start=found.lowest
     )
-    assert again.lowest.objective <= objective(found.lowest.model) * (1 + 1e-12)
+    assert again.lowest_objective <= objective(found.lowest) * (1 + 1e-12)
 
 
 def test_scores_and_norms_of_a_model_stay_exact():

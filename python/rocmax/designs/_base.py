@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from rocmax._typing import F64, Rows
+from rocmax._typing import F64, Coefs, Rows
 from rocmax.designs._dask import DaskDesign
 from rocmax.designs._linear import DenseDesign, SparseDesign
 from rocmax.designs._memmap import MemmapDesign
@@ -25,8 +25,8 @@ class Design(Protocol):
         """Return X v, one score for each sample: shape (dim,) to (n_samples,)."""
         ...
 
-    def adjoint(self, coefs: F64, /) -> F64:
-        """Return X' a for each row a: shape (k, n_samples) to (k, dim)."""
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        """Return X' a for each row a: shape (k, n_samples), or a list of k rows, to (k, dim)."""
         ...
 
     def inner(self, u: F64, v: F64, /) -> F64:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._typing import F64, Rows
+from rocmax._typing import F64, Coefs, Rows
 from rocmax.designs._linear import DenseDesign
 
 
@@ -20,12 +20,13 @@ class DaskDesign:
         self._X = X.rechunk({1: -1})
 
     def scores(self, vector: F64, /) -> F64:
-        return np.asarray(self._X.dot(vector.astype(self._X.dtype, copy=False)).compute(), dtype=np.float64)
+        scores = self._X.dot(vector.astype(self._X.dtype, copy=False)).compute()
+        return np.require(scores, np.float64, ["C", "A"])  # what comes over the network may lie anywhere in its message
 
-    def adjoint(self, coefs: F64, /) -> F64:
+    def adjoint(self, coefs: Coefs, /) -> F64:
         import dask.array as da
 
-        rows = da.from_array(coefs.astype(self._X.dtype, copy=False), chunks=(-1, self._X.chunks[0]))
+        rows = da.from_array(np.array(coefs, dtype=self._X.dtype), chunks=(-1, self._X.chunks[0]))
         return np.asarray(rows.dot(self._X).compute(), dtype=np.float64)
 
     def inner(self, u: F64, v: F64, /) -> F64:

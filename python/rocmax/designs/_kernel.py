@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from rocmax._memory import require_memory
-from rocmax._typing import F64, AnyArray, Rows
+from rocmax._typing import F64, AnyArray, Coefs, Rows
 
 if TYPE_CHECKING:
     from rocmax.designs._base import Design
@@ -160,7 +160,8 @@ class KernelDesign:
     def scores(self, vector: F64, /) -> F64:
         return vector[self.n_samples :].copy()
 
-    def adjoint(self, coefs: F64, /) -> F64:
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        coefs = np.asarray(coefs)
         return np.hstack([coefs, self._product(coefs)])
 
     def inner(self, u: F64, v: F64, /) -> F64:
@@ -193,8 +194,8 @@ class DualDesign:
     def scores(self, vector: F64, /) -> F64:
         return self._design.scores(vector[self.n_samples :])
 
-    def adjoint(self, coefs: F64, /) -> F64:
-        return np.hstack([coefs, self._design.adjoint(coefs)])
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        return np.hstack([np.asarray(coefs), self._design.adjoint(coefs)])
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return self._design.inner(u[:, self.n_samples :], v[:, self.n_samples :])

@@ -1,11 +1,15 @@
 """Linear designs: vectors are feature weights, inner products are the ordinary ones."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rocmax._typing import F64, AnyArray, Rows
+from rocmax._typing import F64, AnyArray, Coefs, Rows
+
+# Samples multiplied at a time: all that is made beside the features and the results has so many rows.
+_ROWS = 1 << 14
 
 
 class _LinearDesign:
@@ -20,16 +24,23 @@ class _LinearDesign:
 class DenseDesign(_LinearDesign):
     """A two-dimensional ndarray in any order; float32 features are multiplied as float32, never copied up.
 
-    Each product is one BLAS call and one pass over X.
+    Each product is one pass over X, in BLAS calls for a few thousand rows each.
     """
 
     _X: AnyArray
 
     def scores(self, vector: F64, /) -> F64:
-        return np.asarray(self._X @ vector.astype(self._X.dtype, copy=False), dtype=np.float64)
+        vector = vector.astype(self._X.dtype, copy=False)
+        scores = np.empty(self.n_samples)
+        for rows in _some_rows(self.n_samples):
+            scores[rows] = self._X[rows] @ vector
+        return scores
 
-    def adjoint(self, coefs: F64, /) -> F64:
-        return np.asarray(coefs.astype(self._X.dtype, copy=False) @ self._X, dtype=np.float64)
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        vectors = np.zeros((len(coefs), self.dim))
+        for rows in _some_rows(self.n_samples):
+            vectors += coefs_of(coefs, rows, self._X.dtype) @ self._X[rows]
+        return vectors
 
     def rows(self, index: Rows, /) -> "DenseDesign":
         return DenseDesign(self._X[index])
@@ -45,8 +56,18 @@ class SparseDesign(_LinearDesign):
     def scores(self, vector: F64, /) -> F64:
         return np.asarray(self._X @ vector, dtype=np.float64)
 
-    def adjoint(self, coefs: F64, /) -> F64:
-        return np.ascontiguousarray((self._Xt @ coefs.T).T, dtype=np.float64)
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        # Side by side, as the product reads them.
+        return np.ascontiguousarray((self._Xt @ np.stack(list(coefs), axis=1)).T, dtype=np.float64)
 
     def rows(self, index: Rows, /) -> "SparseDesign":
         return SparseDesign(self._X[index])
+
+
+def coefs_of(coefs: Coefs, rows: slice, dtype: Any) -> AnyArray:
+    """Return the coefficients of some samples, one vector a row, in the type of the features."""
+    return np.array([coef[rows] for coef in coefs], dtype=dtype)
+
+
+def _some_rows(n_samples: int) -> Iterator[slice]:
+    return (slice(first, min(first + _ROWS, n_samples)) for first in range(0, n_samples, _ROWS))

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rocmax._typing import F64, AnyArray, Rows
-from rocmax.designs._linear import DenseDesign
+from rocmax._typing import F64, AnyArray, Coefs, Rows
+from rocmax.designs._linear import DenseDesign, coefs_of
 
 # Bytes of the file mapped in at a time.
 _BLOCK = 1 << 26
@@ -29,10 +29,10 @@ class MemmapDesign:
             scores[rows] += block @ vector[columns].astype(block.dtype, copy=False)
         return scores
 
-    def adjoint(self, coefs: F64, /) -> F64:
+    def adjoint(self, coefs: Coefs, /) -> F64:
         vectors = np.zeros((len(coefs), self.dim))
         for rows, columns, block in blocks(self._X):
-            vectors[:, columns] += coefs[:, rows].astype(block.dtype, copy=False) @ block
+            vectors[:, columns] += coefs_of(coefs, rows, block.dtype) @ block
         return vectors
 
     def inner(self, u: F64, v: F64, /) -> F64:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from rocmax._memory import require_memory
-from rocmax._typing import F64, AnyArray, Bool, Rows
+from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
 
 if TYPE_CHECKING:
     from rocmax.designs._base import Design
@@ -69,7 +69,7 @@ class StructuredDesign:
     def scores(self, vector: F64, /) -> F64:
         return self._design.scores(vector)
 
-    def adjoint(self, coefs: F64, /) -> F64:
+    def adjoint(self, coefs: Coefs, /) -> F64:
         return np.ascontiguousarray(cho_solve(self._factor, self._design.adjoint(coefs).T).T)
 
     def inner(self, u: F64, v: F64, /) -> F64:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rocmax._typing import F64, AnyArray
+from rocmax._typing import F64, Bool
 from rocmax.solvers import Model, Progress
 
 try:
@@ -88,7 +88,7 @@ def run(
     train: Callable[[Task], T],
     estimator: Any,
     X: Any,
-    y: AnyArray,
+    positive: Bool,
     weight: F64 | None,
     *,
     n_subtasks: int | None = None,
@@ -101,6 +101,7 @@ def run(
     def watched(estimator: Any) -> T:
         context = estimator._init_callback_context(max_subtasks=n_subtasks)
         metadata = None if weight is None else {"sample_weight": weight}
+        y = estimator.classes_[positive.astype(int)]
         task = Task(estimator, context, {"X": X, "y": y, "metadata": metadata})
         found = train(task)
         task.end(dict)

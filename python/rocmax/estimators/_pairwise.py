@@ -268,7 +268,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             self.__dict__.update(attributes(result.model))
             return result
 
-        result = run(train, self, X, self.classes_[positive.astype(int)], None)
+        result = run(train, self, X, positive, None)
         self._warn(result)
         if self.verbose:
             print(f"AUCSVC: {self.n_iter_} steps, objective {self.objective_:.6g}, gap {self.dual_gap_:.2g}")
@@ -345,7 +345,7 @@ def _by_cuts(
     # The weights may stem from a larger C that was explored.
     bundle.minimise(C, Tilt(design), tol=1e-3 * tol * result.objective)
     objective = Objective(oracle, design, C)
-    result = leave_zero(result, objective, [result.ranker.model, mean_difference(objective, positive, None)], tol)
+    result = leave_zero(result, objective, [result.ranker.vector, mean_difference(objective, positive, None)], tol)
     coefs = bundle.vectors[:, : design.n_samples]
     if isinstance(oracle, PairHinge):
         return result, ListedMultipliers(oracle.i, oracle.j, oracle.multipliers(bundle.weights, coefs), len(positive))
@@ -372,15 +372,15 @@ def _by_pairs(
     objective = Objective(oracle, design, C)
     value, found = objective(model)
     bound = float(values.sum()) - 0.5 * model.norm
-    candidate = Candidate(value, found.partial_auc, model)
     result = SolverResult(
         model=model,
         objective=value,
         bound=bound,
         zero_objective=objective(objective.zero())[0],
         partial_auc=found.partial_auc,
-        lowest=candidate,
-        ranker=candidate,
+        lowest=model,
+        lowest_objective=value,
+        ranker=Candidate(value, found.partial_auc, vector),
         n_iter=1,
         history=[Progress(value, bound, found.partial_auc)],
     )

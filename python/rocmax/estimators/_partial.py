@@ -209,7 +209,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
                 self._coefs = result.model.vector[: len(positive)].copy()
             return result
 
-        result = run(train, self, X, self.classes_[positive.astype(int)], weight)
+        result = run(train, self, X, positive, weight)
         self._warn(result, C)
         if self.verbose:
             print(

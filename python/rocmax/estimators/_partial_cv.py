@@ -151,6 +151,7 @@ class PartialAUCSVCCV(PartialAUCModel):
             surrogates = _CANDIDATES if in_range >= _FEWEST_NEGATIVES else _STEADY
         folds, repeats = split(self.cv, X, labels, split_params)
         correction = _correction(folds)
+        del labels
         validation = Validation(self, X, positive, weight, folds=folds, score_params=score_params)
         self.Cs_ = np.array(Cs)
 
@@ -175,7 +176,7 @@ class PartialAUCSVCCV(PartialAUCModel):
             part.end(dict)
             return result, float(scores[:, chosen, column].mean())
 
-        result, score = run(train, self, X, labels, weight, n_subtasks=2)
+        result, score = run(train, self, X, positive, weight, n_subtasks=2)
         self._warn(result, self.C_)
         if self.verbose:
             print(

@@ -100,12 +100,12 @@ def partial_auc_path(
     threads = n_threads(n_jobs)
     X, positive, weight = PartialAUCSVC()._validate_weighted(X, y, sample_weight)
     training = Training(X, positive, fpr_range, threads, weight=weight)
-    results = list(training.path(surrogate, ascending, tol=tol, max_iter=max_iter))
-    return PartialAUCPath(
-        Cs=np.array(ascending),
-        coefs=np.array([result.model.vector for result in results]),
-        objectives=np.array([result.objective for result in results]),
-        dual_gaps=np.array([result.gap for result in results]),
-        partial_aucs=np.array([result.partial_auc for result in results]),
-        n_iters=np.array([float(result.n_iter) for result in results]),
+    # Results hold scores, models of the path their vectors alone.
+    coefs, numbers = zip(
+        *(
+            (result.model.vector, (result.objective, result.gap, result.partial_auc, float(result.n_iter)))
+            for result in training.path(surrogate, ascending, tol=tol, max_iter=max_iter)
+        ),
+        strict=True,
     )
+    return PartialAUCPath(np.array(ascending), np.array(coefs), *np.array(numbers).T.copy())

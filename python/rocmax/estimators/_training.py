@@ -72,7 +72,7 @@ class Training:
         self._problem = _core.Problem(positive, weight)
         self._fpr_range = fpr_range
         self._n_threads = n_threads
-        self._logistic: Model | None = None
+        self._logistic: F64 | None = None
         self._known: dict[str, tuple[Oracle | Difference, Bundle]] = {}
 
     def path(
@@ -82,7 +82,7 @@ class Training:
         start = None
         for C in Cs:
             result = self.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=callback)
-            start = result.lowest.model
+            start = result.lowest
             yield result
 
     def fit(
@@ -107,15 +107,14 @@ class Training:
             objective = Objective(risk, self._design, C)
             return self._leave_zero(self._fit_convex(surrogate, C, tol, max_iter, start, callback), objective, tol)
         objective = Objective(risk.whole, self._design, C)
-        known = [start] if descend and start is not None and start.norm > 0 else self._starts(C, tol, max_iter)
-        starts = [_rescaled(objective, model) for model in known]
+        known = [start.vector] if descend and start is not None and start.norm > 0 else self._starts(C, tol, max_iter)
         result = minimise_difference(
             risk,
             self._design,
             C,
             tol=tol,
             max_iter=max_iter,
-            start=min(starts, key=lambda model: objective(model)[0]),
+            start=_best_multiple(objective, known),
             bundle=bundle,
             callback=callback,
         )
@@ -125,28 +124,28 @@ class Training:
         """Return the result, its model another one where it is zero."""
         if result.model.norm > 0:
             return result
-        directions = [result.ranker.model, mean_difference(objective, self._labels, self._weight)]
+        directions = [result.ranker.vector, mean_difference(objective, self._labels, self._weight)]
         return leave_zero(result, objective, directions + [m for m in (self._logistic,) if m is not None], tol)
 
     def model(self, vector: F64) -> Model:
         """Return the model of a vector of the design."""
         return Model.of(vector, self._design)
 
-    def _starts(self, C: float, tol: float, max_iter: int) -> list[Model]:
-        """Return models that rank the whole range well: of full-range training, and of logistic regression."""
-        models = [self._fit_convex("auc", C, max(tol, _START_TOL), max_iter, None, None).lowest.model]
+    def _starts(self, C: float, tol: float, max_iter: int) -> list[F64]:
+        """Return vectors that rank the whole range well: of full-range training, and of logistic regression."""
+        vectors = [self._fit_convex("auc", C, max(tol, _START_TOL), max_iter, None, None).lowest.vector]
         if self._logistic is None:
             self._logistic = self._regression(1.0)
-        return models + ([] if self._logistic is None else [self._logistic])
+        return vectors + ([] if self._logistic is None else [self._logistic])
 
-    def _regression(self, C: float) -> Model | None:
+    def _regression(self, C: float) -> F64 | None:
         """Return scikit-learn's logistic regression, C there a weight of the sum; None if X is not in memory."""
         if not isinstance(self._X, np.ndarray | sp.sparray) or isinstance(self._X, np.memmap):
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             fitted = LogisticRegression(C=C).fit(self._X, self._labels, self._weight)
-        return self.model(fitted.coef_[0].astype(np.float64))
+        return np.asarray(fitted.coef_[0], dtype=np.float64)
 
     def _fit_convex(
         self, surrogate: str, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None
@@ -156,10 +155,12 @@ class Training:
         steps_before = 0
         if surrogate == "logistic":  # solved but for the certificate, which takes one plane or a few
             total = float(len(self._labels) if self._weight is None else self._weight.sum())
-            start = self._regression(C / total) or start
+            vector = self._regression(C / total)
+            start = start if vector is None else self.model(vector)
         if start is None and C > _DIRECT_C:
             lower = self._fit_convex(surrogate, C / _STEP_C, _STEP_TOL * tol, max_iter, None, callback)
-            start, steps_before = lower.lowest.model, lower.n_iter
+            start, steps_before = lower.lowest, lower.n_iter
+            del lower
         result = minimise_convex(
             oracle,
             self._design,
@@ -181,7 +182,12 @@ class Training:
         return self._known[surrogate]
 
 
-def _rescaled(objective: Objective, model: Model) -> Model:
-    """Return the best of the model's multiples by powers of two: what matters here is its direction."""
-    ray = Ray(objective, objective.zero(), model.vector)
-    return ray.model(min((2.0**k for k in range(-3, 5)), key=lambda step: ray.point(step).value))
+def _best_multiple(objective: Objective, vectors: list[F64]) -> Model:
+    """Return the best of the vectors' multiples by powers of two: what matters of a start is its direction."""
+    found = []
+    for vector in vectors:
+        ray = Ray(objective, objective.zero(), vector)
+        found.append(min((ray.point(2.0**k).value, 2.0**k) for k in range(-3, 5)))
+        del ray
+    (_, step), vector = min(zip(found, vectors, strict=True), key=lambda pair: pair[0])
+    return Model.of(step * vector, objective.design)

@@ -7,6 +7,9 @@ import numpy as np
 
 from rocmax._typing import F64, Bool, Rows
 
+# Rows looked at together.
+_ROWS = 1 << 16
+
 Product = Callable[[F64], F64]
 # Of the negatives: the score of which half counts, the stretch over which the share rises, the share of a tie.
 Selection = tuple[float, float, float]
@@ -35,14 +38,18 @@ class Curvature:
 
         Half of the rows are positives, the others negatives that have a share, as far as there are so many.
         """
-        positives, pos_share = _draw(np.flatnonzero(self._labels), size // 2, rng)
+        positives, pos_share = _draw(lambda rows: self._labels[rows], len(self._labels), size // 2, rng)
         positives = positives[np.argsort(self._scores[positives])]
         rows = [positives]
         parts: list[tuple[float, slice, Callable[[F64, F64], F64]]] = []
         first = len(positives)
         for scale, margin, selection in self._hinges:
-            counts = ~self._labels & (self._scores >= selection[0] - 0.5 * selection[1])
-            negatives, neg_share = _draw(np.flatnonzero(counts), size // (2 * len(self._hinges)), rng)
+            lowest = selection[0] - 0.5 * selection[1]
+
+            def counts(rows: slice, lowest: float = lowest) -> Bool:
+                return np.asarray(~self._labels[rows] & (self._scores[rows] >= lowest))
+
+            negatives, neg_share = _draw(counts, len(self._labels), size // (2 * len(self._hinges)), rng)
             product = _springs(self._scores[positives], self._scores[negatives], (margin, self._width), selection)
             weight = scale / (self._width * pos_share * neg_share)
             parts.append((weight, slice(first, first + len(negatives)), product))
@@ -61,11 +68,19 @@ class Curvature:
         return np.concatenate(rows), apply
 
 
-def _draw(rows: Rows, size: int, rng: np.random.Generator) -> tuple[Rows, float]:
-    """Return up to `size` of the rows, and their share."""
-    if len(rows) <= size:
-        return rows, 1.0
-    return rng.choice(rows, size, replace=False, shuffle=False), size / len(rows)
+def _draw(wanted: Callable[[slice], Bool], n_rows: int, size: int, rng: np.random.Generator) -> tuple[Rows, float]:
+    """Return up to `size` of the wanted rows, ascending, and their share; looks at some rows at a time."""
+    blocks = [slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS)]
+    ends = np.cumsum([0, *(np.count_nonzero(wanted(block)) for block in blocks)])
+    total = int(ends[-1])
+    size = min(size, total)
+    drawn = np.arange(total) if size == total else np.sort(rng.choice(total, size, replace=False, shuffle=False))
+    parts = [
+        block.start + np.flatnonzero(wanted(block))[part - first]
+        for block, first, part in zip(blocks, ends, np.split(drawn, np.searchsorted(drawn, ends[1:-1])), strict=False)
+        if len(part)
+    ]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp), size / max(total, 1)
 
 
 def _springs(pos: F64, neg: F64, hinge: tuple[float, float], selection: Selection) -> Callable[[F64, F64], F64]:

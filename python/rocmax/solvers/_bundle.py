@@ -85,20 +85,18 @@ class Bundle:
 
 
 class Tilt:
-    """A linear function offset + <vector, w> taken off the risk; `coef` is the same over scores.
+    """A linear function offset + <vector, w> taken off the risk.
 
     In the convex-concave procedure it is the concave part, linearised.
     """
 
-    def __init__(self, design: Design, coef: F64 | None = None, offset: float = 0.0) -> None:
-        self.coef = coef
-        self.offset = offset
-        self.vector = None if coef is None else design.adjoint(coef[None])[0]
+    def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0) -> None:
+        self._design, self.vector, self.offset = design, vector, offset
 
-    def lean(self, coef: F64) -> F64:
-        """Return the derivative over scores of the tilted risk, given that of the risk."""
-        return coef if self.coef is None else coef - self.coef
+    def slope(self, direction: F64) -> float:
+        """Return its derivative along a direction."""
+        return 0.0 if self.vector is None else float(self._design.inner(self.vector[None], direction[None])[0, 0])
 
-    def at(self, scores: F64) -> float:
-        """Return its value at the model with these scores."""
-        return self.offset + (0.0 if self.coef is None else float(self.coef @ scores))
+    def at(self, vector: F64) -> float:
+        """Return its value at a vector."""
+        return self.offset + self.slope(vector)

@@ -24,11 +24,11 @@ class Model(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A model and how good it is."""
+    """The vector of a model and how good it is; its scores, one for each sample, are made anew if they are needed."""
 
     objective: float
     partial_auc: float
-    model: Model
+    vector: F64
 
 
 class Candidates:
@@ -60,9 +60,9 @@ class Candidates:
         beaten = any(c.objective <= objective and c.partial_auc >= partial_auc for c in self._front)
         return not beaten or self._ranker is None or partial_auc > self._ranker.partial_auc
 
-    def add(self, objective: float, partial_auc: float, model: Model) -> None:
+    def add(self, objective: float, partial_auc: float, vector: F64) -> None:
         """Keep a wanted model and drop those it beats."""
-        new = Candidate(objective, partial_auc, model)
+        new = Candidate(objective, partial_auc, vector)
         if self._ranker is None or partial_auc > self._ranker.partial_auc:
             self._ranker = new
         front = [c for c in self._front if c.objective < objective or c.partial_auc > partial_auc]

@@ -60,7 +60,9 @@ def minimise_difference(
     history: list[Progress] = []
     while True:
         concave = risk.concave(model.scores)
-        tilt = Tilt(design, concave.coef, concave.value - float(concave.coef @ model.scores))
+        offset = concave.value - float(concave.coef @ model.scores)
+        tilt = Tilt(design, design.adjoint([concave.coef])[0], offset)
+        del concave
 
         def enough(now: float, bound: float, before: float = value) -> bool:
             return before - now >= _ENOUGH * (before - bound)
@@ -79,8 +81,8 @@ def minimise_difference(
             explore=False,
         )
         history += step.history
-        settled = not enough(step.lowest.objective, step.bound)
-        before, (model, value) = value, _follow(Ray(whole, model, step.lowest.model.vector), value)
+        settled = not enough(step.lowest_objective, step.bound)
+        before, (model, value) = value, _follow(Ray(whole, model, step.lowest.vector), value)
         if (settled and before - value <= _STALLED * tol * before) or len(history) >= max_iter:
             return replace(
                 step,

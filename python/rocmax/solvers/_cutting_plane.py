@@ -1,7 +1,7 @@
 """Cutting planes with an exact line search, for any convex risk and any design."""
 
 from collections.abc import Callable
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,11 +32,6 @@ class Cut(NamedTuple):
     offset: float
     coef: F64
 
-    @classmethod
-    def at(cls, found: Evaluation, scores: F64) -> Self:
-        """Return the cut that an evaluation at these scores gives."""
-        return cls(found.value - float(found.coef @ scores), found.coef)
-
 
 class Objective:
     """F(w) = 1/2|w|^2 + C (R(w) - tilt(w)) over models that carry their scores."""
@@ -52,41 +47,58 @@ class Objective:
     def __call__(self, model: Model) -> tuple[float, Evaluation]:
         """Return F and what the oracle found."""
         found = self.oracle(model.scores)
-        return 0.5 * model.norm + self.C * (found.value - self.tilt.at(model.scores)), found
+        return 0.5 * model.norm + self.C * (found.value - self.tilt.at(model.vector)), found
 
 
 class Ray:
-    """The models base + t (target - base): one product with the features serves them all."""
+    """The models base + t (target - base): one product with the features serves them all.
+
+    Holds three vectors over the samples: the scores of the base, their change, and those of the point looked at.
+    """
 
     def __init__(self, objective: Objective, base: Model, target: F64) -> None:
         self._objective, self.base = objective, base
-        self._direction = target - base.vector
-        self._change = objective.design.scores(self._direction)
-        pair = np.array([base.vector, self._direction])
-        self._along, self.curvature = objective.design.inner(pair, self._direction[None])[:, 0].tolist()
+        self.direction = target - base.vector
+        self._change = objective.design.scores(self.direction)
+        self._scores = np.empty_like(self._change)
+        pair = np.array([base.vector, self.direction])
+        along, curvature = objective.design.inner(pair, self.direction[None])[:, 0]
+        self._along, self.curvature = float(along), float(curvature)
+        self._tilt = objective.tilt.at(base.vector), objective.tilt.slope(self.direction)
+
+    def _norm(self, step: float) -> float:
+        return max(self.base.norm + step * (2.0 * self._along + step * self.curvature), 0.0)
+
+    def vector(self, step: float) -> F64:
+        """Return the vector at a step."""
+        return self.base.vector + step * self.direction
 
     def model(self, step: float) -> Model:
-        """Return the model at a step."""
-        norm = self.base.norm + step * (2.0 * self._along + step * self.curvature)
-        vector = self.base.vector + step * self._direction
-        return Model(vector, self.scores(step), max(norm, 0.0))
+        """Return the model at a step; its scores are in the memory of the ray, which is of no use afterwards."""
+        return Model(self.vector(step), self._move(step), self._norm(step))
 
-    def scores(self, step: float) -> F64:
-        """Return its scores."""
-        return self.base.scores + step * self._change
+    def _move(self, step: float) -> F64:
+        """Return the scores at a step, in place of those of the last."""
+        np.multiply(self._change, step, out=self._scores)
+        self._scores += self.base.scores
+        return self._scores
 
     def point(self, step: float) -> Point:
         """Evaluate the objective at a step."""
-        scores = self.scores(step)
-        found = self._objective.oracle(scores)
-        norm = self.base.norm + step * (2.0 * self._along + step * self.curvature)
-        value = 0.5 * norm + self._objective.C * (found.value - self._objective.tilt.at(scores))
-        return Point(step, value, self.slope(step, found), found)
+        found = self._objective.oracle(self._move(step))
+        at, lean = self._tilt
+        value = 0.5 * self._norm(step) + self._objective.C * (found.value - at - step * lean)
+        return Point(step, value, self.slope(step, float(found.coef @ self._change)), found)
 
-    def slope(self, step: float, found: Evaluation) -> float:
-        """Return the derivative of the objective at a step, given the evaluation there."""
-        risk = self._objective.tilt.lean(found.coef) @ self._change
-        return float(self._along + step * self.curvature + self._objective.C * risk)
+    def slope(self, step: float, of_risk: float) -> float:
+        """Return the derivative of the objective at a step, given that of the risk."""
+        return self._along + step * self.curvature + self._objective.C * (of_risk - self._tilt[1])
+
+    def cut(self, point: Point) -> Cut:
+        """Return the cut that the evaluation of a point gives."""
+        assert point.evaluation is not None
+        value, coef, _ = point.evaluation
+        return Cut(value - float(coef @ self.base.scores) - point.step * float(coef @ self._change), coef)
 
 
 def minimise_convex(
@@ -145,25 +157,30 @@ def minimise_convex(
     """
     objective = Objective(oracle, design, C, tilt)
     bundle = bundle or Bundle(design)
-    best = start or objective.zero()
-    value, found = objective(best)
     zero_objective = objective(objective.zero())[0]
+    best = start or objective.zero()
+    del start
+    value, found = objective(best)
     candidates = Candidates(tol)
-    candidates.add(value, found.partial_auc, best)
+    candidates.add(value, found.partial_auc, best.vector)
     bound = bundle.minimise(C, objective.tilt, tol=tol * abs(value))[1] if len(bundle) > 1 else -np.inf
     history: list[Progress] = []
     newton = Newton(objective)
     near = best
-    smoothed = newton.smooth(near, min(value - bound, C))
-    cuts = [Cut.at(found, best.scores)]
+    cuts = [Cut(found.value - float(found.coef @ best.scores), found.coef)]
+    at_best: int | None = 0  # which of them touches the risk at the best model, if one does
+    del found
     while True:
+        smoothed = newton.smooth(near, value - bound if history else min(value - bound, C))
         if smoothed is not None:
-            cuts.insert(0, Cut(smoothed.offset, smoothed.coef))
-        offsets, coefs = np.array([cut.offset for cut in cuts]), np.array([cut.coef for cut in cuts])
+            cuts.append(Cut(smoothed.offset, smoothed.coef))
+        vectors = design.adjoint([cut.coef for cut in cuts])
+        bundle.add(np.array([cut.offset for cut in cuts]), vectors)
         cuts.clear()
-        vectors = design.adjoint(coefs)
-        del coefs
-        bundle.add(offsets, vectors)
+        curvature = None if smoothed is None else smoothed.curvature
+        del smoothed
+        if at_best is not None:
+            subgradient = vectors[at_best]
         left = value - bound if history else tol * abs(value)
         while True:
             accuracy = max(_MASTER_TOL * left, 1e-15 * abs(value))
@@ -181,32 +198,34 @@ def minimise_convex(
             break
 
         target = None
-        if newton.judge(value - bound) and smoothed is not None and near is best:
-            target = newton.target(best, smoothed, vectors[0])
+        if newton.judge(value - bound) and curvature is not None and near is best:
+            target = newton.target(best, curvature, vectors[-1])
+        del curvature, near
         ray = Ray(objective, best, vector if target is None else target)
-        slope = ray.slope(0.0, found)
+        slope = ray.slope(0.0, _product(design, subgradient, ray.direction))
         if slope >= 0 and target is not None:
             newton.refused()
             ray = Ray(objective, best, vector)
-            slope = ray.slope(0.0, found)
+            slope = ray.slope(0.0, _product(design, subgradient, ray.direction))
         if slope >= 0:
             break  # the model's minimiser is the best point, to the last digit
-        here = Point(0.0, value, slope, found)
+        here = Point(0.0, value, slope)
 
         def keep(point: Point, ray: Ray = ray) -> None:
+            assert point.evaluation is not None
             if candidates.wants(point.value, point.evaluation.partial_auc):
-                candidates.add(point.value, point.evaluation.partial_auc, ray.model(point.step))
+                candidates.add(point.value, point.evaluation.partial_auc, ray.vector(point.step))
 
         accuracy = _SEARCH_TOL * (value - bound)
-        enclosing, lowest = minimise_on_ray(ray.point, here, ray.curvature, tol=accuracy, visit=keep)
-        cuts = [Cut.at(point.evaluation, ray.scores(point.step)) for point in enclosing]
-        moved = lowest.value < value
-        if moved:
-            best, value, found = ray.model(lowest.step), lowest.value, lowest.evaluation
+        enclosing = minimise_on_ray(ray.point, here, ray.curvature, tol=accuracy, visit=keep)
+        lowest = min(enclosing, key=lambda point: point.value)
+        cuts = [ray.cut(point) for point in enclosing]
+        at_best = enclosing.index(lowest) if lowest.value < value else None
+        if at_best is not None:
+            best, value = ray.model(lowest.step), lowest.value
         # A best model of equal scores says nothing new; one close to it does.
-        near = best if moved or best.norm > 0 else ray.model(enclosing[-1].step)
-        del ray, here, keep, enclosing, lowest  # vectors over all samples
-        smoothed = newton.smooth(near, value - bound)
+        near = best if at_best is not None or best.norm > 0 else ray.model(enclosing[-1].step)
+        del ray, keep, enclosing, lowest  # vectors over all samples
     n_iter = len(history)
     if explore and relative_gap(zero_objective, bound) <= tol:
         rankers = [candidates.ranker]
@@ -223,24 +242,30 @@ def minimise_convex(
             )
             n_iter += further.n_iter
             rankers.append(further.ranker)
-        ranker = max(rankers, key=lambda candidate: candidate.partial_auc).model
+            del further  # it holds scores
+        ranker = Model.of(max(rankers, key=lambda candidate: candidate.partial_auc).vector, design)
         limit = certified_limit(bound, tol)
         model = _shrunk(objective, ranker, zero_objective, limit)
-        value, found = objective(model)
-        if value <= limit and candidates.wants(value, found.partial_auc):
-            candidates.add(value, found.partial_auc, model)
+        shrunk, found = objective(model)
+        if shrunk <= limit and candidates.wants(shrunk, found.partial_auc):
+            candidates.add(shrunk, found.partial_auc, model.vector)
     chosen = candidates.select(bound)
     return SolverResult(
-        model=chosen.model,
+        model=best if np.array_equal(chosen.vector, best.vector) else Model.of(chosen.vector, design),
         objective=chosen.objective,
         bound=bound,
         zero_objective=zero_objective,
         partial_auc=chosen.partial_auc,
-        lowest=candidates.lowest,
+        lowest=best,
+        lowest_objective=value,
         ranker=candidates.ranker,
         n_iter=n_iter,
         history=history,
     )
+
+
+def _product(design: Design, u: F64, v: F64) -> float:
+    return float(design.inner(u[None], v[None])[0, 0])
 
 
 def _shrunk(objective: Objective, model: Model, zero_objective: float, limit: float) -> Model:

@@ -7,12 +7,12 @@ from rocmax.risks import Evaluation
 
 
 class Point(NamedTuple):
-    """A step length, the objective and its slope there, and what the oracle found."""
+    """A step length, the objective and its slope there, and what the oracle found, None at the start."""
 
     step: float
     value: float
     slope: float
-    evaluation: Evaluation
+    evaluation: Evaluation | None = None
 
 
 def minimise_on_ray(
@@ -23,7 +23,7 @@ def minimise_on_ray(
     tol: float,
     max_calls: int = 12,
     visit: Callable[[Point], None] = lambda _: None,
-) -> tuple[list[Point], Point]:
+) -> list[Point]:
     """Minimise a convex function phi(t), t >= 0, from its values and slopes.
 
     phi is the sum of a piecewise linear convex function and t^2/2 * curvature, so every point seen gives the lower
@@ -47,19 +47,16 @@ def minimise_on_ray(
 
     Returns
     -------
-    enclosing : list of Point
-        The last point before the minimum and the first behind it, as far as they were evaluated.
-    best : Point
-        The lowest point evaluated, or `start`.
+    list of Point
+        The last point before the minimum and the first behind it, as far as they were evaluated. By convexity none that
+        was evaluated is lower than the lower one of them.
     """
-    best = left = start
+    left = start
     right: Point | None = None
     step = 1.0
     for _ in range(max_calls):
         point = evaluate(step)
         visit(point)
-        if point.value < best.value:
-            best = point
         if point.slope < 0:
             left = point
         else:
@@ -70,9 +67,9 @@ def minimise_on_ray(
             step = 2.0 * step
             continue
         step, bound = _meeting_point(left, right, curvature)
-        if best.value - bound <= tol or not left.step < step < right.step:
+        if min(left.value, right.value) - bound <= tol or not left.step < step < right.step:
             break
-    return [point for point in (left, right) if point is not None and point is not start], best
+    return [point for point in (left, right) if point is not None and point is not start]
 
 
 def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, float]:

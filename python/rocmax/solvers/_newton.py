@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax._typing import F64
 from rocmax.designs import Design
-from rocmax.risks import Smoothed
+from rocmax.risks import Curvature, Smoothed
 from rocmax.solvers._candidates import Model
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ class Newton:
         self._turn, self._closed[True] = False, 0.0
         self.on = self._refusals < _PATIENCE
 
-    def target(self, model: Model, cut: Smoothed, slope: F64) -> F64 | None:
+    def target(self, model: Model, of_risk: Curvature, slope: F64) -> F64 | None:
         """Return the minimiser of the second-order model of the smoothed objective; `slope` is the cut's vector."""
         objective, design = self._objective, self._objective.design
         size = int(np.clip(design.dim, min(_ROWS, design.n_samples), max(_ROWS, design.n_samples // 5)))
-        rows, curvature = cut.curvature.sample(size, self._rng)
+        rows, curvature = of_risk.sample(size, self._rng)
         sample = design.rows(rows)
         if sample is None:
             self.on = False

@@ -50,8 +50,10 @@ class SolverResult:
         The objective of the zero model.
     partial_auc : float
         Training partial AUC of the model.
-    lowest : Candidate
+    lowest : Model
         The model of lowest objective met, certified or not.
+    lowest_objective : float
+        Its objective.
     ranker : Candidate
         The model of best training partial AUC met, certified or not.
     n_iter : int
@@ -65,7 +67,8 @@ class SolverResult:
     bound: float
     zero_objective: float
     partial_auc: float
-    lowest: Candidate
+    lowest: Model
+    lowest_objective: float
     ranker: Candidate
     n_iter: int
     history: list[Progress] = field(repr=False)

@@ -13,15 +13,15 @@ from rocmax.solvers._result import SolverResult, certified_limit
 _SHORTENINGS = 60
 
 
-def mean_difference(objective: Objective, positive: Bool, weight: F64 | None) -> Model:
-    """Return the model along the difference of the classes' means, in which the AUC risk falls at zero."""
+def mean_difference(objective: Objective, positive: Bool, weight: F64 | None) -> F64:
+    """Return the vector along the difference of the classes' means, in which the AUC risk falls at zero."""
     own = np.ones(len(positive)) if weight is None else weight
     coef = np.where(positive, own / own[positive].sum(), -own / own[~positive].sum())
-    design = objective.design
-    return Model.of(design.adjoint(coef[None])[0], design)
+    vector: F64 = objective.design.adjoint(coef[None])[0]
+    return vector
 
 
-def leave_zero(result: SolverResult, objective: Objective, directions: list[Model], tol: float) -> SolverResult:
+def leave_zero(result: SolverResult, objective: Objective, directions: list[F64], tol: float) -> SolverResult:
     """Return the result with, in place of the zero model, the best ranker of some, so short that it is certified.
 
     A short enough multiple of any model is within `tol` of optimal too, since the risk is continuous; ranking ignores
@@ -30,18 +30,22 @@ def leave_zero(result: SolverResult, objective: Objective, directions: list[Mode
     limit = certified_limit(result.bound, tol)
     if result.model.norm > 0 or result.objective > limit:
         return result
-    found = [candidate for model in directions if model.norm > 0 for candidate in _shortened(objective, model, limit)]
+    found = [candidate for vector in directions for candidate in _shortened(objective, vector, limit)]
     if not found:
         return result
     chosen = max(found, key=lambda candidate: candidate.partial_auc)
-    return replace(result, model=chosen.model, objective=chosen.objective, partial_auc=chosen.partial_auc)
+    model = Model.of(chosen.vector, objective.design)
+    return replace(result, model=model, objective=chosen.objective, partial_auc=chosen.partial_auc)
 
 
-def _shortened(objective: Objective, model: Model, limit: float) -> list[Candidate]:
-    """Return the longest of the model's multiples by 1, 1/4, ... whose objective is at most `limit`, if any is."""
+def _shortened(objective: Objective, vector: F64, limit: float) -> list[Candidate]:
+    """Return the longest of the vector's multiples by 1, 1/4, ... whose objective is at most `limit`, if any is."""
+    model = Model.of(vector, objective.design)
+    if model.norm == 0:
+        return []
     for k in range(_SHORTENINGS):
         short = model.scaled(0.25**k)
         value, evaluation = objective(short)
         if value <= limit:
-            return [Candidate(value, evaluation.partial_auc, short)] if short.norm > 0 else []
+            return [Candidate(value, evaluation.partial_auc, short.vector)] if short.norm > 0 else []
     return []

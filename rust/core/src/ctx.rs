@@ -10,6 +10,9 @@ use crate::{Error, Result};
 /// so that floating-point results do not depend on the number of threads.
 pub const CHUNK: usize = 1 << 16;
 
+/// Results a thread that [`Ctx::fold`] holds at a time: enough that no thread waits long for the others.
+const HELD: usize = 4;
+
 /// Threads and cancellation, passed to every long call.
 ///
 /// Nothing here is global: the same process may run serial and parallel calls side by side. Results are the same to
@@ -61,6 +64,24 @@ impl<'a> Ctx<'a> {
         match self.pool {
             Some(pool) if items.len() > 1 => pool.install(|| items.into_par_iter().map(one).collect()),
             _ => items.into_iter().map(one).collect(),
+        }
+    }
+
+    /// Applies `f` to every item, on all threads, and has `take` see the results in the order of the items, a few at a
+    /// time, so that not all have to be held.
+    pub fn fold<I, T, F>(&self, items: Vec<I>, f: F, mut take: impl FnMut(T)) -> Result<()>
+    where
+        I: Send,
+        T: Send,
+        F: Fn(I) -> T + Sync + Send,
+    {
+        let mut items = items.into_iter();
+        loop {
+            let some: Vec<I> = items.by_ref().take(HELD * self.n_threads()).collect();
+            if some.is_empty() {
+                return Ok(());
+            }
+            self.map(some, &f)?.into_iter().for_each(&mut take);
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Ranker {
 }
 
 impl Ranker {
-    /// Bytes that are held, at most: each score, its index and its place twice, and what is found.
+    /// Bytes that are held, at most: each score, in order too, with its index and its place, and what is found.
     pub(crate) fn bytes(&self) -> usize {
         40 * self.found.capacity()
     }
@@ -61,10 +61,10 @@ impl Ranker {
         let (below, lost) = self.negatives_below(ctx)?;
         let Self { cells, sorted, found } = self;
         ctx.map(cells.tasks(&Class::Positives, found), |task| place_positives(sorted, &below, task))?;
-        size(values, found.len());
-        cells.scatter(found, values, ctx)?;
+        cells.scatter(found, ctx)?;
+        std::mem::swap(found, values);
         let n_pos = sorted.scores().len();
-        Ok(2 * (n_pos as u64 * (found.len() - n_pos) as u64) - lost)
+        Ok(2 * (n_pos as u64 * (values.len() - n_pos) as u64) - lost)
     }
 }
 

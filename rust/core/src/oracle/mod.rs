@@ -21,7 +21,7 @@ use std::ops::Range;
 use pairs::{Ends, Pairs};
 use weighted::Weighted;
 
-use crate::order::cells::{Cells, size};
+use crate::order::cells::Cells;
 use crate::order::sorted::Sorted;
 use crate::{Ctx, Error, Problem, RateRange, Result};
 
@@ -72,19 +72,25 @@ pub trait Sums {
 pub struct Workspace {
     cells: Cells,
     sorted: Sorted,
-    neg: Vec<f64>,
     pos: Vec<f64>,
     weighted: Weighted,
 }
 
 impl Workspace {
-    /// The positives in order and the negatives up to the last of `ends`; the derivatives of the latter are not set.
-    fn pairs<'a>(&'a mut self, problem: &Problem, scores: &[f64], ends: &'a Ends, ctx: &Ctx<'_>) -> Result<Pairs<'a>> {
-        let Self { cells, sorted, neg, pos, .. } = self;
+    /// The positives in order and the negatives up to the last of `ends`; `coef` is for the derivatives, which are not
+    /// set for the latter.
+    fn pairs<'a>(
+        &'a mut self,
+        problem: &Problem,
+        scores: &[f64],
+        ends: &'a Ends,
+        coef: &'a mut [f64],
+        ctx: &Ctx<'_>,
+    ) -> Result<Pairs<'a>> {
+        let Self { cells, sorted, pos, .. } = self;
         cells.gather(problem, scores, &ends.tops, &mut sorted.map, ctx)?;
         sorted.build(&cells.positives(), ctx)?;
-        size(neg, scores.len());
-        Ok(Pairs::new(cells, sorted, ends, neg, pos))
+        Ok(Pairs::new(cells, sorted, ends, coef, pos))
     }
 }
 
@@ -128,10 +134,10 @@ pub trait Oracle: Sync {
         let found = match problem.weights() {
             None => {
                 let ends = Ends::new(problem, self.range(), self.last());
-                let mut pairs = ws.pairs(problem, scores, &ends, ctx)?;
+                let mut pairs = ws.pairs(problem, scores, &ends, coef, ctx)?;
                 let partial_auc = pairs.partial_auc(ctx)?;
                 let value = self.sweep(&mut pairs, ctx)?;
-                pairs.finish(coef, ctx)?;
+                pairs.finish(ctx)?;
                 Evaluation { value, partial_auc }
             }
             Some(weights) => {
@@ -177,7 +183,7 @@ pub trait Oracle: Sync {
         let ranks = Ends::new(problem, self.range(), self.last());
         let n_neg = problem.n_neg();
         let ends = Ends::of(hinges.iter().map(|term| smoothed::candidates(ranks.of_rank(term.end), n_neg)));
-        let mut pairs = ws.pairs(problem, scores, &ends, ctx)?;
+        let mut pairs = ws.pairs(problem, scores, &ends, coef, ctx)?;
         pairs.clear();
         let n_pairs = problem.n_pos() as f64 * (ranks.of_rank(Rank::High) - ranks.of_rank(Rank::Low)) as f64;
         let mut found = Smoothed { offset: 0.0, hinges: Vec::new() };
@@ -191,7 +197,7 @@ pub trait Oracle: Sync {
                 found.hinges.push(hinge);
             }
         }
-        pairs.finish(coef, ctx)?;
+        pairs.finish(ctx)?;
         Ok(Some(found))
     }
 }

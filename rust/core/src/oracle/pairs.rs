@@ -48,7 +48,7 @@ pub(crate) struct Pairs<'a> {
     cells: &'a Cells,
     sorted: &'a Sorted,
     ends: &'a Ends,
-    /// A derivative for each negative, in the layout of `cells`.
+    /// A derivative for each negative, in the layout of `cells`; in the end that of each sample.
     neg: &'a mut [f64],
     /// A derivative for each positive, by ascending score.
     pos: &'a mut Vec<f64>,
@@ -105,17 +105,19 @@ impl<'a> Pairs<'a> {
 
     /// Visits the negatives of `ranks` tile by tile: their scores, what `rank` says of each, and their derivatives.
     ///
-    /// A tile is ranked before anything is done with it: if each were counted at once, the next look-up would wait.
+    /// What has become of each task's `start` goes to `take`, in order. A tile is ranked before anything is done with it:
+    /// if each were counted at once, the next look-up would wait.
     pub(super) fn visit<S: Send>(
         &mut self,
         ranks: Range<usize>,
         rank: impl Fn(&[f64], &mut [u32]) + Sync + Send,
         start: impl Fn(&Task<'_>) -> S + Sync + Send,
         visit: impl Fn(&mut S, &[f64], &[u32], &mut [f64]) + Sync + Send,
+        take: impl FnMut(S),
         ctx: &Ctx<'_>,
-    ) -> Result<Vec<S>> {
+    ) -> Result<()> {
         let class = self.groups(&ranks);
-        ctx.map(self.cells.tasks(&class, self.neg), |task| {
+        let one = |task: Task<'_>| {
             let mut state = start(&task);
             let mut ranks = [0u32; TILE];
             for (scores, found) in task {
@@ -126,7 +128,8 @@ impl<'a> Pairs<'a> {
                 }
             }
             state
-        })
+        };
+        ctx.fold(self.cells.tasks(&class, self.neg), one, take)
     }
 
     /// Mean over positives and the negatives ranked `j_a + 1 ..= j_b` of 1[s > t]; sets the derivatives to zero.
@@ -134,15 +137,16 @@ impl<'a> Pairs<'a> {
         let (sorted, [_, j_a, j_b, _]) = (self.sorted, self.ends.ranks);
         let last = self.ends.tops[self.ends.tops.len() - 1];
         for ranks in [0..j_a, j_b..last] {
-            self.visit(ranks, |_, _| (), |_| (), |(), _, _, found| found.fill(0.0), ctx)?;
+            self.visit(ranks, |_, _| (), |_| (), |(), _, _, found| found.fill(0.0), |()| (), ctx)?;
         }
         let count = |lost: &mut u64, _: &[f64], ranks: &[u32], found: &mut [f64]| {
             *lost += ranks.iter().copied().map(u64::from).sum::<u64>();
             found.fill(0.0);
         };
-        let lost = self.visit(j_a..j_b, |scores, ranks| sorted.up_to(scores, ranks), |_| 0, count, ctx)?;
-        let pairs = sorted.scores().len() as u64 * (j_b - j_a) as u64;
-        Ok((pairs - lost.iter().sum::<u64>()) as f64 / pairs as f64)
+        let mut won = sorted.scores().len() as u64 * (j_b - j_a) as u64;
+        let pairs = won as f64;
+        self.visit(j_a..j_b, |scores, ranks| sorted.up_to(scores, ranks), |_| 0, count, |lost| won -= lost, ctx)?;
+        Ok(won as f64 / pairs)
     }
 
     /// For each positive, how many of the negatives of `ranks` exceed its score less `margin`, and the sum of their
@@ -161,8 +165,9 @@ impl<'a> Pairs<'a> {
             Tally { sums: vec![0.0; tally.counts.len()], ..tally }
         };
         let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
-        let tallies = self.visit(ranks, rank, start, count, ctx)?;
-        let mut tally = Tally::merge(tallies, sorted.scores().len(), ctx)?;
+        let n_ranks = sorted.scores().len() + 1;
+        let mut tally = Tally { counts: vec![0; n_ranks], sums: vec![0.0; n_ranks], ..Tally::default() };
+        self.visit(ranks, rank, start, count, |part| tally.add(&part), ctx)?;
         let (mut above, mut sum) = (0, 0.0);
         for (counts, sums) in tally.counts.chunks_mut(CHUNK).zip(tally.sums.chunks_mut(CHUNK)).rev() {
             ctx.check()?;
@@ -191,11 +196,11 @@ impl<'a> Pairs<'a> {
                 *found = of(*found as usize);
             }
         };
-        self.visit(ranks, |_, _| (), |_| (), apply, ctx).map(|_| ())
+        self.visit(ranks, |_, _| (), |_| (), apply, |()| (), ctx)
     }
 
-    /// Writes the derivatives to `coef`, zero for negatives that were not looked at.
-    pub(crate) fn finish(self, coef: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
+    /// Puts the derivatives in the order of the samples, zero for negatives that were not looked at.
+    pub(crate) fn finish(self, ctx: &Ctx<'_>) -> Result<()> {
         let (sorted, pos) = (self.sorted, &*self.pos);
         ctx.map(self.cells.tasks(&Class::Positives, self.neg), |task| {
             let mut ranks = [0u32; TILE];
@@ -208,7 +213,7 @@ impl<'a> Pairs<'a> {
                 }
             }
         })?;
-        self.cells.scatter(self.neg, coef, ctx)
+        self.cells.scatter(self.neg, ctx)
     }
 }
 
@@ -229,8 +234,9 @@ impl Sums for Pairs<'_> {
             tally.total += fast(Hinge { scores, ranks, found, origin: origin - margin, scale });
         };
         let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
-        let tallies = self.visit(from..to, rank, |task| Tally::new(sorted, margin, task), count, ctx)?;
-        let tally = Tally::merge(tallies, sorted.scores().len(), ctx)?;
+        let mut tally = Tally { counts: vec![0; sorted.scores().len() + 1], ..Tally::default() };
+        let start = |task: &Task<'_>| Tally::new(sorted, margin, task);
+        self.visit(from..to, rank, start, count, |part| tally.add(&part), ctx)?;
         let mut total = tally.total;
         let mut above = 0;
         let pos = sorted.scores().chunks(CHUNK).zip(self.pos.chunks_mut(CHUNK)).zip(tally.counts[1..].chunks(CHUNK));
@@ -329,20 +335,14 @@ impl Tally {
         }
     }
 
-    /// The sum of all tallies, taken in order.
-    fn merge(tallies: Vec<Tally>, n_pos: usize, ctx: &Ctx<'_>) -> Result<Self> {
-        let sums = if tallies.iter().any(|tally| !tally.sums.is_empty()) { n_pos + 1 } else { 0 };
-        let mut all = Self { counts: vec![0; n_pos + 1], sums: vec![0.0; sums], ..Self::default() };
-        for tally in tallies {
-            ctx.check()?;
-            all.total += tally.total;
-            for (count, more) in all.counts[tally.first..].iter_mut().zip(tally.counts) {
-                *count += more;
-            }
-            for (sum, more) in all.sums.iter_mut().skip(tally.first).zip(tally.sums) {
-                *sum += more;
-            }
+    /// Adds another tally, of as many sums or of none.
+    fn add(&mut self, part: &Tally) {
+        self.total += part.total;
+        for (count, more) in self.counts[part.first..].iter_mut().zip(&part.counts) {
+            *count += more;
         }
-        Ok(all)
+        for (sum, more) in self.sums.iter_mut().skip(part.first).zip(&part.sums) {
+            *sum += more;
+        }
     }
 }

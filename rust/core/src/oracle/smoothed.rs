@@ -115,6 +115,25 @@ impl Sums {
         sum[0] += share;
         sum[1] += share * score;
     }
+
+    fn merge(&mut self, part: &Self) {
+        for (sum, more) in self.sums[part.first..].iter_mut().zip(&part.sums) {
+            *sum = [sum[0] + more[0], sum[1] + more[1]];
+        }
+    }
+
+    /// For each rank, the sums over all negatives of that rank or a higher one.
+    fn above(mut self, ctx: &Ctx<'_>) -> Result<Vec<[f64; 2]>> {
+        let mut above = [0.0; 2];
+        for sums in self.sums.chunks_mut(CHUNK).rev() {
+            ctx.check()?;
+            for sum in sums.iter_mut().rev() {
+                above = [above[0] + sum[0], above[1] + sum[1]];
+                *sum = above;
+            }
+        }
+        Ok(self.sums)
+    }
 }
 
 impl Pairs<'_> {
@@ -124,8 +143,9 @@ impl Pairs<'_> {
             return Ok(Selection::ALL);
         }
         let keep = |kept: &mut Vec<f64>, scores: &[f64], _: &[u32], _: &mut [f64]| kept.extend(scores);
-        let kept = self.visit(0..candidates(top, n_neg), |_, _| (), |_| Vec::new(), keep, ctx)?;
-        Ok(Selection::new(&mut kept.concat(), top, width))
+        let mut all = Vec::with_capacity(candidates(top, n_neg));
+        self.visit(0..candidates(top, n_neg), |_, _| (), |_| Vec::new(), keep, |kept| all.extend(kept), ctx)?;
+        Ok(Selection::new(&mut all, top, width))
     }
 
     /// The sum of all shares `p_j q_ij`; adds `scale` times those of each sample to the derivatives.
@@ -149,27 +169,32 @@ impl Pairs<'_> {
             let ends = |shift| rank_ends(sorted, shift, task);
             (Sums::new(ends(margin - width)), Sums::new(ends(margin)), 0.0)
         };
-        let count = |state: &mut (Sums, Sums, f64), scores: &[f64], ranks: &[u32], found: &mut [f64]| {
-            let mut whole = [0; TILE];
-            sorted.below(scores, margin - width, &mut whole[..scores.len()]);
-            for (((&t, found), &all), &whole) in scores.iter().zip(found).zip(ranks).zip(&whole) {
-                let share = selection.share(t);
-                if share > 0.0 {
-                    let part = f64::from(all - whole) * (t + shift) - (below[all as usize] - below[whole as usize]);
-                    let pairs = share * (f64::from(whole) + (part / width).clamp(0.0, f64::from(all - whole)));
-                    *found += scale * pairs;
-                    state.2 += pairs;
-                    state.0.add(whole, share, t + shift);
-                    state.1.add(all, share, t + shift);
+        let count =
+            |(of_whole, of_all, sum): &mut (Sums, Sums, f64), scores: &[f64], ranks: &[u32], found: &mut [f64]| {
+                let mut whole = [0; TILE];
+                sorted.below(scores, margin - width, &mut whole[..scores.len()]);
+                for (((&t, found), &all), &whole) in scores.iter().zip(found).zip(ranks).zip(&whole) {
+                    let share = selection.share(t);
+                    if share > 0.0 {
+                        let part = f64::from(all - whole) * (t + shift) - (below[all as usize] - below[whole as usize]);
+                        let pairs = share * (f64::from(whole) + (part / width).clamp(0.0, f64::from(all - whole)));
+                        *found += scale * pairs;
+                        *sum += pairs;
+                        of_whole.add(whole, share, t + shift);
+                        of_all.add(all, share, t + shift);
+                    }
                 }
-            }
-        };
+            };
         let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
-        let parts = self.visit(0..n_candidates, rank, start, count, ctx)?;
-        let total = parts.iter().map(|part| part.2).sum();
-        let (whole, all): (Vec<_>, Vec<_>) = parts.into_iter().map(|(whole, all, _)| (whole, all)).unzip();
-        let n_pos = sorted.scores().len();
-        let (whole, all) = (merge(whole, n_pos, ctx)?, merge(all, n_pos, ctx)?);
+        let n_pos = sorted.scores().len() as u32;
+        let (mut of_whole, mut of_all, mut total) = (Sums::new((0, n_pos)), Sums::new((0, n_pos)), 0.0);
+        let take = |(whole, all, sum): (Sums, Sums, f64)| {
+            of_whole.merge(&whole);
+            of_all.merge(&all);
+            total += sum;
+        };
+        self.visit(0..n_candidates, rank, start, count, take, ctx)?;
+        let (whole, all) = (of_whole.above(ctx)?, of_all.above(ctx)?);
         for (((&s, found), whole), all) in sorted.scores().iter().zip(self.positives()).zip(&whole[1..]).zip(&all[1..])
         {
             let partly = all[0] - whole[0];
@@ -178,24 +203,4 @@ impl Pairs<'_> {
         }
         Ok(total)
     }
-}
-
-/// For each rank, the sums over all negatives of that rank or a higher one.
-fn merge(parts: Vec<Sums>, n_pos: usize, ctx: &Ctx<'_>) -> Result<Vec<[f64; 2]>> {
-    let mut all = vec![[0.0; 2]; n_pos + 1];
-    for part in parts {
-        ctx.check()?;
-        for (sum, more) in all[part.first..].iter_mut().zip(part.sums) {
-            *sum = [sum[0] + more[0], sum[1] + more[1]];
-        }
-    }
-    let mut above = [0.0; 2];
-    for sums in all.chunks_mut(CHUNK).rev() {
-        ctx.check()?;
-        for sum in sums.iter_mut().rev() {
-            above = [above[0] + sum[0], above[1] + sum[1]];
-            *sum = above;
-        }
-    }
-    Ok(all)
 }

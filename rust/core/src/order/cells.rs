@@ -1,7 +1,9 @@
 //! The scores that matter to a call, gathered chunk by chunk into cells that are processed together.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
+use super::collect::Collect;
 use super::map::{self, Map};
 use super::{fast, select};
 use crate::ctx::{CHUNK, Ctx};
@@ -10,27 +12,40 @@ use crate::{Error, Result};
 
 /// Scores of a task, at least, unless there are no more.
 const TASK: usize = 1 << 15;
-/// Scores whose flags are taken together.
-const TILE: usize = 1 << 12;
-/// So many wanted scores among 64 that it is faster to write all than to look for them.
-const DENSE: u32 = 24;
-
 /// The positives and the highest negatives of one score vector.
 ///
-/// Every [`CHUNK`] of samples has its own part of the arrays. There the scores lie by cell: first the negatives by group
-/// (between two ranks) and in each by region (stretch of the positives' [`Map`]), then nothing, then the positives by
-/// region. So the scores of one region are a slice of every chunk, and what is found for a score goes back to its sample
-/// without leaving the chunk. The order depends on the data only.
+/// Every [`CHUNK`] of samples has its own. There the scores lie by cell: first the negatives by group (between two ranks)
+/// and in each by region (stretch of the positives' [`Map`]), then the positives by region. So the scores of one region
+/// are a slice of every chunk, and what is found for a score goes back to its sample without leaving the chunk. The order
+/// depends on the data only.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
-    scores: Vec<f64>,
-    /// Position of each score in its chunk.
-    index: Vec<u16>,
-    /// For each chunk where its cells begin, and its length.
-    starts: Vec<u32>,
+    chunks: Vec<Chunk>,
     n_groups: usize,
     n_regions: usize,
-    spare: (Vec<f64>, Vec<u16>),
+    spare: Spare,
+}
+
+/// What is wanted of a chunk of samples.
+#[derive(Debug, Default)]
+struct Chunk {
+    scores: Vec<f64>,
+    /// Position of each score in the chunk.
+    index: Vec<u16>,
+    /// Where each cell begins, then the number of scores.
+    starts: Vec<u32>,
+}
+
+/// Memory of the workers, one each.
+#[derive(Debug, Default)]
+struct Spare(Mutex<Vec<Scratch>>);
+
+/// What a worker needs to write one chunk anew.
+#[derive(Debug, Default)]
+struct Scratch {
+    scores: Vec<f64>,
+    index: Vec<u16>,
+    buckets: Vec<u32>,
 }
 
 /// Some of the cells.
@@ -58,7 +73,7 @@ impl Cut {
     }
 }
 
-/// Makes `buffer` hold `len` values, whichever; zeroed memory comes from the system without being written.
+/// Makes `buffer` hold `len` values, whichever.
 pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
     if buffer.len() != len {
         *buffer = Vec::new();
@@ -66,9 +81,67 @@ pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
     }
 }
 
+impl Spare {
+    /// Lends memory for a piece of work.
+    fn lend<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
+        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scratch = free().pop().unwrap_or_default();
+        let found = work(&mut scratch);
+        free().push(scratch);
+        found
+    }
+}
+
+impl Scratch {
+    /// Buffers for `len` scores, whichever they hold.
+    fn of(&mut self, len: usize) -> (&mut [f64], &mut [u16], &mut [u32]) {
+        if self.scores.len() < len {
+            *self = Self { scores: vec![0.0; len], index: vec![0; len], buckets: vec![0; len] };
+        }
+        (&mut self.scores[..len], &mut self.index[..len], &mut self.buckets[..len])
+    }
+}
+
+impl Chunk {
+    /// Takes the positives, and the negatives that reach `bound`, as one cell each; the number of the latter, or `None`
+    /// if a score is not finite.
+    fn collect(&mut self, scores: &[f64], labels: &[bool], bound: f64, scratch: &mut Scratch) -> Option<usize> {
+        let Self { scores: to, index, starts } = self;
+        let (n_neg, n_pos) = if bound == f64::NEG_INFINITY {
+            size(to, scores.len());
+            size(index, scores.len());
+            fast(Collect { scores, labels, bound, to, index })?
+        } else {
+            // The number is not known, and room for all would be too much.
+            let (found, found_index, _) = scratch.of(scores.len());
+            let (to_found, to_index) = (&mut *found, &mut *found_index);
+            let (n_neg, n_pos) = fast(Collect { scores, labels, bound, to: to_found, index: to_index })?;
+            let first_pos = scores.len() - n_pos;
+            replace(to, [&found[..n_neg], &found[first_pos..]]);
+            replace(index, [&found_index[..n_neg], &found_index[first_pos..]]);
+            (n_neg, n_pos)
+        };
+        starts.clear();
+        starts.extend([0, n_neg as u32, (n_neg + n_pos) as u32]);
+        Some(n_neg)
+    }
+
+    /// Where a cell begins.
+    fn start(&self, cell: usize) -> usize {
+        self.starts[cell] as usize
+    }
+}
+
+/// Makes `buffer` hold `parts`, without room for more.
+fn replace<T: Copy>(buffer: &mut Vec<T>, parts: [&[T]; 2]) {
+    buffer.clear();
+    buffer.reserve_exact(parts[0].len() + parts[1].len());
+    parts.iter().for_each(|part| buffer.extend_from_slice(part));
+}
+
 impl Cells {
     /// Gathers the positives and the `tops.last()` highest negatives, grouped by the ascending ranks `tops`, and fits
-    /// `map` to the positives. O(N).
+    /// `map` to the positives. O(N); keeps 10 bytes a gathered score.
     pub(crate) fn gather(
         &mut self,
         problem: &Problem,
@@ -98,36 +171,21 @@ impl Cells {
 
     /// Collects the positives and the negatives that reach `bound`, as one cell each; the number of the latter.
     fn collect(&mut self, problem: &Problem, scores: &[f64], bound: f64, ctx: &Ctx<'_>) -> Result<usize> {
-        size(&mut self.scores, scores.len());
-        size(&mut self.index, scores.len());
-        let from = scores.chunks(CHUNK).zip(problem.labels().chunks(CHUNK));
-        let to = self.scores.chunks_mut(CHUNK).zip(self.index.chunks_mut(CHUNK));
-        let counts = ctx.map(from.zip(to).collect(), |((scores, labels), (to, index))| {
-            fast(Collect { scores, labels, bound, to, index })
-        })?;
+        self.chunks.resize_with(scores.len().div_ceil(CHUNK), Chunk::default);
         (self.n_groups, self.n_regions) = (1, 1);
-        self.starts.clear();
-        let mut total = 0;
-        for (count, chunk) in counts.into_iter().zip(scores.chunks(CHUNK)) {
-            let Some((n_neg, n_pos)) = count else {
-                return Err(Error::first_non_finite("scores", scores));
-            };
-            self.starts.extend([0, n_neg as u32, (chunk.len() - n_pos) as u32, chunk.len() as u32]);
-            total += n_neg;
-        }
-        Ok(total)
-    }
-
-    /// Scores, indices and starts of each chunk.
-    fn chunks(&self) -> impl Iterator<Item = (&[f64], &[u16], &[u32])> {
-        let starts = self.starts.chunks((self.n_groups + 1) * self.n_regions + 2);
-        let chunks = self.scores.chunks(CHUNK).zip(self.index.chunks(CHUNK)).zip(starts);
-        chunks.map(|((scores, index), starts)| (scores, index, starts))
+        let from = scores.chunks(CHUNK).zip(problem.labels().chunks(CHUNK));
+        let jobs = from.zip(&mut self.chunks).collect();
+        let spare = &self.spare;
+        let counts = ctx.map(jobs, |((scores, labels), chunk)| {
+            spare.lend(|scratch| chunk.collect(scores, labels, bound, scratch))
+        })?;
+        let total = counts.into_iter().sum::<Option<usize>>();
+        total.ok_or_else(|| Error::first_non_finite("scores", scores))
     }
 
     /// The ends of the groups among the `n_neg` collected negatives.
     fn cuts(&self, tops: &[usize], n_neg: usize, ctx: &Ctx<'_>) -> Result<Vec<Cut>> {
-        let collected: Vec<&[f64]> = self.chunks().map(|(scores, _, starts)| &scores[..starts[1] as usize]).collect();
+        let collected: Vec<&[f64]> = self.chunks.iter().map(|chunk| &chunk.scores[..chunk.start(1)]).collect();
         let cut = |&top: &usize| {
             if top == n_neg {
                 return Ok(Cut { score: f64::NEG_INFINITY, index: usize::MAX });
@@ -136,8 +194,8 @@ impl Cells {
             if above + n_tied == top {
                 return Ok(Cut { score, index: usize::MAX });
             }
-            let tied = self.chunks().enumerate().flat_map(|(c, (scores, index, starts))| {
-                let neg = scores[..starts[1] as usize].iter().zip(index);
+            let tied = self.chunks.iter().enumerate().flat_map(|(c, chunk)| {
+                let neg = chunk.scores[..chunk.start(1)].iter().zip(&chunk.index);
                 neg.filter(move |(s, _)| **s == score).map(move |(_, &i)| c * CHUNK + usize::from(i))
             });
             Ok(Cut { score, index: tied.take(top - above).last().unwrap_or(0) })
@@ -147,12 +205,13 @@ impl Cells {
 
     /// Splits the negatives into the groups that `cuts` end, dropping those beyond.
     fn split_groups(&mut self, cuts: &[Cut], ctx: &Ctx<'_>) -> Result<()> {
-        self.rebuild(ctx, |c, scores, index, starts, to, to_index| {
-            let (n_neg, first_pos) = (starts[1] as usize, starts[2] as usize);
+        let split = |scratch: &mut Scratch, c: usize, chunk: &mut Chunk| {
+            let n_neg = chunk.start(1);
+            let (to, to_index, _) = scratch.of(n_neg);
             let (mut ends, mut n) = (vec![0], 0);
             for (g, cut) in cuts.iter().enumerate() {
                 let inner = g.checked_sub(1).map(|g| cuts[g]);
-                for (&s, &i) in scores[..n_neg].iter().zip(index) {
+                for (&s, &i) in chunk.scores[..n_neg].iter().zip(&chunk.index) {
                     if n == n_neg {
                         break;
                     }
@@ -162,88 +221,71 @@ impl Cells {
                 }
                 ends.push(n as u32);
             }
-            to[first_pos..].copy_from_slice(&scores[first_pos..]);
-            to_index[first_pos..].copy_from_slice(&index[first_pos..]);
-            ends.extend([first_pos as u32, scores.len() as u32]);
-            ends
-        })?;
+            chunk.scores[..n].copy_from_slice(&to[..n]);
+            chunk.index[..n].copy_from_slice(&to_index[..n]);
+            chunk.scores.drain(n..n_neg);
+            chunk.index.drain(n..n_neg);
+            ends.push(chunk.scores.len() as u32);
+            chunk.starts = ends;
+        };
+        let spare = &self.spare;
+        let jobs = self.chunks.iter_mut().enumerate().collect();
+        ctx.map(jobs, |(c, chunk)| spare.lend(|scratch| split(scratch, c, chunk)))?;
         self.n_groups = cuts.len();
         Ok(())
     }
 
     /// Splits every cell into the regions of `map`.
     fn split_regions(&mut self, map: &Map, ctx: &Ctx<'_>) -> Result<()> {
-        let n_groups = self.n_groups;
-        self.rebuild(ctx, |_, scores, index, starts, to, to_index| {
-            let mut buckets = vec![0; scores.len()];
-            map.buckets(scores, 0.0, &mut buckets);
-            let mut ends = vec![0];
-            for (cell, bounds) in starts.windows(2).enumerate() {
-                let (from, to_end) = (bounds[0], bounds[1]);
-                if cell == n_groups {
-                    ends.push(to_end);
-                    continue;
-                }
-                let cell = from as usize..to_end as usize;
-                let first = ends.len();
-                ends.resize(first + map.n_regions(), 0);
-                let ends = &mut ends[first..];
+        let split = |scratch: &mut Scratch, chunk: &mut Chunk| {
+            let (to, to_index, buckets) = scratch.of(chunk.scores.len());
+            map.buckets(&chunk.scores, 0.0, buckets);
+            let mut starts = vec![0u32; (chunk.starts.len() - 1) * map.n_regions()];
+            for (bounds, ends) in chunk.starts.windows(2).zip(starts.chunks_mut(map.n_regions())) {
+                let cell = bounds[0] as usize..bounds[1] as usize;
                 for &bucket in &buckets[cell.clone()] {
-                    ends[map.region(bucket)] += 1;
+                    let count = &mut ends[map.region(bucket)];
+                    *count = count.wrapping_add(1); // never wraps: a chunk is short
                 }
-                let mut next = from;
+                let mut next = bounds[0];
                 for end in &mut *ends {
                     next += std::mem::replace(end, next);
                 }
-                for ((&bucket, &score), &i) in buckets[cell.clone()].iter().zip(&scores[cell.clone()]).zip(&index[cell])
-                {
-                    let at = &mut ends[map.region(bucket)];
-                    (to[*at as usize], to_index[*at as usize]) = (score, i);
-                    *at += 1;
+                let scores = buckets[cell.clone()].iter().zip(&chunk.scores[cell.clone()]);
+                for ((&bucket, &score), &i) in scores.zip(&chunk.index[cell]) {
+                    let end = &mut ends[map.region(bucket)];
+                    let at = *end as usize;
+                    *end = end.wrapping_add(1);
+                    (to[at], to_index[at]) = (score, i);
                 }
             }
-            ends
-        })?;
+            chunk.scores.copy_from_slice(to);
+            chunk.index.copy_from_slice(to_index);
+            starts.insert(0, 0);
+            chunk.starts = starts;
+        };
+        let spare = &self.spare;
+        ctx.map(self.chunks.iter_mut().collect(), |chunk| spare.lend(|scratch| split(scratch, chunk)))?;
         self.n_regions = map.n_regions();
-        Ok(())
-    }
-
-    /// Has every chunk (number, scores, indices, starts) written anew by `write`, which returns its starts.
-    fn rebuild(
-        &mut self,
-        ctx: &Ctx<'_>,
-        write: impl Fn(usize, &[f64], &[u16], &[u32], &mut [f64], &mut [u16]) -> Vec<u32> + Sync + Send,
-    ) -> Result<()> {
-        let (mut to, mut to_index) = std::mem::take(&mut self.spare);
-        size(&mut to, self.scores.len());
-        size(&mut to_index, self.index.len());
-        let chunks = self.chunks().zip(to.chunks_mut(CHUNK).zip(to_index.chunks_mut(CHUNK))).enumerate();
-        let starts = ctx.map(chunks.collect(), |(c, ((scores, index, starts), (to, to_index)))| {
-            write(c, scores, index, starts, to, to_index)
-        })?;
-        self.starts = starts.concat();
-        self.spare = (std::mem::replace(&mut self.scores, to), std::mem::replace(&mut self.index, to_index));
         Ok(())
     }
 
     /// Which cells of a chunk a class has.
     fn span(&self, class: &Class) -> Range<usize> {
-        match class {
-            Class::Negatives(groups) => groups.start * self.n_regions..groups.end * self.n_regions,
-            Class::Positives => {
-                let first = self.n_groups * self.n_regions + 1;
-                first..first + self.n_regions
-            }
-        }
+        let groups = match class {
+            Class::Negatives(groups) => groups.clone(),
+            Class::Positives => self.n_groups..self.n_groups + 1,
+        };
+        groups.start * self.n_regions..groups.end * self.n_regions
     }
 
     /// The positives by region, each in parts.
     pub(crate) fn positives(&self) -> Vec<Vec<&[f64]>> {
         let mut regions = vec![Vec::new(); self.n_regions];
         let span = self.span(&Class::Positives);
-        for (scores, _, starts) in self.chunks() {
-            for (region, ends) in regions.iter_mut().zip(starts[span.start..].windows(2)) {
-                region.push(&scores[ends[0] as usize..ends[1] as usize]);
+        for chunk in &self.chunks {
+            for (region, cell) in regions.iter_mut().zip(span.clone()) {
+                region.push(&chunk.scores[chunk.start(cell)..chunk.start(cell + 1)]);
             }
         }
         regions
@@ -253,14 +295,14 @@ impl Cells {
     pub(crate) fn tasks<'a>(&'a self, class: &Class, found: &'a mut [f64]) -> Vec<Task<'a>> {
         let span = self.span(class);
         let mut regions: Vec<Task<'a>> = (0..self.n_regions).map(|_| Vec::new()).collect();
-        for ((scores, _, starts), mut rest) in self.chunks().zip(found.chunks_mut(CHUNK)) {
+        for (chunk, mut rest) in self.chunks.iter().zip(found.chunks_mut(CHUNK)) {
             let mut at = 0;
-            for (k, ends) in starts[span.start..=span.end].windows(2).enumerate() {
-                let (from, to) = (ends[0] as usize, ends[1] as usize);
+            for (k, cell) in span.clone().enumerate() {
+                let (from, to) = (chunk.start(cell), chunk.start(cell + 1));
                 if from < to {
                     let (_, tail) = rest.split_at_mut(from - at);
                     let (cell, tail) = tail.split_at_mut(to - from);
-                    regions[k % self.n_regions].push((&scores[from..to], cell));
+                    regions[k % self.n_regions].push((&chunk.scores[from..to], cell));
                     (rest, at) = (tail, to);
                 }
             }
@@ -283,103 +325,21 @@ impl Cells {
         tasks
     }
 
-    /// Writes what was found for each sample to `coef`, zero for those that were not gathered.
-    pub(crate) fn scatter(&self, found: &[f64], coef: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
-        let (last, first) = (self.n_groups * self.n_regions, self.n_groups * self.n_regions + 1);
-        let jobs: Vec<_> = self.chunks().zip(found.chunks(CHUNK)).zip(coef.chunks_mut(CHUNK)).collect();
-        ctx.map(jobs, |(((_, index, starts), found), coef)| {
-            let (last_neg, first_pos) = (starts[last] as usize, starts[first] as usize);
-            if last_neg < first_pos {
-                coef.fill(0.0);
+    /// Moves what was found from the place of each score to its sample, in `found` itself; zero for samples that were not
+    /// gathered.
+    pub(crate) fn scatter(&self, found: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
+        let scatter = |scratch: &mut Scratch, index: &[u16], found: &mut [f64]| {
+            let (by_place, _, _) = scratch.of(index.len());
+            by_place.copy_from_slice(&found[..index.len()]);
+            if index.len() < found.len() {
+                found.fill(0.0);
             }
-            for part in [0..last_neg, first_pos..coef.len()] {
-                for (&i, &value) in index[part.clone()].iter().zip(&found[part]) {
-                    coef[usize::from(i)] = value;
-                }
+            for (&i, &value) in index.iter().zip(&*by_place) {
+                found[usize::from(i)] = value;
             }
-        })?;
+        };
+        let jobs = self.chunks.iter().zip(found.chunks_mut(CHUNK)).collect();
+        ctx.map(jobs, |(chunk, found)| self.spare.lend(|scratch| scatter(scratch, &chunk.index, found)))?;
         Ok(())
     }
-}
-
-/// Moves the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None` if
-/// a score is not finite.
-///
-/// Flags are compared in bulk and read as bits: unwanted scores cost little, and no branch depends on a single label.
-struct Collect<'a> {
-    scores: &'a [f64],
-    labels: &'a [bool],
-    bound: f64,
-    to: &'a mut [f64],
-    index: &'a mut [u16],
-}
-
-impl pulp::NullaryFnOnce for Collect<'_> {
-    type Output = Option<(usize, usize)>;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        let Self { scores, labels, bound, to, index } = self;
-        let (mut n_neg, mut n_pos) = (0, 0);
-        let (mut wanted, mut positive) = ([0u8; TILE], [0u8; TILE]);
-        for (t, (tile, labels)) in scores.chunks(TILE).zip(labels.chunks(TILE)).enumerate() {
-            if !tile.iter().fold(true, |finite, s| finite & s.is_finite()) {
-                return None;
-            }
-            let n_blocks = tile.len().div_ceil(64);
-            wanted[..64 * n_blocks].fill(0);
-            positive[..64 * n_blocks].fill(0);
-            for (((wanted, positive), score), &label) in wanted.iter_mut().zip(&mut positive).zip(tile).zip(labels) {
-                *positive = u8::from(label);
-                *wanted = u8::from(*score >= bound) & !u8::from(label);
-            }
-            let blocks = wanted.as_chunks::<64>().0.iter().zip(positive.as_chunks::<64>().0);
-            for ((wanted, positive), at) in blocks.take(n_blocks).zip((t * TILE..).step_by(64)) {
-                // Adding 0.0 turns -0.0 to 0.0, so that equal scores are equal bits.
-                let score = |i: usize| scores[at + i] + 0.0;
-                let (kept, ones) = (bits(wanted), bits(positive));
-                if kept.count_ones() >= DENSE && at + 64 < scores.len() {
-                    // All are written, each over the last if that was not wanted.
-                    let (to, index) = (&mut to[n_neg..n_neg + 64], &mut index[n_neg..n_neg + 64]);
-                    let mut n = 0;
-                    for (i, &wanted) in wanted.iter().enumerate() {
-                        (to[n & 63], index[n & 63]) = (score(i), (at + i) as u16);
-                        n += usize::from(wanted);
-                    }
-                    n_neg += n;
-                } else {
-                    for i in positions(kept) {
-                        (to[n_neg], index[n_neg]) = (score(i), (at + i) as u16);
-                        n_neg += 1;
-                    }
-                }
-                for i in positions(ones) {
-                    n_pos += 1;
-                    let k = scores.len() - n_pos;
-                    (to[k], index[k]) = (score(i), (at + i) as u16);
-                }
-            }
-        }
-        Some((n_neg, n_pos))
-    }
-}
-
-/// The bits of 64 flags of 0 or 1.
-#[inline(always)]
-fn bits(flags: &[u8; 64]) -> u64 {
-    let (words, _) = flags.as_chunks::<8>();
-    let byte = |word: &[u8; 8]| u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    words.iter().rev().fold(0, |bits, word| bits << 8 | byte(word))
-}
-
-/// The positions of the ones among bits.
-#[inline(always)]
-fn positions(mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let at = bits.trailing_zeros() as usize;
-        (bits != 0).then(|| {
-            bits &= bits - 1;
-            at
-        })
-    })
 }

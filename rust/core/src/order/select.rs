@@ -86,6 +86,7 @@ pub(super) fn nth_highest(parts: &[&[f64]], n: usize, top: usize, ctx: &Ctx<'_>)
                 n_inside += usize::from((s >= low) & (s <= high));
             }
             inside.truncate(n_inside);
+            inside.shrink_to_fit();
             (above as usize, inside)
         })?;
         let above = found.iter().map(|(above, _)| above).sum::<usize>();

@@ -1,0 +1,88 @@
+//! The scores of a chunk that matter, found among all by their flags.
+
+/// Scores whose flags are taken together.
+const TILE: usize = 1 << 12;
+/// So many wanted scores among 64 that it is faster to write all than to look for them.
+const DENSE: u32 = 24;
+
+/// Moves the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None` if
+/// a score is not finite.
+///
+/// Flags are compared in bulk and read as bits: unwanted scores cost little, and no branch depends on a single label.
+pub(super) struct Collect<'a> {
+    pub(super) scores: &'a [f64],
+    pub(super) labels: &'a [bool],
+    pub(super) bound: f64,
+    pub(super) to: &'a mut [f64],
+    pub(super) index: &'a mut [u16],
+}
+
+impl pulp::NullaryFnOnce for Collect<'_> {
+    type Output = Option<(usize, usize)>;
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        let Self { scores, labels, bound, to, index } = self;
+        let (mut n_neg, mut n_pos) = (0, 0);
+        let (mut wanted, mut positive) = ([0u8; TILE], [0u8; TILE]);
+        for (t, (tile, labels)) in scores.chunks(TILE).zip(labels.chunks(TILE)).enumerate() {
+            if !tile.iter().fold(true, |finite, s| finite & s.is_finite()) {
+                return None;
+            }
+            let n_blocks = tile.len().div_ceil(64);
+            wanted[..64 * n_blocks].fill(0);
+            positive[..64 * n_blocks].fill(0);
+            for (((wanted, positive), score), &label) in wanted.iter_mut().zip(&mut positive).zip(tile).zip(labels) {
+                *positive = u8::from(label);
+                *wanted = u8::from(*score >= bound) & !u8::from(label);
+            }
+            let blocks = wanted.as_chunks::<64>().0.iter().zip(positive.as_chunks::<64>().0);
+            for ((wanted, positive), at) in blocks.take(n_blocks).zip((t * TILE..).step_by(64)) {
+                // Adding 0.0 turns -0.0 to 0.0, so that equal scores are equal bits.
+                let score = |i: usize| scores[at + i] + 0.0;
+                let (kept, ones) = (bits(wanted), bits(positive));
+                if kept.count_ones() >= DENSE && at + 64 < scores.len() {
+                    // All are written, each over the last if that was not wanted.
+                    let (to, index) = (&mut to[n_neg..n_neg + 64], &mut index[n_neg..n_neg + 64]);
+                    let mut n = 0;
+                    for (i, &wanted) in wanted.iter().enumerate() {
+                        (to[n & 63], index[n & 63]) = (score(i), (at + i) as u16);
+                        n += usize::from(wanted);
+                    }
+                    n_neg += n;
+                } else {
+                    for i in positions(kept) {
+                        (to[n_neg], index[n_neg]) = (score(i), (at + i) as u16);
+                        n_neg += 1;
+                    }
+                }
+                for i in positions(ones) {
+                    n_pos += 1;
+                    let k = scores.len() - n_pos;
+                    (to[k], index[k]) = (score(i), (at + i) as u16);
+                }
+            }
+        }
+        Some((n_neg, n_pos))
+    }
+}
+
+/// The bits of 64 flags of 0 or 1.
+#[inline(always)]
+fn bits(flags: &[u8; 64]) -> u64 {
+    let (words, _) = flags.as_chunks::<8>();
+    let byte = |word: &[u8; 8]| u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    words.iter().rev().fold(0, |bits, word| bits << 8 | byte(word))
+}
+
+/// The positions of the ones among bits.
+#[inline(always)]
+fn positions(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let at = bits.trailing_zeros() as usize;
+        (bits != 0).then(|| {
+            bits &= bits - 1;
+            at
+        })
+    })
+}
