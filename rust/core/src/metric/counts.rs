@@ -6,8 +6,9 @@
 
 use super::curve::first_non_finite;
 use super::labels::{Labels, TILE};
+use super::ranks::{Found, Ranks};
 use super::scatter::{Scattered, Worker};
-use super::table::{Found, Score, Table, squares};
+use super::table::{Score, Table};
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Error, Result};
 
@@ -35,13 +36,12 @@ impl PairCounts {
         self.squares.iter_mut().zip(other.squares).for_each(|(sum, more)| *sum += more);
     }
 
-    /// From what class `asking` (0 positive, 1 negative) finds in a table of the other; `sizes` are those of both.
-    pub(crate) fn of_found(asking: usize, sizes: [usize; 2], found: Found, squares_of_table: u128) -> Self {
+    /// From what class `asking` (0 positive, 1 negative) finds in a table of the other, and the squares of both sides;
+    /// `sizes` are those of the classes.
+    pub(crate) fn of_found(asking: usize, sizes: [usize; 2], found: Found, squares: [u128; 2]) -> Self {
         let tied = found.up_to - found.below;
         let won = if asking == 0 { found.below } else { sizes[0] as u128 * sizes[1] as u128 - found.up_to };
-        let mut squares = [found.squares; 2];
-        squares[1 - asking] = squares_of_table;
-        Self { won, tied, squares }
+        Self { won, tied, squares: [squares[asking], squares[1 - asking]] }
     }
 
     /// With so many samples of either class, `sizes` of them counted here, in the buckets `below`: those that are won
@@ -145,29 +145,26 @@ fn direct<S: Score>(labels: &Labels<'_>, scores: &[S], wanted: Wanted, ctx: &Ctx
     let mut table = Table::default();
     table.fill(fit(&picked), &picked);
     let ask = |(from, scores): (usize, &[S])| {
-        let (mut asks, mut total) = ([false; TILE], Found::default());
-        let len = if wanted == Wanted::Squares { table.len() + 1 } else { 0 };
-        let mut steps = [vec![0; len], vec![0; len]];
+        let (mut asks, mut found) = ([false; TILE], Found::default());
+        let mut ranks = Ranks::of(if wanted == Wanted::Squares { table.len() } else { 0 });
         for (tile, from) in scores.chunks(TILE).zip((from..).step_by(TILE)) {
             let asks = &mut asks[..tile.len()];
             labels.fill(from, asks);
             asks.iter_mut().for_each(|asks| *asks = *asks == (asking == 0));
-            total.add(match wanted {
-                Wanted::Pairs => table.ask(tile, Some(asks)),
-                Wanted::Squares => table.ask_squares(tile, Some(asks), &mut steps),
-            });
+            match wanted {
+                Wanted::Pairs => found.add(table.ask(tile, Some(asks))),
+                Wanted::Squares => table.ask_ranks(tile, Some(asks), &mut ranks),
+            }
         }
-        (total, steps)
+        (found, ranks)
     };
-    let mut total = Found::default();
-    let mut steps = [vec![0; picked.len() + 1], vec![0; picked.len() + 1]];
-    for (found, more) in ctx.map(parts, ask)? {
-        total.add(found);
-        for (steps, more) in steps.iter_mut().zip(more) {
-            steps.iter_mut().zip(more).for_each(|(step, more)| *step += more);
-        }
+    let (mut found, mut ranks) = (Found::default(), Ranks::of(table.len()));
+    for (more, more_ranks) in ctx.map(parts, ask)? {
+        found.add(more);
+        ranks.add(&more_ranks);
     }
-    Ok(Some(PairCounts::of_found(asking, [labels.n_pos(), labels.n_neg()], total, squares(&steps))))
+    let (found, squares) = if wanted == Wanted::Squares { ranks.sums() } else { (found, [0; 2]) };
+    Ok(Some(PairCounts::of_found(asking, [labels.n_pos(), labels.n_neg()], found, squares)))
 }
 
 /// A map that spreads `scores` over about two cells each.

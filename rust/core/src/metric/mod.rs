@@ -13,6 +13,7 @@ mod labels;
 mod measure;
 mod placements;
 mod ranker;
+mod ranks;
 mod replicate;
 mod scatter;
 mod scored;

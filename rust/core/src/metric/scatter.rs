@@ -2,7 +2,8 @@
 
 use super::counts::{Counting, PairCounts, Wanted, fit, grown};
 use super::labels::{Labels, TILE};
-use super::table::{Found, Line, Monotone, Score, Table, squares};
+use super::ranks::{Found, Ranks};
+use super::table::{Line, Monotone, Score, Table};
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Result};
 
@@ -14,8 +15,6 @@ const BUCKET: usize = 1 << 13;
 const SAMPLES: usize = 32;
 /// Slots of the map whose runs are the buckets: its table stays in the first-level cache.
 const SLOTS: usize = 1 << 11;
-/// Scores that follow each other go to as many places, so that equal ones do not wait for each other's counters.
-const LANES: usize = 4;
 /// Scores scattered together, to a stretch of memory of their own.
 const CHUNK: usize = 1 << 17;
 /// Units of work for each thread.
@@ -89,12 +88,11 @@ impl<'a, S: Score> Scattered<'a, S> {
             let one = |((from, scores), to): ((usize, &[S]), &'a mut [S])| {
                 ctx.check()?;
                 let ids = &mut ids[..scores.len()];
-                let counts = Classify { labels, from, scores, buckets: &buckets, ids }.run();
-                Ok(counts.map(|mut counts| {
-                    let starts = starts(&mut counts, 2 * buckets.len);
-                    scatter(scores, ids, counts, to);
-                    Chunk { scores: to, starts }
-                }))
+                let chunk = Classify { labels, from, scores, buckets: &buckets, ids };
+                // Scores that follow each other go to several places, so that equal ones do not wait for each other's
+                // counters; the more buckets, the rarer that is, and the dearer the places.
+                let starts = if buckets.len < MOST_BUCKETS { chunk.scatter::<4>(to) } else { chunk.scatter::<2>(to) };
+                Ok(starts.map(|starts| Chunk { scores: to, starts }))
             };
             chunks.map(one).collect::<Result<Option<Vec<_>>>>()
         })?;
@@ -136,10 +134,10 @@ impl<'a, S: Score> Scattered<'a, S> {
 }
 
 /// Numbers by lane and id.
-type Counts = [[u32; 2 * MOST_BUCKETS]; LANES];
+type Counts<const LANES: usize> = [[u32; 2 * MOST_BUCKETS]; LANES];
 
 /// Turns `counts` into where the scores of each lane and id begin; where those of each of `n_ids` ids begin, and the end.
-fn starts(counts: &mut Counts, n_ids: usize) -> Vec<u32> {
+fn starts<const LANES: usize>(counts: &mut Counts<LANES>, n_ids: usize) -> Vec<u32> {
     let mut sum = 0;
     let mut starts = vec![0];
     for id in 0..n_ids {
@@ -151,7 +149,7 @@ fn starts(counts: &mut Counts, n_ids: usize) -> Vec<u32> {
     starts
 }
 
-/// Writes twice the bucket of every score, plus one for a negative, and counts them; `None` if a score is not finite.
+/// A chunk of scores, and room for twice the bucket of each, plus one for a negative.
 struct Classify<'a, S> {
     labels: &'a Labels<'a>,
     from: usize,
@@ -161,7 +159,17 @@ struct Classify<'a, S> {
 }
 
 impl<S: Score> Classify<'_, S> {
-    fn run(self) -> Option<Counts> {
+    /// Scatters the scores; where those of each id begin, and the end. `None` if a score is not finite.
+    fn scatter<const LANES: usize>(self, to: &mut [S]) -> Option<Vec<u32>> {
+        let Self { scores, ids, buckets, .. } = self;
+        let mut counts = Classify { ids: &mut *ids, ..self }.count::<LANES>()?;
+        let starts = starts(&mut counts, 2 * buckets.len);
+        scatter(scores, ids, counts, to);
+        Some(starts)
+    }
+
+    /// Writes and counts the ids.
+    fn count<const LANES: usize>(self) -> Option<Counts<LANES>> {
         let (mut positive, mut slots) = ([false; TILE], [0u32; TILE]);
         let mut counts = [[0; 2 * MOST_BUCKETS]; LANES];
         let of_slot = self.buckets.ids.as_slice();
@@ -215,7 +223,7 @@ impl<S: Score> pulp::NullaryFnOnce for Slots<'_, S> {
 }
 
 /// Writes every score to the next place of its lane and id.
-fn scatter<S: Score>(scores: &[S], ids: &[u16], mut next: Counts, to: &mut [S]) {
+fn scatter<S: Score, const LANES: usize>(scores: &[S], ids: &[u16], mut next: Counts<LANES>, to: &mut [S]) {
     let mut put = |lane: usize, x: S, id: u16| {
         let next = &mut next[lane][usize::from(id) & (2 * MOST_BUCKETS - 1)];
         to[*next as usize] = x;
@@ -241,21 +249,20 @@ pub(super) struct Worker<S> {
     spread: Table<S, Map>,
     /// The scores of the table as they come.
     fewer: Vec<S>,
-    steps: [Vec<u32>; 2],
+    ranks: Ranks,
 }
 
 impl<S> Worker<S> {
     pub(super) fn bytes(&self) -> usize {
         // A table holds its scores, and about as many cells twice.
-        self.fewer.capacity() * (2 * size_of::<S>() + 8)
-            + self.steps.iter().map(|steps| 4 * steps.capacity()).sum::<usize>()
+        self.fewer.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity()
     }
 }
 
 impl<S: Score> Worker<S> {
     /// Counts the pairs of one bucket.
     fn count(&mut self, classes: [Vec<&[S]>; 2], sizes: [usize; 2], wanted: Wanted) -> PairCounts {
-        let Self { table, spread, fewer, steps } = self;
+        let Self { table, spread, fewer, ranks } = self;
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
             return PairCounts::default();
@@ -264,39 +271,36 @@ impl<S: Score> Worker<S> {
         classes[1 - asking].iter().for_each(|part| fewer.extend_from_slice(part));
         let (low, high) = fast(Ends(fewer));
         table.place(S::line(low, high, fewer.len() as u32), fewer);
-        let found = if table.n_crowded() > fewer.len() / 4 {
+        let (found, squares) = if table.n_crowded() > fewer.len() / 4 {
             spread.fill(fit(fewer), fewer);
-            ask(spread, &classes[asking], wanted, steps)
+            ask(spread, &classes[asking], wanted, ranks)
         } else {
             table.sort();
-            ask(table, &classes[asking], wanted, steps)
+            ask(table, &classes[asking], wanted, ranks)
         };
-        let of_table = if wanted == Wanted::Squares { squares(steps) } else { 0 };
-        PairCounts::of_found(asking, sizes, found, of_table)
+        PairCounts::of_found(asking, sizes, found, squares)
     }
 }
 
-/// What all `parts` find in the table.
+/// What all `parts` find in the table, and if they are wanted the squares by side.
 fn ask<S: Score, M: Monotone<S>>(
     table: &Table<S, M>,
     parts: &[&[S]],
     wanted: Wanted,
-    steps: &mut [Vec<u32>; 2],
-) -> Found {
-    let mut total = Found::default();
-    if wanted == Wanted::Squares {
-        steps.iter_mut().for_each(|steps| {
-            steps.clear();
-            steps.resize(table.len() + 1, 0);
-        });
+    ranks: &mut Ranks,
+) -> (Found, [u128; 2]) {
+    match wanted {
+        Wanted::Pairs => {
+            let mut total = Found::default();
+            parts.iter().for_each(|part| total.add(table.ask(part, None)));
+            (total, [0; 2])
+        }
+        Wanted::Squares => {
+            ranks.clear(table.len());
+            parts.iter().for_each(|part| table.ask_ranks(part, None, ranks));
+            ranks.sums()
+        }
     }
-    for part in parts {
-        total.add(match wanted {
-            Wanted::Pairs => table.ask(part, None),
-            Wanted::Squares => table.ask_squares(part, None, steps),
-        });
-    }
-    total
 }
 
 /// The least and the greatest score.
@@ -320,5 +324,42 @@ impl<S: Score> pulp::NullaryFnOnce for Ends<'_, S> {
         }
         let all = || rest.iter().copied();
         (low.into_iter().chain(all()).fold(first, min), high.into_iter().chain(all()).fold(first, max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::uniform;
+
+    /// The scores of each bucket and class, lowest first.
+    fn scattered<const LANES: usize>(labels: &[bool], scores: &[f64], buckets: &Buckets) -> Vec<Vec<f64>> {
+        let mut to = vec![0.0; scores.len()];
+        let labels = &Labels::new(labels).unwrap();
+        let chunk = Classify { labels, from: 0, scores, buckets, ids: &mut vec![0; scores.len()] };
+        let chunk = Chunk { starts: chunk.scatter::<LANES>(&mut to).unwrap(), scores: &to };
+        let sorted = |id: usize| {
+            let mut scores = chunk.class(id / 2, id % 2).to_vec();
+            scores.sort_unstable_by(f64::total_cmp);
+            scores
+        };
+        (0..2 * buckets.len).map(sorted).collect()
+    }
+
+    #[test]
+    fn buckets_ascend_and_lose_nothing_by_any_number_of_lanes() {
+        let mut next = uniform(2);
+        let labels: Vec<bool> = (0..30_001).map(|_| next() < 0.3).collect();
+        let scores: Vec<f64> = labels.iter().map(|_| (next() * 1000.0).floor() * next()).collect();
+        let buckets = Buckets::fit(&scores);
+        let found = scattered::<4>(&labels, &scores, &buckets);
+        assert_eq!(found, scattered::<2>(&labels, &scores, &buckets));
+        for (class, positive) in [true, false].into_iter().enumerate() {
+            let of_class: Vec<f64> = found.iter().skip(class).step_by(2).flatten().copied().collect();
+            let mut expected: Vec<f64> =
+                (0..scores.len()).filter(|&i| labels[i] == positive).map(|i| scores[i]).collect();
+            expected.sort_unstable_by(f64::total_cmp);
+            assert_eq!(of_class, expected);
+        }
     }
 }

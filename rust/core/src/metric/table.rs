@@ -1,8 +1,10 @@
 //! Ranks among the scores of one class without a sort: the scores lie in monotone cells of one or two each.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::labels::TILE;
+use super::ranks::{Found, Ranks};
 use crate::order::{Map, fast};
 
 /// A floating-point type of scores; float32 is ranked as it is.
@@ -120,25 +122,6 @@ pub(crate) struct Table<S, M> {
     len: usize,
 }
 
-/// What a number of scores find in a table: sums over them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Found {
-    /// Of the scores of the table that are below.
-    pub(crate) below: u128,
-    /// Of those that are below or equal.
-    pub(crate) up_to: u128,
-    /// Of the square of both together.
-    pub(crate) squares: u128,
-}
-
-impl Found {
-    pub(crate) fn add(&mut self, other: Found) {
-        self.below += other.below;
-        self.up_to += other.up_to;
-        self.squares += other.squares;
-    }
-}
-
 impl<S: Score, M: Monotone<S>> Table<S, M> {
     /// Fills the table. O(number of scores), but for cells that hold many different scores, which are sorted.
     pub(crate) fn fill(&mut self, map: M, scores: &[S]) {
@@ -195,33 +178,53 @@ impl<S: Score, M: Monotone<S>> Table<S, M> {
         }
     }
 
-    /// Ranks those of the scores that are `wanted`; all without.
+    /// Ranks those of the scores that are `wanted`; all without. Adds up how many of the table each finds below it, and
+    /// how many below or equal.
     pub(crate) fn ask(&self, scores: &[S], wanted: Option<&[bool]>) -> Found {
         let mut found = Found::default();
         self.by_tile(scores, wanted, |cells, scores, wanted| {
-            let (starts, sorted) = (&self.starts[..], &self.scores[..]);
-            let (below, up_to) = match wanted {
-                None => fast(Rank { starts, sorted, cells, scores, wanted: |_| true }),
-                Some(w) => fast(Rank { starts, sorted, cells, scores, wanted: |k| w[k] }),
+            let add = |(below, up_to): (u64, u64), rank: [u32; 2], weight: u64| {
+                let [more_below, more_up_to] = rank.map(|rank| weight.wrapping_mul(rank.into()));
+                (below.wrapping_add(more_below), up_to.wrapping_add(more_up_to))
             };
-            found.add(Found { below: below.into(), up_to: up_to.into(), squares: 0 });
+            let (below, up_to) = self.rank(cells, scores, wanted, add);
+            found.add(Found { below: below.into(), up_to: up_to.into() });
         });
         found
     }
 
-    /// The same with squares. `steps`, two of one more than the table has scores, gain one for each wanted score at the
-    /// number of scores below it, and at that of those below or equal: summed up to and including k they then are
-    /// what the k-th score of the table, in order, would find among those that asked.
-    pub(crate) fn ask_squares(&self, scores: &[S], wanted: Option<&[bool]>, steps: &mut [Vec<u32>; 2]) -> Found {
-        let mut found = Found::default();
+    /// The same, counting how many find which ranks.
+    pub(crate) fn ask_ranks(&self, scores: &[S], wanted: Option<&[bool]>, ranks: &mut Ranks) {
+        let Ranks { counts, ties, squared_ties } = ranks;
         self.by_tile(scores, wanted, |cells, scores, wanted| {
-            let (starts, sorted) = (&self.starts[..], &self.scores[..]);
-            found.add(match wanted {
-                None => fast(RankSquares { starts, sorted, cells, scores, wanted: |_| true, steps }),
-                Some(w) => fast(RankSquares { starts, sorted, cells, scores, wanted: |k| w[k], steps }),
-            });
+            let counts = counts.as_mut_slice();
+            let add = move |(ties, squares): (u64, u128), rank: [u32; 2], weight: u64| {
+                for at in rank {
+                    let count = &mut counts[at as usize];
+                    *count = count.wrapping_add(weight);
+                }
+                let tied = weight.wrapping_mul(rank[1].wrapping_sub(rank[0]).into());
+                (ties.wrapping_add(tied), squares.wrapping_add(tied.wrapping_mul(tied).into()))
+            };
+            let (more, squares) = self.rank(cells, scores, wanted, add);
+            *ties += u128::from(more);
+            *squared_ties += squares;
         });
-        found
+    }
+
+    /// Folds the ranks of a tile of scores: below each, and below or equal to it; weight 0 for what is not wanted.
+    fn rank<T: Default>(
+        &self,
+        cells: &[u32],
+        scores: &[S],
+        wanted: Option<&[bool]>,
+        add: impl FnMut(T, [u32; 2], u64) -> T,
+    ) -> T {
+        let (starts, sorted) = (&self.starts[..], &self.scores[..]);
+        match wanted {
+            None => fast(Rank { starts, sorted, cells, scores, wanted: |_| true, add, sum: PhantomData }),
+            Some(w) => fast(Rank { starts, sorted, cells, scores, wanted: |k| w[k], add, sum: PhantomData }),
+        }
     }
 
     /// Calls `f` with the cells of a tile of the scores, the scores, and which are wanted.
@@ -258,69 +261,37 @@ impl<S: Score, M: Monotone<S>> pulp::NullaryFnOnce for Cells<'_, S, M> {
     }
 }
 
-/// Sums of the ranks of a tile of scores: of those below, and of those below or equal.
-struct Rank<'a, S, W> {
+/// Folds the ranks of a tile of scores.
+struct Rank<'a, S, W, F, T> {
     starts: &'a [u32],
     sorted: &'a [S],
     cells: &'a [u32],
     scores: &'a [S],
     wanted: W,
+    add: F,
+    sum: PhantomData<T>,
 }
 
-impl<S: Score, W: Fn(usize) -> bool> pulp::NullaryFnOnce for Rank<'_, S, W> {
-    type Output = (u64, u64);
+impl<S: Score, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> pulp::NullaryFnOnce
+    for Rank<'_, S, W, F, T>
+{
+    type Output = T;
 
     #[inline(always)]
-    fn call(self) -> Self::Output {
-        let Self { starts, sorted, cells, scores, wanted } = self;
-        let (mut below, mut up_to) = (0u64, 0u64);
+    fn call(self) -> T {
+        let Self { starts, sorted, cells, scores, wanted, mut add, .. } = self;
+        let mut sum = T::default();
+        // By index: an enumeration would be checked for overflow.
         for k in 0..usize::min(cells.len(), scores.len()) {
-            let rank = rank(starts, sorted, cells[k], scores[k]);
-            let weight = u64::from(wanted(k));
-            below = below.wrapping_add(u64::from(rank.0).wrapping_mul(weight));
-            up_to = up_to.wrapping_add(u64::from(rank.1).wrapping_mul(weight));
+            sum = add(sum, rank(starts, sorted, cells[k], scores[k]), wanted(k).into());
         }
-        (below, up_to)
-    }
-}
-
-/// [`Rank`] with squares and steps.
-struct RankSquares<'a, S, W> {
-    starts: &'a [u32],
-    sorted: &'a [S],
-    cells: &'a [u32],
-    scores: &'a [S],
-    wanted: W,
-    steps: &'a mut [Vec<u32>; 2],
-}
-
-impl<S: Score, W: Fn(usize) -> bool> pulp::NullaryFnOnce for RankSquares<'_, S, W> {
-    type Output = Found;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        let Self { starts, sorted, cells, scores, wanted, steps: [below_steps, up_to_steps] } = self;
-        let (below_steps, up_to_steps) = (below_steps.as_mut_slice(), up_to_steps.as_mut_slice());
-        let (mut below, mut up_to, mut squares) = (0u64, 0u64, 0u128);
-        for k in 0..usize::min(cells.len(), scores.len()) {
-            let rank = rank(starts, sorted, cells[k], scores[k]);
-            let weight = u64::from(wanted(k));
-            below = below.wrapping_add(u64::from(rank.0).wrapping_mul(weight));
-            up_to = up_to.wrapping_add(u64::from(rank.1).wrapping_mul(weight));
-            let value = u64::from(rank.0).wrapping_add(u64::from(rank.1)).wrapping_mul(weight);
-            squares = squares.wrapping_add(u128::from(value) * u128::from(value));
-            for (steps, at) in [(&mut *below_steps, rank.0), (&mut *up_to_steps, rank.1)] {
-                let step = &mut steps[at as usize];
-                *step = step.wrapping_add(weight as u32);
-            }
-        }
-        Found { below: below.into(), up_to: up_to.into(), squares }
+        sum
     }
 }
 
 /// How many of the `sorted` scores are below `x`, which belongs to `cell`, and how many are below or equal to it.
 #[inline(always)]
-fn rank<S: Score>(starts: &[u32], sorted: &[S], cell: u32, x: S) -> (u32, u32) {
+fn rank<S: Score>(starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
     let start = starts[cell as usize];
     let (mut below, mut up_to) = (0, 0);
     for &y in &sorted[start as usize..start as usize + LANES] {
@@ -334,26 +305,16 @@ fn rank<S: Score>(starts: &[u32], sorted: &[S], cell: u32, x: S) -> (u32, u32) {
             return rank_in(start, &sorted[start as usize..end as usize], x);
         }
     }
-    (start.wrapping_add(below), start.wrapping_add(up_to))
+    [start.wrapping_add(below), start.wrapping_add(up_to)]
 }
 
 /// The rank of a score that is above the first scores of its `cell`, of which `start` lie in the cells below.
 #[inline(never)]
-fn rank_in<S: Score>(start: u32, cell: &[S], x: S) -> (u32, u32) {
+fn rank_in<S: Score>(start: u32, cell: &[S], x: S) -> [u32; 2] {
     // One look for a cell of a single score, repeated.
     let below = if cell.first().is_none_or(|&y| y >= x) { 0 } else { cell.partition_point(|&y| y < x) };
     let up_to = if cell.last().is_none_or(|&y| y <= x) { cell.len() } else { cell.partition_point(|&y| y <= x) };
-    (start + below as u32, start + up_to as u32)
-}
-
-/// The sum of squares of the running sums of both `steps`, but for the last.
-pub(crate) fn squares([below, up_to]: &[Vec<u32>; 2]) -> u128 {
-    let (mut value, mut squares) = (0u64, 0u128);
-    for (below, up_to) in below.iter().zip(up_to).take(below.len().saturating_sub(1)) {
-        value = value.wrapping_add(u64::from(*below)).wrapping_add(u64::from(*up_to));
-        squares = squares.wrapping_add(u128::from(value) * u128::from(value));
-    }
-    squares
+    [start + below as u32, start + up_to as u32]
 }
 
 #[cfg(test)]
@@ -365,29 +326,29 @@ mod tests {
     fn check<M: Monotone<f64>>(map: M, sorted: &[f64], scores: &[f64]) {
         let mut table = Table::default();
         table.fill(map, sorted);
-        let mut steps = [vec![0; table.len() + 1], vec![0; table.len() + 1]];
-        let mut values = 0;
+        let mut ranks = Ranks::of(table.len());
+        let (mut total, mut squared) = (Found::default(), 0);
         for &x in scores {
             let below = sorted.iter().filter(|&&y| y < x).count() as u32;
             let up_to = sorted.iter().filter(|&&y| y <= x).count() as u32;
             assert_eq!(
                 rank(&table.starts, &table.scores, map.cell(x), x),
-                (below, up_to),
+                [below, up_to],
                 "{x} among {}",
                 sorted.len()
             );
-            let found = table.ask_squares(&[x], None, &mut steps);
-            assert_eq!(found.squares, u128::from(below + up_to).pow(2));
-            values += found.below + found.up_to;
+            table.ask_ranks(&[x], None, &mut ranks);
+            total.add(Found { below: below.into(), up_to: up_to.into() });
+            squared += u128::from(below + up_to).pow(2);
         }
-        assert_eq!(table.ask(scores, Some(&vec![false; scores.len()])).up_to, 0);
-        let found = table.ask(scores, None);
-        assert_eq!(found.below + found.up_to, values);
+        assert_eq!(table.ask(scores, Some(&vec![false; scores.len()])), Found::default());
+        assert_eq!(table.ask(scores, None), total);
         let turned = |&y: &f64| {
             let count = |of: &dyn Fn(f64) -> bool| scores.iter().filter(|&&x| of(x)).count() as u128;
             (count(&|x| x < y) + count(&|x| x <= y)).pow(2)
         };
-        assert_eq!(squares(&steps), sorted.iter().map(turned).sum::<u128>());
+        let (found, squares) = ranks.sums();
+        assert_eq!((found, squares), (total, [squared, sorted.iter().map(turned).sum::<u128>()]));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::labels::{Labels, TILE};
 use super::sum::Sum;
 use super::table::Score;
 use crate::ctx::CHUNK;
+use crate::order::collect::{DENSE, bits, positions};
 use crate::order::{self, fast};
 use crate::{Ctx, Error, RateRange, Result};
 
@@ -193,24 +194,36 @@ impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let mut positive = [false; TILE];
+        let (mut positive, mut reaches) = ([false; TILE], [0u8; TILE]);
         let (mut next_pos, mut next_neg) = (0usize, self.to.len().wrapping_sub(1));
         let bound = self.bound.unwrap_or(S::INFINITY.negated());
+        let seen = |x: S| if self.mirrored { x.negated() } else { x };
         for (tile, from) in self.scores.chunks(TILE).zip((self.from..).step_by(TILE)) {
             let positive = &mut positive[..tile.len()];
             self.labels.fill(from, positive);
             if !tile.iter().fold(true, |finite, x| finite & x.finite()) {
                 return None;
             }
-            for (&x, &positive) in tile.iter().zip(&*positive) {
-                let x = if self.mirrored { x.negated() } else { x };
-                let (positive, reaches) = (positive != self.mirrored, x >= bound);
-                // Both are written, each over the last if that was not wanted: no branch to mispredict.
+            let reaches = &mut reaches[..tile.len()];
+            reaches.iter_mut().zip(tile).for_each(|(reaches, &x)| *reaches = u8::from(seen(x) >= bound));
+            let mut put = |i: usize, reaches: bool| {
+                // Written to both ends, over the last there if that was not wanted: no branch to mispredict.
+                let (x, positive) = (seen(tile[i]), positive[i] != self.mirrored);
                 self.to[next_pos] = x;
                 self.to[next_neg] = x;
                 next_pos = next_pos.wrapping_add(usize::from(positive & reaches));
                 next_neg = next_neg.wrapping_sub(usize::from(!positive & reaches));
+            };
+            let (blocks, rest) = reaches.as_chunks::<64>();
+            for (block, from) in blocks.iter().zip((0..).step_by(64)) {
+                let wanted = bits(block);
+                if wanted.count_ones() > DENSE {
+                    (0..64).for_each(|i| put(from + i, block[i] != 0));
+                } else {
+                    positions(wanted).for_each(|i| put(from + i, true));
+                }
             }
+            rest.iter().zip(64 * blocks.len()..).for_each(|(&reaches, i)| put(i, reaches != 0));
         }
         Some([next_pos, self.to.len().wrapping_sub(1).wrapping_sub(next_neg)])
     }

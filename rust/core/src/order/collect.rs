@@ -3,7 +3,7 @@
 /// Scores whose flags are taken together.
 const TILE: usize = 1 << 12;
 /// So many wanted scores among 64 that it is faster to write all than to look for them.
-const DENSE: u32 = 24;
+pub(crate) const DENSE: u32 = 24;
 
 /// Moves the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None` if
 /// a score is not finite.
@@ -69,7 +69,7 @@ impl pulp::NullaryFnOnce for Collect<'_> {
 
 /// The bits of 64 flags of 0 or 1.
 #[inline(always)]
-fn bits(flags: &[u8; 64]) -> u64 {
+pub(crate) fn bits(flags: &[u8; 64]) -> u64 {
     let (words, _) = flags.as_chunks::<8>();
     let byte = |word: &[u8; 8]| u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     words.iter().rev().fold(0, |bits, word| bits << 8 | byte(word))
@@ -77,7 +77,7 @@ fn bits(flags: &[u8; 64]) -> u64 {
 
 /// The positions of the ones among bits.
 #[inline(always)]
-fn positions(mut bits: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn positions(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let at = bits.trailing_zeros() as usize;
         (bits != 0).then(|| {

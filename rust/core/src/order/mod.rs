@@ -4,7 +4,7 @@
 //! intermediate result, unique, whatever the algorithm or the number of threads.
 
 pub(crate) mod cells;
-mod collect;
+pub(crate) mod collect;
 mod map;
 pub(crate) mod select;
 pub(crate) mod sorted;

@@ -1,0 +1,65 @@
+//! Sums over the ranks that scores of one class have among those of the other.
+
+/// What a number of scores find in a table: sums over them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Of the scores of the table that are below.
+    pub(crate) below: u128,
+    /// Of those that are below or equal.
+    pub(crate) up_to: u128,
+}
+
+impl Found {
+    pub(crate) fn add(&mut self, other: Found) {
+        self.below += other.below;
+        self.up_to += other.up_to;
+    }
+}
+
+/// How many scores find which ranks in a table.
+#[derive(Debug, Default)]
+pub(crate) struct Ranks {
+    /// By k, how many have k scores of the table below, plus how many have k below or equal.
+    pub(crate) counts: Vec<u64>,
+    /// How many scores of the table tie with each, summed.
+    pub(crate) ties: u128,
+    /// The same, squared.
+    pub(crate) squared_ties: u128,
+}
+
+impl Ranks {
+    /// Of none, in a table of `len` scores.
+    pub(crate) fn of(len: usize) -> Self {
+        Self { counts: vec![0; len + 1], ..Self::default() }
+    }
+
+    /// Forgets all, for a table of `len` scores.
+    pub(crate) fn clear(&mut self, len: usize) {
+        let mut counts = std::mem::take(&mut self.counts);
+        counts.clear();
+        counts.resize(len + 1, 0);
+        *self = Self { counts, ..Self::default() };
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+        self.ties += other.ties;
+        self.squared_ties += other.squared_ties;
+    }
+
+    /// The sums over those that asked; and the sums of squares of `below + up_to`, over them and over the table, where
+    /// both are counted among those that asked.
+    pub(crate) fn sums(&self) -> (Found, [u128; 2]) {
+        let (mut seen, mut total, mut squares, mut of_table) = (0u64, 0u128, 0u128, 0u128);
+        for (&count, k) in self.counts.iter().zip(0u64..) {
+            // What the k-th score of the table is above, counted twice, follows with the ranks up to k.
+            of_table = of_table.wrapping_add(u128::from(seen) * u128::from(seen));
+            seen = seen.wrapping_add(count);
+            total = total.wrapping_add(u128::from(k) * u128::from(count));
+            squares = squares.wrapping_add(u128::from(k * k) * u128::from(count));
+        }
+        let found = Found { below: (total - self.ties) / 2, up_to: (total + self.ties) / 2 };
+        // (below + up_to)^2 is twice the sum of both squares, less the square of their difference.
+        (found, [2 * squares - self.squared_ties, of_table])
+    }
+}
