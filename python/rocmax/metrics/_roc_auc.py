@@ -17,7 +17,6 @@ from rocmax.metrics._validation import F64, from_dask, is_dask, plain, scores
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
 _WHOLE = 2.0**53  # float64 holds every integer up to here
-_SMALL = 1 << 17  # below this the core uses one thread anyway
 
 
 class _UnusualError(Exception):
@@ -92,7 +91,7 @@ def roc_auc_score(
         try:
             y, s = _array(y_true), _array(y_score, whole_as_float=True)
             if _ready(y, s):
-                return _core.auc(y, s, _threads(s.size))
+                return _core.auc(y, s, n_threads(None))
         except (TypeError, ValueError):
             pass  # ragged, not two classes, or not finite: the long way says what is wrong
     if is_dask(y_true, y_score):
@@ -137,10 +136,6 @@ def _ready(y: Any, s: Any) -> bool:
 def _whole(y: NDArray[Any]) -> bool:
     """Whether all values are whole numbers, as scikit-learn wants labels to be."""
     return bool(((y == np.rint(y)) & (np.abs(y) < _WHOLE)).all())
-
-
-def _threads(size: int) -> int:
-    return 1 if size < _SMALL else n_threads(None)
 
 
 def _general(
@@ -201,7 +196,7 @@ def _auc(y: NDArray[np.bool_], s: NDArray[Any], weight: F64 | None, max_fpr: Any
         name, high = "partial-mcclish", max_fpr
     try:
         y, s = plain(y), s if s.ndim == 2 else plain(s)
-        return _core.measure(y, s, weight, name, 0.0, high, _threads(s.size))
+        return _core.measure(y, s, weight, name, 0.0, high, n_threads(None))
     except (TypeError, ValueError) as error:
         raise _UnusualError from error
 

@@ -83,14 +83,19 @@ pub(crate) struct Counting<S> {
     pub(super) workers: Vec<Worker<S>>,
 }
 
+impl<S> Counting<S> {
+    /// Bytes that are held.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<S>() * self.scattered.capacity() + self.workers.iter().map(Worker::bytes).sum::<usize>()
+    }
+}
+
 impl<S> Scratch<S> {
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
-        let scores = [&self.counting.scattered, &self.classes[0], &self.classes[1], &self.inside];
-        let workers = self.counting.workers.iter().map(Worker::bytes).sum::<usize>();
-        scores.map(|scores| size_of::<S>() * scores.capacity()).iter().sum::<usize>()
-            + self.positive.capacity()
-            + workers
+        let scores = [&self.classes[0], &self.classes[1], &self.inside];
+        let scores = scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>();
+        self.counting.bytes() + scores + self.positive.capacity()
     }
 }
 
@@ -124,7 +129,7 @@ pub(crate) fn pair_counts<S: Score>(
     let counts = if fewer <= DIRECT || (fewer <= more / RARE && fewer <= MOST_DIRECT) {
         direct(labels, scores, wanted, ctx)?
     } else {
-        match Scattered::new(labels, scores, buffers, ctx)? {
+        match Scattered::new(labels, scores, buffers, &mut [], ctx)? {
             Some(scattered) => Some(scattered.count(wanted, ctx)?),
             None => None,
         }

@@ -12,6 +12,7 @@ mod draw;
 mod labels;
 mod measure;
 mod placements;
+mod placer;
 mod ranker;
 mod ranks;
 mod replicate;

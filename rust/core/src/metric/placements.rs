@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use super::covariance::{Covariance, products};
 use super::labels::Labels;
-use super::ranker::Ranker;
-use crate::{Ctx, Error, Problem, Result};
+use super::placer::Placer;
+use crate::{Ctx, Error, Result};
 
 /// The scores of one model.
 #[derive(Debug, Clone)]
@@ -19,13 +19,6 @@ pub enum Column<'a> {
 }
 
 impl Column<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::F64(scores) => scores.len(),
-            Self::F32(scores) => scores.len(),
-        }
-    }
-
     fn wide(&self) -> Cow<'_, [f64]> {
         match self {
             Self::F64(scores) => Cow::Borrowed(scores),
@@ -37,7 +30,7 @@ impl Column<'_> {
 /// Memory kept from call to call.
 #[derive(Debug, Default)]
 pub struct Placements {
-    rankers: Vec<Ranker>,
+    placers: Vec<Placer>,
     /// For every model `2 #{t < s_i} + #{t = s_i}` of a positive i, `2 #{s > t_j} + #{s = t_j}` of a negative j.
     values: Vec<Vec<f64>>,
 }
@@ -45,7 +38,7 @@ pub struct Placements {
 impl Placements {
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
-        self.rankers.iter().map(Ranker::bytes).sum::<usize>()
+        self.placers.iter().map(Placer::bytes).sum::<usize>()
             + self.values.iter().map(|values| 8 * values.capacity()).sum::<usize>()
     }
 
@@ -60,20 +53,19 @@ impl Placements {
         models: &[Column<'_>],
         ctx: &Ctx<'_>,
     ) -> Result<(Vec<f64>, Covariance)> {
-        let problem = &Problem::new(labels.positives(0, labels.n_samples()))?;
-        let sizes = [problem.n_pos() as f64, problem.n_neg() as f64];
+        let sizes = [labels.n_pos() as f64, labels.n_neg() as f64];
         for (size, name) in sizes.into_iter().zip(["the number of positives", "the number of negatives"]) {
             if size < 2.0 {
                 let value = size.to_string();
                 return Err(Error::Domain { name, domain: "above 1 for a variance", value });
             }
         }
-        let doubled = self.rank(problem, models, ctx)?;
-        let pairs = 2 * problem.n_pos() as u128 * problem.n_neg() as u128;
+        let doubled = self.place(labels, models, ctx)?;
+        let pairs = 2 * labels.n_pos() as u128 * labels.n_neg() as u128;
         let estimates = doubled.iter().map(|&won| won as f64 / pairs as f64).collect();
         let means: Vec<[f64; 2]> = doubled.iter().map(|&won| sizes.map(|size| won as f64 / size)).collect();
         let values: Vec<&[f64]> = self.values.iter().map(Vec::as_slice).collect();
-        let sums = products(problem.labels(), &values, &means, &|_| 1.0, ctx)?;
+        let sums = products(&labels.positives(0, labels.n_samples()), &values, &means, &|_| 1.0, ctx)?;
         let scale = |class: usize| {
             let (size, other) = (sizes[class], sizes[1 - class]);
             (2.0 * other).powi(2) * size * (size - 1.0)
@@ -83,20 +75,15 @@ impl Placements {
     }
 
     /// Sets the values of every model; twice the pairs that each wins. Threads share the models and the work on each.
-    fn rank(&mut self, problem: &Problem, models: &[Column<'_>], ctx: &Ctx<'_>) -> Result<Vec<u64>> {
-        let n_rankers = models.len().clamp(1, ctx.n_threads());
-        self.rankers.resize_with(n_rankers, Ranker::default);
+    fn place(&mut self, labels: &Labels<'_>, models: &[Column<'_>], ctx: &Ctx<'_>) -> Result<Vec<u64>> {
+        let n_placers = models.len().clamp(1, ctx.n_threads());
+        self.placers.resize_with(n_placers, Placer::default);
         self.values.resize_with(models.len(), Vec::new);
-        let of_one = models.len().div_ceil(n_rankers).max(1);
-        let parts = models.chunks(of_one).zip(self.values.chunks_mut(of_one)).zip(&mut self.rankers);
-        let won = ctx.map(parts.collect(), |((models, values), ranker)| {
+        let of_one = models.len().div_ceil(n_placers).max(1);
+        let parts = models.chunks(of_one).zip(self.values.chunks_mut(of_one)).zip(&mut self.placers);
+        let won = ctx.map(parts.collect(), |((models, values), placer)| {
             let each = models.iter().zip(values);
-            let place = |(scores, values): (&Column<'_>, &mut Vec<f64>)| {
-                Error::check_len("y_score", problem.n_samples(), scores.len())?;
-                ranker.sort(problem, &scores.wide(), ctx)?;
-                ranker.place(values, ctx)
-            };
-            each.map(place).collect::<Result<Vec<u64>>>()
+            each.map(|(scores, values)| placer.place(labels, &scores.wide(), values, ctx)).collect::<Result<Vec<u64>>>()
         })?;
         Ok(won.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::curve::{Curve, Normalize, Step};
 use super::labels::Labels;
 use super::measure::Measure;
-use super::ranker::Ranker;
+use super::ranker::negatives_below;
 use super::table::Score;
 use crate::order::fast;
 use crate::{Ctx, Error, Problem, RateRange, Result};
@@ -61,9 +61,7 @@ pub(crate) fn nameless<S: Score>(
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
     let problem = Problem::new(labels.positives(0, labels.n_samples()))?;
     let wide: Vec<f64> = scores.iter().map(|&s| s.into()).collect();
-    let mut ranker = Ranker::default();
-    ranker.sort(&problem, &wide, ctx)?;
-    let (below, _) = ranker.negatives_below(ctx)?;
+    let below = negatives_below(&problem, &wide, ctx)?;
     let n_neg = problem.n_neg() as u32;
     let above = below[..problem.n_pos()].iter().rev().map(|&[up_to, below]| [n_neg - up_to, n_neg - below]).collect();
     Ok(Some(Walk::Area(Area { above, range, normalize })))

@@ -17,6 +17,8 @@ const SAMPLES: usize = 32;
 const SLOTS: usize = 1 << 11;
 /// Scores scattered together, to a stretch of memory of their own.
 const CHUNK: usize = 1 << 17;
+/// The same if they are to be found again, by 16 bits.
+pub(super) const INDEXED_CHUNK: usize = 1 << 16;
 /// Units of work for each thread.
 const SHARES: usize = 4;
 
@@ -50,49 +52,59 @@ impl Buckets {
 
 /// The scores of every [`CHUNK`], by bucket and class.
 pub(super) struct Scattered<'a, S> {
-    chunks: Vec<Chunk<'a, S>>,
-    workers: &'a mut Vec<Worker<S>>,
-    n_buckets: usize,
+    pub(super) chunks: Vec<Chunk<'a, S>>,
+    pub(super) workers: &'a mut Vec<Worker<S>>,
+    pub(super) n_buckets: usize,
 }
 
-struct Chunk<'a, S> {
+pub(super) struct Chunk<'a, S> {
     scores: &'a [S],
+    /// Where in the chunk each score came from, if that is wanted.
+    pub(super) index: &'a [u16],
     /// Where the positives and the negatives of each bucket begin, and the end.
     starts: Vec<u32>,
 }
 
 impl<S> Chunk<'_, S> {
-    fn class(&self, bucket: usize, class: usize) -> &[S] {
+    pub(super) fn class(&self, bucket: usize, class: usize) -> &[S] {
         let id = 2 * bucket + class;
         &self.scores[self.starts[id] as usize..self.starts[id + 1] as usize]
     }
 }
 
 impl<'a, S: Score> Scattered<'a, S> {
-    /// Scatters all scores; `None` if any is not finite.
+    /// Scatters all scores; `None` if any is not finite. `index` is for where they came from, one each or empty.
     pub(super) fn new(
         labels: &Labels<'_>,
         scores: &[S],
         buffers: &'a mut Counting<S>,
+        index: &'a mut [u16],
         ctx: &Ctx<'_>,
     ) -> Result<Option<Self>> {
         let Counting { scattered, workers } = buffers;
         let scattered = grown(scattered, scores.len());
         let buckets = Buckets::fit(scores);
+        let chunk = if index.is_empty() { CHUNK } else { INDEXED_CHUNK };
         // Chunks that follow each other share the buffer of their ids, which so stays in a cache.
-        let share = scores.len().div_ceil(SHARES * ctx.n_threads()).next_multiple_of(CHUNK);
-        let shares = (0..).step_by(share).zip(scores.chunks(share)).zip(scattered.chunks_mut(share));
-        let done = ctx.map(shares.collect(), |((from, scores), to)| {
-            let mut ids = vec![0; usize::min(scores.len(), CHUNK)];
-            let chunks = (from..).step_by(CHUNK).zip(scores.chunks(CHUNK)).zip(to.chunks_mut(CHUNK));
+        let share = scores.len().div_ceil(SHARES * ctx.n_threads()).next_multiple_of(chunk);
+        let mut indices: Vec<&mut [u16]> = index.chunks_mut(share).collect();
+        indices.resize_with(scores.len().div_ceil(share), Default::default);
+        let shares = (0..).step_by(share).zip(scores.chunks(share)).zip(scattered.chunks_mut(share)).zip(indices);
+        let done = ctx.map(shares.collect(), |(((from, scores), to), index)| {
+            let mut ids = vec![0; usize::min(scores.len(), chunk)];
+            let mut indices = index.chunks_mut(chunk);
+            let chunks = (from..).step_by(chunk).zip(scores.chunks(chunk)).zip(to.chunks_mut(chunk));
             let one = |((from, scores), to): ((usize, &[S]), &'a mut [S])| {
                 ctx.check()?;
-                let ids = &mut ids[..scores.len()];
+                let (ids, index) = (&mut ids[..scores.len()], indices.next().unwrap_or_default());
                 let chunk = Classify { labels, from, scores, buckets: &buckets, ids };
                 // Scores that follow each other go to several places, so that equal ones do not wait for each other's
                 // counters; the more buckets, the rarer that is, and the dearer the places.
-                let starts = if buckets.len < MOST_BUCKETS { chunk.scatter::<4>(to) } else { chunk.scatter::<2>(to) };
-                Ok(starts.map(|starts| Chunk { scores: to, starts }))
+                let starts = match buckets.len {
+                    MOST_BUCKETS => chunk.scatter::<2>(to, index),
+                    _ => chunk.scatter::<4>(to, index),
+                };
+                Ok(starts.map(|starts| Chunk { scores: to, index, starts }))
             };
             chunks.map(one).collect::<Result<Option<Vec<_>>>>()
         })?;
@@ -100,18 +112,20 @@ impl<'a, S: Score> Scattered<'a, S> {
         Ok(done.map(|chunks| Self { chunks: chunks.into_iter().flatten().collect(), workers, n_buckets: buckets.len }))
     }
 
+    /// For each bucket, the positives and the negatives in those below.
+    pub(super) fn below(&self) -> Vec<[u64; 2]> {
+        let size = |bucket, class| self.chunks.iter().map(|chunk| chunk.class(bucket, class).len() as u64).sum::<u64>();
+        let mut below = vec![[0; 2]];
+        for bucket in 1..self.n_buckets {
+            below.push([0, 1].map(|class| below[bucket - 1][class] + size(bucket - 1, class)));
+        }
+        below
+    }
+
     /// Counts all pairs.
     pub(super) fn count(self, wanted: Wanted, ctx: &Ctx<'_>) -> Result<PairCounts> {
+        let below = self.below();
         let Self { chunks, workers, n_buckets } = self;
-        // Samples of either class in the buckets below.
-        let mut below = vec![[0u64; 2]; n_buckets];
-        let mut seen = [0u64; 2];
-        for (bucket, below) in below.iter_mut().enumerate() {
-            *below = seen;
-            for (class, seen) in seen.iter_mut().enumerate() {
-                *seen += chunks.iter().map(|chunk| chunk.class(bucket, class).len() as u64).sum::<u64>();
-            }
-        }
         let share = n_buckets.div_ceil(SHARES * ctx.n_threads());
         workers.resize_with(usize::max(n_buckets.div_ceil(share), workers.len()), Worker::default);
         let shares = (0..n_buckets).step_by(share).zip(workers.iter_mut());
@@ -160,11 +174,15 @@ struct Classify<'a, S> {
 
 impl<S: Score> Classify<'_, S> {
     /// Scatters the scores; where those of each id begin, and the end. `None` if a score is not finite.
-    fn scatter<const LANES: usize>(self, to: &mut [S]) -> Option<Vec<u32>> {
+    fn scatter<const LANES: usize>(self, to: &mut [S], index: &mut [u16]) -> Option<Vec<u32>> {
         let Self { scores, ids, buckets, .. } = self;
         let mut counts = Classify { ids: &mut *ids, ..self }.count::<LANES>()?;
         let starts = starts(&mut counts, 2 * buckets.len);
         scatter(scores, ids, counts, to);
+        if !index.is_empty() {
+            let from: Vec<u16> = (0..=u16::MAX).take(scores.len()).collect();
+            scatter(&from, ids, counts, index);
+        }
         Some(starts)
     }
 
@@ -222,21 +240,21 @@ impl<S: Score> pulp::NullaryFnOnce for Slots<'_, S> {
     }
 }
 
-/// Writes every score to the next place of its lane and id.
-fn scatter<S: Score, const LANES: usize>(scores: &[S], ids: &[u16], mut next: Counts<LANES>, to: &mut [S]) {
-    let mut put = |lane: usize, x: S, id: u16| {
+/// Writes everything to the next place of its lane and id.
+fn scatter<T: Copy, const LANES: usize>(from: &[T], ids: &[u16], mut next: Counts<LANES>, to: &mut [T]) {
+    let mut put = |lane: usize, x: T, id: u16| {
         let next = &mut next[lane][usize::from(id) & (2 * MOST_BUCKETS - 1)];
         to[*next as usize] = x;
         *next = next.wrapping_add(1);
     };
-    let (scores, last_scores) = scores.as_chunks::<LANES>();
+    let (from, last_from) = from.as_chunks::<LANES>();
     let (ids, last_ids) = ids.as_chunks::<LANES>();
-    for (scores, ids) in scores.iter().zip(ids) {
+    for (from, ids) in from.iter().zip(ids) {
         for lane in 0..LANES {
-            put(lane, scores[lane], ids[lane]);
+            put(lane, from[lane], ids[lane]);
         }
     }
-    for (lane, (&x, &id)) in last_scores.iter().zip(last_ids).enumerate() {
+    for (lane, (&x, &id)) in last_from.iter().zip(last_ids).enumerate() {
         put(lane, x, id);
     }
 }
@@ -244,12 +262,12 @@ fn scatter<S: Score, const LANES: usize>(scores: &[S], ids: &[u16], mut next: Co
 /// What a thread needs to count the pairs of a bucket.
 #[derive(Debug, Default)]
 pub(super) struct Worker<S> {
-    table: Table<S, Line<S>>,
+    pub(super) table: Table<S, Line<S>>,
     /// For scores that crowd in few cells of a line.
-    spread: Table<S, Map>,
+    pub(super) spread: Table<S, Map>,
     /// The scores of the table as they come.
     fewer: Vec<S>,
-    ranks: Ranks,
+    pub(super) ranks: Ranks,
 }
 
 impl<S> Worker<S> {
@@ -262,23 +280,32 @@ impl<S> Worker<S> {
 impl<S: Score> Worker<S> {
     /// Counts the pairs of one bucket.
     fn count(&mut self, classes: [Vec<&[S]>; 2], sizes: [usize; 2], wanted: Wanted) -> PairCounts {
-        let Self { table, spread, fewer, ranks } = self;
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
             return PairCounts::default();
         }
-        fewer.clear();
-        classes[1 - asking].iter().for_each(|part| fewer.extend_from_slice(part));
-        let (low, high) = fast(Ends(fewer));
-        table.place(S::line(low, high, fewer.len() as u32), fewer);
-        let (found, squares) = if table.n_crowded() > fewer.len() / 4 {
-            spread.fill(fit(fewer), fewer);
-            ask(spread, &classes[asking], wanted, ranks)
+        let (found, squares) = if self.fill(classes[1 - asking].iter().copied()) {
+            ask(&self.spread, &classes[asking], wanted, &mut self.ranks)
         } else {
-            table.sort();
-            ask(table, &classes[asking], wanted, ranks)
+            ask(&self.table, &classes[asking], wanted, &mut self.ranks)
         };
         PairCounts::of_found(asking, sizes, found, squares)
+    }
+
+    /// Makes all `parts` a table; whether it is the one for scores that crowd.
+    pub(super) fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [S]>) -> bool {
+        let Self { table, spread, fewer, .. } = self;
+        fewer.clear();
+        parts.for_each(|part| fewer.extend_from_slice(part));
+        let (low, high) = fast(Ends(fewer));
+        table.place(S::line(low, high, fewer.len() as u32), fewer);
+        let crowded = table.n_crowded() > fewer.len() / 4;
+        if crowded {
+            spread.fill(fit(fewer), fewer);
+        } else {
+            table.sort();
+        }
+        crowded
     }
 }
 
@@ -334,10 +361,11 @@ mod tests {
 
     /// The scores of each bucket and class, lowest first.
     fn scattered<const LANES: usize>(labels: &[bool], scores: &[f64], buckets: &Buckets) -> Vec<Vec<f64>> {
-        let mut to = vec![0.0; scores.len()];
+        let (mut to, mut index) = (vec![0.0; scores.len()], vec![0; scores.len()]);
         let labels = &Labels::new(labels).unwrap();
         let chunk = Classify { labels, from: 0, scores, buckets, ids: &mut vec![0; scores.len()] };
-        let chunk = Chunk { starts: chunk.scatter::<LANES>(&mut to).unwrap(), scores: &to };
+        let chunk = Chunk { starts: chunk.scatter::<LANES>(&mut to, &mut index).unwrap(), scores: &to, index: &index };
+        assert!(to.iter().zip(&index).all(|(&x, &from)| scores[usize::from(from)] == x));
         let sorted = |id: usize| {
             let mut scores = chunk.class(id / 2, id % 2).to_vec();
             scores.sort_unstable_by(f64::total_cmp);

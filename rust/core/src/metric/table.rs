@@ -212,6 +212,19 @@ impl<S: Score, M: Monotone<S>> Table<S, M> {
         });
     }
 
+    /// Writes what `f` makes of the rank of each score: how many of the table are below it, and below or equal.
+    pub(crate) fn map_ranks(&self, scores: &[S], mut to: &mut [f64], mut f: impl FnMut([u32; 2]) -> f64) {
+        self.by_tile(scores, None, |cells, scores, _| {
+            let (tile, rest) = std::mem::take(&mut to).split_at_mut(scores.len());
+            to = rest;
+            let f = &mut f;
+            self.rank(cells, scores, None, move |k: usize, rank, _| {
+                tile[k] = f(rank);
+                k.wrapping_add(1)
+            });
+        });
+    }
+
     /// Folds the ranks of a tile of scores: below each, and below or equal to it; weight 0 for what is not wanted.
     fn rank<T: Default>(
         &self,
