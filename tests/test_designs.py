@@ -62,9 +62,11 @@ def test_products_agree(name, dtype, tmp_path, monkeypatch):
     design = as_design(STORAGES[name](X, tmp_path))
     rng = np.random.default_rng(2)
     w, A = rng.standard_normal(N_FEATURES), rng.standard_normal((3, N_SAMPLES))
+    few = A * (rng.random(A.shape) < 0.05)  # most samples without a coefficient in any row
     tolerance = 1e-12 if dtype == np.float64 else 1e-5
     assert (design.n_samples, design.dim) == X.shape
-    for found, expected in ((design.scores(w), X @ w), (design.adjoint(A), A @ X), (design.inner(A, A), A @ A.T)):
+    adjoints = [(design.adjoint(coefs), coefs @ X) for coefs in (A, few, np.zeros_like(A))]
+    for found, expected in ((design.scores(w), X @ w), (design.inner(A, A), A @ A.T), *adjoints):
         assert found.dtype == np.float64 and found.shape == expected.shape
         np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * 100)
     # <X v, a> = <v, X' a>

@@ -10,6 +10,8 @@ from rocmax._typing import F64, AnyArray, Coefs, Rows
 
 # Samples multiplied at a time: all that is made beside the features and the results has so many rows.
 _ROWS = 1 << 14
+# An adjoint passes over the samples of coefficient zero where no more than this share of the samples is left.
+_FEW = 0.4
 
 
 class _LinearDesign:
@@ -24,7 +26,8 @@ class _LinearDesign:
 class DenseDesign(_LinearDesign):
     """A two-dimensional ndarray in any order; float32 features are multiplied as float32, never copied up.
 
-    Each product is one pass over X, in BLAS calls for a few thousand rows each.
+    Each product is one pass over X, in BLAS calls for a few thousand rows each; an adjoint of few samples, where X is
+    kept by rows, reads theirs alone.
     """
 
     _X: AnyArray
@@ -38,8 +41,11 @@ class DenseDesign(_LinearDesign):
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         vectors = np.zeros((len(coefs), self.dim))
+        by_rows = self._X.flags.c_contiguous
         for rows in _some_rows(self.n_samples):
-            vectors += coefs_of(coefs, rows, self._X.dtype) @ self._X[rows]
+            block, X = coefs_of(coefs, rows, self._X.dtype), self._X[rows]
+            used = np.flatnonzero(block.any(axis=0)) if by_rows else np.empty(0, dtype=np.intp)
+            vectors += block[:, used] @ X[used] if by_rows and len(used) <= _FEW * len(X) else block @ X
         return vectors
 
     def rows(self, index: Rows, /) -> "DenseDesign":
@@ -47,18 +53,20 @@ class DenseDesign(_LinearDesign):
 
 
 class SparseDesign(_LinearDesign):
-    """A scipy sparse matrix, kept by rows for scores and by columns (a view of the transpose) for adjoints."""
+    """A scipy sparse matrix, kept by rows; an adjoint of few samples reads theirs alone."""
 
     def __init__(self, X: Any) -> None:
         super().__init__(sp.csr_array(X))
-        self._Xt = self._X.T
 
     def scores(self, vector: F64, /) -> F64:
         return np.asarray(self._X @ vector, dtype=np.float64)
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        # Side by side, as the product reads them.
-        return np.ascontiguousarray((self._Xt @ np.stack(list(coefs), axis=1)).T, dtype=np.float64)
+        used = np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
+        few = len(used) <= _FEW * self.n_samples
+        Xt = (self._X[used] if few else self._X).T
+        # One product for each: scipy's product with several vectors takes several times as long.
+        return np.array([Xt @ (coef[used] if few else coef) for coef in coefs], dtype=np.float64)
 
     def rows(self, index: Rows, /) -> "SparseDesign":
         return SparseDesign(self._X[index])

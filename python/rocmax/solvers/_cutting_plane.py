@@ -19,7 +19,9 @@ _IDLE, _KEPT = 50, 200
 # Multiples of C tried where the zero model is optimal.
 _EXPLORED = (10.0, 100.0)
 # The accuracy of their minima: they only serve to meet models that rank well.
-_ROUGH = 1e-2
+_ROUGH = 2e-2
+# While the zero model is the best, smoothed cuts gain less than they cost once the relative gap is this small.
+_SETTLED = 0.1
 # Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
 # An accuracy of the model's minimiser that is still of use.
@@ -171,7 +173,8 @@ def minimise_convex(
     at_best: int | None = 0  # which of them touches the risk at the best model, if one does
     del found
     while True:
-        smoothed = newton.smooth(near, value - bound if history else min(value - bound, C))
+        left = value - bound if history else min(value - bound, C)
+        smoothed = newton.smooth(near, left) if best.norm > 0 or left > _SETTLED * value else None
         if smoothed is not None:
             cuts.append(Cut(smoothed.offset, smoothed.coef))
         vectors = design.adjoint([cut.coef for cut in cuts])
