@@ -129,7 +129,7 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
     assert result["n_samples"] == 500 and result["n_positive"] == y.sum()
     for model, name, column in zip(result["models"], ("old", "new"), (1, 0), strict=True):
         assert model["score"] == name
-        auc = auc_inference(y, scores[:, column])
+        auc = auc_inference(y, scores[:, column], method="logit-delong")
         assert model["auc"]["estimate"] == auc.estimate
         assert model["auc"]["confidence_interval"] == list(auc.confidence_interval)
         assert model["partial_auc"]["estimate"] == partial_auc_score(y, scores[:, column], fpr_range=(0.1, 0.3))
@@ -141,6 +141,17 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
     assert plot.read_text().startswith("<?xml")
     code, out, _ = run("evaluate", path, "--label", "y", "--positive", "0", "--score", "new")
     assert code == 0 and f"{1 - auc.estimate:.4f}" in out and "TPR at FPR 0.01" in out
+
+
+def test_evaluate_few(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "few.csv").write_text("y,s\n1,14.5\n" + "".join(f"0,{k}\n" for k in range(20)))
+    code, out, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", "--fpr", 0, 0.5, "--json")
+    assert code == 0 and err == ""
+    (model,) = json.loads(out)["models"]
+    for key, method in (("auc", "newcombe"), ("partial_auc", "score")):
+        low, high = model[key]["confidence_interval"]
+        assert 0 <= low < model[key]["estimate"] < high <= 1 and high - low > 0.5
+        assert model[key]["method"] == method
 
 
 def test_csv_on_stdin(two: tuple[Path, np.ndarray, np.ndarray], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,12 +151,12 @@ def make_parser() -> argparse.ArgumentParser:
         default="holm",
         help="p-values of the pairs of three columns or more, for their number (default holm)",
     )
+    compare.add_argument("--seed", type=_seed, default=0, help="of the bootstrap (default 0)")
     for sub, check in ((evaluate, list), (compare, _two_or_more)):
         sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
         _add_label(sub)
         sub.add_argument("--score", nargs="+", action=_Checked, check=check, required=True, metavar="COLUMN")
         sub.add_argument("--confidence", type=_level, default=0.95, help="of the intervals (default 0.95)")
-        sub.add_argument("--seed", type=_seed, default=0, help="of the bootstrap (default 0)")
         sub.add_argument("--plot", metavar="FILE", help="draw the ROC curves")
     return parser
 

@@ -29,7 +29,6 @@ def run(arguments: Namespace) -> None:
             fpr_range=arguments.fpr,
             budgets=budgets,
             confidence=arguments.confidence,
-            seed=arguments.seed,
         )
         for scores in columns.values()
     ]
@@ -69,7 +68,8 @@ def run(arguments: Namespace) -> None:
         )
     report.show(shown)
     if arguments.fpr:
-        report.say("pAUC: area under that part of the curve / its width; interval by stratified bootstrap.")
+        report.say("pAUC: area under that part of the curve / its width.")
+    report.say("Intervals: DeLong's on the log-odds scale for the AUC, score intervals for the pAUC.")
     if arguments.plot:
         report.say(f"ROC plot: {report.where(arguments.plot)}")
 
@@ -81,19 +81,19 @@ def measure(
     fpr_range: tuple[float, float] | None,
     budgets: tuple[float, ...],
     confidence: float,
-    seed: int,
 ) -> dict[str, Any]:
     """Return AUC, partial AUC on the range and TPR at the budgets, ready for JSON."""
-    result: dict[str, Any] = {"auc": _plain(auc_inference(positive, scores, confidence_level=confidence))}
+    result: dict[str, Any] = {
+        "auc": _plain(auc_inference(positive, scores, method="logit-delong", confidence_level=confidence))
+    }
     if fpr_range is not None:
         found = auc_inference(
             positive,
             scores,
             metric="partial_auc",
             fpr_range=fpr_range,
-            method="bootstrap",
+            method="score",
             confidence_level=confidence,
-            random_state=seed,
         )
         result["partial_auc"] = {"fpr_range": list(fpr_range), **_plain(found)}
     result["tpr_at_fpr"] = [{"fpr": b, "tpr": float(tpr_at_fpr_score(positive, scores, fpr=b))} for b in budgets]

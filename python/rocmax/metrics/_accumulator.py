@@ -166,7 +166,7 @@ class ROCAccumulator:
         ----------
         metric, fpr_range, tpr_range, normalize, confidence_level
             As in :func:`auc_inference`; the scored AUC only while no bin holds two scores.
-        method : {"delong", "logit-delong", "wu"}, default="delong"
+        method : {"delong", "logit-delong", "score", "wu"}, default="delong"
             As in :func:`auc_inference`; weights count as repetitions.
 
         Returns
@@ -179,10 +179,10 @@ class ROCAccumulator:
         ValueError
             If there are fewer than two samples of either class.
         """
-        choice(method, ("delong", "logit-delong", "wu"), "method")
+        choice(method, ("delong", "logit-delong", "score", "wu"), "method")
         measure = parse_measure(metric, fpr_range, tpr_range, normalize)
         level = check_level(confidence_level)
-        if method == ("logit-delong" if metric == "scored_auc" else "wu"):
+        if method in (("logit-delong", "score") if metric == "scored_auc" else ("wu",)):
             raise ValueError(f"method={method!r} does not go with metric={metric!r}")
         if metric == "scored_auc" and self.error_bound > 0:
             raise ValueError("metric='scored_auc' needs every score: max_bins has pooled some")
