@@ -75,9 +75,11 @@ def test_the_choice_can_be_repeated_by_hand(data, selection):
     slack = best[chosen].std(ddof=1) / 2 if selection == "one-standard-error" else 0.0
     assert CS[int(np.argmax(means >= means.max() - slack))] == model.C_
     train, test = next(iter(folds.split(X, y)))
-    one = partial_auc_path(X[train], y[train], (0.0, 0.2), Cs=CS, surrogate="tight")
-    expected = [partial_auc_score(y[test], X[test] @ w, fpr_range=(0.0, 0.2)) for w in one.coefs]
-    np.testing.assert_allclose(model.scores_["tight"][0], expected, atol=1e-12)
+    # A descent depends on where it starts: at the same full-range training, but by way of other cuts.
+    for surrogate, tol, atol in (("tight", 1e-3, 1e-12), ("ramp", 1e-2, 0.03)):
+        path = partial_auc_path(X[train], y[train], (0.0, 0.2), Cs=CS, surrogate=surrogate, tol=tol)
+        expected = [partial_auc_score(y[test], X[test] @ w, fpr_range=(0.0, 0.2)) for w in path.coefs]
+        np.testing.assert_allclose(model.scores_[surrogate][0], expected, atol=atol)
     assert model.dual_gap_ <= model.tol
 
 

@@ -26,6 +26,9 @@ Fold = tuple[AnyArray, AnyArray]  # rows to train on, rows to score
 # Folds of fewer samples than _MANY are repeated, up to _MOST times: C is chosen by the luck of one split otherwise.
 # Measured on hepatitis, wpbc and breast-cancer (155 to 286 rows, [0.02, 0.05]), four repeats are worth 0.01 to 0.02.
 _MANY, _MOST = 1000, 4
+# Surrogates that are not convex are validated at this multiple of `tol`. Measured on a9a, ijcnn1 and letter, C = 10 to
+# 10,000: a third of the steps, and test partial AUCs that are higher as often as lower.
+_ROUGHER = {"hinge": 10.0, "ramp": 10.0}
 
 
 def split(cv: Any, X: Any, labels: AnyArray, params: dict[str, Any]) -> tuple[list[Fold], int]:
@@ -105,9 +108,8 @@ class Validation:
             return self._estimator._attributes(model, positive, weight)  # type: ignore[no-any-return]
 
         def scores(surrogate: str) -> Iterator[float]:
-            path = training.path(
-                surrogate, Cs, tol=self._estimator.tol, max_iter=self._estimator.max_iter, callback=self._check
-            )
+            tol = self._estimator.tol * _ROUGHER.get(surrogate, 1.0)
+            path = training.path(surrogate, Cs, tol=tol, max_iter=self._estimator.max_iter, callback=self._check)
             for _ in Cs:
                 one = part.subtask("fit")
                 model = next(path).model

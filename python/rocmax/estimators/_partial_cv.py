@@ -31,8 +31,9 @@ _FEWEST_NEGATIVES = 10
 class PartialAUCSVCCV(PartialAUCModel):
     """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
 
-    Each fold fits one path over C per surrogate, on which all values of C share their cuts; folds run in parallel. The
-    best mean validation score wins, and that one fit is made again on all samples.
+    Each fold fits one path over C per surrogate, on which all values of C share their cuts; folds run in parallel, and
+    surrogates that are not convex are fitted to ten times `tol` there. The best mean validation score wins, and that
+    one fit is made again on all samples.
 
     Parameters
     ----------
