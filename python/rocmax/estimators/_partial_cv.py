@@ -39,7 +39,7 @@ class PartialAUCSVCCV(PartialAUCModel):
     ----------
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates (low, high) that matter.
-    Cs : sequence of float, default=7 values from 1e-2 to 1e4
+    Cs : sequence of float, default=8 values from 1e-2 to 1e5
         Weights of the mean pair loss to choose from.
     surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
         "auto" lets the validation choose. On a partial range its candidates are training on the full range, "auc", and

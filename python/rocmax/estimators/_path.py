@@ -11,7 +11,7 @@ from rocmax._validation import check_count, check_fpr_range, check_positive
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._training import FULL, Training, check_surrogate
 
-DEFAULT_CS: tuple[float, ...] = tuple(float(C) for C in np.logspace(-2, 4, 7))
+DEFAULT_CS: tuple[float, ...] = tuple(float(C) for C in np.logspace(-2, 5, 8))
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def partial_auc_path(
         Labels of two classes.
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates that matter.
-    Cs : sequence of float, default=7 values from 1e-2 to 1e4
+    Cs : sequence of float, default=8 values from 1e-2 to 1e5
         Weights of the mean pair loss, in any order.
     surrogate, sample_weight, tol, max_iter, n_jobs
         As in :class:`PartialAUCSVC` and its ``fit``.
