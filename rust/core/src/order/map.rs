@@ -18,38 +18,50 @@ const WHOLE: f64 = 4_503_599_627_370_496.0;
 /// A monotone map of all scores onto buckets, of which each gets a few of the scores that it is fitted to.
 ///
 /// Linear in `sign(x - center) log2(1 + |x - center| / width)`, but for a piecewise linear logarithm, the bit pattern of
-/// a float: uniform near the centre, logarithmic in the tails, so that both light and heavy tails are spread evenly. A
-/// dozen operations without a table or a branch. Neighbouring buckets make up regions that fit a cache.
+/// a float: uniform near the centre, logarithmic in the tails, so that both light and heavy tails are spread evenly.
+/// Scores that crowd at two ends, as saturated probabilities do, are spread by the same function of their distance from
+/// the nearer one. A dozen operations without a table. Neighbouring buckets make up regions that fit a cache.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Map {
     center: f64,
     width: f64,
+    ends: Option<Ends>,
     low: f64,
     scale: f64,
     last: f64,
     region_bits: u32,
 }
 
+/// What a map by the distance from two ends needs beside the lower end, its centre.
+#[derive(Debug, Clone, Copy)]
+struct Ends {
+    middle: f64,
+    high: f64,
+    /// The logarithm at the middle, the greatest.
+    most: f64,
+}
+
 impl Map {
     /// Fits a map for `n` scores to `sample`, which is not empty.
     ///
     /// The usual centre is the median. Scores that crowd towards one end, as probabilities do, are spread by their
-    /// distances from there.
+    /// distances from there; those that crowd towards both, by their distances from both.
     pub(crate) fn fit(sample: &mut [f64], n: usize) -> Self {
         sample.sort_unstable_by(f64::total_cmp);
         let at = |share: f64| sample[(share * (sample.len() - 1) as f64) as usize];
         let (first, last) = (at(TAIL), at(1.0 - TAIL));
-        let centers = [
-            (at(0.5), (at(0.75) - at(0.25)) / 2.0),
-            (at(0.5), (last - first) / 16.0),
-            (first, at(2.0 * TAIL) - first),
-            (last, last - at(1.0 - 2.0 * TAIL)),
+        let maps = [
+            Self::around(at(0.5), (at(0.75) - at(0.25)) / 2.0),
+            Self::around(at(0.5), (last - first) / 16.0),
+            Self::around(first, at(2.0 * TAIL) - first),
+            Self::around(last, last - at(1.0 - 2.0 * TAIL)),
+            Self::between(sample),
         ];
         let mut best = (f64::INFINITY, Self::default());
-        for (center, width) in centers.into_iter().filter(|(_, width)| width.is_normal()) {
-            let crowd = Self::new(center, width, first, last, sample.len()).crowd(sample);
+        for map in maps.into_iter().filter(|map| map.width.is_normal()) {
+            let crowd = map.onto(first, last, sample.len()).crowd(sample);
             if crowd < best.0 {
-                best = (crowd, Self::new(center, width, first, last, n));
+                best = (crowd, map.onto(first, last, n));
             }
             if crowd < CROWD {
                 break;
@@ -65,28 +77,69 @@ impl Map {
         pairs.sum::<usize>() as f64 / scores.len() as f64
     }
 
-    fn new(center: f64, width: f64, first: f64, last: f64, n: usize) -> Self {
-        let unscaled = Self { center, width, ..Self::default() };
-        // The tails go on beyond the sample. What lies further still is left to the outermost buckets.
-        let [low, high] = [first, last].map(|end| unscaled.logarithm(end));
-        let beyond = (high - low) / 4.0;
+    /// By the distance from a centre.
+    fn around(center: f64, width: f64) -> Self {
+        Self { center, width, ..Self::default() }
+    }
+
+    /// By the distance from the nearer end of `sample`, which ascends; the width is that from an end to the closest score
+    /// but for ties.
+    fn between(sample: &[f64]) -> Self {
+        let (low, high) = (sample[0], sample[sample.len() - 1]);
+        let inside = |&&score: &&f64| low < score && score < high;
+        let (Some(next), Some(previous)) = (sample.iter().find(inside), sample.iter().rev().find(inside)) else {
+            return Self::default();
+        };
+        let map = Self::around(low, f64::min(next - low, high - previous));
+        let middle = low / 2.0 + high / 2.0;
+        let most = f64::max(map.logarithm(middle - low), map.logarithm(high - middle));
+        Self { ends: Some(Ends { middle, high, most }), ..map }
+    }
+
+    /// Onto twice `n` buckets, given scores beyond which there are few.
+    fn onto(self, first: f64, last: f64, n: usize) -> Self {
+        let (low, high) = match self.ends {
+            Some(ends) => (-ends.most, ends.most),
+            // The tails go on beyond the sample. What lies further still is left to the outermost buckets.
+            None => {
+                let [low, high] = [first, last].map(|end| self.place(end));
+                let beyond = (high - low) / 4.0;
+                (low - beyond, high + beyond)
+            }
+        };
         let buckets = (2 * n) as f64;
         let bits = usize::BITS - (2 * n).leading_zeros();
         let region_bits = if bits <= REGION_BITS + 1 { 63 } else { REGION_BITS.max(bits - MOST_REGIONS_BITS) };
-        Self { low: low - beyond, scale: buckets / (high - low + 2.0 * beyond), last: buckets, region_bits, ..unscaled }
+        Self { low, scale: buckets / (high - low), last: buckets, region_bits, ..self }
     }
 
+    /// The logarithm of a distance, less that of none.
     #[inline(always)]
-    fn logarithm(&self, score: f64) -> f64 {
-        let from_center = score - self.center;
-        let above = (from_center.abs() + self.width).to_bits().wrapping_sub(self.width.to_bits());
+    fn logarithm(&self, distance: f64) -> f64 {
+        let above = (distance + self.width).to_bits().wrapping_sub(self.width.to_bits());
         // The top 52 of its 64 bits, as a float.
-        (f64::from_bits((above >> 12) | WHOLE.to_bits()) - WHOLE).copysign(from_center)
+        f64::from_bits((above >> 12) | WHOLE.to_bits()) - WHOLE
+    }
+
+    /// Where a score lies among all.
+    #[inline(always)]
+    fn place(&self, score: f64) -> f64 {
+        match self.ends {
+            None => {
+                let from_center = score - self.center;
+                self.logarithm(from_center.abs()).copysign(from_center)
+            }
+            Some(Ends { middle, high, most }) => {
+                let from_end = if score < middle { score - self.center } else { high - score };
+                let from_end = if from_end > 0.0 { from_end } else { 0.0 };
+                (most - self.logarithm(from_end)).copysign(score - middle)
+            }
+        }
     }
 
     #[inline(always)]
     pub(crate) fn bucket(&self, score: f64) -> u32 {
-        let at = (self.logarithm(score) - self.low) * self.scale;
+        let at = (self.place(score) - self.low) * self.scale;
         // Not f64::clamp, which has NaN to think of.
         let at = if at > 0.0 { at } else { 0.0 };
         let at = if at < self.last { at } else { self.last };
@@ -146,12 +199,14 @@ mod tests {
     fn buckets_ascend_with_scores_from_any_sample() {
         let scores =
             [f64::MIN, -1e300, -7.0, -1.0, -0.3, -1e-9, -5e-324, 0.0, 5e-324, 1e-300, 0.2, 1.0, 7.0, 1e9, f64::MAX];
-        let samples: [&[f64]; 7] = [
+        let saturated: Vec<f64> = (-400..400).map(|k| 1.0 / (1.0 + (-f64::from(k) / 10.0).exp())).collect();
+        let samples: [&[f64]; 8] = [
             &[0.0],
             &[1e-320, 2e-320],
             &[-1.0, 0.0, 0.5, 3.0],
             &[f64::MIN, f64::MAX],
             &[7.0; 50],
+            &saturated,
             &[1e308, 1.1e308],
             &scores,
         ];
@@ -170,10 +225,14 @@ mod tests {
     fn most_buckets_hold_few_scores_whatever_the_tails() {
         let n = 100_000;
         let uniform = |k: usize| (k as f64 + 0.5) / n as f64;
-        let shapes: [&dyn Fn(f64) -> f64; 5] =
-            [&|u| u, &|u| (u / (1.0 - u)).ln(), &|u| (std::f64::consts::PI * (u - 0.5)).tan(), &|u| u.powi(40), &|u| {
-                1e6 - u.ln()
-            }];
+        let shapes: [&dyn Fn(f64) -> f64; 6] = [
+            &|u| u,
+            &|u| (u / (1.0 - u)).ln(),
+            &|u| (std::f64::consts::PI * (u - 0.5)).tan(),
+            &|u| u.powi(40),
+            &|u| 1e6 - u.ln(),
+            &|u| 1.0 / (1.0 + (60.0 * (0.5 - u)).exp()),
+        ];
         for (k, shape) in shapes.iter().enumerate() {
             let scores: Vec<f64> = (0..n).map(|k| shape(uniform(k))).collect();
             let mut sample: Vec<f64> = scores.iter().copied().step_by(n / SAMPLES).collect();
