@@ -178,11 +178,7 @@ impl<S: Score> Classify<'_, S> {
         let Self { scores, ids, buckets, .. } = self;
         let mut counts = Classify { ids: &mut *ids, ..self }.count::<LANES>()?;
         let starts = starts(&mut counts, 2 * buckets.len);
-        scatter(scores, ids, counts, to);
-        if !index.is_empty() {
-            let from: Vec<u16> = (0..=u16::MAX).take(scores.len()).collect();
-            scatter(&from, ids, counts, index);
-        }
+        scatter(scores, ids, counts, to, index);
         Some(starts)
     }
 
@@ -240,21 +236,32 @@ impl<S: Score> pulp::NullaryFnOnce for Slots<'_, S> {
     }
 }
 
-/// Writes everything to the next place of its lane and id.
-fn scatter<T: Copy, const LANES: usize>(from: &[T], ids: &[u16], mut next: Counts<LANES>, to: &mut [T]) {
-    let mut put = |lane: usize, x: T, id: u16| {
+/// Writes every score to the next place of its lane and id, and where it comes from if there is room in `index`.
+fn scatter<S: Score, const LANES: usize>(
+    scores: &[S],
+    ids: &[u16],
+    mut next: Counts<LANES>,
+    to: &mut [S],
+    index: &mut [u16],
+) {
+    let mut from = 0u16;
+    let mut put = |lane: usize, x: S, id: u16| {
         let next = &mut next[lane][usize::from(id) & (2 * MOST_BUCKETS - 1)];
         to[*next as usize] = x;
+        if let Some(index) = index.get_mut(*next as usize) {
+            *index = from;
+        }
+        from = from.wrapping_add(1);
         *next = next.wrapping_add(1);
     };
-    let (from, last_from) = from.as_chunks::<LANES>();
+    let (scores, last_scores) = scores.as_chunks::<LANES>();
     let (ids, last_ids) = ids.as_chunks::<LANES>();
-    for (from, ids) in from.iter().zip(ids) {
+    for (scores, ids) in scores.iter().zip(ids) {
         for lane in 0..LANES {
-            put(lane, from[lane], ids[lane]);
+            put(lane, scores[lane], ids[lane]);
         }
     }
-    for (lane, (&x, &id)) in last_from.iter().zip(last_ids).enumerate() {
+    for (lane, (&x, &id)) in last_scores.iter().zip(last_ids).enumerate() {
         put(lane, x, id);
     }
 }
