@@ -12,7 +12,7 @@ const MOST_BUCKETS: usize = 256;
 /// Scores aimed at in a bucket: with its table it stays in the second-level cache.
 const BUCKET: usize = 1 << 13;
 /// Scores looked at to place a bucket.
-const SAMPLES: usize = 32;
+const SAMPLES: usize = 16;
 /// Slots of the map whose runs are the buckets: its table stays in the first-level cache.
 const SLOTS: usize = 1 << 11;
 /// Scores scattered together, to a stretch of memory of their own.
@@ -352,8 +352,11 @@ impl<S: Score> pulp::NullaryFnOnce for Ends<'_, S> {
         let (mut low, mut high) = ([first; LANES], [first; LANES]);
         let (lanes, rest) = self.0.as_chunks::<LANES>();
         for xs in lanes {
-            for ((low, high), &x) in low.iter_mut().zip(&mut high).zip(xs) {
-                (*low, *high) = (min(x, *low), max(x, *high));
+            for (low, &x) in low.iter_mut().zip(xs) {
+                *low = min(x, *low);
+            }
+            for (high, &x) in high.iter_mut().zip(xs) {
+                *high = max(x, *high);
             }
         }
         let all = || rest.iter().copied();
