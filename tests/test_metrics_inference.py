@@ -30,15 +30,19 @@ def brute_force(y, s, kernel):
 KERNELS = {
     "auc": lambda a, b: (a > b) + 0.5 * (a == b),
     "scored_auc": lambda a, b: np.maximum(a - b, 0.0),
+    "margin_auc": lambda a, b: a - b > 0.5,
 }
 
 
-@pytest.mark.parametrize("metric", ["auc", "scored_auc"])
+@pytest.mark.parametrize("metric", ["auc", "scored_auc", "margin_auc"])
 @pytest.mark.parametrize("seed", range(5))
 def test_variance_is_that_of_the_structural_components(metric, seed):
     y, s = normal_sample(40, seed=seed, digits=1)
     estimate, pos, neg = brute_force(y, s, KERNELS[metric])
-    found = metrics.auc_inference(y, s, metric=metric)
+    options = {"metric": metric, "margin": 0.5 if metric == "margin_auc" else None}
+    found = metrics.auc_inference(y, s, **options)
+    held = metrics.ROCAccumulator().update(y, s).result(**options)
+    assert [held.estimate, held.variance] == pytest.approx([found.estimate, found.variance], abs=EXACT)
     assert found.estimate == pytest.approx(estimate, abs=EXACT)
     assert found.variance == pytest.approx(pos + neg, abs=EXACT)
     assert found.standard_error == pytest.approx(np.sqrt(pos + neg), abs=EXACT)
@@ -70,6 +74,8 @@ def test_partial_variance_against_simulation(options):
     [
         ("auc", {}),
         ("scored_auc", {}),
+        ("margin_auc", {"margin": -0.3}),
+        ("margin_auc", {"margin": 1.0}),
         ("partial_auc", {"fpr_range": (0.1, 0.5)}),
         ("partial_auc", {"tpr_range": (0.5, 1.0), "normalize": "mcclish"}),
     ],

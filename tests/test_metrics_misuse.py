@@ -37,6 +37,11 @@ def spoiled(value, index=4):
         (lambda: metrics.auc_inference(Y, S, groups=range(3)), r"groups must have shape \(30,\), got \(3,\)"),
         (lambda: metrics.cross_validated_auc(Y, S, fold=Y * 1), "fold 0 holds one class only"),
         (lambda: metrics.margin_auc_score(Y, S, margin="wide"), "margin must be a finite number .* got 'wide'"),
+        (
+            lambda: metrics.auc_inference(Y, S, metric="margin_auc"),
+            "margin goes with metric='margin_auc', got margin=None",
+        ),
+        (lambda: metrics.auc_inference(Y, S, margin=0.5), "margin goes with metric='margin_auc', got margin=0.5"),
         (lambda: metrics.sroc_curve(Y, S, n_points=10**9), "n_points must be an integer from 2 to"),
         (lambda: metrics.tpr_at_fpr_scorer("low"), r"fpr must be a number in \[0, 1\], got 'low'"),
         (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=[0.1]), r"fpr must be a number in \[0, 1\], got \[0.1\]"),

@@ -83,7 +83,7 @@ def test_many_models_weights_and_the_sensitivity_side():
     for k in range(3):
         alone = metrics.auc_inference(y, s[:, k], **options)
         assert (many.variance[k], many.confidence_interval.low[k]) == (alone.variance, alone.confidence_interval.low)
-        turned = metrics.auc_inference(~y, -s[:, k], metric="partial_auc", fpr_range=(0.0, 1 - 0.7), method="score")
+        turned = metrics.auc_inference(~y, -s[:, k], metric="partial_auc", fpr_range=(0.0, 0.3), method="score")
         assert list(alone.confidence_interval) == pytest.approx(list(turned.confidence_interval), abs=1e-9)
     w = rng.integers(1, 4, size=60)
     weighted = metrics.auc_inference(y, s[:, 0], sample_weight=w, **options)

@@ -21,6 +21,7 @@ __all__ = [
     "measure",
     "minimise_on_simplex",
     "nearest",
+    "permuted_distances",
 ]
 __version__: str
 
@@ -67,6 +68,16 @@ def bootstrap(
     seed: int,
     n_threads: int,
 ) -> F64: ...
+def permuted_distances(
+    y_true: NDArray[np.bool_],
+    score: F64,
+    y_true_b: NDArray[np.bool_],
+    score_b: F64,
+    paired: bool,
+    n_resamples: int,
+    seed: int,
+    n_threads: int,
+) -> tuple[float, F64]: ...
 
 @final
 class Curve:

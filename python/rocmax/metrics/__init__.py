@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rocmax.metrics._curve import roc_curve
     from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
     from rocmax.metrics._models import ModelsComparison, compare_models
+    from rocmax.metrics._operating_point import OperatingPoint, operating_point
     from rocmax.metrics._partial import partial_auc_score, tpr_at_fpr_score
     from rocmax.metrics._power import SampleSize, auc_power, auc_sample_size
     from rocmax.metrics._roc_auc import roc_auc_score
@@ -24,6 +25,7 @@ _MODULES = {
     "_curve": ("roc_curve",),
     "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
     "_models": ("ModelsComparison", "compare_models"),
+    "_operating_point": ("OperatingPoint", "operating_point"),
     "_partial": ("partial_auc_score", "tpr_at_fpr_score"),
     "_power": ("SampleSize", "auc_power", "auc_sample_size"),
     "_roc_auc": ("roc_auc_score",),
@@ -36,6 +38,7 @@ __all__ = [
     "AUCInference",
     "ConfidenceInterval",
     "ModelsComparison",
+    "OperatingPoint",
     "ROCAccumulator",
     "SampleSize",
     "auc_inference",
@@ -45,6 +48,7 @@ __all__ = [
     "compare_models",
     "cross_validated_auc",
     "margin_auc_score",
+    "operating_point",
     "partial_auc_score",
     "partial_auc_scorer",
     "roc_auc_score",

@@ -157,6 +157,7 @@ class ROCAccumulator:
         fpr_range: tuple[float, float] | None = None,
         tpr_range: tuple[float, float] | None = None,
         normalize: str | None = "width",
+        margin: float | None = None,
         method: str = "delong",
         confidence_level: float = 0.95,
     ) -> AUCInference:
@@ -164,8 +165,8 @@ class ROCAccumulator:
 
         Parameters
         ----------
-        metric, fpr_range, tpr_range, normalize, confidence_level
-            As in :func:`auc_inference`; the scored AUC only while no bin holds two scores.
+        metric, fpr_range, tpr_range, normalize, margin, confidence_level
+            As in :func:`auc_inference`; the scored and the margin AUC only while no bin holds two scores.
         method : {"delong", "logit-delong", "score", "wu"}, default="delong"
             As in :func:`auc_inference`; weights count as repetitions.
 
@@ -180,12 +181,13 @@ class ROCAccumulator:
             If there are fewer than two samples of either class.
         """
         choice(method, ("delong", "logit-delong", "score", "wu"), "method")
-        measure = parse_measure(metric, fpr_range, tpr_range, normalize)
+        measure = parse_measure(metric, fpr_range, tpr_range, normalize, margin)
         level = check_level(confidence_level)
-        if method in (("logit-delong", "score") if metric == "scored_auc" else ("wu",)):
+        without = {"scored_auc": ("logit-delong", "score"), "margin_auc": ("score", "wu")}
+        if method in without.get(metric, ("wu",)):
             raise ValueError(f"method={method!r} does not go with metric={metric!r}")
-        if metric == "scored_auc" and self.error_bound > 0:
-            raise ValueError("metric='scored_auc' needs every score: max_bins has pooled some")
+        if metric in without and self.error_bound > 0:
+            raise ValueError(f"metric={metric!r} needs every score: max_bins has pooled some")
         curve = self._core()
         sizes = curve.weights
         value, squares, _ = curve.moments(*measure.key)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax import _core
 from rocmax.metrics._binormal import fitted_covariance
 from rocmax.metrics._clustered import clustered_covariance
 from rocmax.metrics._inference import ConfidenceInterval, variance_parts
@@ -19,9 +20,10 @@ from rocmax.metrics._measure import (
     covariance_parts,
     parse_measure,
     point_estimates,
+    positives,
 )
-from rocmax.metrics._resample import replicate, seed_of
-from rocmax.metrics._validation import F64, Sample, choice, require_finite, sample, scores
+from rocmax.metrics._resample import check_resamples, replicate, seed_of
+from rocmax.metrics._validation import F64, Sample, choice, explain, require_finite, sample, scores
 
 _ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -35,13 +37,13 @@ class AUCComparison:
     estimate_a, estimate_b, difference : float
         The measure of either model, and a minus b.
     statistic : float
-        The difference over its standard error.
+        The difference over its standard error; with "venkatraman" the distance of the curves.
     pvalue : float
         Of the alternative that was asked for.
-    confidence_interval : ConfidenceInterval
-        Two-sided, of the difference.
-    covariance : ndarray of shape (2, 2)
-        Of the two estimates.
+    confidence_interval : ConfidenceInterval or None
+        Two-sided, of the difference; None with "venkatraman", whose test is not of a number.
+    covariance : ndarray of shape (2, 2) or None
+        Of the two estimates; None with "venkatraman".
     df : float or None
         Degrees of freedom of Student's t; None for the normal distribution.
     method, alternative : str
@@ -53,8 +55,8 @@ class AUCComparison:
     difference: float
     statistic: float
     pvalue: float
-    confidence_interval: ConfidenceInterval
-    covariance: F64
+    confidence_interval: ConfidenceInterval | Any
+    covariance: F64 | Any
     df: float | None
     method: str
     alternative: str
@@ -70,6 +72,7 @@ def compare_auc(
     fpr_range: tuple[float, float] | None = None,
     tpr_range: tuple[float, float] | None = None,
     normalize: str | None = "width",
+    margin: float | None = None,
     method: str = "delong",
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
@@ -83,7 +86,7 @@ def compare_auc(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> AUCComparison:
-    """Test whether two models have the same AUC, partial AUC or scored AUC.
+    """Test whether two models have the same AUC, partial AUC, scored AUC or margin AUC.
 
     ``(A - B) / sqrt(var A + var B - 2 cov(A, B))`` with the variances and the covariance of
     :func:`auc_inference`. Paired models scored the same samples and the statistic is normal;
@@ -99,12 +102,18 @@ def compare_auc(
         Finite scores of the two models; those of b go with `y_true_b` if that is given.
     y_true_b : array-like of shape (n_samples_b,), default=None
         Labels of a second, independent sample. None for a paired comparison.
-    metric, fpr_range, tpr_range, normalize
+    metric, fpr_range, tpr_range, normalize, margin
         What is measured, as in :func:`auc_inference`.
-    method : {"delong", "bootstrap", "obuchowski"}, default="delong"
+    method : {"delong", "bootstrap", "obuchowski", "venkatraman"}, default="delong"
         Where the covariance comes from. With the bootstrap the interval is that of percentiles.
         "obuchowski": that of areas under fitted binormal curves [2]_, by the correlations of the
-        scores among the positives and among the negatives; paired models only.
+        scores among the positives and among the negatives; paired models only. "venkatraman":
+        whether the two ROC curves are equal everywhere, not only their areas: a permutation test
+        of ``E = 2 k int_0^1 |TPR_a(t) - TPR_b(t)| dt``, t the share of samples called positive and
+        k that of positives, times n_samples^2 if paired, where it counts as in [3]_, ties
+        pro rata. The samples' places t are exchanged, `n_resamples` times, between the scores of
+        a sample [3]_ or, unpaired, between the samples of a class [4]_; the p-value is
+        ``(1 + #{E* >= E}) / (1 + n_resamples)``. For the AUC, two-sided, without weights or groups.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
         Whether a differs from b, is less or is greater.
     confidence_level : float, default=0.95
@@ -140,7 +149,11 @@ def compare_auc(
        :doi:`10.2307/2531595`
     .. [2] N. A. Obuchowski and D. K. McClish, "Sample size determination for diagnostic accuracy
        studies involving binormal ROC curve indices", Statistics in Medicine 16, 1997.
-       :doi:`10.1002/(SICI)1097-0258(19970715)16:13<1529::AID-SIM565>3.0.CO;2-H`
+    .. [3] E. S. Venkatraman and C. B. Begg, "A distribution-free procedure for comparing receiver
+       operating characteristic curves from a paired experiment", Biometrika 83, 1996.
+       :doi:`10.1093/biomet/83.4.835`
+    .. [4] E. S. Venkatraman, "A permutation test to compare receiver operating characteristic
+       curves", Biometrics 56, 2000. :doi:`10.1111/j.0006-341X.2000.01134.x`
 
     Examples
     --------
@@ -150,15 +163,25 @@ def compare_auc(
     >>> round(found.difference, 6), round(found.pvalue, 6)
     (0.222222, 0.414216)
     """
-    measure = parse_measure(metric, fpr_range, tpr_range, normalize)
-    choice(method, ("delong", "bootstrap", "obuchowski"), "method")
+    measure = parse_measure(metric, fpr_range, tpr_range, normalize, margin)
+    choice(method, ("delong", "bootstrap", "obuchowski", "venkatraman"), "method")
     choice(alternative, _ALTERNATIVES, "alternative")
     choice(weight_kind, ("frequency", "sampling"), "weight_kind")
     level = check_level(confidence_level)
-    if method == "obuchowski" and (metric == "scored_auc" or weight_kind != "frequency" or y_true_b is not None):
+    areas = metric in ("auc", "partial_auc")
+    if method == "obuchowski" and (not areas or weight_kind != "frequency" or y_true_b is not None):
         raise ValueError(
             "method='obuchowski' needs paired models, metric='auc' or 'partial_auc', and weight_kind='frequency'"
         )
+    if method == "venkatraman":
+        plain = sample_weight is None and sample_weight_b is None and groups is None
+        if metric != "auc" or alternative != "two-sided" or not plain:
+            raise ValueError(
+                "method='venkatraman' compares whole curves: it needs metric='auc' and alternative='two-sided', and"
+                " takes no weights and no groups"
+            )
+        given = {"pos_label": pos_label, "n_jobs": n_jobs}
+        return curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), given)
     if groups is not None and (method != "delong" or y_true_b is not None):
         raise ValueError("groups need a paired comparison with method='delong'")
     options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
@@ -181,6 +204,39 @@ def compare_auc(
         if data.many:
             raise ValueError(f"{name} must be one-dimensional, got shape {data.score.shape}")
     return _unpaired(a, b, measure, method, weight_kind, resampling, alternative, level)
+
+
+def curves_equal(
+    y_true: Any, score_a: Any, score_b: Any, y_true_b: Any, resampling: tuple[int, Any], given: dict[str, Any]
+) -> AUCComparison:
+    """Test by permutations whether two ROC curves are the same."""
+    is_paired = y_true_b is None
+    if is_paired:
+        score_a, score_b = _columns(score_a, score_b)
+    a = sample(y_true, score_a, names=("y_true", "score_a"), **given)
+    b = sample(*((y_true, score_b) if is_paired else (y_true_b, score_b)), names=("y_true_b", "score_b"), **given)
+    for data in (a, b):
+        explain(data)
+        if data.many:
+            raise ValueError(f"{data.names[1]} must be one-dimensional, got shape {data.score.shape}")
+    first, second = ((positives(data), data.score.astype(np.float64)) for data in (a, b))
+    n_resamples, seed = check_resamples(resampling[0]), seed_of(resampling[1])
+    distance, permuted = _core.permuted_distances(*first, *second, is_paired, n_resamples, seed, a.threads)
+    # Distances that differ by rounding only are the same.
+    as_large = np.count_nonzero(permuted >= distance * (1 - 1e-9))
+    estimates = [float(point_estimates(data, Measure("auc", 0.0, 1.0, 0.0, 1.0))[0]) for data in (a, b)]
+    return AUCComparison(
+        estimate_a=estimates[0],
+        estimate_b=estimates[1],
+        difference=estimates[0] - estimates[1],
+        statistic=distance * (len(a.y) ** 2 if is_paired else 1),
+        pvalue=(1 + as_large) / (1 + n_resamples),
+        confidence_interval=None,
+        covariance=None,
+        df=None,
+        method="venkatraman",
+        alternative="two-sided",
+    )
 
 
 def _columns(score_a: Any, score_b: Any) -> list[NDArray[Any]]:

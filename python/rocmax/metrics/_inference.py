@@ -77,6 +77,7 @@ def auc_inference(
     fpr_range: tuple[float, float] | None = None,
     tpr_range: tuple[float, float] | None = None,
     normalize: str | None = "width",
+    margin: float | None = None,
     method: str = "delong",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
@@ -89,13 +90,13 @@ def auc_inference(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> AUCInference:
-    """Variance and confidence interval of the AUC, a partial AUC or the scored AUC.
+    """Variance and confidence interval of the AUC, a partial AUC, the scored AUC or a margin AUC.
 
     DeLong: ``S10 / m + S01 / n`` with S10 and S01 the variances (divisors m - 1 and n - 1) of the
     components V10_i of the m positives and V01_j of the n negatives. For a mean over pairs of a
-    kernel k these are its row and column means; ``k = 1[s > t] + 1/2 1[s = t]`` for the AUC and
-    ``max(0, s - t)`` for the scored AUC. For a partial area over [a, b], with G the false positive
-    rate and R the ROC curve, ``V10_i = min(b - a, max(0, b - G(s_i)))`` and
+    kernel k these are its row and column means; ``k = 1[s > t] + 1/2 1[s = t]`` for the AUC,
+    ``max(0, s - t)`` for the scored AUC and ``1[s - t > margin]`` for the margin AUC. For a partial
+    area over [a, b], with G the false positive rate and R the ROC curve, ``V10_i = min(b - a, max(0, b - G(s_i)))`` and
     ``V01_j = R(min(b, max(a, G(t_j))))``, averaged over a block of ties: the influence functions of
     the two empirical distributions, which at [0, 1] are DeLong's.
 
@@ -105,12 +106,14 @@ def auc_inference(
         Labels of two values; the greater is positive unless `pos_label` is given.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model, whose results are then arrays.
-    metric : {"auc", "partial_auc", "scored_auc"}, default="auc"
+    metric : {"auc", "partial_auc", "scored_auc", "margin_auc"}, default="auc"
         What is measured; see :func:`partial_auc_score` for `fpr_range`, `tpr_range`, `normalize`.
     fpr_range, tpr_range : (float, float), default=None
         The range of a partial AUC; neither stands for all of the curve.
     normalize : {"width", "mcclish"} or None, default="width"
         What the partial area is divided by.
+    margin : float, default=None
+        The lead that the margin AUC asks for; see :func:`margin_auc_score`.
     method : {"delong", "logit-delong", "score", "newcombe", "obuchowski", "wu", "bootstrap"}, default="delong"
         "delong": normal interval, clipped to the values the measure can take. "logit-delong": on
         the log-odds scale, with Student's t and the degrees of freedom of Welch and
@@ -184,7 +187,7 @@ def auc_inference(
     >>> found.estimate, round(found.standard_error, 6)
     (0.8888888888888888, 0.157135)
     """
-    measure = parse_measure(metric, fpr_range, tpr_range, normalize)
+    measure = parse_measure(metric, fpr_range, tpr_range, normalize, margin)
     choice(method, _METHODS, "method")
     choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
     choice(weight_kind, ("frequency", "sampling"), "weight_kind")
@@ -195,9 +198,9 @@ def auc_inference(
         raise ValueError("method='logit-delong' needs a metric within [0, 1], got 'scored_auc'")
     if method == "newcombe" and (metric != "auc" or weight_kind != "frequency"):
         raise ValueError("method='newcombe' needs metric='auc' and weight_kind='frequency'")
-    if method == "obuchowski" and (metric == "scored_auc" or weight_kind != "frequency"):
+    if method == "obuchowski" and (metric not in ("auc", "partial_auc") or weight_kind != "frequency"):
         raise ValueError("method='obuchowski' needs metric='auc' or 'partial_auc', and weight_kind='frequency'")
-    if method == "score" and (metric == "scored_auc" or weight_kind != "frequency"):
+    if method == "score" and (metric not in ("auc", "partial_auc") or weight_kind != "frequency"):
         raise ValueError("method='score' needs metric='auc' or 'partial_auc', and weight_kind='frequency'")
     if groups is not None and method not in ("delong", "logit-delong"):
         raise ValueError(f"groups need method='delong' or 'logit-delong', got {method!r}")
@@ -208,7 +211,7 @@ def auc_inference(
                 " weights; compute them for the rest"
             )
         held = from_dask(y_true, y_score, sample_weight, pos_label)
-        options = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
+        options = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize, "margin": margin}
         found: AUCInference = held.result(metric=metric, method=method, confidence_level=level, **options)
         return found
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)

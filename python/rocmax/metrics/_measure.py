@@ -11,7 +11,7 @@ from rocmax import _core
 from rocmax.metrics._partial import curve_area
 from rocmax.metrics._validation import F64, Sample, call, choice, explain, number
 
-_METRICS = ("auc", "partial_auc", "scored_auc")
+_METRICS = ("auc", "partial_auc", "scored_auc", "margin_auc")
 
 
 class Measure(NamedTuple):
@@ -29,12 +29,16 @@ class Measure(NamedTuple):
         return self.name, self.low, self.high
 
 
-def parse_measure(metric: str, fpr_range: Any, tpr_range: Any, normalize: str | None) -> Measure:
+def parse_measure(metric: str, fpr_range: Any, tpr_range: Any, normalize: str | None, margin: Any = None) -> Measure:
     """Check the options that say what is measured."""
     choice(metric, _METRICS, "metric")
+    if (metric == "margin_auc") != (margin is not None):
+        raise ValueError(f"margin goes with metric='margin_auc', got margin={margin!r} and metric={metric!r}")
     if metric != "partial_auc":
         if fpr_range is not None or tpr_range is not None:
             raise ValueError(f"fpr_range and tpr_range need metric='partial_auc', got {metric!r}")
+        if metric == "margin_auc":
+            return Measure("margin", number(margin, "margin", "that is finite", np.isfinite), 1.0, 0.0, 1.0)
         return Measure("scored" if metric == "scored_auc" else "auc", 0.0, 1.0, 0.0, _top(metric))
     name, low, high = curve_area((0.0, 1.0) if fpr_range is None else fpr_range, tpr_range, normalize)
     if normalize is None:

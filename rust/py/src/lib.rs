@@ -13,7 +13,7 @@ mod simplex_qp;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::metric::{Curve, auc, auc_moments, bootstrap, components, covariance, measure};
+    use crate::metric::{Curve, auc, auc_moments, bootstrap, components, covariance, measure, permuted_distances};
     #[pymodule_export]
     use crate::neighbors::nearest;
     #[pymodule_export]

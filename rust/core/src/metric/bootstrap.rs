@@ -31,7 +31,7 @@ pub struct Resampling {
 }
 
 /// Batches of replicates a thread gets, which share their memory.
-const BATCHES: usize = 4;
+pub(super) const BATCHES: usize = 4;
 
 /// One model: its walk, and where the samples of each class stand in the order of the first model.
 struct Model {

@@ -60,7 +60,8 @@ impl Curve {
                 mirrored.iter().map(|&[v10, v01]| [v01, v10]).collect()
             }
             Measure::Scored => self.scored_components(),
-            Measure::Ranked(_) | Measure::TprAtFpr(_) | Measure::Margin(_) => {
+            Measure::Margin(margin) => self.margin_components(margin),
+            Measure::Ranked(_) | Measure::TprAtFpr(_) => {
                 return Err(Error::Domain {
                     name: "metric",
                     domain: "one with structural components (use the bootstrap)",
@@ -71,8 +72,10 @@ impl Curve {
     }
 
     fn partial_components(&self, range: RateRange, scale: f64) -> Vec<[f64; 2]> {
-        let (a, b) = (range.low(), range.high());
         let rates = self.rates();
+        // An end that rounding has moved off a vertex goes back: where the curve rises there, its height would jump.
+        let snapped = |x: f64| rates.iter().map(|r| r[1]).find(|&x1| (x1 - x).abs() < 1e-12).unwrap_or(x);
+        let (a, b) = (snapped(range.low()), snapped(range.high()));
         let at_low = height(&rates, |[x0, x1, ..]| x0 <= a && a < x1, a);
         let at_high = height(&rates, |[x0, x1, ..]| x0 < b && b <= x1, b);
         let component = |&[x0, x1, y0, y1]: &[f64; 4]| {
@@ -103,6 +106,26 @@ impl Curve {
             [x0 / self.neg, f64::min(fp / self.neg, 1.0), y0 / self.pos, f64::min(tp / self.pos, 1.0)]
         };
         self.steps.iter().map(segment).collect()
+    }
+
+    fn margin_components(&self, margin: f64) -> Vec<[f64; 2]> {
+        let scores = || self.steps.iter().map(|step| step.score);
+        // Going down, a positive beats by the margin fewer and fewer negatives, a negative loses to more positives.
+        let (mut kept, mut not_beaten) = (self.steps.iter().peekable(), 0.0);
+        let v10 = scores().map(|s| {
+            while let Some(step) = kept.next_if(|step| s - step.score <= margin) {
+                not_beaten += step.neg;
+            }
+            f64::max(self.neg - not_beaten, 0.0) / self.neg
+        });
+        let (mut ahead, mut beating) = (self.steps.iter().peekable(), 0.0);
+        let v01 = scores().map(|t| {
+            while let Some(step) = ahead.next_if(|step| step.score - t > margin) {
+                beating += step.pos;
+            }
+            beating / self.pos
+        });
+        v10.zip(v01).map(|(v10, v01)| [v10, v01]).collect()
     }
 
     fn scored_components(&self) -> Vec<[f64; 2]> {

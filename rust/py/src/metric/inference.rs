@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-use numpy::PyArray1;
 use numpy::ndarray::{ArrayView2, Axis};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rocmax_core::metric::{self, Column, Components, Labels, Measure, Placements, Resampling, Scheme, WeightKind};
@@ -144,4 +144,25 @@ pub(crate) fn bootstrap<'py>(
         metric::bootstrap(&labels, &columns, weights, measure, resampling, ctx)
     }))?;
     Ok(PyArray1::from_vec(py, values))
+}
+
+/// The distance of two ROC curves, and distances under exchange; see `rocmax_core::metric::permuted_distances`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
+pub(crate) fn permuted_distances<'py>(
+    py: Python<'py>,
+    y_true: PyReadonlyArray1<'_, bool>,
+    score: PyReadonlyArray1<'_, f64>,
+    y_true_b: PyReadonlyArray1<'_, bool>,
+    score_b: PyReadonlyArray1<'_, f64>,
+    paired: bool,
+    n_resamples: usize,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<(f64, Array<'py>)> {
+    let curves = [(y_true.as_slice()?, score.as_slice()?), (y_true_b.as_slice()?, score_b.as_slice()?)];
+    let size = (curves[0].0.len() + curves[1].0.len()).saturating_mul(n_resamples);
+    let (distance, permuted) =
+        gate::enter(py, n_threads, size, |ctx| metric::permuted_distances(curves, paired, n_resamples, seed, ctx))?;
+    Ok((distance, PyArray1::from_vec(py, permuted)))
 }

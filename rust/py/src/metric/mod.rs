@@ -7,5 +7,5 @@ mod point;
 mod scratch;
 
 pub(crate) use curve::Curve;
-pub(crate) use inference::{bootstrap, components, covariance};
+pub(crate) use inference::{bootstrap, components, covariance, permuted_distances};
 pub(crate) use point::{auc, auc_moments, measure};

@@ -1,0 +1,57 @@
+"""The rates at one threshold."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rocmax import metrics
+
+
+@pytest.mark.parametrize("digits", [0, 1, 8])
+@pytest.mark.parametrize(("cost", "prevalence"), [(1.0, 0.5), (10.0, 0.1), (0.2, 0.3), (1.0, 0.001)])
+def test_no_threshold_is_better(digits, cost, prevalence):
+    rng = np.random.default_rng(digits)
+    y = rng.random(120) < 0.3
+    s = np.round(rng.normal(size=120) + y, digits)
+    r = (1 - prevalence) / (cost * prevalence)
+    cuts = [np.inf, *np.unique(s)[::-1]]
+    rates = [((s[y] >= c).mean(), (s[~y] >= c).mean()) for c in cuts]
+    loss = {
+        "youden": lambda tpr, fpr: r * fpr - tpr,
+        "closest": lambda tpr, fpr: (1 - tpr) ** 2 + r * fpr**2,
+    }
+    for how, of in loss.items():
+        found = metrics.operating_point(y, s, threshold=how, cost=cost, prevalence=prevalence)
+        losses = np.array([of(*pair) for pair in rates])
+        best = int(np.argmax(losses <= losses.min() + 1e-12))
+        assert (found.threshold, found.tpr, found.fpr) == (cuts[best], *rates[best])
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 7), (3, 7), (7, 7), (90, 200)])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_intervals_are_those_of_wilson(k, n, level):
+    y = np.repeat([True, False], [n, 3])
+    s = np.r_[np.arange(n) < k, 1, 0, 0]
+    found = metrics.operating_point(y, s, threshold=0.5, confidence_level=level)
+    assert (found.tpr, found.fpr) == (k / n, 1 / 3)
+    expected = stats.binomtest(k, n).proportion_ci(level, method="wilson")
+    assert list(found.tpr_interval) == pytest.approx([expected.low, expected.high], abs=1e-12)
+    expected = stats.binomtest(1, 3).proportion_ci(level, method="wilson")
+    assert list(found.fpr_interval) == pytest.approx([expected.low, expected.high], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": "topleft"}, "threshold must be a number or one of .* got 'topleft'"),
+        ({"threshold": np.nan}, "threshold must be a number or 'youden' or 'closest', got nan"),
+        ({"cost": 0}, "cost must be a number above 0, got 0"),
+        ({"prevalence": 1}, r"prevalence must be a number in \(0, 1\), got 1"),
+        ({"y_score": [[1.0], [2.0]]}, "y_score must be one-dimensional"),
+        ({"y_score": [1.0, np.nan]}, "y_score must be finite, got nan at index 1"),
+        ({"y_true": [1, 1]}, "y_true has one class only"),
+    ],
+)
+def test_bad_input_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.operating_point(**{"y_true": [0, 1], "y_score": [1.0, 2.0], **options})
