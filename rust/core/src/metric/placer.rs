@@ -3,7 +3,7 @@
 use super::counts::{Counting, grown};
 use super::curve::first_non_finite;
 use super::labels::Labels;
-use super::scatter::{INDEXED_CHUNK, Scattered, Worker};
+use super::scatter::{INDEXED_CHUNK, SHARES, Scattered, Worker};
 use super::table::{Monotone, Table};
 use crate::order::cells::size;
 use crate::{Ctx, Error, Result};
@@ -53,7 +53,7 @@ impl Placer {
                 }
             }
         }
-        let share = n_buckets.div_ceil(4 * ctx.n_threads());
+        let share = n_buckets.div_ceil(SHARES * ctx.n_threads());
         workers.resize_with(usize::max(n_buckets.div_ceil(share), workers.len()), Worker::default);
         let shares = buckets.chunks_mut(share).zip(below.chunks(share)).zip(workers);
         let n_pos = labels.n_pos() as u64;

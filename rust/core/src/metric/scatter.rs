@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 17;
 /// The same if they are to be found again, by 16 bits.
 pub(super) const INDEXED_CHUNK: usize = 1 << 16;
 /// Units of work for each thread.
-const SHARES: usize = 4;
+pub(super) const SHARES: usize = 4;
 
 /// The bucket of every score: neighbouring slots of a [`Map`], so many that each bucket gets about as many scores.
 struct Buckets {
