@@ -148,6 +148,9 @@ def test_evaluate_few(tmp_path: Path, run: Run) -> None:
     code, out, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", "--fpr", 0, 0.5, "--json")
     assert code == 0 and err == ""
     (model,) = json.loads(out)["models"]
+    plot = ("--plot", tmp_path / "few.png")
+    code, _, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", *plot)
+    assert code == 0 and "drawn without confidence bands" in err and plot[1].exists()
     for key, method in (("auc", "newcombe"), ("partial_auc", "score")):
         low, high = model[key]["confidence_interval"]
         assert 0 <= low < model[key]["estimate"] < high <= 1 and high - low > 0.5

@@ -121,9 +121,35 @@ def test_bad_arguments(sample: tuple[np.ndarray, np.ndarray]) -> None:
     y, scores = sample
     with pytest.raises(ValueError, match="names has 1 entries for 2 columns"):
         ROCDisplay.from_predictions(y, scores, names=["one"])
-    with pytest.raises(ValueError, match="confidence_level must be between 0 and 1, got 95"):
+    with pytest.raises(ValueError, match=r"confidence_level must be a number in \(0, 1\), got 95"):
         ROCDisplay.from_predictions(y, scores, confidence_level=95)
     with pytest.raises(ValueError, match="sample_weight"):
         ROCDisplay.from_predictions(y, scores, confidence_level=0.9, sample_weight=np.ones(400))
     with pytest.raises(TypeError, match="object has neither"):
         ROCDisplay.from_estimator(object(), scores, y)
+
+
+Y = np.arange(30) % 3 == 0
+S = np.linspace(0, 1, 30)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"y_true": np.arange(30) % 3}, "y_true must have two classes, got 3: 0, 1, 2; give pos_label"),
+        ({"y_true": np.ones(30)}, "y_true has one class only: all 30 labels are 1.0"),
+        ({"y_true": [], "y_score": []}, "y_true is empty"),
+        ({"y_true": [None] * 15 + [1] * 15}, "y_true mixes types that cannot be ordered; give pos_label"),
+        ({"pos_label": 7}, "pos_label=7 does not occur in y_true; it holds False, True"),
+        ({"y_score": ["a"] * 30}, "y_score must be numeric"),
+        ({"y_score": {"new": ["a"] * 30}}, r"y_score\['new'\] must be numeric"),
+        ({"y_score": {}}, "y_score is empty: there is no model to draw"),
+        ({"confidence_level": "95"}, r"confidence_level must be a number in \(0, 1\), got '95'"),
+        ({"confidence_level": 0.9, "n_resamples": 0}, "n_resamples must be an integer above 1, got 0"),
+        ({"confidence_level": 0.9, "y_true": np.arange(30) == 3}, "a bootstrap band needs two samples of each class"),
+        ({"fpr_range": (0.5, 0.1)}, "fpr_range must satisfy"),
+    ],
+)
+def test_bad_input_is_named(options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ROCDisplay.from_predictions(**{"y_true": Y, "y_score": S, **options})

@@ -81,6 +81,9 @@ def draw(
     if confidence_level is not None and len(positive) > _BAND_ROWS:
         log(f"{path}: drawn without confidence bands, for more than {_BAND_ROWS:,} rows")
         confidence_level = None
+    if min(positive.sum(), (~positive).sum()) < 2:
+        log(f"{path}: drawn without confidence bands, which need two rows of each class")
+        confidence_level = None
     display = ROCDisplay.from_predictions(
         positive,
         scores,

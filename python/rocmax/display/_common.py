@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax.metrics._validation import Sample, explain, labels, scores
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -23,19 +25,28 @@ def named_scores(y_score: Scores, names: Sequence[str] | None) -> list[tuple[str
     if isinstance(y_score, Mapping):
         if names is not None:
             raise ValueError("names must be None when y_score is a mapping: its keys are the names")
-        columns = [np.asarray(scores, dtype=np.float64) for scores in y_score.values()]
-        labels = [str(name) for name in y_score]
+        columns = [scores(column, f"y_score[{name!r}]") for name, column in y_score.items()]
+        titles = [str(name) for name in y_score]
     else:
-        scores = np.asarray(y_score, dtype=np.float64)
-        columns = [scores] if scores.ndim == 1 else list(scores.T)
+        array = scores(y_score)
+        columns = [array] if array.ndim == 1 else list(array.T)
         if names is None:
             one = len(columns) == 1
-            labels = [""] if one else [f"model {k + 1}" for k in range(len(columns))]
+            titles = [""] if one else [f"model {k + 1}" for k in range(len(columns))]
         else:
-            labels = [str(name) for name in names]
-    if len(labels) != len(columns):
-        raise ValueError(f"names has {len(labels)} entries for {len(columns)} columns of y_score")
-    return list(zip(labels, columns, strict=True))
+            titles = [str(name) for name in names]
+    if len(titles) != len(columns):
+        raise ValueError(f"names has {len(titles)} entries for {len(columns)} columns of y_score")
+    if not columns:
+        raise ValueError("y_score is empty: there is no model to draw")
+    return [(label, column.astype(np.float64, copy=False)) for label, column in zip(titles, columns, strict=True)]
+
+
+def is_positive(y_true: ArrayLike, pos_label: Any) -> NDArray[np.bool_]:
+    """Mark the positive samples; the labels must be of two classes, or `pos_label` among them."""
+    y = labels(y_true, pos_label)
+    explain(Sample(y, np.empty(0), None, 1))
+    return np.asarray(y == y.max())
 
 
 def estimator_scores(estimators: Any, X: Any, *, prefer: str = "decision_function") -> dict[str, NDArray[np.float64]]:

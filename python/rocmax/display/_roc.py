@@ -15,10 +15,13 @@ from rocmax.display._common import (
     Scores,
     dress,
     estimator_scores,
+    is_positive,
     named_scores,
     new_axes,
 )
 from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve
+from rocmax.metrics._measure import check_level
+from rocmax.metrics._resample import check_resamples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,25 +116,26 @@ class ROCDisplay:
         -------
         display : ROCDisplay
         """
-        labels = np.asarray(y_true)
-        if pos_label is None:
-            pos_label = np.unique(labels)[-1]
-        if confidence_level is not None and not 0 < confidence_level < 1:
-            raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}")
-        if confidence_level is not None and sample_weight is not None:
-            raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
+        positive = is_positive(y_true, pos_label)
+        if confidence_level is not None:
+            check_level(confidence_level)
+            check_resamples(n_resamples)
+            if sample_weight is not None:
+                raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
+            if min(positive.sum(), (~positive).sum()) < 2:
+                raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
         curves = []
         for name, scores in named_scores(y_score, names):
-            fpr, tpr, _ = roc_curve(labels, scores, pos_label=pos_label, sample_weight=sample_weight)
+            fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
             if fpr_range is None:
-                area = roc_auc_score(labels == pos_label, scores, sample_weight=sample_weight)
+                area = roc_auc_score(positive, scores, sample_weight=sample_weight)
             else:
-                area = partial_auc_score(labels == pos_label, scores, fpr_range=fpr_range, sample_weight=sample_weight)
+                area = partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=sample_weight)
             band = None
             if confidence_level is not None:
                 low, high = fpr_range or (0.0, 1.0)
                 grid = np.union1d(np.linspace(0.0, 1.0, _GRID_SIZE), np.linspace(low, high, _GRID_SIZE))
-                band = _bootstrap_band(labels == pos_label, scores, grid, confidence_level, n_resamples, random_state)
+                band = _bootstrap_band(positive, scores, grid, confidence_level, n_resamples, random_state)
             curves.append(Curve(name, fpr, tpr, float(area), band))
         return cls(curves, fpr_range=fpr_range).plot(ax, zoom=zoom)
 
