@@ -187,7 +187,9 @@ def _best_multiple(objective: Objective, vectors: list[F64]) -> Model:
     found = []
     for vector in vectors:
         ray = Ray(objective, objective.zero(), vector)
-        found.append(min((ray.point(2.0**k).value, 2.0**k) for k in range(-3, 5)))
-        del ray
+        point = None
+        values = [(point := ray.point(2.0**k, point)).value for k in range(-3, 5)]
+        found.append((min(values), 2.0 ** (int(np.argmin(values)) - 3)))
+        del ray, point
     (_, step), vector = min(zip(found, vectors, strict=True), key=lambda pair: pair[0])
     return Model.of(step * vector, objective.design)

@@ -45,6 +45,12 @@ class Oracle:
         value, partial_auc = self._core.evaluate(scores, coef, self._n_threads)
         return Evaluation(value, coef, partial_auc)
 
+    def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
+        """Evaluate the risk at the scores base + step change, which are not kept; `out` may be used for ``coef``."""
+        coef = np.empty(len(base)) if out is None else out
+        value, partial_auc = self._core.evaluate(base, coef, self._n_threads, step=step, change=change)
+        return Evaluation(value, coef, partial_auc)
+
     def smooth(self, scores: F64, width: float) -> Smoothed | None:
         """Return a cut of the risk, smoothed over a width of scores, or None if the risk is not a sum of hinges."""
         coef = np.empty(len(scores))

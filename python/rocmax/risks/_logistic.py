@@ -47,6 +47,10 @@ class _LogisticOracle(Oracle):
         value = float(self._share @ (np.logaddexp(0.0, shifted) - self._positive * shifted))
         return Evaluation(value, self._share * (expit(shifted) - self._positive), partial_auc)
 
+    def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
+        """Evaluate the risk at the scores base + step change."""
+        return self(base + step * change)
+
     def smooth(self, scores: F64, width: float) -> None:
         """Return None: it is not a sum of hinges."""
 

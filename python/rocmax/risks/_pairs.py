@@ -33,6 +33,10 @@ class PairHinge(Oracle):
         value = float(np.sum(1.0 - margins[active])) / p
         return Evaluation(value, coef, float(np.mean(margins > 0)))
 
+    def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
+        """Evaluate the risk at the scores base + step change."""
+        return self(base + step * change)
+
     def smooth(self, scores: F64, width: float) -> None:
         """Return None: a list of pairs is not smoothed."""
 

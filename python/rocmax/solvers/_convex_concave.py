@@ -56,13 +56,15 @@ def minimise_difference(
     whole = Objective(risk.whole, design, C)
     zero_objective = whole(whole.zero())[0]
     model, value = start, whole(start)[0]
+    del start
     bundle = bundle or Bundle(design)
     history: list[Progress] = []
     while True:
         concave = risk.concave(model.scores)
         offset = concave.value - float(concave.coef @ model.scores)
         tilt = Tilt(design, design.adjoint([concave.coef])[0], offset)
-        del concave
+        base, models = model.vector, [model]
+        del concave, model
 
         def enough(now: float, bound: float, before: float = value) -> bool:
             return before - now >= _ENOUGH * (before - bound)
@@ -73,7 +75,7 @@ def minimise_difference(
             C,
             tol=tol,
             max_iter=max_iter - len(history),
-            start=model,
+            start=models.pop(),  # the only reference: its scores go as soon as there is a better model
             bundle=bundle,
             tilt=tilt,
             enough=enough,
@@ -82,7 +84,9 @@ def minimise_difference(
         )
         history += step.history
         settled = not enough(step.lowest_objective, step.bound)
-        before, (model, value) = value, _follow(Ray(whole, model, step.lowest.vector), value)
+        ray = Ray(whole, Model.of(base, design), step.lowest.vector, step.lowest.scores)
+        before, (model, value) = value, _follow(ray, value)
+        del ray
         if (settled and before - value <= _STALLED * tol * before) or len(history) >= max_iter:
             return replace(
                 step,
@@ -95,7 +99,8 @@ def minimise_difference(
 
 def _follow(ray: Ray, value: float) -> tuple[Model, float]:
     """Return the model after the full step, or after twice, four times, ... that, while the objective falls."""
-    step, now = 1.0, ray.point(1.0).value
-    while (further := ray.point(2.0 * step).value) < now:
-        step, now = 2.0 * step, further
+    step, point = 1.0, ray.point(1.0)
+    now = point.value
+    while (point := ray.point(2.0 * step, point)).value < now:
+        step, now = 2.0 * step, point.value
     return (ray.model(step), now) if now < value else (ray.base, value)

@@ -53,16 +53,16 @@ class Objective:
 
 
 class Ray:
-    """The models base + t (target - base): one product with the features serves them all.
+    """The models base + t (target - base): one product with the features, or none, serves them all.
 
-    Holds three vectors over the samples: the scores of the base, their change, and those of the point looked at.
+    `scores` are those of the target, where they are known.
+    Holds two vectors over the samples, the scores of the base and their change.
     """
 
-    def __init__(self, objective: Objective, base: Model, target: F64) -> None:
+    def __init__(self, objective: Objective, base: Model, target: F64, scores: F64 | None = None) -> None:
         self._objective, self.base = objective, base
         self.direction = target - base.vector
-        self._change = objective.design.scores(self.direction)
-        self._scores = np.empty_like(self._change)
+        self._change = objective.design.scores(self.direction) if scores is None else scores - base.scores
         pair = np.array([base.vector, self.direction])
         along, curvature = objective.design.inner(pair, self.direction[None])[:, 0]
         self._along, self.curvature = float(along), float(curvature)
@@ -77,17 +77,15 @@ class Ray:
 
     def model(self, step: float) -> Model:
         """Return the model at a step; its scores are in the memory of the ray, which is of no use afterwards."""
-        return Model(self.vector(step), self._move(step), self._norm(step))
+        scores = self._change
+        scores *= step
+        scores += self.base.scores
+        return Model(self.vector(step), scores, self._norm(step))
 
-    def _move(self, step: float) -> F64:
-        """Return the scores at a step, in place of those of the last."""
-        np.multiply(self._change, step, out=self._scores)
-        self._scores += self.base.scores
-        return self._scores
-
-    def point(self, step: float) -> Point:
-        """Evaluate the objective at a step."""
-        found = self._objective.oracle(self._move(step))
+    def point(self, step: float, instead: Point | None = None) -> Point:
+        """Evaluate the objective at a step, in the memory of a point that is of no use any more."""
+        out = None if instead is None or instead.evaluation is None else instead.evaluation.coef
+        found = self._objective.oracle.on_ray(self.base.scores, step, self._change, out)
         at, lean = self._tilt
         value = 0.5 * self._norm(step) + self._objective.C * (found.value - at - step * lean)
         return Point(step, value, self.slope(step, float(found.coef @ self._change)), found)

@@ -16,7 +16,7 @@ class Point(NamedTuple):
 
 
 def minimise_on_ray(
-    evaluate: Callable[[float], Point],
+    evaluate: Callable[[float, Point | None], Point],
     start: Point,
     curvature: float,
     *,
@@ -33,7 +33,8 @@ def minimise_on_ray(
     Parameters
     ----------
     evaluate : callable
-        Step to :class:`Point`. Each call is one oracle call and no product with the features.
+        Step to :class:`Point`, in place of an earlier one, if not None. Each call is one oracle call and no product
+        with the features.
     start : Point
         The point at t = 0, with a negative slope.
     curvature : float
@@ -53,14 +54,15 @@ def minimise_on_ray(
     """
     left = start
     right: Point | None = None
+    passed: Point | None = None
     step = 1.0
     for _ in range(max_calls):
-        point = evaluate(step)
+        point = evaluate(step, passed)
         visit(point)
         if point.slope < 0:
-            left = point
+            left, passed = point, left
         else:
-            right = point
+            right, passed = point, right
         if right is None:
             if point.slope >= -curvature * step * 1e-3:
                 break

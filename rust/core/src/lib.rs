@@ -35,6 +35,7 @@ mod ctx;
 mod error;
 mod problem;
 mod range;
+mod scores;
 
 pub mod metric;
 #[cfg(any(test, feature = "naive"))]
@@ -51,3 +52,4 @@ pub use ctx::{CHUNK, Ctx};
 pub use error::{Error, Result};
 pub use problem::Problem;
 pub use range::RateRange;
+pub use scores::Scores;

@@ -62,7 +62,7 @@ fn sample_of(kind: impl Strategy<Value = i32>) -> impl Strategy<Value = Sample> 
 
 fn evaluate(oracle: &dyn Oracle, scores: &[f64]) -> (f64, Vec<f64>, f64) {
     let mut coef = vec![f64::NAN; scores.len()];
-    let found = oracle.evaluate(scores, &mut coef, &mut Workspace::default(), &Ctx::serial()).unwrap();
+    let found = oracle.evaluate(scores.into(), &mut coef, &mut Workspace::default(), &Ctx::serial()).unwrap();
     (found.value, coef, found.partial_auc)
 }
 
@@ -193,7 +193,7 @@ proptest! {
         let labels = bits.iter().enumerate().map(|(i, _)| i % 3 == 0).collect();
         let problem = Arc::new(Problem::new(labels).unwrap());
         let mut coef = vec![0.0; scores.len()];
-        let found = Tight::new(problem.clone(), s).evaluate(&scores, &mut coef, &mut Workspace::default(), &Ctx::serial());
+        let found = Tight::new(problem.clone(), s).evaluate(scores.as_slice().into(), &mut coef, &mut Workspace::default(), &Ctx::serial());
         prop_assert!(found.is_err() || (found.unwrap().value.is_finite() && coef.iter().all(|c| c.is_finite())));
         if let Ok(auc) = metric::auc(&Labels::from(&*problem), &scores, &mut Scratch::default(), &Ctx::serial()) {
             prop_assert!((0.0..=1.0).contains(&auc));
@@ -220,7 +220,8 @@ fn two_threads_give_the_same_bits() {
             for oracle in risks {
                 let run = |ctx: Ctx<'_>| {
                     let mut coef = vec![0.0; scores.len()];
-                    let found = oracle.evaluate(&scores, &mut coef, &mut Workspace::default(), &ctx).unwrap();
+                    let found =
+                        oracle.evaluate(scores.as_slice().into(), &mut coef, &mut Workspace::default(), &ctx).unwrap();
                     (found.value.to_bits(), found.partial_auc.to_bits(), coef)
                 };
                 assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));

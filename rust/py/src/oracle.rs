@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rocmax_core::RateRange;
 use rocmax_core::oracle::{Naive, Oracle as CoreOracle, Rank, Selection, Term, Tight, TopHinge, Workspace};
+use rocmax_core::{RateRange, Scores};
 
 use crate::error::to_python;
 use crate::gate;
@@ -19,15 +19,15 @@ type Hinge = (f64, f64, (f64, f64, f64));
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Oracle {
     inner: Box<dyn CoreOracle + Send + Sync>,
-    workspace: Mutex<Workspace>,
+    workspace: Arc<Mutex<Workspace>>,
 }
 
 impl Oracle {
-    fn of(inner: impl CoreOracle + Send + 'static) -> Self {
-        Self { inner: Box::new(inner), workspace: Mutex::default() }
+    fn of(inner: impl CoreOracle + Send + 'static, problem: &Problem) -> Self {
+        Self { inner: Box::new(inner), workspace: Arc::clone(&problem.workspace) }
     }
 
-    /// Another thread may be inside the same oracle: it keeps the workspace, this call makes its own.
+    /// Another thread may be inside an oracle of the same problem: it keeps the workspace, this call makes its own.
     fn with_workspace<T>(&self, call: impl FnOnce(&mut Workspace) -> T) -> T {
         match self.workspace.try_lock() {
             Ok(mut workspace) => call(&mut workspace),
@@ -41,13 +41,13 @@ impl Oracle {
     #[staticmethod]
     fn tight(problem: &Problem, low: f64, high: f64) -> PyResult<Self> {
         let range = RateRange::new(low, high).map_err(to_python)?;
-        Ok(Self::of(Tight::new(Arc::clone(&problem.inner), range)))
+        Ok(Self::of(Tight::new(Arc::clone(&problem.inner), range), problem))
     }
 
     #[staticmethod]
     fn naive(problem: &Problem, low: f64, high: f64) -> PyResult<Self> {
         let range = RateRange::new(low, high).map_err(to_python)?;
-        Ok(Self::of(Naive::new(Arc::clone(&problem.inner), range)))
+        Ok(Self::of(Naive::new(Arc::clone(&problem.inner), range), problem))
     }
 
     #[staticmethod]
@@ -59,7 +59,7 @@ impl Oracle {
             _ => Err(PyValueError::new_err(format!("a term ends at 'low' or 'high', got {end:?}"))),
         };
         let terms = terms.into_iter().map(term).collect::<PyResult<_>>()?;
-        Ok(Self::of(TopHinge::new(Arc::clone(&problem.inner), range, terms).map_err(to_python)?))
+        Ok(Self::of(TopHinge::new(Arc::clone(&problem.inner), range, terms).map_err(to_python)?, problem))
     }
 
     #[getter]
@@ -72,16 +72,24 @@ impl Oracle {
         PyArray1::from_slice(py, self.inner.problem().labels())
     }
 
-    /// Writes the coefficients to `coef`; returns the value and the ranked partial AUC.
+    /// Writes the coefficients at `scores`, or at `scores + step * change`, to `coef`; returns the value and the ranked
+    /// partial AUC.
+    #[pyo3(signature = (scores, coef, n_threads, *, step=0.0, change=None))]
     fn evaluate(
         &self,
         py: Python<'_>,
         scores: PyReadonlyArray1<'_, f64>,
         mut coef: PyReadwriteArray1<'_, f64>,
         n_threads: usize,
+        step: f64,
+        change: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<(f64, f64)> {
         let (scores, coef) = (scores.as_slice()?, coef.as_slice_mut()?);
-        let found = gate::enter(py, n_threads, scores.len(), |ctx| {
+        let scores = match &change {
+            None => Scores::from(scores),
+            Some(change) => Scores::on_ray(scores, step, change.as_slice()?).map_err(to_python)?,
+        };
+        let found = gate::enter(py, n_threads, coef.len(), |ctx| {
             self.with_workspace(|workspace| self.inner.evaluate(scores, coef, workspace, ctx))
         })?;
         Ok((found.value, found.partial_auc))

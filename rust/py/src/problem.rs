@@ -1,10 +1,11 @@
 //! Binding of `rocmax_core::Problem`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use rocmax_core::RateRange;
+use rocmax_core::oracle::Workspace;
 
 use crate::error::to_python;
 
@@ -12,6 +13,8 @@ use crate::error::to_python;
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Problem {
     pub(crate) inner: Arc<rocmax_core::Problem>,
+    /// Of all its oracles, which take turns.
+    pub(crate) workspace: Arc<Mutex<Workspace>>,
 }
 
 #[pymethods]
@@ -24,7 +27,7 @@ impl Problem {
             None => rocmax_core::Problem::new(labels),
             Some(weights) => rocmax_core::Problem::weighted(labels, weights.as_slice()?.to_vec()),
         };
-        Ok(Self { inner: Arc::new(inner.map_err(to_python)?) })
+        Ok(Self { inner: Arc::new(inner.map_err(to_python)?), workspace: Arc::default() })
     }
 
     /// The ranks (j_a, j_b) of a range, or sums of weights (see `rocmax_core::Problem::ranks`).

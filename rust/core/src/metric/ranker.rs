@@ -11,7 +11,7 @@ const TILE: usize = 1 << 10;
 /// none. O(N) for smooth distributions, O(N log N) for all.
 pub(crate) fn negatives_below(problem: &Problem, scores: &[f64], ctx: &Ctx<'_>) -> Result<Vec<[u32; 2]>> {
     let (mut cells, mut sorted) = (Cells::default(), Sorted::default());
-    cells.gather(problem, scores, &[problem.n_neg()], &mut sorted.map, ctx).map_err(|error| match error {
+    cells.gather(problem, scores.into(), &[problem.n_neg()], &mut sorted.map, ctx).map_err(|error| match error {
         Error::NonFinite { index, value, .. } => Error::NonFinite { name: "y_score", index, value },
         other => other,
     })?;

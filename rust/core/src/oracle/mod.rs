@@ -23,7 +23,7 @@ use weighted::Weighted;
 
 use crate::order::cells::Cells;
 use crate::order::sorted::Sorted;
-use crate::{Ctx, Error, Problem, RateRange, Result};
+use crate::{Ctx, Error, Problem, RateRange, Result, Scores};
 
 /// What one oracle call finds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +82,7 @@ impl Workspace {
     fn pairs<'a>(
         &'a mut self,
         problem: &Problem,
-        scores: &[f64],
+        scores: Scores<'_>,
         ends: &'a Ends,
         coef: &'a mut [f64],
         ctx: &Ctx<'_>,
@@ -127,7 +127,7 @@ pub trait Oracle: Sync {
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] if their differences overflow,
     /// [`Error::Interrupted`].
-    fn evaluate(&self, scores: &[f64], coef: &mut [f64], ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<Evaluation> {
+    fn evaluate(&self, scores: Scores<'_>, coef: &mut [f64], ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<Evaluation> {
         let problem = self.problem();
         Error::check_len("scores", problem.n_samples(), scores.len())?;
         Error::check_len("coef", problem.n_samples(), coef.len())?;
@@ -183,7 +183,7 @@ pub trait Oracle: Sync {
         let ranks = Ends::new(problem, self.range(), self.last());
         let n_neg = problem.n_neg();
         let ends = Ends::of(hinges.iter().map(|term| smoothed::candidates(ranks.of_rank(term.end), n_neg)));
-        let mut pairs = ws.pairs(problem, scores, &ends, coef, ctx)?;
+        let mut pairs = ws.pairs(problem, scores.into(), &ends, coef, ctx)?;
         pairs.clear();
         let n_pairs = problem.n_pos() as f64 * (ranks.of_rank(Rank::High) - ranks.of_rank(Rank::Low)) as f64;
         let mut found = Smoothed { offset: 0.0, hinges: Vec::new() };

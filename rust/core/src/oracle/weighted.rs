@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Rank, Sums};
 use crate::order::{self, Entry, select};
 use crate::problem::Weights;
-use crate::{CHUNK, Ctx, Error, Problem, RateRange, Result};
+use crate::{CHUNK, Ctx, Problem, RateRange, Result, Scores};
 
 /// Samples handled in one go.
 const GRAIN: usize = 1 << 14;
@@ -88,7 +88,7 @@ impl Weighted {
         &mut self,
         problem: &Problem,
         weights: &Weights,
-        scores: &[f64],
+        scores: Scores<'_>,
         (range, last): (RateRange, Rank),
         ctx: &Ctx<'_>,
     ) -> Result<WeightedPairs<'_>> {
@@ -118,7 +118,7 @@ impl Weighted {
         &mut self,
         problem: &Problem,
         weights: &[f64],
-        scores: &[f64],
+        scores: Scores<'_>,
         bound: f64,
         ctx: &Ctx<'_>,
     ) -> Result<f64> {
@@ -128,10 +128,10 @@ impl Weighted {
             let mut classes = [Vec::new(), Vec::new()];
             let (mut weight, mut finite) = (0.0, true);
             for i in from..to {
-                finite &= scores[i].is_finite();
-                let positive = problem.labels()[i];
-                if weights[i] > 0.0 && (positive || scores[i] >= bound) {
-                    classes[usize::from(positive)].push(Entry::new(scores[i], i as u32));
+                let (score, positive) = (scores.get(i), problem.labels()[i]);
+                finite &= score.is_finite();
+                if weights[i] > 0.0 && (positive || score >= bound) {
+                    classes[usize::from(positive)].push(Entry::new(score, i as u32));
                     weight += if positive { 0.0 } else { weights[i] };
                 }
             }
@@ -141,7 +141,7 @@ impl Weighted {
         let mut total = 0.0;
         for part in parts {
             let Some((classes, weight)) = part else {
-                return Err(Error::first_non_finite("scores", scores));
+                return Err(scores.non_finite());
             };
             total += weight;
             for (all, class) in self.entries.iter_mut().zip(classes) {

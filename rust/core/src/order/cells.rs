@@ -8,7 +8,7 @@ use super::map::{self, Map};
 use super::{fast, select};
 use crate::ctx::{CHUNK, Ctx};
 use crate::problem::Problem;
-use crate::{Error, Result};
+use crate::{Error, Result, Scores};
 
 /// Scores of a task, at least, unless there are no more.
 const TASK: usize = 1 << 15;
@@ -43,6 +43,8 @@ struct Spare(Mutex<Vec<Scratch>>);
 /// What a worker needs to write one chunk anew.
 #[derive(Debug, Default)]
 struct Scratch {
+    /// The scores of the chunk, where they are made as they are read.
+    read: Vec<f64>,
     scores: Vec<f64>,
     index: Vec<u16>,
     buckets: Vec<u32>,
@@ -96,7 +98,9 @@ impl Scratch {
     /// Buffers for `len` scores, whichever they hold.
     fn of(&mut self, len: usize) -> (&mut [f64], &mut [u16], &mut [u32]) {
         if self.scores.len() < len {
-            *self = Self { scores: vec![0.0; len], index: vec![0; len], buckets: vec![0; len] };
+            self.scores.resize(len, 0.0);
+            self.index.resize(len, 0);
+            self.buckets.resize(len, 0);
         }
         (&mut self.scores[..len], &mut self.index[..len], &mut self.buckets[..len])
     }
@@ -145,7 +149,7 @@ impl Cells {
     pub(crate) fn gather(
         &mut self,
         problem: &Problem,
-        scores: &[f64],
+        scores: Scores<'_>,
         tops: &[usize],
         map: &mut Map,
         ctx: &Ctx<'_>,
@@ -154,7 +158,7 @@ impl Cells {
         let top = tops[tops.len() - 1];
         let mut n_neg = self.collect(problem, scores, select::bound(problem, scores, top), ctx)?;
         if n_neg < top {
-            n_neg = self.collect(problem, scores, f64::NEG_INFINITY, ctx)?;
+            n_neg = self.collect(problem, scores, None, ctx)?;
         }
         let positives = self.positives().concat();
         let sample = select::sampled(&positives, problem.n_pos(), problem.n_pos().min(map::SAMPLES));
@@ -169,18 +173,35 @@ impl Cells {
         Ok(())
     }
 
-    /// Collects the positives and the negatives that reach `bound`, as one cell each; the number of the latter.
-    fn collect(&mut self, problem: &Problem, scores: &[f64], bound: f64, ctx: &Ctx<'_>) -> Result<usize> {
+    /// Collects the positives and the negatives that reach `bound`, as one cell each; the number of the latter. Of a tie
+    /// at the bound only the chunks up to its index are collected.
+    fn collect(
+        &mut self,
+        problem: &Problem,
+        scores: Scores<'_>,
+        bound: Option<(f64, usize)>,
+        ctx: &Ctx<'_>,
+    ) -> Result<usize> {
+        let lowest = |from| match bound {
+            None => f64::NEG_INFINITY,
+            Some((score, index)) if from <= index => score,
+            Some((score, _)) => score.next_up(),
+        };
         self.chunks.resize_with(scores.len().div_ceil(CHUNK), Chunk::default);
         (self.n_groups, self.n_regions) = (1, 1);
-        let from = scores.chunks(CHUNK).zip(problem.labels().chunks(CHUNK));
-        let jobs = from.zip(&mut self.chunks).collect();
         let spare = &self.spare;
-        let counts = ctx.map(jobs, |((scores, labels), chunk)| {
-            spare.lend(|scratch| chunk.collect(scores, labels, bound, scratch))
+        let jobs = problem.labels().chunks(CHUNK).zip(&mut self.chunks).zip((0..).step_by(CHUNK)).collect();
+        let counts = ctx.map(jobs, |((labels, chunk), from): ((&[bool], &mut Chunk), usize)| {
+            spare.lend(|scratch| {
+                let mut read = std::mem::take(&mut scratch.read);
+                let scores = scores.stretch(from..from + labels.len(), &mut read);
+                let n_neg = chunk.collect(scores, labels, lowest(from), scratch);
+                scratch.read = read;
+                n_neg
+            })
         })?;
         let total = counts.into_iter().sum::<Option<usize>>();
-        total.ok_or_else(|| Error::first_non_finite("scores", scores))
+        total.ok_or_else(|| scores.non_finite())
     }
 
     /// The ends of the groups among the `n_neg` collected negatives.

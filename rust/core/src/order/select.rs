@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::spread;
-use crate::{Ctx, Problem, Result};
+use super::{Entry, spread};
+use crate::{Ctx, Problem, Result, Scores};
 
 /// Sampled scores: one in so many, within limits.
 const SAMPLE_EVERY: usize = 1 << 8;
@@ -17,40 +17,40 @@ fn sample_len(n: usize) -> usize {
     (n / SAMPLE_EVERY).clamp(SAMPLE_LIMITS.0, SAMPLE_LIMITS.1)
 }
 
-/// Two scores of `sample` between which, by four standard deviations, a `share` of the population ends that counts from
-/// the highest score.
-fn bracket(sample: &mut [f64], share: f64) -> (f64, f64) {
-    let n = sample.len() as f64;
+/// Two ranks in a sample of `n` between which, by four standard deviations, a `share` of the population ends that counts
+/// from the highest score.
+fn bracket(n: usize, share: f64) -> [Option<usize>; 2] {
+    let n = n as f64;
     let slack = 4.0 * (n * share * (1.0 - share)).sqrt() + 2.0;
-    let mut at =
-        |rank: f64| (0.0..n).contains(&rank).then(|| *sample.select_nth_unstable_by(rank as usize, descending).1);
-    (at(n * share + slack).unwrap_or(f64::NEG_INFINITY), at(n * share - slack).unwrap_or(f64::INFINITY))
+    [n * share + slack, n * share - slack].map(|rank| (0.0..n).contains(&rank).then_some(rank as usize))
 }
 
 fn descending(x: &f64, y: &f64) -> Ordering {
     y.total_cmp(x)
 }
 
-/// A score that more than `top` negatives reach, though not many more; almost certainly. -inf if a large part of them do.
-pub(super) fn bound(problem: &Problem, scores: &[f64], top: usize) -> f64 {
+/// A score, and an index in its tie, that more than `top` negatives reach, though not many more; almost certainly. `None`
+/// if a large part of them do.
+pub(super) fn bound(problem: &Problem, scores: Scores<'_>, top: usize) -> Option<(f64, usize)> {
     let (n, share) = (scores.len(), top as f64 / problem.n_neg() as f64);
     let n_sampled = sample_len(n);
     if n < 4 * n_sampled || share > 0.5 {
-        return f64::NEG_INFINITY;
+        return None;
     }
     let sampled = (0..n_sampled).map(|k| spread(k, n_sampled, n)).filter(|&i| !problem.labels()[i]);
-    let mut sample: Vec<f64> = sampled.map(|i| scores[i]).collect();
-    bracket(&mut sample, share).0
+    let mut sample: Vec<Entry> = sampled.map(|i| Entry::new(scores.get(i), i as u32)).collect();
+    let [last, _] = bracket(sample.len(), share);
+    last.map(|rank| *sample.select_nth_unstable(rank).1).map(|entry| (entry.score(), entry.index()))
 }
 
 /// A score that the negatives reach that hold more than a `share` of their weight, by a sample; -inf for a large share.
-pub(crate) fn weighted_bound(labels: &[bool], weights: &[f64], scores: &[f64], share: f64) -> f64 {
+pub(crate) fn weighted_bound(labels: &[bool], weights: &[f64], scores: Scores<'_>, share: f64) -> f64 {
     let (n, n_sampled) = (scores.len(), sample_len(scores.len()));
     if n < 4 * n_sampled || share > 0.5 {
         return f64::NEG_INFINITY;
     }
     let sampled = (0..n_sampled).map(|k| spread(k, n_sampled, n)).filter(|&i| !labels[i] && weights[i] > 0.0);
-    let mut sample: Vec<(f64, f64)> = sampled.map(|i| (scores[i], weights[i])).collect();
+    let mut sample: Vec<(f64, f64)> = sampled.map(|i| (scores.get(i), weights[i])).collect();
     sample.sort_unstable_by(|x, y| descending(&x.0, &y.0));
     let total = sample.iter().map(|(_, w)| w).sum::<f64>();
     let squares = sample.iter().map(|(_, w)| w * w).sum::<f64>();
@@ -73,7 +73,9 @@ pub(super) fn nth_highest(parts: &[&[f64]], n: usize, top: usize, ctx: &Ctx<'_>)
     let mut limits = (f64::NEG_INFINITY, f64::INFINITY);
     if n >= MANY {
         let mut sample = sampled(parts, n, n_sampled).collect::<Vec<_>>();
-        limits = bracket(&mut sample, top as f64 / n as f64);
+        let mut at = |rank: usize| *sample.select_nth_unstable_by(rank, descending).1;
+        let [last, first] = bracket(n_sampled, top as f64 / n as f64);
+        limits = (last.map_or(limits.0, &mut at), first.map_or(limits.1, &mut at));
     }
     loop {
         let (low, high) = limits;
