@@ -12,7 +12,8 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 from rocmax import PartialAUCSVC
-from rocmax.designs import KernelDesign, as_design, is_dask
+from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask
+from rocmax.designs import _linear as linear_module
 from rocmax.designs import _memmap as memmap_module
 
 N_SAMPLES, N_FEATURES = 400, 7
@@ -58,10 +59,18 @@ STORAGES = {
 @pytest.mark.parametrize("name", STORAGES)
 def test_products_agree(name, dtype, tmp_path, monkeypatch):
     monkeypatch.setattr(memmap_module, "_BLOCK", 1000)  # several blocks
+    monkeypatch.setattr(linear_module, "_ROWS", 150)
     X = features(dtype)
     design = as_design(STORAGES[name](X, tmp_path))
+    check_products(design, X)
+    some = np.random.default_rng(3).permutation(N_SAMPLES)[:90]
+    check_products(SubsetDesign(design, some), X[some])
+
+
+def check_products(design, X):
+    dtype = X.dtype
     rng = np.random.default_rng(2)
-    w, A = rng.standard_normal(N_FEATURES), rng.standard_normal((3, N_SAMPLES))
+    w, A = rng.standard_normal(N_FEATURES), rng.standard_normal((3, len(X)))
     few = A * (rng.random(A.shape) < 0.05)  # most samples without a coefficient in any row
     tolerance = 1e-12 if dtype == np.float64 else 1e-5
     assert (design.n_samples, design.dim) == X.shape

@@ -149,6 +149,26 @@ def test_a_range_of_few_negatives_is_not_learnt_from(data):
     assert fixed.surrogate_ == "ramp" and fixed.coef_.any()
 
 
+def test_folds_of_a_file_are_not_copied(data, tmp_path, monkeypatch):
+    X, y = data
+    stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
+    stored[:] = X
+    model = PartialAUCSVCCV((0.0, 0.3), Cs=[0.1, 1.0], surrogate="tight", cv=3, tol=1e-6)
+    expected = clone(model).fit(X, y)
+    monkeypatch.setattr(np.memmap, "__getitem__", _only_slices(np.memmap.__getitem__))
+    found = model.fit(stored, y)
+    np.testing.assert_allclose(found.scores_["tight"], expected.scores_["tight"], rtol=1e-3)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-5)
+
+
+def _only_slices(getitem):
+    def checked(self, key):
+        assert not any(isinstance(part, np.ndarray) for part in key), "rows are copied"
+        return getitem(self, key)
+
+    return checked
+
+
 def test_threads_do_not_change_the_choice(data):
     one, two = (PartialAUCSVCCV((0.0, 0.2), Cs=CS, n_jobs=jobs).fit(*data) for jobs in (1, 2))
     assert one.coef_.tobytes() == two.coef_.tobytes() and one.C_ == two.C_

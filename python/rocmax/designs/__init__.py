@@ -3,6 +3,7 @@
 from rocmax.designs._base import Design, as_design, is_dask
 from rocmax.designs._kernel import DualDesign, Kernel, KernelDesign
 from rocmax.designs._structure import StructuredDesign, plain_coefficients, structured_gram
+from rocmax.designs._subset import SubsetDesign
 
 __all__ = [
     "Design",
@@ -10,6 +11,7 @@ __all__ = [
     "Kernel",
     "KernelDesign",
     "StructuredDesign",
+    "SubsetDesign",
     "as_design",
     "is_dask",
     "plain_coefficients",

@@ -46,7 +46,7 @@ class Task:
         n_subtasks: int | None = 0,
         parallel: bool = False,
         number: int | None = None,
-        data: dict[str, Any] | None = None,
+        data: Callable[[], dict[str, Any]] | None = None,
     ) -> "Task":
         """Begin a part of this one, on its data unless others are given; those of `parallel` ones are numbered."""
         if self._context is None:
@@ -54,7 +54,7 @@ class Task:
         context = self._context.subcontext(
             task_name=name, task_id=number, max_subtasks=n_subtasks, sequential_subtasks=not parallel
         )
-        return Task(self._estimator, context, self._data if data is None else data)
+        return Task(self._estimator, context, self._data if data is None else data())
 
     def end(self, attributes: Attributes | None = None) -> None:
         """End it, with the attributes of the model that there is then."""

@@ -14,7 +14,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from threadpoolctl import threadpool_limits
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import as_design
+from rocmax.designs import Design, SubsetDesign, as_design, is_dask
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._training import Training
@@ -97,12 +97,16 @@ class Validation:
         self, number: int, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task
     ) -> list[list[float]]:
         rows, rows_test = self._folds[number]
-        X, positive, labels, weight = self._part(rows)
+        X, positive, weight = self._part(rows)
         test = self._part(rows_test)
-        metadata = None if weight is None else {"sample_weight": weight}
-        data = {"X": X, "y": labels, "metadata": metadata}
+
+        def data() -> dict[str, Any]:
+            metadata = None if weight is None else {"sample_weight": weight}
+            return {"X": self._X[rows], "y": self._labels(positive), "metadata": metadata}
+
         part = task.subtask("fold", n_subtasks=len(surrogates) * len(Cs), number=number, data=data)
-        training = Training(X, positive, self._estimator.fpr_range, threads, weight=weight)
+        design = X if isinstance(X, SubsetDesign) else None
+        training = Training(X, positive, self._estimator.fpr_range, threads, weight=weight, design=design)
 
         def attributes(model: Model) -> dict[str, Any]:
             return self._estimator._attributes(model, positive, weight)  # type: ignore[no-any-return]
@@ -124,23 +128,29 @@ class Validation:
         if self._stop.is_set():
             raise InterruptedError
 
-    def _part(self, rows: AnyArray) -> tuple[Any, Bool, AnyArray, F64 | None]:
-        """Return the features, which are positive, the labels and the weights of some rows."""
-        positive = self._positive[rows]
-        weight = None if self._weight is None else self._weight[rows]
-        return self._X[rows], positive, self._estimator.classes_[positive.astype(int)], weight
+    def _part(self, rows: AnyArray) -> tuple[Any, Bool, F64 | None]:
+        """Return the features, which are positive, and the weights of some rows; of features in a file a design."""
+        stored = isinstance(self._X, np.memmap) or is_dask(self._X)
+        X = SubsetDesign(as_design(self._X), rows) if stored else self._X[rows]
+        return X, self._positive[rows], None if self._weight is None else self._weight[rows]
+
+    def _labels(self, positive: Bool) -> AnyArray:
+        return np.asarray(self._estimator.classes_[positive.astype(int)])
 
     def _score(self, model: Model, attributes: Callable[[Model], dict[str, Any]], test: Any, rows: AnyArray) -> float:
-        X, positive, labels, weight = test
+        X, positive, weight = test
         if self._estimator.scoring is None:
-            scores = as_design(X).scores(model.vector)
+            design: Design = X if isinstance(X, SubsetDesign) else as_design(X)
+            scores = design.scores(model.vector)
             fpr_range = self._estimator.fpr_range
             return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
         fitted = clone(self._estimator)
         fitted.classes_, fitted.n_features_in_ = self._estimator.classes_, self._estimator.n_features_in_
         fitted.__dict__.update(attributes(model))
         own = {name: _rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
-        return float(check_scoring(fitted, self._estimator.scoring)(fitted, X, labels, **own))
+        return float(
+            check_scoring(fitted, self._estimator.scoring)(fitted, self._X[rows], self._labels(positive), **own)
+        )
 
 
 def _rows_of(value: Any, rows: AnyArray, n_samples: int) -> Any:

@@ -123,7 +123,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         Parameters
         ----------
         X : {array-like, sparse matrix, memmap} of shape (n_samples, n_features)
-            Training samples; the rows of each fold are copied.
+            Training samples. The rows of each fold are copied, but those of a memmap, which every product reads whole.
         y : array-like of shape (n_samples,)
             Labels of two classes; the second in sorted order is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None

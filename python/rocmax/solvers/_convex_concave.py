@@ -84,9 +84,7 @@ def minimise_difference(
         )
         history += step.history
         settled = not enough(step.lowest_objective, step.bound)
-        ray = Ray(whole, Model.of(base, design), step.lowest.vector, step.lowest.scores)
-        before, (model, value) = value, _follow(ray, value)
-        del ray
+        before, (model, value) = value, _follow(Ray(whole, step.lowest, base), value)
         if (settled and before - value <= _STALLED * tol * before) or len(history) >= max_iter:
             return replace(
                 step,
@@ -95,12 +93,16 @@ def minimise_difference(
                 history=history,
                 n_iter=len(history),
             )
+        del step  # it holds scores
 
 
-def _follow(ray: Ray, value: float) -> tuple[Model, float]:
-    """Return the model after the full step, or after twice, four times, ... that, while the objective falls."""
-    step, point = 1.0, ray.point(1.0)
+def _follow(back: Ray, value: float) -> tuple[Model, float]:
+    """Return the model after the full step, or after twice, four times, ... that, while the objective falls.
+
+    The ray leads from the end of the step back to where it began, at `value`; the model is there if nothing is gained.
+    """
+    step, point = 1.0, back.point(0.0)
     now = point.value
-    while (point := ray.point(2.0 * step, point)).value < now:
+    while (point := back.point(1.0 - 2.0 * step, point)).value < now:
         step, now = 2.0 * step, point.value
-    return (ray.model(step), now) if now < value else (ray.base, value)
+    return (back.model(1.0 - step), now) if now < value else (back.model(1.0), value)

@@ -53,16 +53,15 @@ class Objective:
 
 
 class Ray:
-    """The models base + t (target - base): one product with the features, or none, serves them all.
+    """The models base + t (target - base): one product with the features serves them all.
 
-    `scores` are those of the target, where they are known.
     Holds two vectors over the samples, the scores of the base and their change.
     """
 
-    def __init__(self, objective: Objective, base: Model, target: F64, scores: F64 | None = None) -> None:
+    def __init__(self, objective: Objective, base: Model, target: F64) -> None:
         self._objective, self.base = objective, base
         self.direction = target - base.vector
-        self._change = objective.design.scores(self.direction) if scores is None else scores - base.scores
+        self._change = objective.design.scores(self.direction)
         pair = np.array([base.vector, self.direction])
         along, curvature = objective.design.inner(pair, self.direction[None])[:, 0]
         self._along, self.curvature = float(along), float(curvature)

@@ -127,12 +127,12 @@ impl Weighted {
             let to = usize::min(from + CHUNK, scores.len());
             let mut classes = [Vec::new(), Vec::new()];
             let (mut weight, mut finite) = (0.0, true);
-            for i in from..to {
-                let (score, positive) = (scores.get(i), problem.labels()[i]);
+            for ((i, &own), &positive) in (from..to).zip(&weights[from..to]).zip(&problem.labels()[from..to]) {
+                let score = scores.get(i);
                 finite &= score.is_finite();
-                if weights[i] > 0.0 && (positive || score >= bound) {
+                if own > 0.0 && (positive || score >= bound) {
                     classes[usize::from(positive)].push(Entry::new(score, i as u32));
-                    weight += if positive { 0.0 } else { weights[i] };
+                    weight += if positive { 0.0 } else { own };
                 }
             }
             finite.then_some((classes, weight))

@@ -1,0 +1,41 @@
+"""A design of some of the samples of another, without a copy of their features."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rocmax._typing import F64, Coefs, Rows
+
+if TYPE_CHECKING:
+    from rocmax.designs._base import Design
+
+
+class SubsetDesign:
+    """Some samples of a linear design that is too large to copy: each product is one of the whole design.
+
+    Parameters
+    ----------
+    design : Design
+        The design of all samples.
+    index : ndarray of shape (n_samples,)
+        Which samples, each at most once.
+    """
+
+    def __init__(self, design: "Design", index: Rows) -> None:
+        self.n_samples, self.dim = len(index), design.dim
+        self._design, self._index = design, index
+
+    def scores(self, vector: F64, /) -> F64:
+        return self._design.scores(vector)[self._index]
+
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        whole = np.zeros((len(coefs), self._design.n_samples))
+        for row, coef in zip(whole, coefs, strict=True):
+            row[self._index] = coef
+        return self._design.adjoint(whole)
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        return self._design.inner(u, v)
+
+    def rows(self, index: Rows, /) -> "Design | None":
+        return self._design.rows(self._index[index])
