@@ -63,10 +63,15 @@ class SparseDesign(_LinearDesign):
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         used = np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
-        few = len(used) <= _FEW * self.n_samples
-        Xt = (self._X[used] if few else self._X).T
         # One product for each: scipy's product with several vectors takes several times as long.
-        return np.array([Xt @ (coef[used] if few else coef) for coef in coefs], dtype=np.float64)
+        if len(used) > _FEW * self.n_samples:
+            return np.array([self._X.T @ coef for coef in coefs], dtype=np.float64)
+        vectors = np.zeros((len(coefs), self.dim))
+        for some in _some_rows(len(used)):
+            Xt = self._X[used[some]].T
+            for vector, coef in zip(vectors, coefs, strict=True):
+                vector += Xt @ coef[used[some]]
+        return vectors
 
     def rows(self, index: Rows, /) -> "SparseDesign":
         return SparseDesign(self._X[index])
