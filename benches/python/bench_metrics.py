@@ -1,10 +1,12 @@
-"""Our measures beside others, in one process: python benches/python/bench_metrics.py [largest n].
+"""Our measures beside others, in one process.
+
+Run: python benches/python/bench_metrics.py [--largest 1e7]
 
 Nanoseconds a score, the median of 7 calls, taken in turns so that noise falls on all alike; then the ratio of each
 peer to ours. `pip install rapidstats pyarrow scikit-learn-intelex` adds two peers.
 """
 
-import sys
+import argparse
 import time
 from contextlib import suppress
 from importlib import import_module
@@ -83,8 +85,10 @@ def small() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--largest", type=float, default=1e7, help="number of scores (default 1e7)")
+    largest = parser.parse_args().largest
     small()
-    largest = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**7
     for size in (10**4, 10**5, 10**6, 10**7):
         if size <= largest:
             large(size, 0.3, np.float64, "light")
