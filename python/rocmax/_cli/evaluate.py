@@ -69,7 +69,9 @@ def run(arguments: Namespace) -> None:
     report.show(shown)
     if arguments.fpr:
         report.say("pAUC: area under that part of the curve / its width.")
-    report.say("Intervals: DeLong's on the log-odds scale for the AUC, score intervals for the pAUC.")
+        report.say("Intervals: DeLong's on the log-odds scale for the AUC, score intervals for the pAUC.")
+    else:
+        report.say("Intervals: DeLong's on the log-odds scale.")
     if arguments.plot:
         report.say(f"ROC plot: {report.where(arguments.plot)}")
 

@@ -41,11 +41,13 @@ class DenseDesign(_LinearDesign):
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         vectors = np.zeros((len(coefs), self.dim))
-        by_rows = self._X.flags.c_contiguous
         for rows in _some_rows(self.n_samples):
             block, X = coefs_of(coefs, rows, self._X.dtype), self._X[rows]
-            used = np.flatnonzero(block.any(axis=0)) if by_rows else np.empty(0, dtype=np.intp)
-            vectors += block[:, used] @ X[used] if by_rows and len(used) <= _FEW * len(X) else block @ X
+            if self._X.flags.c_contiguous:
+                used = np.flatnonzero(block.any(axis=0))
+                if len(used) <= _FEW * len(X):
+                    block, X = block[:, used], X[used]
+            vectors += block @ X
         return vectors
 
     def rows(self, index: Rows, /) -> "DenseDesign":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax.metrics._measure import positives
 from rocmax.metrics._validation import Sample, explain, labels, scores
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ def named_scores(y_score: Scores, names: Sequence[str] | None) -> list[tuple[str
 
 def is_positive(y_true: ArrayLike, pos_label: Any) -> NDArray[np.bool_]:
     """Mark the positive samples; the labels must be of two classes, or `pos_label` among them."""
-    y = labels(y_true, pos_label)
-    explain(Sample(y, np.empty(0), None, 1))
-    return np.asarray(y == y.max())
+    data = Sample(labels(y_true, pos_label), np.empty(0), None, 1)
+    explain(data)
+    return positives(data)
 
 
 def estimator_scores(estimators: Any, X: Any, *, prefer: str = "decision_function") -> dict[str, NDArray[np.float64]]:

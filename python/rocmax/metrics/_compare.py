@@ -168,6 +168,7 @@ def compare_auc(
     choice(alternative, _ALTERNATIVES, "alternative")
     choice(weight_kind, ("frequency", "sampling"), "weight_kind")
     level = check_level(confidence_level)
+    options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     areas = metric in ("auc", "partial_auc")
     if method == "obuchowski" and (not areas or weight_kind != "frequency" or y_true_b is not None):
         raise ValueError(
@@ -180,11 +181,9 @@ def compare_auc(
                 "method='venkatraman' compares whole curves: it needs metric='auc' and alternative='two-sided', and"
                 " takes no weights and no groups"
             )
-        given = {"pos_label": pos_label, "n_jobs": n_jobs}
-        return curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), given)
+        return curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
     if groups is not None and (method != "delong" or y_true_b is not None):
         raise ValueError("groups need a paired comparison with method='delong'")
-    options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     resampling = (stratified, n_resamples, random_state)
     if y_true_b is None:
         if sample_weight_b is not None:
@@ -207,14 +206,14 @@ def compare_auc(
 
 
 def curves_equal(
-    y_true: Any, score_a: Any, score_b: Any, y_true_b: Any, resampling: tuple[int, Any], given: dict[str, Any]
+    y_true: Any, score_a: Any, score_b: Any, y_true_b: Any, resampling: tuple[int, Any], options: dict[str, Any]
 ) -> AUCComparison:
     """Test by permutations whether two ROC curves are the same."""
     is_paired = y_true_b is None
     if is_paired:
         score_a, score_b = _columns(score_a, score_b)
-    a = sample(y_true, score_a, names=("y_true", "score_a"), **given)
-    b = sample(*((y_true, score_b) if is_paired else (y_true_b, score_b)), names=("y_true_b", "score_b"), **given)
+    a = sample(y_true, score_a, names=("y_true", "score_a"), **options)
+    b = sample(y_true if is_paired else y_true_b, score_b, names=("y_true_b", "score_b"), **options)
     for data in (a, b):
         explain(data)
         if data.many:

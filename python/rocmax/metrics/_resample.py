@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocmax import _core
-from rocmax.metrics._measure import Measure, positives
+from rocmax.metrics._measure import Measure, totals
 from rocmax.metrics._validation import F64, Sample, call, explain
 
 
@@ -42,15 +42,10 @@ def without_zero_weights(data: Sample) -> Sample:
     return data._replace(y=data.y[kept], score=data.score[kept], weight=data.weight[kept])
 
 
-def _counts(data: Sample) -> tuple[int, int]:
-    n_pos = int(np.count_nonzero(positives(data)))
-    return n_pos, len(data.y) - n_pos
-
-
 def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, random_state: Any) -> F64:
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
     data = without_zero_weights(data)
-    for name, count in zip(("positive", "negative"), _counts(data), strict=True):
+    for name, count in zip(("positive", "negative"), totals(data._replace(weight=None)), strict=True):
         if count == 1:
             raise ValueError(
                 f"{data.names[0]} has 1 {name} sample: drawn again and again it shows no spread, so that a bootstrap"

@@ -65,6 +65,17 @@ class Oracle:
         return self._core.labels
 
 
+class OwnOracle(Oracle):
+    """A risk with an evaluation of its own: `__call__` is all there is to it."""
+
+    def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
+        """Evaluate the risk at the scores base + step change."""
+        return self(base + step * change)
+
+    def smooth(self, scores: F64, width: float) -> None:
+        """Return None: it is not smoothed."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """A risk R = convex - concave, both convex and non-negative; `whole` evaluates R itself."""

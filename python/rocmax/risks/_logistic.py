@@ -7,7 +7,7 @@ from scipy.special import expit, logit
 
 from rocmax import _core
 from rocmax._typing import F64
-from rocmax.risks._base import Evaluation, Oracle
+from rocmax.risks._base import Evaluation, Oracle, OwnOracle
 
 # The intercept is sought until the gradient along it, a mean of numbers below 1, is below this.
 _INTERCEPT_TOL = 1e-12
@@ -32,7 +32,7 @@ class Logistic:
         return _LogisticOracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads, self.weight)
 
 
-class _LogisticOracle(Oracle):
+class _LogisticOracle(OwnOracle):
     def __init__(self, core: _core.Oracle, n_threads: int, weight: F64 | None) -> None:
         super().__init__(core, n_threads)
         positive = self._labels
@@ -46,13 +46,6 @@ class _LogisticOracle(Oracle):
         shifted = scores + self._intercept(scores)
         value = float(self._share @ (np.logaddexp(0.0, shifted) - self._positive * shifted))
         return Evaluation(value, self._share * (expit(shifted) - self._positive), partial_auc)
-
-    def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
-        """Evaluate the risk at the scores base + step change."""
-        return self(base + step * change)
-
-    def smooth(self, scores: F64, width: float) -> None:
-        """Return None: it is not a sum of hinges."""
 
     def _intercept(self, scores: F64) -> float:
         """Return the b at which the mean probability is the share of positives: Newton's steps, bisection beyond."""

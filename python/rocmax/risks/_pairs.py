@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._typing import F64
-from rocmax.risks._base import Evaluation, Oracle
+from rocmax.risks._base import Evaluation, OwnOracle
 
 
-class PairHinge(Oracle):
+class PairHinge(OwnOracle):
     """R(s) = 1/p sum over the p listed pairs (i, j) of (1 - s_i + s_j)_+; convex.
 
     It remembers which pairs each subgradient counts, one bit a pair, so that the multipliers of the pairs can be told
@@ -32,13 +32,6 @@ class PairHinge(Oracle):
         self._active[_key(coef)] = np.packbits(active)
         value = float(np.sum(1.0 - margins[active])) / p
         return Evaluation(value, coef, float(np.mean(margins > 0)))
-
-    def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
-        """Evaluate the risk at the scores base + step change."""
-        return self(base + step * change)
-
-    def smooth(self, scores: F64, width: float) -> None:
-        """Return None: a list of pairs is not smoothed."""
 
     def multipliers(self, weights: F64, coefs: F64) -> F64:
         """Return al_ij = 1/p sum_k weight_k 1[cut k counts (i, j)], given the coefficients of cuts at earlier calls."""

@@ -61,7 +61,6 @@ impl Error {
         if expected == got { Ok(()) } else { Err(Error::Length { name, expected, got }) }
     }
 
-    /// One finite, non-negative weight for each of `n_samples`.
     /// Sums of the weights of either class that measures can multiply and divide by.
     pub(crate) fn check_totals(pos: f64, neg: f64) -> Result<()> {
         if (pos * neg).is_normal() {
@@ -74,6 +73,7 @@ impl Error {
         })
     }
 
+    /// One finite, non-negative weight for each of `n_samples`.
     pub(crate) fn check_weights(n_samples: usize, weights: &[f64]) -> Result<()> {
         Error::check_len("sample_weight", n_samples, weights.len())?;
         match weights.iter().enumerate().find(|(_, w)| !(**w >= 0.0 && w.is_finite())) {

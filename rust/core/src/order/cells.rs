@@ -12,6 +12,7 @@ use crate::{Error, Result, Scores};
 
 /// Scores of a task, at least, unless there are no more.
 const TASK: usize = 1 << 15;
+
 /// The positives and the highest negatives of one score vector.
 ///
 /// Every [`CHUNK`] of samples has its own. There the scores lie by cell: first the negatives by group (between two ranks)
