@@ -94,8 +94,11 @@ def test_many_models_weights_and_the_sensitivity_side():
 
 
 def test_it_is_for_areas_of_counts():
-    for options in ({"metric": "scored_auc"}, {"weight_kind": "sampling"}):
-        with pytest.raises(ValueError, match="method='score' needs metric='auc' or 'partial_auc'"):
+    for options, needed in (
+        ({"metric": "scored_auc"}, "metric='auc' or"),
+        ({"weight_kind": "sampling"}, "weight_kind"),
+    ):
+        with pytest.raises(ValueError, match=f"method='score' needs {needed}"):
             metrics.auc_inference([0, 1, 1, 0], [1.0, 2.0, 3.0, 4.0], method="score", **options)
 
 

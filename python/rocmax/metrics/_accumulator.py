@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
-from rocmax.metrics._inference import AUCInference, analytic
+from rocmax.metrics._inference import AUCInference, analytic, newcombe
 from rocmax.metrics._measure import check_level, parse_measure, require_two
-from rocmax.metrics._validation import F64, choice, plain, scores, weights
+from rocmax.metrics._methods import check_method
+from rocmax.metrics._validation import F64, plain, scores, weights
 
 _SIGN = np.uint64(1 << 63)
 _PAIRS = ({0, 1}, {-1, 1})
@@ -167,7 +168,7 @@ class ROCAccumulator:
         ----------
         metric, fpr_range, tpr_range, normalize, margin, confidence_level
             As in :func:`auc_inference`; the scored and the margin AUC only while no bin holds two scores.
-        method : {"delong", "logit-delong", "score", "wu"}, default="delong"
+        method : {"delong", "logit-delong", "score", "newcombe", "wu"}, default="delong"
             As in :func:`auc_inference`; weights count as repetitions.
 
         Returns
@@ -180,17 +181,16 @@ class ROCAccumulator:
         ValueError
             If there are fewer than two samples of either class.
         """
-        choice(method, ("delong", "logit-delong", "score", "wu"), "method")
         measure = parse_measure(metric, fpr_range, tpr_range, normalize, margin)
+        check_method(method, metric, in_parts=True)
         level = check_level(confidence_level)
-        without = {"scored_auc": ("logit-delong", "score"), "margin_auc": ("score", "wu")}
-        if method in without.get(metric, ("wu",)):
-            raise ValueError(f"method={method!r} does not go with metric={metric!r}")
-        if metric in without and self.error_bound > 0:
+        if metric in ("scored_auc", "margin_auc") and self.error_bound > 0:
             raise ValueError(f"metric={metric!r} needs every score: max_bins has pooled some")
         curve = self._core()
         sizes = curve.weights
         value, squares, _ = curve.moments(*measure.key)
+        if method == "newcombe":
+            return newcombe(False, np.array([value]), sizes, level)
         require_two(*sizes)
         pos, neg = (np.array([s / (k * (k - 1))]) for s, k in zip(squares, sizes, strict=True))
         return analytic(False, np.array([value]), (pos, neg), sizes, measure, method, level)

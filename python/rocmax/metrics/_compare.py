@@ -22,6 +22,7 @@ from rocmax.metrics._measure import (
     point_estimates,
     positives,
 )
+from rocmax.metrics._methods import check_method
 from rocmax.metrics._resample import check_resamples, replicate, seed_of
 from rocmax.metrics._validation import F64, Sample, choice, explain, require_finite, sample, scores
 
@@ -166,14 +167,8 @@ def compare_auc(
     measure = parse_measure(metric, fpr_range, tpr_range, normalize, margin)
     choice(method, ("delong", "bootstrap", "obuchowski", "venkatraman"), "method")
     choice(alternative, _ALTERNATIVES, "alternative")
-    choice(weight_kind, ("frequency", "sampling"), "weight_kind")
     level = check_level(confidence_level)
     options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
-    areas = metric in ("auc", "partial_auc")
-    if method == "obuchowski" and (not areas or weight_kind != "frequency" or y_true_b is not None):
-        raise ValueError(
-            "method='obuchowski' needs paired models, metric='auc' or 'partial_auc', and weight_kind='frequency'"
-        )
     if method == "venkatraman":
         plain = sample_weight is None and sample_weight_b is None and groups is None
         if metric != "auc" or alternative != "two-sided" or not plain:
@@ -182,6 +177,9 @@ def compare_auc(
                 " takes no weights and no groups"
             )
         return curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
+    check_method(method, metric, weight_kind=weight_kind)
+    if method == "obuchowski" and y_true_b is not None:
+        raise ValueError("method='obuchowski' needs paired models: it takes no y_true_b")
     if groups is not None and (method != "delong" or y_true_b is not None):
         raise ValueError("groups need a paired comparison with method='delong'")
     resampling = (stratified, n_resamples, random_state)

@@ -22,11 +22,10 @@ from rocmax.metrics._measure import (
     require_two,
     totals,
 )
+from rocmax.metrics._methods import check_method
 from rocmax.metrics._resample import replicate
 from rocmax.metrics._score import score
 from rocmax.metrics._validation import F64, Sample, call, choice, from_dask, is_dask, plain, sample
-
-_METHODS = ("delong", "logit-delong", "score", "newcombe", "obuchowski", "wu", "bootstrap")
 
 
 class ConfidenceInterval(NamedTuple):
@@ -188,28 +187,11 @@ def auc_inference(
     (0.8888888888888888, 0.157135)
     """
     measure = parse_measure(metric, fpr_range, tpr_range, normalize, margin)
-    choice(method, _METHODS, "method")
     choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
-    choice(weight_kind, ("frequency", "sampling"), "weight_kind")
+    in_parts = is_dask(y_true, y_score)
+    check_method(method, metric, weight_kind=weight_kind, grouped=groups is not None, in_parts=in_parts)
     level = check_level(confidence_level)
-    if method == "wu" and metric != "scored_auc":
-        raise ValueError(f"method='wu' needs metric='scored_auc', got metric={metric!r}")
-    if method == "logit-delong" and metric == "scored_auc":
-        raise ValueError("method='logit-delong' needs a metric within [0, 1], got 'scored_auc'")
-    if method == "newcombe" and (metric != "auc" or weight_kind != "frequency"):
-        raise ValueError("method='newcombe' needs metric='auc' and weight_kind='frequency'")
-    if method == "obuchowski" and (metric not in ("auc", "partial_auc") or weight_kind != "frequency"):
-        raise ValueError("method='obuchowski' needs metric='auc' or 'partial_auc', and weight_kind='frequency'")
-    if method == "score" and (metric not in ("auc", "partial_auc") or weight_kind != "frequency"):
-        raise ValueError("method='score' needs metric='auc' or 'partial_auc', and weight_kind='frequency'")
-    if groups is not None and method not in ("delong", "logit-delong"):
-        raise ValueError(f"groups need method='delong' or 'logit-delong', got {method!r}")
-    if is_dask(y_true, y_score):
-        if method in ("bootstrap", "newcombe", "obuchowski") or groups is not None or weight_kind != "frequency":
-            raise ValueError(
-                "dask arrays take method='delong', 'logit-delong', 'score' or 'wu', no groups and no sampling"
-                " weights; compute them for the rest"
-            )
+    if in_parts:
         held = from_dask(y_true, y_score, sample_weight, pos_label)
         options = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize, "margin": margin}
         found: AUCInference = held.result(metric=metric, method=method, confidence_level=level, **options)
@@ -262,9 +244,8 @@ def analytic(
 
 def newcombe(many: bool, estimate: F64, sizes: tuple[float, float], level: float) -> AUCInference:
     """Variance and interval of an AUC that its size and those of the classes give."""
-    variance = np.array([interval.newcombe_variance(float(auc), sizes) for auc in estimate])
-    low, high = np.array([interval.newcombe(float(auc), sizes, level) for auc in estimate]).T
-    return result(many, estimate, variance, (low, high), sizes, "newcombe", level)
+    ends = interval.newcombe(estimate, sizes, level)
+    return result(many, estimate, interval.newcombe_variance(estimate, sizes), ends, sizes, "newcombe", level)
 
 
 def _auc_moments(y: Any, score: Any, _: None, threads: int) -> tuple[float, list[float], Any]:

@@ -5,9 +5,11 @@ From special functions: `scipy.stats` takes a second to import and a tenth of a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from rocmax.metrics._measure import Measure
@@ -58,12 +60,12 @@ def logit(
     low, high = measure.least + span * low, measure.least + span * high
     if measure.name == "auc":
         unknown = ~inside | (min(sizes) < _FEW)
-        for k in np.flatnonzero(unknown):
-            low[k], high[k] = newcombe(float(estimate[k]), sizes, level)
+        ends = newcombe(estimate, sizes, level)
+        low, high = np.where(unknown, ends, (low, high))
     return low, high
 
 
-def newcombe_variance(auc: float, sizes: tuple[float, float]) -> float:
+def newcombe_variance(auc: F64, sizes: tuple[float, float]) -> F64:
     """Return ``A (1-A) / (m n) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) + A/(1+A)))``.
 
     Hanley and McNeil's variance, that of scores with exponential distributions, made symmetric in
@@ -74,7 +76,7 @@ def newcombe_variance(auc: float, sizes: tuple[float, float]) -> float:
     return auc * (1 - auc) * (1 + ((n_pos + n_neg) / 2 - 1) * spread) / (n_pos * n_neg)
 
 
-def newcombe(auc: float, sizes: tuple[float, float], level: float) -> tuple[float, float]:
+def newcombe(auc: F64, sizes: tuple[float, float], level: float) -> tuple[F64, F64]:
     """Return the ends of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance of :func:`newcombe_variance`.
 
     Like Wilson's interval of a proportion it takes the variance at its own ends, so that it does
@@ -82,13 +84,17 @@ def newcombe(auc: float, sizes: tuple[float, float], level: float) -> tuple[floa
     """
     z = float(Law().quantile(0.5 + level / 2))
 
-    def end(inner: float, outer: float) -> float:
-        for _ in range(60):
-            middle = (inner + outer) / 2
-            if (middle - auc) ** 2 <= z * z * newcombe_variance(middle, sizes):
-                inner = middle
-            else:
-                outer = middle
-        return inner
+    def within(a: F64) -> NDArray[np.bool_]:
+        return np.asarray((a - auc) ** 2 <= z * z * newcombe_variance(a, sizes))
 
-    return (0.0 if auc == 0 else end(auc, 0.0)), (1.0 if auc == 1 else end(auc, 1.0))
+    low, high = (bisect(auc, np.full_like(auc, outer), within) for outer in (0.0, 1.0))
+    return np.where(auc <= 0, 0.0, low), np.where(auc >= 1, 1.0, high)
+
+
+def bisect(inner: F64, outer: F64, holds: Callable[[F64], NDArray[np.bool_]]) -> F64:
+    """Points between `inner`, where it `holds`, and `outer`, beyond which it does not."""
+    for _ in range(60):
+        middle = (inner + outer) / 2
+        kept = holds(middle)
+        inner, outer = np.where(kept, middle, inner), np.where(kept, outer, middle)
+    return inner

@@ -12,11 +12,10 @@ from sklearn.utils.multiclass import type_of_target
 
 from rocmax import _core
 from rocmax._threads import n_threads
-from rocmax.metrics._validation import F64, from_dask, is_dask, plain, scores
+from rocmax.metrics._validation import F64, WHOLE, from_dask, is_dask, plain, scores
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
-_WHOLE = 2.0**53  # float64 holds every integer up to here
 
 
 class _UnusualError(Exception):
@@ -135,7 +134,7 @@ def _ready(y: Any, s: Any) -> bool:
 
 def _whole(y: NDArray[Any]) -> bool:
     """Whether all values are whole numbers, as scikit-learn wants labels to be."""
-    return bool(((y == np.rint(y)) & (np.abs(y) < _WHOLE)).all())
+    return bool(((y == np.rint(y)) & (np.abs(y) < WHOLE)).all())
 
 
 def _general(

@@ -17,12 +17,10 @@ k = n (b - a).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax.metrics._interval import Law
+from rocmax.metrics._interval import Law, bisect
 from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
@@ -62,7 +60,7 @@ def score(
         parts, sizes = parts[::-1], sizes[::-1]
     low, high = measure.low, measure.high
     start = np.full_like(share, _LOG_C[0]), np.full_like(share, _LOG_C[1])
-    log_c = _bisect(*start, lambda u: model(np.exp(u), low, high)[0] > share)
+    log_c = bisect(*start, lambda u: model(np.exp(u), low, high)[0] > share)
     at_estimate = model(np.exp(log_c), low, high)[1:]
     known = sizes[0], max(1.0, sizes[1] * (high - low))
     ratios = [
@@ -80,19 +78,10 @@ def score(
         return np.asarray((theta - share) ** 2 <= z**2 * variance(v10, v01))
 
     # A larger exponent is a smaller area.
-    ends = [model(np.exp(_bisect(log_c, outer, within)), low, high)[0] for outer in start[::-1]]
+    ends = [model(np.exp(bisect(log_c, outer, within)), low, high)[0] for outer in start[::-1]]
     below = np.where(share <= 0, 0.0, np.minimum(ends[0], share))
     above = np.where(share >= 1, 1.0, np.maximum(ends[1], share))
     return span**2 * variance(*at_estimate), measure.least + span * below, measure.least + span * above
-
-
-def _bisect(inner: F64, outer: F64, holds: Callable[[F64], NDArray[np.bool_]]) -> F64:
-    """Points between `inner`, where it `holds`, and `outer`, beyond which it does not."""
-    for _ in range(60):
-        middle = (inner + outer) / 2
-        kept = holds(middle)
-        inner, outer = np.where(kept, middle, inner), np.where(kept, outer, middle)
-    return inner
 
 
 def _ratio(found: F64, modelled: F64, count: float) -> F64:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 _LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}
 _SCORES = {np.dtype("f8"), np.dtype("f4")}
 _MISSING = ("None", "nan", "<NA>", "NaT")
-_WHOLE = 2**53  # float64 holds every integer up to here
+WHOLE = 2**53  # float64 holds every integer up to here
 
 
 class Sample(NamedTuple):
@@ -190,7 +190,7 @@ def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}") from None
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
         largest = max(abs(int(values.min())), abs(int(values.max())))
-        if largest > _WHOLE:
+        if largest > WHOLE:
             raise ValueError(
                 f"{name} holds {largest}, beyond the integers that float64 tells apart (2**53); pass ranks instead"
             )

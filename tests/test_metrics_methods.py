@@ -1,0 +1,46 @@
+"""Which method goes with which measure: one table for arrays in memory and for data in parts."""
+
+import numpy as np
+import pytest
+
+from rocmax import metrics
+from rocmax.metrics._methods import METHODS
+
+Y = np.arange(40) % 3 == 0
+S = np.random.default_rng(2).normal(size=40) + Y
+MEASURES = {
+    "auc": {},
+    "partial_auc": {"fpr_range": (0.0, 0.4)},
+    "scored_auc": {},
+    "margin_auc": {"margin": 0.2},
+}
+
+
+@pytest.mark.parametrize("metric", MEASURES)
+@pytest.mark.parametrize("method", METHODS)
+def test_what_the_table_allows_gives_an_interval_and_the_rest_an_error(method, metric):
+    options = {"metric": metric, "method": method, **MEASURES[metric]}
+    terms = METHODS[method]
+    held = metrics.ROCAccumulator().update(Y, S)
+    if metric not in terms.metrics:
+        for call in (lambda: metrics.auc_inference(Y, S, **options), lambda: held.result(**options)):
+            with pytest.raises(ValueError, match=f"method='{method}' needs metric="):
+                call()
+        return
+    found = metrics.auc_inference(Y, S, random_state=0, **options)
+    assert found.confidence_interval.low < found.estimate < found.confidence_interval.high
+    if terms.in_parts:
+        parts = held.result(**options)
+        assert list(parts.confidence_interval) == pytest.approx(list(found.confidence_interval), abs=1e-10)
+    else:
+        with pytest.raises(ValueError, match=r"data in parts .* take method='delong'"):
+            held.result(**options)
+    for allowed, more in (
+        (terms.sampling, {"weight_kind": "sampling", "sample_weight": np.arange(1.0, 41)}),
+        (terms.groups, {"groups": np.arange(40) // 2}),
+    ):
+        if allowed:
+            assert metrics.auc_inference(Y, S, random_state=0, **options, **more).variance > 0
+        else:
+            with pytest.raises(ValueError, match=r"needs weight_kind='frequency'|groups need method='delong' or"):
+                metrics.auc_inference(Y, S, **options, **more)
