@@ -185,9 +185,28 @@ def test_the_full_range_has_one_candidate(data):
     assert set(clone(PartialAUCSVCCV(Cs=[1.0], cv=2)).fit(*data).scores_) == {"tight"}
 
 
+def test_folds_of_an_iterable_are_masks_lists_or_indices(data):
+    X, y = data
+    even = np.arange(len(y)) % 2 == 0
+    weight = np.linspace(1.0, 2.0, len(y))
+    kinds = [(even, ~even)], [(list(np.flatnonzero(even)), list(np.flatnonzero(~even)))]
+    masks, lists, once = (
+        PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=CS, cv=cv).fit(X, y, weight)
+        for cv in (*kinds, iter(kinds[0]))
+    )
+    np.testing.assert_array_equal(masks.scores_["tight"], lists.scores_["tight"])
+    np.testing.assert_array_equal(masks.scores_["tight"], once.scores_["tight"])
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"cv": []}, "cv must yield at least one fold"),
+        ({"cv": [(range(1500), range(700, 1501))]}, "cv: fold 0 .* n_samples=1500"),
+        ({"cv": [(range(1500), [0.5, 1.5])]}, "cv: fold 0 must be a pair"),
+        ({"scoring": ["roc_auc"]}, r"scoring must be one measure.*got \['roc_auc'\]"),
+        ({"scoring": lambda *_: np.nan}, "scoring=.* must return one finite number, got nan"),
+        ({"scoring": lambda *_: {"a": 1.0}}, "scoring=.* must return one finite number, got {'a': 1.0}"),
         ({"Cs": []}, "Cs must hold at least one"),
         ({"Cs": 1.0}, "Cs must be a sequence .*got 1.0"),
         ({"Cs": [1.0, -1.0]}, "Cs must be .*got -1.0"),

@@ -1,10 +1,11 @@
 """Paths fitted on the training part of each fold and scored on the rest, folds in parallel."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from numbers import Integral
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,9 @@ Fold = tuple[AnyArray, AnyArray]  # rows to train on, rows to score
 # Measured on hepatitis, wpbc and breast-cancer (155 to 286 rows, [0.02, 0.05]), four repeats are worth 0.01 to 0.02.
 _MANY, _MOST = 1000, 4
 # Surrogates that are not convex are validated at this multiple of `tol`. Measured on a9a, ijcnn1 and letter, C = 10 to
-# 10,000: a third of the steps, and test partial AUCs that are higher as often as lower.
-_ROUGHER = {"hinge": 10.0, "ramp": 10.0}
+# 10,000: a third of the steps, and test partial AUCs that are higher as often as lower. They take at most 192 steps for
+# any C there; on a few hundred samples that a large C fits without error (oil spills) it would be thousands.
+_ROUGHER, _ROUGH_STEPS = {"hinge": 10.0, "ramp": 10.0}, 300
 
 
 def split(cv: Any, X: Any, labels: AnyArray, params: dict[str, Any]) -> tuple[list[Fold], int]:
@@ -36,9 +38,35 @@ def split(cv: Any, X: Any, labels: AnyArray, params: dict[str, Any]) -> tuple[li
     splitter = check_cv(cv, labels, classifier=True)
     repeats = min(_MOST, -(-_MANY // len(labels)))
     if repeats == 1 or not (cv is None or isinstance(cv, Integral)):
-        return list(splitter.split(X, labels, **params)), 1
+        return _checked(splitter.split(X, labels, **params), len(labels)), 1
     repeated = RepeatedStratifiedKFold(n_splits=splitter.n_splits, n_repeats=repeats, random_state=0)
     return list(repeated.split(X, labels)), repeats
+
+
+def _checked(folds: Iterable[Any], n_samples: int) -> list[Fold]:
+    """Return the folds of any splitter, the rows of each as indices."""
+    every = np.arange(n_samples)
+    found = []
+    for k, fold in enumerate(folds):
+        try:
+            train, test = (every[np.asarray(rows)] for rows in fold)
+        except (IndexError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"cv: fold {k} must be a pair, the rows to train on and those to score, each as indices below "
+                f"n_samples={n_samples} or as a mask: {error}"
+            ) from error
+        found.append((train, test))
+    if not found:
+        raise ValueError("cv must yield at least one fold, got none")
+    return found
+
+
+def check_one_score(estimator: Any) -> None:
+    """Raise unless `scoring` is one measure."""
+    if isinstance(estimator.scoring, dict | list | tuple | set):
+        raise ValueError(f"scoring must be one measure, as a name or a callable, got {estimator.scoring!r}")
+    if estimator.scoring is not None:
+        check_scoring(estimator, estimator.scoring)
 
 
 class Validation:
@@ -113,7 +141,8 @@ class Validation:
 
         def scores(surrogate: str) -> Iterator[float]:
             tol = self._estimator.tol * _ROUGHER.get(surrogate, 1.0)
-            path = training.path(surrogate, Cs, tol=tol, max_iter=self._estimator.max_iter, callback=self._check)
+            steps = min(self._estimator.max_iter, _ROUGH_STEPS) if surrogate in _ROUGHER else self._estimator.max_iter
+            path = training.path(surrogate, Cs, tol=tol, max_iter=steps, callback=self._check)
             for _ in Cs:
                 one = part.subtask("fit")
                 model = next(path).model
@@ -148,9 +177,10 @@ class Validation:
         fitted.classes_, fitted.n_features_in_ = self._estimator.classes_, self._estimator.n_features_in_
         fitted.__dict__.update(attributes(model))
         own = {name: _rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
-        return float(
-            check_scoring(fitted, self._estimator.scoring)(fitted, self._X[rows], self._labels(positive), **own)
-        )
+        value = check_scoring(fitted, self._estimator.scoring)(fitted, self._X[rows], self._labels(positive), **own)
+        if not isinstance(value, Real) or not isfinite(value):
+            raise ValueError(f"scoring={self._estimator.scoring!r} must return one finite number, got {value!r}")
+        return float(value)
 
 
 def _rows_of(value: Any, rows: AnyArray, n_samples: int) -> Any:

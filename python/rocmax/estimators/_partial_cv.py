@@ -12,7 +12,7 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax._validation import check_choice, check_count, check_fpr_range, check_positive
 from rocmax.estimators._callbacks import Steps, Task, run
-from rocmax.estimators._folds import Fold, Validation, split
+from rocmax.estimators._folds import Fold, Validation, check_one_score, split
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
@@ -32,8 +32,8 @@ class PartialAUCSVCCV(PartialAUCModel):
     """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
 
     Each fold fits one path over C per surrogate, on which all values of C share their cuts; folds run in parallel, and
-    surrogates that are not convex are fitted to ten times `tol` there. The best mean validation score wins, and that
-    one fit is made again on all samples.
+    surrogates that are not convex are fitted to ten times `tol` there, in at most 300 steps. The best mean validation
+    score wins, and that one fit is made again on all samples.
 
     Parameters
     ----------
@@ -142,6 +142,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         Cs = check_Cs(self.Cs)
         selection = check_choice("selection", self.selection, ("best", "one-standard-error"))
         check_positive("tol", self.tol), check_count("max_iter", self.max_iter), check_threshold(self.threshold)
+        check_one_score(self)
         threads = n_threads(self.n_jobs)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
         labels = self.classes_[positive.astype(int)]
