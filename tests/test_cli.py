@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rocmax.metrics import auc_inference, compare_auc, compare_models, partial_auc_score, tpr_at_fpr_score
+from rocmax.metrics import auc_inference, compare_auc, compare_models, partial_auc_score
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -133,7 +133,9 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
         assert model["auc"]["estimate"] == auc.estimate
         assert model["auc"]["confidence_interval"] == list(auc.confidence_interval)
         assert model["partial_auc"]["estimate"] == partial_auc_score(y, scores[:, column], fpr_range=(0.1, 0.3))
-        assert model["tpr_at_fpr"] == [{"fpr": 0.3, "tpr": tpr_at_fpr_score(y, scores[:, column], fpr=0.3)}]
+        rate = auc_inference(y, scores[:, column], metric="tpr_at_fpr", fpr=0.3, method="score")
+        ends = list(rate.confidence_interval)
+        assert model["tpr_at_fpr"] == [{"fpr": 0.3, "tpr": rate.estimate, "confidence_interval": ends}]
 
     plot = tmp_path / "roc.svg"
     code, out, _ = run("evaluate", path, *how, "--score", "new", "--plot", plot)
@@ -180,6 +182,26 @@ def test_compare(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: 
     assert code == 0 and f"{expected.difference:+.4f}" in out and "pAUC 0-0.2" in out
 
 
+@pytest.mark.parametrize("method", ["delong", "bootstrap", "obuchowski", "venkatraman"])
+def test_compare_by_method(method: str, two: tuple[Path, np.ndarray, np.ndarray], run: Run) -> None:
+    path, y, scores = two
+    how = ["--label", "y", "--score", "new", "old", "--method", method, "--resamples", 300, "--seed", 5]
+    code, out, _ = run("compare", path, *how, "--json")
+    (result,) = json.loads(out)["comparisons"]
+    expected = compare_auc(y, scores[:, 0], scores[:, 1], method=method, n_resamples=300, random_state=5)
+    assert code == 0 and result["method"] == method and result["pvalue"] == expected.pvalue
+    interval = expected.confidence_interval
+    assert result["confidence_interval"] == (None if interval is None else list(interval))
+    code, out, _ = run("compare", path, *how)
+    assert code == 0 and f"{expected.difference:+.4f}" in out and method[1:] in out
+    if method == "venkatraman":
+        code, _, err = run("compare", path, *how, "--fpr", 0, 0.2)
+        assert code == 1 and "compares two whole curves" in err
+        return
+    code, out, _ = run("compare", path, *how, "--fpr", 0, 0.2, "--json")
+    assert code == 0 and [part["method"] for part in json.loads(out)["comparisons"]] == [method, method]
+
+
 def test_compare_several(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: Run) -> None:
     path, y, scores = two
     third = np.where(np.arange(len(y)) % 3 == 0, scores[:, 0], scores[:, 1])
@@ -200,6 +222,9 @@ def test_compare_several(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Pat
         assert result["pairs"][1]["confidence_interval"] == pytest.approx(list(pair.confidence_interval), abs=1e-12)
     code, out, _ = run("compare", path, *how)
     assert code == 0 and "adjusted p" in out and "new - mixed" in out and "All pAUC 0-0.2 equal" in out
+    code, out, _ = run("compare", path, *how, "--method", "bootstrap", "--resamples", 200, "--json")
+    expected = compare_models(y, columns, method="bootstrap", n_resamples=200, random_state=0)
+    assert code == 0 and json.loads(out)["comparisons"][0]["pvalue"] == expected.pvalue
     code, out, _ = run("compare", path, *how, "--adjust", "none")
     assert code == 0 and "adjusted" not in out
 
@@ -270,6 +295,8 @@ def test_bad_data_is_one_line(
         ["fit", "x.csv", "--label", "y", "--out", "m", "--C", "-1"],
         ["demo", "--fpr", "0", "5"],
         ["compare", "x.csv", "--label", "y", "--score", "a"],
+        ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--method", "student"],
+        ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--resamples", "1"],
         ["evaluate", "x.csv", "--label", "y", "--score", "a", "--confidence", "95"],
     ],
 )

@@ -23,7 +23,7 @@ def test_derivatives_of_the_area(a, b, low, high, normalize):
             return (1 + (raw - chance) / (high - low - chance)) / 2
         return raw / (high - low) if normalize else raw
 
-    found = _derivatives(a, b, parse_measure("partial_auc", (low, high), None, normalize))
+    found = _derivatives(a, b, parse_measure("partial_auc", fpr_range=(low, high), normalize=normalize))
     h = 1e-4
     by_a = (measured(a + h, b) - measured(a - h, b)) / (2 * h)
     by_b = (measured(a, b + h) - measured(a, b - h)) / (2 * h)

@@ -337,3 +337,19 @@ def test_scorers_in_model_selection():
     score = metrics.partial_auc_scorer((0.0, 0.3), normalize=None)(model, X, y)
     expected = metrics.partial_auc_score(y, model.decision_function(X), fpr_range=(0, 0.3), normalize=None)
     assert score == expected
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "obuchowski"])
+@pytest.mark.parametrize("options", [{}, {"metric": "partial_auc", "fpr_range": (0.0, 0.3)}])
+def test_models_by_other_covariances_are_pairs_of_two(method, options):
+    y, s = normal_sample(200, models=3, digits=8)
+    resampling = {"random_state": 2, "n_resamples": 300, **options}
+    found = metrics.compare_models(y, s, method=method, **resampling)
+    for (a, b), statistic, ends in zip(
+        found.pairs, found.pair_statistics, found.pair_confidence_intervals, strict=True
+    ):
+        pair = metrics.compare_auc(y, s[:, a], s[:, b], method=method, **resampling)
+        assert statistic == pytest.approx(pair.statistic, rel=0.2 if method == "bootstrap" else 1e-9)
+        assert list(ends) == pytest.approx(list(pair.confidence_interval), abs=0.02 if method == "bootstrap" else 1e-9)
+    delong = metrics.compare_models(y, s, **options)
+    assert found.statistic == pytest.approx(delong.statistic, rel=0.6)

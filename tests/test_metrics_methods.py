@@ -13,6 +13,8 @@ MEASURES = {
     "partial_auc": {"fpr_range": (0.0, 0.4)},
     "scored_auc": {},
     "margin_auc": {"margin": 0.2},
+    "tpr_at_fpr": {"fpr": 0.2},
+    "fpr_at_tpr": {"tpr": 0.7},
 }
 
 

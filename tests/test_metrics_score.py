@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 
 from rocmax import metrics
-from rocmax.metrics._inference import one_model
+from rocmax.metrics._components import one_model
 from rocmax.metrics._measure import parse_measure
 from rocmax.metrics._score import _PRIOR, model
 from rocmax.metrics._validation import sample
@@ -41,7 +41,7 @@ def test_ends_solve_the_equation(m, n, fpr_range, normalize):
     s = rng.normal(size=m + n) + y
     options = {"metric": "partial_auc", "fpr_range": fpr_range, "method": "score", "confidence_level": 0.9}
     found = metrics.auc_inference(y, s, normalize=normalize, **options)
-    measure = parse_measure("partial_auc", fpr_range, None, "width")
+    measure = parse_measure("partial_auc", fpr_range=fpr_range)
     (estimate,), (pos,), (neg,), _ = one_model(sample(y, s), measure)
     theta, v10, v01 = model(np.exp(np.linspace(-30, 30, 100_001)), *fpr_range)
     at = np.argmin(np.abs(theta - estimate))
@@ -95,7 +95,7 @@ def test_many_models_weights_and_the_sensitivity_side():
 
 def test_it_is_for_areas_of_counts():
     for options, needed in (
-        ({"metric": "scored_auc"}, "metric='auc' or"),
+        ({"metric": "scored_auc"}, "metric='auc', 'part"),
         ({"weight_kind": "sampling"}, "weight_kind"),
     ):
         with pytest.raises(ValueError, match=f"method='score' needs {needed}"):

@@ -70,7 +70,7 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _folds(text: str) -> int:
+def _two_at_least(text: str) -> int:
     value = int(text)
     if value < 2:
         raise argparse.ArgumentTypeError(f"{text}: need 2 or more")
@@ -129,7 +129,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="weight of the mean pair loss; of several, cross-validation takes the best "
         "(default 0.1 to 1000 in tenfold steps)",
     )
-    fit.add_argument("--folds", type=_folds, default=5, help="for choosing C (default 5)")
+    fit.add_argument("--folds", type=_two_at_least, default=5, help="for choosing C (default 5)")
 
     score = command("score", "Score a table with a trained model.", fpr=None)
     score.add_argument("model", help="written by rocmax fit")
@@ -151,7 +151,16 @@ def make_parser() -> argparse.ArgumentParser:
         default="holm",
         help="p-values of the pairs of three columns or more, for their number (default holm)",
     )
-    compare.add_argument("--seed", type=_seed, default=0, help="of the bootstrap (default 0)")
+    compare.add_argument(
+        "--method",
+        choices=("delong", "bootstrap", "obuchowski", "venkatraman"),
+        help="of the tests (default delong for the AUC, of a range the bootstrap for two columns, delong for more); "
+        "venkatraman: whether two whole curves are equal",
+    )
+    compare.add_argument(
+        "--resamples", type=_two_at_least, default=2000, help="of bootstrap or venkatraman (default 2000)"
+    )
+    compare.add_argument("--seed", type=_seed, default=0, help="of bootstrap or venkatraman (default 0)")
     for sub, check in ((evaluate, list), (compare, _two_or_more)):
         sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
         _add_label(sub)

@@ -9,16 +9,24 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._failure import check_plot
+from rocmax._cli._failure import Failure, check_plot
 from rocmax.metrics import compare_auc, compare_models
 
 Columns = Mapping[str, NDArray[np.float64]]
+_METHODS = {
+    "delong": "DeLong",
+    "bootstrap": "stratified bootstrap",
+    "obuchowski": "Obuchowski (binormal)",
+    "venkatraman": "permutations of whole curves (Venkatraman)",
+}
 _ADJUSTED = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr_bh": "Benjamini and Hochberg"}
 
 
 def run(arguments: Namespace) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
     check_plot(arguments.plot)
+    if arguments.method == "venkatraman" and (arguments.fpr or len(arguments.score) > 2):
+        raise Failure("--method venkatraman compares two whole curves: give two columns and no --fpr")
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     frame = table.read(arguments.data)
     labels = table.labels(frame, arguments.label, arguments.positive)
@@ -55,31 +63,36 @@ def run(arguments: Namespace) -> None:
         report.say(f"ROC plot: {report.where(arguments.plot)}")
 
 
-def _two(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> dict[str, Any]:
-    how: dict[str, Any] = {"method": "delong"}
-    if metric == "partial_auc":
-        how = {"method": "bootstrap", "fpr_range": arguments.fpr, "random_state": arguments.seed}
-    pair = (columns[name] for name in arguments.score)
-    found = compare_auc(positive, *pair, metric=metric, confidence_level=arguments.confidence, **how)
+def _options(arguments: Namespace, metric: str) -> dict[str, Any]:
+    """Return what either kind of comparison takes."""
+    few = len(arguments.score) == 2
     return {
         "metric": metric,
-        "method": how["method"],
+        "fpr_range": arguments.fpr if metric == "partial_auc" else None,
+        "method": arguments.method or ("bootstrap" if few and metric == "partial_auc" else "delong"),
+        "confidence_level": arguments.confidence,
+        "n_resamples": arguments.resamples,
+        "random_state": arguments.seed,
+    }
+
+
+def _two(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> dict[str, Any]:
+    found = compare_auc(positive, *(columns[name] for name in arguments.score), **_options(arguments, metric))
+    interval = found.confidence_interval
+    return {
+        "metric": metric,
+        "method": found.method,
         "estimates": [float(found.estimate_a), float(found.estimate_b)],
         "difference": float(found.difference),
-        "confidence_interval": [float(bound) for bound in found.confidence_interval],
+        "confidence_interval": None if interval is None else [float(bound) for bound in interval],
         "pvalue": float(found.pvalue),
     }
 
 
 def _several(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> dict[str, Any]:
-    found = compare_models(
-        positive,
-        np.column_stack([columns[name] for name in arguments.score]),
-        metric=metric,
-        fpr_range=arguments.fpr if metric == "partial_auc" else None,
-        adjust=arguments.adjust,
-        confidence_level=arguments.confidence,
-    )
+    options = _options(arguments, metric)
+    scores = np.column_stack([columns[name] for name in arguments.score])
+    found = compare_models(positive, scores, adjust=arguments.adjust, **options)
     pairs = zip(
         found.pairs.tolist(),
         found.pair_differences.tolist(),
@@ -90,7 +103,7 @@ def _several(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns
     )
     return {
         "metric": metric,
-        "method": "delong",
+        "method": options["method"],
         "estimates": found.estimates.tolist(),
         "statistic": found.statistic,
         "df": found.df,
@@ -114,19 +127,23 @@ def _name(arguments: Namespace, metric: str) -> str:
 
 
 def _difference(result: Mapping[str, Any]) -> str:
+    if result["confidence_interval"] is None:
+        return f"{result['difference']:+.4f}"
     low, high = result["confidence_interval"]
     return f"{result['difference']:+.4f}  [{low:+.4f}, {high:+.4f}]"
 
 
 def _show_two(arguments: Namespace, results: list[dict[str, Any]]) -> None:
-    level = f"[{100 * arguments.confidence:g} % CI]"
-    shown = report.new_table("", *arguments.score, f"difference {level}", "p")
+    level = "" if arguments.method == "venkatraman" else f" [{100 * arguments.confidence:g} % CI]"
+    shown = report.new_table("", *arguments.score, f"difference{level}", "p")
     for result in results:
         estimates = (f"{estimate:.4f}" for estimate in result["estimates"])
         name = _name(arguments, result["metric"])
         shown.add_row(name, *estimates, _difference(result), f"{result['pvalue']:.2g}")
     report.show(shown)
-    report.say("Two-sided paired tests: AUC by DeLong, partial AUC by stratified bootstrap.")
+    how = {"auc": "AUC", "partial_auc": "partial AUC"}
+    by = [f"{how[result['metric']]} by {_METHODS[result['method']]}" for result in results]
+    report.say(f"Two-sided paired tests: {', '.join(by)}.")
 
 
 def _show_several(arguments: Namespace, results: list[dict[str, Any]]) -> None:
@@ -146,4 +163,4 @@ def _show_several(arguments: Namespace, results: list[dict[str, Any]]) -> None:
         joint = f"chi-square {result['statistic']:.2f} with {result['df']} degrees of freedom"
         report.say(f"All {name} equal: {joint}, p = {result['pvalue']:.2g}\n")
     how = f"; adjusted p by {_ADJUSTED[arguments.adjust]}" if arguments.adjust else ""
-    report.say(f"Two-sided paired tests by DeLong's components, intervals one by one{how}.")
+    report.say(f"Two-sided paired tests by {_METHODS[results[0]['method']]}, intervals one by one{how}.")

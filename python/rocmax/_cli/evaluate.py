@@ -1,6 +1,7 @@
 """``rocmax evaluate``: measures of score columns, with intervals."""
 
 from argparse import Namespace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
 from rocmax._cli._failure import check_plot
-from rocmax.metrics import AUCInference, auc_inference, tpr_at_fpr_score
+from rocmax.metrics import AUCInference, auc_inference
 
 # Where sensitivities are usually quoted, when no range is given.
 _BUDGETS = (0.01, 0.05, 0.1)
@@ -58,18 +59,19 @@ def run(arguments: Namespace) -> None:
     headers = ["score", f"AUC {level}"]
     if arguments.fpr:
         headers.append(f"pAUC {arguments.fpr[0]:g}-{arguments.fpr[1]:g} {level}")
-    shown = report.new_table(*headers, *(f"TPR at FPR {b:g}" for b in budgets))
+    headers += [f"TPR at FPR {b:g}" + (f" {level}" if arguments.fpr else "") for b in budgets]
+    shown = report.new_table(*headers)
     for name, model in zip(columns, models, strict=True):
         parts = [model[m] for m in ("auc", "partial_auc") if m in model]
         shown.add_row(
             name,
             *(report.interval(p["estimate"], p["confidence_interval"]) for p in parts),
-            *(f"{entry['tpr']:.4f}" for entry in model["tpr_at_fpr"]),
+            *(_shown(entry, arguments.fpr is not None) for entry in model["tpr_at_fpr"]),
         )
     report.show(shown)
     if arguments.fpr:
         report.say("pAUC: area under that part of the curve / its width.")
-        report.say("Intervals: DeLong's on the log-odds scale for the AUC, score intervals for the pAUC.")
+        report.say("Intervals: DeLong's on the log-odds scale for the AUC, score intervals for the rest.")
     else:
         report.say("Intervals: DeLong's on the log-odds scale.")
     if arguments.plot:
@@ -98,8 +100,20 @@ def measure(
             confidence_level=confidence,
         )
         result["partial_auc"] = {"fpr_range": list(fpr_range), **_plain(found)}
-    result["tpr_at_fpr"] = [{"fpr": b, "tpr": float(tpr_at_fpr_score(positive, scores, fpr=b))} for b in budgets]
+    result["tpr_at_fpr"] = [{"fpr": b, **_rate(positive, scores, b, confidence)} for b in budgets]
     return result
+
+
+def _rate(positive: NDArray[np.bool_], scores: NDArray[np.float64], fpr: float, confidence: float) -> dict[str, Any]:
+    if fpr == 1.0:
+        return {"tpr": 1.0, "confidence_interval": [1.0, 1.0]}
+    found = auc_inference(positive, scores, metric="tpr_at_fpr", fpr=fpr, method="score", confidence_level=confidence)
+    return {"tpr": float(found.estimate), "confidence_interval": [float(bound) for bound in found.confidence_interval]}
+
+
+def _shown(entry: Mapping[str, Any], with_interval: bool) -> str:
+    """Return a rate for the table, which has the width for one interval of them only."""
+    return report.interval(entry["tpr"], entry["confidence_interval"]) if with_interval else f"{entry['tpr']:.4f}"
 
 
 def _plain(found: AUCInference) -> dict[str, Any]:

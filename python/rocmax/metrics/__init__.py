@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
     from rocmax.metrics._models import ModelsComparison, compare_models
     from rocmax.metrics._operating_point import OperatingPoint, operating_point
-    from rocmax.metrics._partial import partial_auc_score, tpr_at_fpr_score
+    from rocmax.metrics._partial import fpr_at_tpr_score, partial_auc_score, tpr_at_fpr_score
     from rocmax.metrics._power import SampleSize, auc_power, auc_sample_size
     from rocmax.metrics._roc_auc import roc_auc_score
     from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
@@ -26,7 +26,7 @@ _MODULES = {
     "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
     "_models": ("ModelsComparison", "compare_models"),
     "_operating_point": ("OperatingPoint", "operating_point"),
-    "_partial": ("partial_auc_score", "tpr_at_fpr_score"),
+    "_partial": ("fpr_at_tpr_score", "partial_auc_score", "tpr_at_fpr_score"),
     "_power": ("SampleSize", "auc_power", "auc_sample_size"),
     "_roc_auc": ("roc_auc_score",),
     "_scored": ("margin_auc_score", "scored_auc_score", "sroc_curve"),
@@ -47,6 +47,7 @@ __all__ = [
     "compare_auc",
     "compare_models",
     "cross_validated_auc",
+    "fpr_at_tpr_score",
     "margin_auc_score",
     "operating_point",
     "partial_auc_score",

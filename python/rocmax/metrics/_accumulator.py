@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
-from rocmax.metrics._inference import AUCInference, analytic, newcombe
+from rocmax.metrics import _rate as rate
+from rocmax.metrics._components import moments
+from rocmax.metrics._inference import AUCInference, analytic, newcombe, result
 from rocmax.metrics._measure import check_level, parse_measure, require_two
 from rocmax.metrics._methods import check_method
 from rocmax.metrics._validation import F64, plain, scores, weights
@@ -159,6 +161,8 @@ class ROCAccumulator:
         tpr_range: tuple[float, float] | None = None,
         normalize: str | None = "width",
         margin: float | None = None,
+        fpr: float | None = None,
+        tpr: float | None = None,
         method: str = "delong",
         confidence_level: float = 0.95,
     ) -> AUCInference:
@@ -166,7 +170,7 @@ class ROCAccumulator:
 
         Parameters
         ----------
-        metric, fpr_range, tpr_range, normalize, margin, confidence_level
+        metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, confidence_level
             As in :func:`auc_inference`; the scored and the margin AUC only while no bin holds two scores.
         method : {"delong", "logit-delong", "score", "newcombe", "wu"}, default="delong"
             As in :func:`auc_inference`; weights count as repetitions.
@@ -181,14 +185,23 @@ class ROCAccumulator:
         ValueError
             If there are fewer than two samples of either class.
         """
-        measure = parse_measure(metric, fpr_range, tpr_range, normalize, margin)
+        measure = parse_measure(
+            metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
+        )
         check_method(method, metric, in_parts=True)
         level = check_level(confidence_level)
         if metric in ("scored_auc", "margin_auc") and self.error_bound > 0:
             raise ValueError(f"metric={metric!r} needs every score: max_bins has pooled some")
         curve = self._core()
         sizes = curve.weights
-        value, squares, _ = curve.moments(*measure.key)
+        if method == "score" and measure.is_rate:
+
+            def read(x: float) -> F64:
+                return np.array([curve.measure(measure.name, x, 1.0)])
+
+            estimate, variance, ends = rate.score(read, measure, sizes, level)
+            return result(False, estimate, variance, ends, sizes, method, level)
+        value, squares, _ = moments(curve, measure)
         if method == "newcombe":
             return newcombe(False, np.array([value]), sizes, level)
         require_two(*sizes)

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax.metrics._binormal import fitted_covariance
-from rocmax.metrics._clustered import clustered_covariance
-from rocmax.metrics._inference import ConfidenceInterval, variance_parts
+from rocmax.metrics._components import clustered_covariance, covariance_parts, variance_parts
+from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import Law
 from rocmax.metrics._measure import (
     Measure,
     check_level,
-    covariance_parts,
     parse_measure,
     point_estimates,
     positives,
@@ -74,6 +73,8 @@ def compare_auc(
     tpr_range: tuple[float, float] | None = None,
     normalize: str | None = "width",
     margin: float | None = None,
+    fpr: float | None = None,
+    tpr: float | None = None,
     method: str = "delong",
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
@@ -87,7 +88,7 @@ def compare_auc(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> AUCComparison:
-    """Test whether two models have the same AUC, partial AUC, scored AUC or margin AUC.
+    """Test whether two models have the same AUC of any kind, or the same rate at a threshold that the other rate sets.
 
     ``(A - B) / sqrt(var A + var B - 2 cov(A, B))`` with the variances and the covariance of
     :func:`auc_inference`. Paired models scored the same samples and the statistic is normal;
@@ -103,7 +104,7 @@ def compare_auc(
         Finite scores of the two models; those of b go with `y_true_b` if that is given.
     y_true_b : array-like of shape (n_samples_b,), default=None
         Labels of a second, independent sample. None for a paired comparison.
-    metric, fpr_range, tpr_range, normalize, margin
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr
         What is measured, as in :func:`auc_inference`.
     method : {"delong", "bootstrap", "obuchowski", "venkatraman"}, default="delong"
         Where the covariance comes from. With the bootstrap the interval is that of percentiles.
@@ -164,7 +165,9 @@ def compare_auc(
     >>> round(found.difference, 6), round(found.pvalue, 6)
     (0.222222, 0.414216)
     """
-    measure = parse_measure(metric, fpr_range, tpr_range, normalize, margin)
+    measure = parse_measure(
+        metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
+    )
     choice(method, ("delong", "bootstrap", "obuchowski", "venkatraman"), "method")
     choice(alternative, _ALTERNATIVES, "alternative")
     level = check_level(confidence_level)
@@ -189,12 +192,13 @@ def compare_auc(
         columns = _columns(score_a, score_b)
         data = sample(y_true, columns[0], sample_weight, names=("y_true", "score_a"), **options)
         try:
-            found = paired(data, columns, measure, method, weight_kind, groups, resampling)
+            estimate, covariance, values = paired(data, columns, measure, method, weight_kind, groups, resampling)
         except ValueError:
             for column, name in zip(columns, ("score_a", "score_b"), strict=True):
                 require_finite(column, name)
             raise
-        return difference_test(*found, None, method, alternative, level)
+        differences = None if values is None else values[:, 0] - values[:, 1]
+        return difference_test(estimate, covariance, differences, None, method, alternative, level)
     a = sample(y_true, score_a, sample_weight, names=("y_true", "score_a"), **options)
     b = sample(y_true_b, score_b, sample_weight_b, names=("y_true_b", "score_b"), **options)
     for name, data in (("score_a", a), ("score_b", b)):
@@ -258,7 +262,7 @@ def paired(
     groups: Any,
     resampling: Any,
 ) -> tuple[F64, F64, F64 | None]:
-    """Estimates, their covariance, and bootstrap differences if there are any."""
+    """Estimates, their covariance, and bootstrap replicates if there are any."""
     if groups is None and method == "delong":
         estimate, pos, neg = covariance_parts(data, columns, measure, weight_kind)
         return estimate, pos + neg, None
@@ -268,7 +272,7 @@ def paired(
     if method == "obuchowski":
         return point_estimates(data, measure), fitted_covariance(data, columns, measure), None
     values = replicate(data, measure, *resampling)
-    return point_estimates(data, measure), np.cov(values.T), values[:, 0] - values[:, 1]
+    return point_estimates(data, measure), np.cov(values.T), values
 
 
 def _unpaired(

@@ -81,5 +81,5 @@ def cross_validated_auc(
         spreads.append(np.mean(influence**2))
     estimate, variance = np.mean(estimates), np.mean(spreads) / len(data.y)
     arrays = np.array([estimate]), np.array([variance])
-    ends = interval.normal(*arrays, parse_measure("auc", None, None, None), level)
+    ends = interval.normal(*arrays, parse_measure("auc"), level)
     return result(data.many, *arrays, ends, totals(data), "influence-curve", level)

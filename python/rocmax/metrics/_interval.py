@@ -91,6 +91,12 @@ def newcombe(auc: F64, sizes: tuple[float, float], level: float) -> tuple[F64, F
     return np.where(auc <= 0, 0.0, low), np.where(auc >= 1, 1.0, high)
 
 
+def wilson(k: float, n: float, z: float) -> tuple[float, float]:
+    """Return the ends of all rates p with ``(k/n - p)^2 <= z^2 p (1 - p) / n`` (Wilson, 1927)."""
+    middle, reach = k + z**2 / 2, z * np.sqrt(k * (n - k) / n + z**2 / 4)
+    return (0.0 if k == 0 else (middle - reach) / (n + z**2)), (1.0 if k == n else (middle + reach) / (n + z**2))
+
+
 def bisect(inner: F64, outer: F64, holds: Callable[[F64], NDArray[np.bool_]]) -> F64:
     """Points between `inner`, where it `holds`, and `outer`, beyond which it does not."""
     for _ in range(60):

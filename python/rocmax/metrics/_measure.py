@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax.metrics._partial import curve_area
-from rocmax.metrics._validation import F64, Sample, call, choice, explain, number
+from rocmax.metrics._validation import F64, Sample, call, choice, number
 
-_METRICS = ("auc", "partial_auc", "scored_auc", "margin_auc")
+_METRICS = ("auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr")
+_RATES = ("tpr_at_fpr", "fpr_at_tpr")
+# The number that some need to know.
+_PARAMETERS = {"margin_auc": "margin", "tpr_at_fpr": "fpr", "fpr_at_tpr": "tpr"}
 
 
 class Measure(NamedTuple):
@@ -28,15 +31,35 @@ class Measure(NamedTuple):
         """What the core's functions take."""
         return self.name, self.low, self.high
 
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is a rate at a threshold that the samples set."""
+        return self.name in _RATES
 
-def parse_measure(metric: str, fpr_range: Any, tpr_range: Any, normalize: str | None, margin: Any = None) -> Measure:
+
+def parse_measure(
+    metric: str,
+    *,
+    fpr_range: Any = None,
+    tpr_range: Any = None,
+    normalize: str | None = "width",
+    margin: Any = None,
+    fpr: Any = None,
+    tpr: Any = None,
+) -> Measure:
     """Check the options that say what is measured."""
     choice(metric, _METRICS, "metric")
-    if (metric == "margin_auc") != (margin is not None):
-        raise ValueError(f"margin goes with metric='margin_auc', got margin={margin!r} and metric={metric!r}")
+    given = {"margin": margin, "fpr": fpr, "tpr": tpr}
+    for needed, name in _PARAMETERS.items():
+        if (metric == needed) != (given[name] is not None):
+            raise ValueError(f"{name} goes with metric={needed!r}, got {name}={given[name]!r} and metric={metric!r}")
     if metric != "partial_auc":
         if fpr_range is not None or tpr_range is not None:
             raise ValueError(f"fpr_range and tpr_range need metric='partial_auc', got {metric!r}")
+        if metric in _RATES:
+            name = _PARAMETERS[metric]
+            rate = number(given[name], name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
+            return Measure(metric, rate, 1.0, 0.0, 1.0)
         if metric == "margin_auc":
             return Measure("margin", number(margin, "margin", "that is finite", np.isfinite), 1.0, 0.0, 1.0)
         return Measure("scored" if metric == "scored_auc" else "auc", 0.0, 1.0, 0.0, _top(metric))
@@ -85,20 +108,3 @@ def require_two(n_pos: float, n_neg: float) -> None:
 def point_estimates(data: Sample, measure: Measure) -> F64:
     """Values of the measure, of shape (n_models,)."""
     return np.atleast_1d(call(_core.measure, data, *measure.key, data.threads))
-
-
-def covariance_parts(
-    data: Sample, columns: list[NDArray[Any]], measure: Measure, weight_kind: str = "frequency"
-) -> tuple[F64, F64, F64]:
-    """Estimates of all columns of scores, and the parts of either class in their covariance matrix."""
-    try:
-        found = _core.covariance(data.y, columns, data.weight, weight_kind, *measure.key, data.threads)
-    except ValueError:
-        for column in columns:
-            explain(data._replace(score=column))
-        if weight_kind == "frequency":
-            require_two(*totals(data))
-        raise
-    estimate, pos, neg = found
-    shape = (len(estimate), len(estimate))
-    return estimate, pos.reshape(shape), neg.reshape(shape)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from rocmax.metrics._validation import choice
 
 _AREAS = ("auc", "partial_auc")
-_SHARES = (*_AREAS, "margin_auc")
+_RATES = ("tpr_at_fpr", "fpr_at_tpr")
+_SHARES = (*_AREAS, "margin_auc", *_RATES)
 
 
 class _Terms(NamedTuple):
@@ -22,7 +23,7 @@ class _Terms(NamedTuple):
 METHODS = {
     "delong": _Terms((*_SHARES, "scored_auc"), sampling=True, groups=True, in_parts=True),
     "logit-delong": _Terms(_SHARES, sampling=True, groups=True, in_parts=True),
-    "score": _Terms(_AREAS, in_parts=True),
+    "score": _Terms((*_AREAS, *_RATES), in_parts=True),
     "newcombe": _Terms(("auc",), in_parts=True),
     "obuchowski": _Terms(_AREAS),
     "wu": _Terms(("scored_auc",), sampling=True, in_parts=True),

@@ -11,6 +11,7 @@ from scipy import linalg, special
 
 from rocmax.metrics._compare import difference_test, paired
 from rocmax.metrics._measure import check_level, parse_measure
+from rocmax.metrics._methods import check_method
 from rocmax.metrics._validation import F64, choice, sample
 
 _ADJUSTMENTS = ("holm", "bonferroni", "fdr_bh", None)
@@ -60,18 +61,25 @@ def compare_models(
     fpr_range: tuple[float, float] | None = None,
     tpr_range: tuple[float, float] | None = None,
     normalize: str | None = "width",
+    margin: float | None = None,
+    fpr: float | None = None,
+    tpr: float | None = None,
+    method: str = "delong",
     adjust: str | None = "holm",
     confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    stratified: bool = True,
     sample_weight: ArrayLike | None = None,
     weight_kind: str = "frequency",
     groups: ArrayLike | None = None,
     pos_label: Any = None,
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> ModelsComparison:
     """Test whether several models of the same samples have the same measure.
 
     ``(L A)' (L S L')^+ (L A)`` is chi-square with rank(L S L') degrees of freedom, A the estimates,
-    S their DeLong covariance and L the contrast; by default the differences of neighbours, so that
+    S their covariance and L the contrast; by default the differences of neighbours, so that
     the hypothesis is that all are equal.
 
     Parameters
@@ -82,12 +90,17 @@ def compare_models(
         Finite scores, a column a model.
     contrast : array-like of shape (n_contrasts, n_models), default=None
         Rows whose products with the estimates are all 0 under the hypothesis.
-    metric, fpr_range, tpr_range, normalize
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr
         What is measured, as in :func:`auc_inference`.
+    method : {"delong", "bootstrap", "obuchowski"}, default="delong"
+        Where the covariance comes from, as in :func:`compare_auc`; intervals of differences are normal,
+        of the bootstrap those of percentiles.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         How the p-values of the pairs are adjusted for their number.
     confidence_level : float, default=0.95
         Nominal coverage of each interval of a difference.
+    n_resamples, stratified, random_state
+        The bootstrap, as in :func:`auc_inference`; models share their draws.
     sample_weight, weight_kind, groups, pos_label, n_jobs
         As in :func:`auc_inference`.
 
@@ -101,14 +114,19 @@ def compare_models(
     ValueError
         For bad labels, scores, weights or contrasts, or fewer than two models.
     """
-    measure = parse_measure(metric, fpr_range, tpr_range, normalize)
+    measure = parse_measure(
+        metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
+    )
     choice(adjust, _ADJUSTMENTS, "adjust")
     level = check_level(confidence_level)
-    choice(weight_kind, ("frequency", "sampling"), "weight_kind")
+    choice(method, ("delong", "bootstrap", "obuchowski"), "method")
+    check_method(method, metric, weight_kind=weight_kind, grouped=groups is not None)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if not data.many or data.score.shape[1] < 2:
         raise ValueError(f"y_score must have two columns or more, got shape {data.score.shape}")
-    estimate, covariance, _ = paired(data, [data.score], measure, "delong", weight_kind, groups, None)
+    resampling = (stratified, n_resamples, random_state)
+    columns = list(data.score.T) if method == "obuchowski" else [data.score]
+    estimate, covariance, values = paired(data, columns, measure, method, weight_kind, groups, resampling)
     k = len(estimate)
     rows = np.diff(np.eye(k), axis=0) if contrast is None else np.atleast_2d(contrast)
     if rows.dtype.kind not in "fiub" or rows.ndim != 2 or rows.shape[1] != k or not np.isfinite(rows).all():
@@ -119,7 +137,15 @@ def compare_models(
     first, second = np.triu_indices(k, 1)
     differences = estimate[first] - estimate[second]
     tests = [
-        difference_test(estimate[[a, b]], covariance[np.ix_([a, b], [a, b])], None, None, "", "two-sided", level)
+        difference_test(
+            estimate[[a, b]],
+            covariance[np.ix_([a, b], [a, b])],
+            None if values is None else values[:, a] - values[:, b],
+            None,
+            method,
+            "two-sided",
+            level,
+        )
         for a, b in zip(first, second, strict=True)
     ]
     pvalues = np.array([test.pvalue for test in tests])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rocmax.metrics._curve import roc_curve
 from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import Law
+from rocmax.metrics._interval import Law, wilson
 from rocmax.metrics._measure import check_level, positives
 from rocmax.metrics._validation import explain, number, sample
 
@@ -106,12 +106,6 @@ def operating_point(
     called = data.score >= least
     counts = [(int(np.count_nonzero(called & rows)), int(np.count_nonzero(rows))) for rows in (positive, ~positive)]
     rates = [k / n for k, n in counts]
-    return OperatingPoint(least, rates[0], rates[1], *(_wilson(k, n, level) for k, n in counts))
-
-
-def _wilson(k: int, n: int, level: float) -> ConfidenceInterval:
-    """All rates p with ``(k/n - p)^2 <= z^2 p (1 - p) / n`` (Wilson, 1927)."""
     z = float(Law().quantile(0.5 + level / 2))
-    middle, reach = k + z**2 / 2, z * np.sqrt(k * (n - k) / n + z**2 / 4)
-    low = 0.0 if k == 0 else float((middle - reach) / (n + z**2))
-    return ConfidenceInterval(low, 1.0 if k == n else float((middle + reach) / (n + z**2)))
+    intervals = [ConfidenceInterval(*map(float, wilson(k, n, z))) for k, n in counts]
+    return OperatingPoint(least, rates[0], rates[1], *intervals)

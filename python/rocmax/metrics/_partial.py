@@ -149,16 +149,68 @@ def tpr_at_fpr_score(
     Returns
     -------
     float or ndarray of shape (n_models,)
-        The true positive rate. O(n log n).
+        The true positive rate. O(n) expected, with weights O(n log n).
 
     Raises
     ------
     ValueError
         For bad labels, scores or weights, or `fpr` outside [0, 1].
     """
-    fpr = check_rate(fpr, "fpr")
-    if is_dask(y_true, y_score):
-        held = from_dask(y_true, y_score, sample_weight, pos_label)
-        return held.measure("tpr_at_fpr", fpr, 1.0)
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-    return call(_core.measure, data, "tpr_at_fpr", fpr, 1.0, data.threads)
+    rate = check_rate(fpr, "fpr")
+    return _at_rate("tpr_at_fpr", rate, (y_true, y_score, sample_weight), pos_label, n_jobs)
+
+
+def fpr_at_tpr_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    tpr: float,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_jobs: int | None = None,
+) -> Any:
+    """Return the false positive rate of the best threshold with TPR at least `tpr`.
+
+    ``min {FPR(c) : TPR(c) >= tpr}`` over thresholds c, "positive" meaning a score >= c; at 0.95
+    detection of the unusual knows it as FPR95.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two values; the greater is positive unless `pos_label` is given.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
+        Finite scores; one column a model. Tied scores are on one side of a threshold together.
+    tpr : float in [0, 1]
+        The least true positive rate allowed.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights.
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    n_jobs : int, default=None
+        Threads; None stands for all cores.
+
+    Returns
+    -------
+    float or ndarray of shape (n_models,)
+        The false positive rate. O(n) expected, with weights O(n log n).
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights, or `tpr` outside [0, 1].
+
+    Examples
+    --------
+    >>> from rocmax.metrics import fpr_at_tpr_score
+    >>> fpr_at_tpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], tpr=0.95)
+    0.5
+    """
+    rate = check_rate(tpr, "tpr")
+    return _at_rate("fpr_at_tpr", rate, (y_true, y_score, sample_weight), pos_label, n_jobs)
+
+
+def _at_rate(name: str, rate: float, arrays: tuple[Any, Any, Any], pos_label: Any, n_jobs: int | None) -> Any:
+    if is_dask(*arrays[:2]):
+        return from_dask(*arrays, pos_label).measure(name, rate, 1.0)
+    data = sample(*arrays, pos_label=pos_label, n_jobs=n_jobs)
+    return call(_core.measure, data, name, rate, 1.0, data.threads)

@@ -3,7 +3,10 @@
 //! For a mean over pairs of a kernel k, `V10_i = mean_j k(s_i, t_j)` and `V01_j = mean_i k(s_i, t_j)`. A partial area is
 //! no such mean, since its range moves with the negatives; its components are the influence functions of the two
 //! empirical distributions, which at [0, 1] are DeLong's: with G the false positive rate and R the curve,
-//! `V10_i = min(b - a, max(0, b - G(s_i)))` and `V01_j = R(min(b, max(a, G(t_j))))`, averaged over a block of ties.
+//! `V10_i = min(b - a, max(0, b - G(s_i)))` and `V01_j = R(min(b, max(a, G(t_j))))`, averaged over a block of ties. So are
+//! those of the true positive rate at a false positive rate, `V10_i = 1[s_i >= c]` and, up to a factor, the slope of the
+//! curve there, `V01_j = 1[t_j < c]` with c the threshold; those of the false positive rate at a true positive rate
+//! likewise, with the factor on V10.
 
 use super::curve::Curve;
 use super::labels::Labels;
@@ -49,7 +52,7 @@ impl Curve {
     /// `[V10, V01]` of the positives and the negatives of every step.
     ///
     /// # Errors
-    /// [`Error::Domain`] for [`Measure::Ranked`] and [`Measure::TprAtFpr`], which have none.
+    /// [`Error::Domain`] for [`Measure::Ranked`], which has none.
     pub fn components(&self, measure: Measure) -> Result<Vec<[f64; 2]>> {
         Ok(match measure {
             Measure::Auc => self.partial_components(RateRange::FULL, 1.0),
@@ -61,7 +64,13 @@ impl Curve {
             }
             Measure::Scored => self.scored_components(),
             Measure::Margin(margin) => self.margin_components(margin),
-            Measure::Ranked(_) | Measure::TprAtFpr(_) => {
+            Measure::TprAtFpr(fpr) => self.rate_components(fpr),
+            Measure::FprAtTpr(tpr) => {
+                let mut mirrored = self.mirrored().rate_components(1.0 - tpr);
+                mirrored.reverse();
+                mirrored.iter().map(|&[v10, v01]| [1.0 - v01, 1.0 - v10]).collect()
+            }
+            Measure::Ranked(_) => {
                 return Err(Error::Domain {
                     name: "metric",
                     domain: "one with structural components (use the bootstrap)",
@@ -69,6 +78,13 @@ impl Curve {
                 });
             }
         })
+    }
+
+    /// Of a positive whether it is above the threshold, of a negative whether it is not: the influence of the negatives
+    /// is that times the slope of the curve, which is left to the caller.
+    fn rate_components(&self, fpr: f64) -> Vec<[f64; 2]> {
+        let (_, n_called) = self.called(fpr);
+        (0..self.steps.len()).map(|k| if k < n_called { [1.0, 0.0] } else { [0.0, 1.0] }).collect()
     }
 
     fn partial_components(&self, range: RateRange, scale: f64) -> Vec<[f64; 2]> {

@@ -199,18 +199,36 @@ impl Curve {
 
     /// The greatest true positive rate of a threshold whose false positive rate is at most `fpr`.
     pub fn tpr_at_fpr(&self, fpr: f64) -> f64 {
-        let most = self.neg * fpr;
-        let most = if (most - most.round()).abs() <= 1e-9 * most.max(1.0) { most.round() } else { most };
+        f64::min(self.called(fpr).0 / self.pos, 1.0)
+    }
+
+    /// The least false positive rate of a threshold whose true positive rate is at least `tpr`.
+    pub fn fpr_at_tpr(&self, tpr: f64) -> f64 {
+        f64::max((self.neg - self.mirrored().called(1.0 - tpr).0) / self.neg, 0.0)
+    }
+
+    /// The weight of the positives, and the number of steps, above the lowest threshold whose false positive rate is at
+    /// most `fpr`.
+    pub(crate) fn called(&self, fpr: f64) -> (f64, usize) {
+        let most = most_called(self.neg, fpr);
         let (mut tp, mut fp) = (0.0, 0.0);
-        for step in &self.steps {
+        for (k, step) in self.steps.iter().enumerate() {
             fp += step.neg;
-            if fp > most * (1.0 + 4.0 * f64::EPSILON) {
-                break;
+            if fp > most {
+                return (tp, k);
             }
             tp += step.pos;
         }
-        f64::min(tp / self.pos, 1.0)
+        (tp, self.steps.len())
     }
+}
+
+/// The weight of negatives that a false positive rate of `fpr` allows, of a total of `neg`; a whole number that rounding
+/// has moved goes back.
+pub(crate) fn most_called(neg: f64, fpr: f64) -> f64 {
+    let most = neg * fpr;
+    let whole = (most - most.round()).abs() <= 1e-9 * most.max(1.0);
+    (if whole { most.round() } else { most }) * (1.0 + 4.0 * f64::EPSILON)
 }
 
 /// The entries of positive weight, of the positives and of the negatives, each in order.

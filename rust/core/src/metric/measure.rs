@@ -20,6 +20,8 @@ pub enum Measure {
     Ranked(RateRange),
     /// The true positive rate at a false positive rate.
     TprAtFpr(f64),
+    /// The false positive rate at a true positive rate.
+    FprAtTpr(f64),
     /// The mean over pairs of `max(0, s - t)`.
     Scored,
     /// The mean over pairs of `1[s - t > margin]`.
@@ -50,6 +52,7 @@ impl Curve {
             Measure::PartialTpr(range, normalize) => normalize.apply(self.mirrored().partial_auc(range), range),
             Measure::Ranked(range) => self.ranked_partial_auc(range),
             Measure::TprAtFpr(fpr) => self.tpr_at_fpr(fpr),
+            Measure::FprAtTpr(tpr) => self.fpr_at_tpr(tpr),
             Measure::Scored => self.scored_auc(),
             Measure::Margin(margin) => self.margin_auc(margin),
         }
@@ -87,6 +90,7 @@ pub fn measure<S: Score>(
             Tail::new(labels, scores, range.high(), false, scratch, ctx)?.ranked_partial_auc(range, ctx)
         }
         Measure::TprAtFpr(fpr) => Ok(Tail::new(labels, scores, fpr, false, scratch, ctx)?.tpr_at_fpr(fpr)),
+        Measure::FprAtTpr(tpr) => Ok(Tail::new(labels, scores, 1.0 - tpr, true, scratch, ctx)?.fpr_at_tpr(tpr)),
         Measure::Scored | Measure::Margin(_) => Ok(Curve::new(labels, scores, None, ctx)?.measure(measure)),
     }
 }

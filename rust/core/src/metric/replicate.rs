@@ -268,7 +268,7 @@ mod tests {
     fn a_replicate_is_the_curve_of_the_samples_repeated() {
         let mut next = uniform(3);
         let range = |low, high| RateRange::new(low, high).unwrap();
-        let mut measures = vec![Measure::Auc, Measure::Scored, Measure::TprAtFpr(0.3)];
+        let mut measures = vec![Measure::Auc, Measure::Scored, Measure::TprAtFpr(0.3), Measure::FprAtTpr(0.6)];
         for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.3), (0.4, 0.41), (0.5, 1.0)] {
             for normalize in [Normalize::None, Normalize::Width, Normalize::McClish] {
                 measures.extend([Measure::Partial, Measure::PartialTpr].map(|of| of(range(low, high), normalize)));

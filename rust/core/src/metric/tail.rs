@@ -2,7 +2,7 @@
 //! them counted.
 
 use super::counts::{Counting, PairCounts, Scratch, Wanted, grown, pair_counts};
-use super::curve::first_non_finite;
+use super::curve::{first_non_finite, most_called};
 use super::labels::{Labels, TILE};
 use super::sum::Sum;
 use super::table::Score;
@@ -119,9 +119,17 @@ impl<'a, S: Score> Tail<'a, S> {
 
     /// The greatest true positive rate of a threshold whose false positive rate is at most `fpr`.
     pub(crate) fn tpr_at_fpr(mut self, fpr: f64) -> f64 {
-        let most = self.n_neg as f64 * fpr;
-        let most = if (most - most.round()).abs() <= 1e-9 * most.max(1.0) { most.round() } else { most };
-        self.block(most * (1.0 + 4.0 * f64::EPSILON)).above[0] as f64 / self.n_pos as f64
+        self.called(fpr) as f64 / self.n_pos as f64
+    }
+
+    /// The least false positive rate of a threshold whose true positive rate is at least `tpr`; of a mirrored tail.
+    pub(crate) fn fpr_at_tpr(mut self, tpr: f64) -> f64 {
+        (self.n_pos - self.called(1.0 - tpr)) as f64 / self.n_pos as f64
+    }
+
+    /// The number of positives above the lowest threshold whose false positive rate is at most `fpr`.
+    fn called(&mut self, fpr: f64) -> usize {
+        self.block(most_called(self.n_neg as f64, fpr)).above[0]
     }
 
     /// The block that holds the negative of which `rank`, rounded down, are higher, or their ties.
@@ -255,6 +263,8 @@ mod tests {
                     Measure::Ranked(range),
                     Measure::TprAtFpr(low),
                     Measure::TprAtFpr(high),
+                    Measure::FprAtTpr(low),
+                    Measure::FprAtTpr(high),
                 ];
                 for what in measures {
                     let found = measure(&classes, &scores, None, what, &mut scratch, &Ctx::serial()).unwrap();

@@ -28,6 +28,7 @@ pub(crate) fn parse(name: &str, low: f64, high: f64) -> PyResult<Measure> {
         "sensitivity-mcclish" => Measure::PartialTpr(range()?, Normalize::McClish),
         "ranked" => Measure::Ranked(range()?),
         "tpr_at_fpr" => Measure::TprAtFpr(low),
+        "fpr_at_tpr" => Measure::FprAtTpr(low),
         "scored" => Measure::Scored,
         "margin" => Measure::Margin(low),
         other => return Err(PyValueError::new_err(format!("no such measure: {other:?}"))),

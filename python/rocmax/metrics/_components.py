@@ -1,0 +1,132 @@
+"""The parts of either class in variances and covariances, by the components of the samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax import _core
+from rocmax.metrics import _rate as rate
+from rocmax.metrics._measure import Measure, point_estimates, positives, require_two, totals
+from rocmax.metrics._validation import F64, Sample, call, explain, names_of
+
+
+def _auc_moments(y: Any, score: Any, _: None, threads: int) -> tuple[float, list[float], Any]:
+    return _core.auc_moments(y, score, threads)
+
+
+def variance_parts(
+    data: Sample, measure: Measure, weight_kind: str = "frequency", groups: Any = None
+) -> tuple[F64, F64, F64, tuple[float, float]]:
+    """Estimates, the parts of either class in their variances, and the size of either class."""
+    if groups is not None:
+        estimate, covariance = clustered_covariance(data, measure, groups)
+        variance = np.diagonal(covariance)
+        return estimate, variance, np.zeros_like(variance), totals(data)
+    if data.many or weight_kind == "sampling":
+        n_pos, n_neg = totals(data)
+        if weight_kind == "frequency":
+            require_two(n_pos, n_neg)
+        estimate, pos, neg = covariance_parts(data, [data.score], measure, weight_kind)
+        return estimate, np.diagonal(pos), np.diagonal(neg), (n_pos, n_neg)
+    found = one_model(data, measure)
+    require_two(*found[3])
+    return found
+
+
+def one_model(data: Sample, measure: Measure) -> tuple[F64, F64, F64, tuple[float, float]]:
+    """Estimate, the parts of either class in its variance, 0 for a class of one, and the size of either class."""
+    sizes: Any
+    squares: Any
+    if measure.name == "auc" and data.weight is None:
+        value, squares, sizes = call(_auc_moments, data, data.threads)
+    else:
+        curve = call(_core.Curve, data, data.threads)
+        value, squares, _ = moments(curve, measure)
+        sizes = list(curve.weights) if data.weight is not None else [int(w) for w in curve.weights]
+    parts = [np.array([s / (k * (k - 1)) if k > 1 else 0.0]) for s, k in zip(squares, sizes, strict=True)]
+    return np.array([value]), parts[0], parts[1], (sizes[0], sizes[1])
+
+
+def moments(curve: _core.Curve, measure: Measure) -> tuple[float, F64, F64]:
+    """Value of a measure, and by class the sums of the squares and the cubes of its centred components."""
+    value, squares, cubes = curve.moments(*measure.key)
+    factors = np.ones(2)
+    if measure.is_rate:
+
+        def read(x: float) -> F64:
+            return np.array([curve.measure(measure.name, x, 1.0)])
+
+        factors = np.concatenate(rate.slopes(read, measure, curve.weights))
+    return value, factors**2 * squares, factors**3 * cubes
+
+
+def covariance_parts(
+    data: Sample, columns: list[NDArray[Any]], measure: Measure, weight_kind: str = "frequency"
+) -> tuple[F64, F64, F64]:
+    """Estimates of all columns of scores, and the parts of either class in their covariance matrix."""
+    try:
+        found = _core.covariance(data.y, columns, data.weight, weight_kind, *measure.key, data.threads)
+    except ValueError:
+        for column in columns:
+            explain(data._replace(score=column))
+        if weight_kind == "frequency":
+            require_two(*totals(data))
+        raise
+    estimate = found[0]
+    factors = _factors(data, columns, measure, weight_kind)
+    pos, neg = (
+        part.reshape(len(estimate), -1) * np.multiply.outer(factor, factor)
+        for part, factor in zip(found[1:], factors, strict=True)
+    )
+    return estimate, pos, neg
+
+
+def _factors(
+    data: Sample, columns: list[NDArray[Any]], measure: Measure, weight_kind: str = "frequency"
+) -> tuple[F64, F64]:
+    """Return what the components of either class are to be multiplied by, model by model."""
+    if not measure.is_rate:
+        one = np.ones(sum(column.ndim == 1 or column.shape[1] for column in columns))
+        return one, one
+    sizes = totals(data)
+    if weight_kind == "sampling" and data.weight is not None:  # as many as would vary as much (Kish, 1965)
+        squares = totals(data._replace(weight=data.weight**2))
+        sizes = sizes[0] ** 2 / squares[0], sizes[1] ** 2 / squares[1]
+
+    def read(x: float) -> F64:
+        at = measure._replace(low=x)
+        return np.concatenate([point_estimates(data._replace(score=column), at) for column in columns])
+
+    return rate.slopes(read, measure, sizes)
+
+
+def clustered_covariance(data: Sample, measure: Measure, groups: Any) -> tuple[F64, F64]:
+    """Estimates and their covariance when samples of one group depend on each other (Obuchowski, 1997).
+
+    With ``A_g`` and ``B_g`` the sums over the positives and the negatives of group g of their
+    components, centred at their mean over all groups, the covariance is
+    ``I10/((I10-1) m^2) sum A A' + I01/((I01-1) n^2) sum B B' + I/((I-1) m n) sum (A B' + B A')``;
+    I10 and I01 count the groups with a positive and with a negative sample, I all of them.
+    """
+    if data.weight is not None:
+        raise ValueError("groups and sample_weight cannot be given together")
+    names, group = names_of(groups, len(data.y), "groups")
+    estimate, flat = call(_core.components, data, *measure.key, data.threads)
+    components = flat.reshape(len(estimate), -1)
+    factors = _factors(data, [data.score], measure)
+    positive = positives(data)
+    total = np.zeros((len(estimate), len(estimate)))
+    sums = []
+    for rows, factor in zip((positive, ~positive), factors, strict=True):
+        size, held = np.count_nonzero(rows), len(np.unique(group[rows]))
+        if held < 2:
+            raise ValueError(f"groups must spread each class over two of them or more, got {held}")
+        centred = components[:, rows] - components[:, rows].mean(axis=1, keepdims=True)
+        of_group = factor[:, None] * np.array([np.bincount(group[rows], row, len(names)) for row in centred]) / size
+        total += held / (held - 1) * of_group @ of_group.T
+        sums.append(of_group)
+    cross = len(names) / (len(names) - 1) * sums[0] @ sums[1].T
+    return estimate, total + cross + cross.T

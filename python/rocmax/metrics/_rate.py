@@ -1,0 +1,112 @@
+"""The true positive rate at a false positive rate, and the reverse: slope of the curve there, and score intervals.
+
+For R, the true positive rate at a false positive rate f, the threshold is the negative of which k = floor(n f) are
+higher, so that the true false positive rate at it is Beta(k + 1, n - k), of mean q = (k + 1) / (n + 1) and variance
+q (1 - q) / (n + 2). About there the curve is taken for a line of slope b between normal quantiles,
+
+    Phi^-1(R(x)) = Phi^-1(R(q)) + b (Phi^-1(x) - Phi^-1(q)),    dR/dx = b phi(Phi^-1(R)) / phi(Phi^-1(x)),
+
+with b by the difference of the curve at the ends of a Wilson interval of f (z = 2), drawn towards 1 as if by one sample
+more: ``b = (1 + c B) / (1 + c)`` for the quotient B and c the number of positives or of negatives between the ends, the
+smaller. The false positive rate at a true positive rate is 1 - R of the curve with its classes changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from rocmax.metrics._interval import Law, bisect, wilson
+from rocmax.metrics._measure import Measure
+from rocmax.metrics._validation import F64
+
+# Half the width, in standard errors, of the window that the slope is read from: 1 and 3 covered as well.
+_WINDOW = 2.0
+_EDGE = 8.0  # normal quantiles beyond are those of 0 and 1
+
+# The measure at a rate, of every model.
+Curve = Callable[[float], F64]
+
+
+class _Place(NamedTuple):
+    """Where a curve is read: all as if it were the true positive rate at a false positive rate."""
+
+    estimate: F64
+    slope: F64  # b, between normal quantiles
+    shift: F64  # Phi^-1(q) - Phi^-1(f), times b
+    q: float
+    n_called: float  # samples of the class whose rate is measured
+    n_setting: float  # of the class that sets the threshold
+
+
+def _density(x: Any) -> Any:
+    return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+
+
+def _place(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> _Place:
+    turned = measure.name == "fpr_at_tpr"
+    rate = 1.0 - measure.low if turned else measure.low
+    m, n = sizes[::-1] if turned else sizes
+
+    def read(x: float) -> F64:
+        return 1.0 - curve(1.0 - x) if turned else curve(x)
+
+    def true_rate(x: float) -> float:
+        return float(min(np.floor(n * x + 1e-9) + 1.0, n) / (n + 1.0))
+
+    ends = [float(end) for end in wilson(rate * n, n, _WINDOW)]
+    heights = [read(end) for end in ends]
+    across = true_rate(ends[1]) - true_rate(ends[0])
+    count = np.minimum((heights[1] - heights[0]) * m, across * (n + 1))
+    rise = special.ndtri(_inner(heights[1], m)) - special.ndtri(_inner(heights[0], m))
+    run = special.ndtri(true_rate(ends[1])) - special.ndtri(true_rate(ends[0]))
+    quotient = rise / run if across > 0 else np.ones_like(rise)
+    slope = (1.0 + count * quotient) / (1.0 + count)
+    q = true_rate(rate)
+    return _Place(read(rate), slope, slope * (special.ndtri(q) - special.ndtri(rate)), q, m, n)
+
+
+def _inner(rate: F64, size: float) -> F64:
+    """Rates that are neither 0 nor 1."""
+    return (rate * size + 0.5) / (size + 1)
+
+
+def slopes(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64]:
+    """Return what the components of the positives and of the negatives are to be multiplied by, model by model."""
+    place = _place(curve, measure, sizes)
+    height = special.ndtri(_inner(place.estimate, place.n_called))
+    steepness = place.slope * _density(height) / _density(special.ndtri(place.q))
+    ones = np.ones_like(steepness)
+    return (steepness, ones) if measure.name == "fpr_at_tpr" else (ones, steepness)
+
+
+def score(curve: Curve, measure: Measure, sizes: tuple[float, float], level: float) -> tuple[F64, F64, tuple[F64, F64]]:
+    """Estimate, its variance, and the ends of its interval.
+
+    All R(f) for whose ``r = R(q)`` it holds that ``(estimate - r)^2 <= z^2 V(r)``, with
+    ``V(r) = r (1 - r) / m + (dR/dx)^2 q (1 - q) / (n + 2)`` of the line of slope b.
+    """
+    place = _place(curve, measure, sizes)
+    spread = place.q * (1 - place.q) / (place.n_setting + 2) / _density(special.ndtri(place.q)) ** 2
+    z = float(Law().quantile(0.5 + level / 2))
+
+    def variance(u: F64) -> F64:
+        rate = special.ndtr(u)
+        return np.asarray(rate * (1 - rate) / place.n_called + (place.slope * _density(u)) ** 2 * spread)
+
+    def within(u: F64) -> NDArray[np.bool_]:
+        return np.asarray((special.ndtr(u) - place.estimate) ** 2 <= z**2 * variance(u))
+
+    start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
+    low, high = (
+        special.ndtr(bisect(start, np.full_like(start, outer), within) - place.shift) for outer in (-_EDGE, _EDGE)
+    )
+    low = np.where(place.estimate <= 0, 0.0, np.minimum(low, place.estimate))
+    high = np.where(place.estimate >= 1, 1.0, np.maximum(high, place.estimate))
+    if measure.name == "fpr_at_tpr":
+        return 1 - place.estimate, variance(start), (1 - high, 1 - low)
+    return place.estimate, variance(start), (low, high)

@@ -1,0 +1,205 @@
+"""The true positive rate at a false positive rate, and the reverse: values, variances, intervals and tests."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rocmax import metrics
+
+EXACT = 1e-12
+
+
+def drawn(n=60, share=0.4, digits=8, seed=0, models=1):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    s = np.round(rng.normal(size=(n, models)) + 1.2 * y[:, None], digits)
+    return y, s[:, 0] if models == 1 else s
+
+
+def tpr_at(y, s, fpr, w=None):
+    """The definition: every threshold is tried."""
+    w = np.ones(len(y)) if w is None else w
+    cuts = [np.inf, *np.unique(s)]
+    rates = [[w[rows] @ (s[rows] >= c) / w[rows].sum() for rows in (y, ~y)] for c in cuts]
+    return max((tpr, -c) for c, (tpr, found) in zip(cuts, rates, strict=True) if found <= fpr + 1e-9)
+
+
+def fpr_at(y, s, tpr, w=None):
+    w = np.ones(len(y)) if w is None else w
+    cuts = [np.inf, *np.unique(s)]
+    rates = [[w[rows] @ (s[rows] >= c) / w[rows].sum() for rows in (y, ~y)] for c in cuts]
+    return min(fpr for found, fpr in rates if found >= tpr - 1e-9)
+
+
+def line(y, s, fpr):
+    """Slope b between normal quantiles, q, and m and n, as the module's docstring says."""
+    m, n = y.sum(), (~y).sum()
+
+    def true_rate(f):
+        return (np.floor(n * f + 1e-9) + 1) / (n + 1)
+
+    ends = [((n * fpr + 2) + side * 2 * np.sqrt(n * fpr * (1 - fpr) + 1)) / (n + 4) for side in (-1, 1)]
+    heights = [tpr_at(y, s, end)[0] for end in ends]
+    probits = [stats.norm.ppf((m * height + 0.5) / (m + 1)) for height in heights]
+    places = [true_rate(end) for end in ends]
+    count = min(m * (heights[1] - heights[0]), (n + 1) * (places[1] - places[0]))
+    b = 1.0
+    if count > 0:
+        b = (1 + count * (probits[1] - probits[0]) / np.diff(stats.norm.ppf(places))[0]) / (1 + count)
+    return b, true_rate(fpr), m, n
+
+
+@pytest.mark.parametrize("digits", [0, 1, 8])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_of_the_definition(digits, weighted):
+    y, s = drawn(digits=digits)
+    w = np.random.default_rng(1).integers(1, 4, size=60) * 0.5 if weighted else None
+    for rate in (0.0, 0.03, 1 / 3, 0.5, 0.77, 1.0):
+        assert metrics.tpr_at_fpr_score(y, s, fpr=rate, sample_weight=w) == pytest.approx(tpr_at(y, s, rate, w)[0])
+        found = metrics.fpr_at_tpr_score(y, s, tpr=rate, sample_weight=w)
+        assert found == pytest.approx(fpr_at(y, s, rate, w), abs=EXACT)
+        assert metrics.ROCAccumulator().update(y, s, sample_weight=w).measure("fpr_at_tpr", rate, 1.0) == pytest.approx(
+            found, abs=EXACT
+        )
+
+
+@pytest.mark.parametrize("fpr", [0.04, 0.2, 0.7])
+@pytest.mark.parametrize(("n", "share"), [(60, 0.4), (60, 0.1), (400, 0.5)])
+def test_variance_of_the_definition(n, share, fpr):
+    y, s = drawn(n, share, digits=2, seed=n)
+    b, q, m, n_neg = line(y, s, fpr)
+    estimate, minus_cut = tpr_at(y, s, fpr)
+    called = s >= -minus_cut
+    height = stats.norm.ppf((m * estimate + 0.5) / (m + 1))
+    slope = b * stats.norm.pdf(height) / stats.norm.pdf(stats.norm.ppf(q))
+    variance = called[y].var(ddof=1) / m + slope**2 * (~called)[~y].var(ddof=1) / n_neg
+    found = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=fpr)
+    assert (found.estimate, found.variance) == pytest.approx((estimate, variance), abs=1e-10)
+
+
+@pytest.mark.parametrize("fpr", [0.04, 0.2, 0.7])
+@pytest.mark.parametrize(("n", "share"), [(60, 0.4), (60, 0.1), (30, 0.9), (400, 0.5)])
+def test_ends_of_score_intervals_solve_the_equation(n, share, fpr):
+    y, s = drawn(n, share, seed=n + 1)
+    b, q, m, n_neg = line(y, s, fpr)
+    estimate = tpr_at(y, s, fpr)[0]
+    u = np.linspace(-8, 8, 200_001)
+    r, slope = stats.norm.cdf(u), b * stats.norm.pdf(u) / stats.norm.pdf(stats.norm.ppf(q))
+    inside = (r - estimate) ** 2 <= stats.norm.ppf(0.95) ** 2 * (r * (1 - r) / m + slope**2 * q * (1 - q) / (n_neg + 2))
+    moved = stats.norm.cdf(u[inside] - b * (stats.norm.ppf(q) - stats.norm.ppf(fpr)))
+    low = 0.0 if estimate == 0 else min(moved[0], estimate)
+    high = 1.0 if estimate == 1 else max(moved[-1], estimate)
+    found = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=fpr, method="score", confidence_level=0.9)
+    assert list(found.confidence_interval) == pytest.approx([low, high], abs=1e-4)
+
+
+@pytest.mark.parametrize("method", ["delong", "logit-delong", "score", "bootstrap"])
+def test_both_rates_many_models_and_parts_agree(method):
+    y, s = drawn(200, digits=1, models=3, seed=4)
+    options = {"method": method, "random_state": 0, "n_resamples": 500}
+    many = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.2, **options)
+    held = metrics.ROCAccumulator().update(y, s[:, 0])
+    for k in range(3):
+        alone = metrics.auc_inference(y, s[:, k], metric="tpr_at_fpr", fpr=0.2, **options)
+        turned = metrics.auc_inference(~y, -s[:, k], metric="fpr_at_tpr", tpr=0.8, **options)
+        ends = [many.confidence_interval.low[k], many.confidence_interval.high[k]]
+        assert turned.estimate == pytest.approx(1 - alone.estimate, abs=EXACT)
+        if method == "bootstrap":  # the classes are drawn in turn
+            assert turned.standard_error == pytest.approx(alone.standard_error, rel=0.2)
+            continue
+        assert ends == pytest.approx(list(alone.confidence_interval), abs=1e-10)
+        assert turned.variance == pytest.approx(alone.variance, abs=1e-10)
+        assert [1 - x for x in turned.confidence_interval[::-1]] == pytest.approx(ends, abs=1e-10)
+    if method != "bootstrap":
+        parts = held.result(metric="tpr_at_fpr", fpr=0.2, method=method)
+        assert parts.variance == pytest.approx(many.variance[0], abs=1e-10)
+        assert parts.confidence_interval.low == pytest.approx(many.confidence_interval.low[0], abs=1e-10)
+
+
+@pytest.mark.parametrize("method", ["delong", "score"])
+@pytest.mark.parametrize("what", [{"metric": "tpr_at_fpr", "fpr": 0.1}, {"metric": "fpr_at_tpr", "tpr": 0.9}])
+def test_weights_are_repetitions_and_order_is_nothing(method, what):
+    y, s = drawn(80, digits=1, seed=6)
+    w = np.random.default_rng(2).integers(0, 4, size=80)
+    weighted = metrics.auc_inference(y, s, sample_weight=w, method=method, **what)
+    repeated = metrics.auc_inference(np.repeat(y, w), np.repeat(s, w), method=method, **what)
+    assert list(weighted.confidence_interval) == pytest.approx(list(repeated.confidence_interval), abs=1e-10)
+    order = np.random.default_rng(3).permutation(80)
+    again = metrics.auc_inference(y[order], np.exp(s[order]), method=method, **what)
+    assert again == metrics.auc_inference(y, np.exp(s), method=method, **what)
+
+
+def test_bootstrap_and_delong_agree_for_one_and_for_two_models():
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) < 1000
+    common = rng.normal(size=3000) + 2 * y
+    a, b = (common + rng.normal(size=3000) for _ in range(2))
+    what = {"metric": "tpr_at_fpr", "fpr": 0.1}
+    for pair in ({}, {"y_true_b": y}):
+        boot = metrics.compare_auc(y, a, b, method="bootstrap", random_state=1, **what, **pair)
+        delong = metrics.compare_auc(y, a, b, **what, **pair)
+        np.testing.assert_allclose(np.diag(boot.covariance), np.diag(delong.covariance), rtol=0.25)
+        assert boot.statistic == pytest.approx(delong.statistic, abs=0.3 + 0.15 * abs(delong.statistic))
+    joint = metrics.compare_models(y, np.c_[a, b], **what)
+    assert joint.pair_statistics[0] == pytest.approx(metrics.compare_auc(y, a, b, **what).statistic, rel=1e-9)
+    alone = metrics.auc_inference(y, a, groups=np.arange(3000), **what)
+    assert alone.variance == pytest.approx(metrics.auc_inference(y, a, **what).variance, rel=1e-9)
+    equal = metrics.auc_inference(y, a, sample_weight=np.full(3000, 7.0), weight_kind="sampling", **what)
+    assert equal.variance == pytest.approx(alone.variance, rel=0.02)
+
+
+@pytest.mark.parametrize("method", ["delong", "bootstrap"])
+def test_level_of_the_paired_test(method):
+    rng = np.random.default_rng(3)
+    y = np.arange(300) < 120
+    pvalues = []
+    for _ in range(300):
+        common = rng.normal(size=300) + 1.5 * y
+        a, b = (common + rng.normal(size=300) for _ in range(2))
+        options = {"method": method, "n_resamples": 200, "random_state": rng}
+        pvalues.append(metrics.compare_auc(y, a, b, metric="tpr_at_fpr", fpr=0.1, **options).pvalue)
+    assert 0.015 < np.mean(np.array(pvalues) < 0.05) < 0.09
+
+
+@pytest.mark.parametrize(("m", "n"), [(25, 25), (3, 47), (25, 475), (250, 250)])
+@pytest.mark.parametrize("slope", [0.6, 1.0, 1.6])
+@pytest.mark.parametrize("fpr", [0.05, 0.2])
+def test_real_coverage_of_score_intervals(m, n, slope, fpr):
+    rng = np.random.default_rng(m + n)
+    truth = stats.norm.cdf(1 + slope * stats.norm.ppf(fpr))
+    y = np.arange(m + n) < m
+    s = rng.normal(size=(m + n, 1000))
+    s[y] = (s[y] + 1) / slope
+    low, high = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=fpr, method="score").confidence_interval
+    assert ((low <= truth) & (truth <= high)).mean() > 0.9
+
+
+def test_perfect_and_reversed_rankings_have_intervals():
+    y, s = np.arange(20) >= 15, np.arange(20.0)
+    for method in ("score", "delong"):
+        best = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.1, method=method)
+        assert best.estimate == best.confidence_interval.high == 1.0
+        assert best.confidence_interval.low < 1.0
+    worst = metrics.auc_inference(y, -s, metric="tpr_at_fpr", fpr=0.1, method="score")
+    assert worst.estimate == worst.confidence_interval.low == 0.0
+    assert 0.1 < worst.confidence_interval.high < 0.8
+    alone = metrics.auc_inference([0, 0, 0, 1], [1.0, 2, 4, 3], metric="tpr_at_fpr", fpr=0.5, method="score")
+    assert alone.confidence_interval.high == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "tpr_at_fpr"}, "fpr goes with metric='tpr_at_fpr', got fpr=None"),
+        ({"metric": "tpr_at_fpr", "tpr": 0.9}, "fpr goes with metric='tpr_at_fpr', got fpr=None"),
+        ({"fpr": 0.9}, "fpr goes with metric='tpr_at_fpr', got fpr=0.9 and metric='auc'"),
+        ({"metric": "fpr_at_tpr", "tpr": 1.0}, r"tpr must be a number in \(0, 1\), got 1.0"),
+        ({"metric": "tpr_at_fpr", "fpr": "low"}, r"fpr must be a number in \(0, 1\), got 'low'"),
+        ({"metric": "tpr_at_fpr", "fpr": 0.1, "method": "obuchowski"}, "method='obuchowski' needs metric='auc' or"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.auc_inference([0, 1, 0, 1], [1.0, 2, 3, 4], **options)
+    with pytest.raises(ValueError, match=r"tpr must be a number in \[0, 1\], got 2"):
+        metrics.fpr_at_tpr_score([0, 1], [1.0, 2.0], tpr=2)
