@@ -279,7 +279,7 @@ BAD = [
     ({"metric": "gini"}, "metric must be one of .* got 'gini'"),
     ({"fpr_range": (0, 0.1)}, "fpr_range and tpr_range need metric='partial_auc'"),
     ({"method": "wu"}, "method='wu' needs metric='scored_auc'"),
-    ({"metric": "scored_auc", "method": "logit-delong"}, "needs metric='auc', 'partial_auc' or 'margin_auc', got"),
+    ({"metric": "scored_auc", "method": "logit-delong"}, "needs metric='auc', 'partial_auc', 'margin_auc'"),
     ({"confidence_level": 95}, r"confidence_level must be a number in \(0, 1\), got 95"),
     ({"method": "bootstrap", "n_resamples": 1}, "n_resamples must be an integer above 1, got 1"),
     ({"method": "bootstrap", "random_state": -1}, "random_state must be None, .* got -1"),
