@@ -63,17 +63,24 @@ def test_the_choice_can_be_repeated_by_hand(data, selection):
     model = PartialAUCSVCCV((0.0, 0.2), Cs=CS, cv=folds, selection=selection).fit(X, y)
     assert set(model.scores_) == {"auc", "logistic", "tight", "ramp"}
     assert all(scores.shape == (4, len(CS)) for scores in model.scores_.values())
-    # The column of the best C of each surrogate.
-    best = {name: scores[:, scores.mean(axis=0).argmax()] for name, scores in model.scores_.items()}
-    chosen = max(best, key=lambda name: best[name].mean())
-    safe = max(("auc", "logistic"), key=lambda name: best[name].mean())
-    lead = best[chosen] - best[safe]
-    if lead.mean() <= lead.std(ddof=1) * np.sqrt(1 / 4 + 1 / 3):
-        chosen = safe
+    # The column of the best C of each surrogate; means of the first two are smoothed over C.
+    smooth = {}
+    for name, scores in model.scores_.items():
+        m, last = scores.mean(axis=0), len(CS) - 1
+        smooth[name] = m
+        if name in ("logistic", "auc"):
+            smooth[name] = np.array([(m[max(k - 1, 0)] + 2 * m[k] + m[min(k + 1, last)]) / 4 for k in range(len(m))])
+    best = {name: model.scores_[name][:, int(np.argmax(smooth[name]))] for name in smooth}
+    chosen, passed = "logistic", ["logistic"]
+    for name in ["auc", *sorted(["tight", "ramp"], key=lambda name: -smooth[name].max())]:
+        lead, errors = best[name] - best[chosen], 0.5 if name == "auc" else 1.0
+        beyond_noise = lead.mean() > errors * lead.std(ddof=1) * np.sqrt(1 / 4 + 1 / 3)
+        if beyond_noise and smooth[name].max() > max(smooth[other].max() for other in passed):
+            chosen = name
+        passed.append(name)
     assert model.surrogate_ == chosen
-    means = model.scores_[chosen].mean(axis=0)
     slack = best[chosen].std(ddof=1) / 2 if selection == "one-standard-error" else 0.0
-    assert CS[int(np.argmax(means >= means.max() - slack))] == model.C_
+    assert CS[int(np.argmax(smooth[chosen] >= max(smooth[chosen]) - slack))] == model.C_
     train, test = next(iter(folds.split(X, y)))
     # A descent depends on where it starts: at the same full-range training, but by way of other cuts.
     for surrogate, tol, atol in (("tight", 1e-3, 1e-12), ("ramp", 1e-2, 0.03)):
@@ -94,7 +101,23 @@ def test_the_choice_can_be_repeated_by_hand(data, selection):
 def test_a_surrogate_of_the_range_has_to_lead_beyond_noise(ramp, chosen):
     auc = np.array([0.49, 0.63, 0.68])
     scores = np.stack([auc, ramp], axis=1)[:, :, None]
-    assert ("auc", "ramp")[_choose(scores, "best", steady=[0], correction=np.sqrt(1 / 3 + 1 / 2))[0]] == chosen
+    assert ("auc", "ramp")[_choose(scores, ("auc", "ramp"), "best", np.sqrt(1 / 3 + 1 / 2))[0]] == chosen
+
+
+def test_of_one_fold_and_no_lead_the_first_is_chosen():
+    names = ("logistic", "auc", "tight", "ramp")
+    scores = np.full((1, 4, 2), 0.5)
+    assert _choose(scores, names, "best", 0.0) == (0, 0)
+    scores[0, 2:] += [[0.1], [0.2]]
+    assert _choose(scores, names, "best", 0.0) == (3, 0)
+
+
+def test_a_lucky_value_of_C_among_several_surrogates_counts_less():
+    lucky = np.array([0.5, 0.5, 0.9, 0.5, 0.5, 0.8, 0.8, 0.8])
+    scores = np.stack([lucky, lucky])[None]
+    assert _choose(scores, ("logistic", "auc"), "best", 0.0) == (0, 6)
+    assert _choose(scores, ("logistic", "ramp"), "best", 0.0) == (1, 2)
+    assert _choose(scores[:, :1], ("tight",), "best", 0.0) == (0, 2)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "memmap"])
