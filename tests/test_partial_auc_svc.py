@@ -147,7 +147,7 @@ def test_predict_honours_a_target_rate(imbalanced, rate):
 
 
 def test_not_converged_is_said_with_the_gap(imbalanced):
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 .*gap of"):
+    with pytest.warns(ConvergenceWarning, match=r"after 2 steps \(max_iter=2\) at a relative gap of"):
         model = PartialAUCSVC(C=50.0, max_iter=2).fit(*imbalanced)
     assert model.dual_gap_ > model.tol and model.n_iter_ == 2
 
@@ -282,3 +282,24 @@ def test_any_tolerance_gives_a_model(fpr_range):
     for tol in (0.5, 1.0, 2.0):
         model = PartialAUCSVC(fpr_range, surrogate="tight", tol=tol).fit(X, y)
         assert np.isfinite(model.coef_).all() and model.dual_gap_ <= tol
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+def test_where_nothing_can_be_learnt_a_few_steps_say_so(surrogate, weighted):
+    # The objective and its bound are equal from the first step on: nothing is left to gain, and nothing is gained.
+    X, y = np.ones((30, 3)), np.arange(30) % 3 == 0
+    weight = np.linspace(0.1, 1.0, 30) if weighted else None
+    model = PartialAUCSVC((0.3, 0.7), surrogate=surrogate).fit(X, y, weight)
+    assert model.n_iter_ < 10 and model.objective_ == pytest.approx(1.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_a_structure_that_drowns_the_identity_is_refused(kernel):
+    rng = np.random.default_rng(0)
+    X, y = 1e150 * rng.standard_normal((20, 30)), np.arange(20) % 2
+    if kernel == "poly":
+        X = 1e8 + X / 1e150
+    with pytest.raises(ValueError, match=r"structure: .* scale the features, lower structure"):
+        PartialAUCSVC(kernel=kernel, structure=0.5).fit(X, y)

@@ -64,7 +64,7 @@ class StructuredDesign:
         self._design = design
         self._metric = structure * class_covariance(X, positive, weight)
         self._metric[np.diag_indices(self.dim)] += 1.0
-        self._factor = cho_factor(self._metric)
+        self._factor = _factor(self._metric.copy())
 
     def scores(self, vector: F64, /) -> F64:
         return self._design.scores(vector)
@@ -95,9 +95,21 @@ def structured_gram(matrix: AnyArray, positive: Bool, structure: float, weight: 
     half = _root(matrix, positive, weight)
     system = structure * _root(half.T, positive, weight).T
     system[np.diag_indices(n)] += 1.0
-    factor, _ = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    factor, _ = _factor(system)
     half = solve_triangular(factor, half, lower=True, overwrite_b=True, check_finite=False)
     return np.asarray(matrix - (structure * (half.T @ half)), dtype=matrix.dtype)
+
+
+def _factor(metric: F64) -> tuple[F64, bool]:
+    """Return the lower Cholesky factor of I + lambda Sigma, in the memory of it."""
+    try:
+        return cho_factor(metric, lower=True, overwrite_a=True)
+    except ValueError as failure:  # not positive definite (a LinAlgError is one), or infinite
+        size = float(np.abs(np.diag(metric)).max())
+        raise ValueError(
+            f"structure: I + structure * Sigma is not positive definite to the accuracy of numbers (its diagonal "
+            f"reaches {size:.1e}); scale the features, lower structure, or use a positive definite kernel"
+        ) from failure
 
 
 def plain_coefficients(coefs: F64, scores: F64, positive: Bool, structure: float, weight: F64 | None = None) -> F64:

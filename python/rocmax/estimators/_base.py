@@ -1,14 +1,17 @@
 """What all rankers share: scores, thresholds, labels."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import check_features, check_sample_weight, check_training_data, check_two_classes
+from rocmax.solvers import SolverResult
 
 
 class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -74,3 +77,14 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "intercept_")
+
+
+def warn_unconverged(result: SolverResult, tol: float, max_iter: int, *, stacklevel: int) -> None:
+    """Warn of a relative gap above `tol`."""
+    if result.gap > tol:
+        warnings.warn(
+            f"stopped after {result.n_iter} steps (max_iter={max_iter}) at a relative gap of {result.gap:.2g}, above "
+            f"tol={tol:g}; raise max_iter or tol, scale the features, or lower C",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )

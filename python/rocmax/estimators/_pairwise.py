@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
@@ -13,6 +12,7 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax._validation import check_choice, check_count, check_positive
 from rocmax.designs import Design, DualDesign
+from rocmax.estimators._base import warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task, run
 from rocmax.estimators._kernel_base import KernelRanker, check_kernel_dtype, check_nonnegative, kernel_design
 from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
@@ -321,13 +321,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         return report
 
     def _warn(self, result: SolverResult) -> None:
-        if result.gap > self.tol:
-            warnings.warn(
-                f"stopped after {result.n_iter} steps (max_iter={self.max_iter}) at a relative gap of "
-                f"{result.gap:.2g}, above tol={self.tol:g}; raise max_iter or tol, scale the features, or lower C",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_unconverged(result, self.tol, self.max_iter, stacklevel=4)
         if result.zero_objective - result.bound <= self.tol * result.zero_objective:
             warnings.warn(
                 f"with C={self.C:g} the zero model is within tol={self.tol:g} of optimal; raise C. The returned model "

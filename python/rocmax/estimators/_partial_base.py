@@ -4,11 +4,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from rocmax._typing import F64, Bool
 from rocmax.designs import as_design
-from rocmax.estimators._base import Ranker
+from rocmax.estimators._base import Ranker, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin
 from rocmax.estimators._thresholds import choose_threshold
 from rocmax.exceptions import ZeroModelWarning
@@ -46,13 +45,7 @@ class PartialAUCModel(CallbackSupportMixin, Ranker):  # type: ignore[misc]
 
     def _warn(self, result: SolverResult, C: float) -> None:
         """Say what the certificate does not promise; called from `fit`."""
-        if result.gap > self.tol:
-            warnings.warn(
-                f"stopped after max_iter={self.max_iter} steps at a relative gap of {result.gap:.2g}, above "
-                f"tol={self.tol:g}; raise max_iter or tol, scale the features, or lower C",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_unconverged(result, self.tol, self.max_iter, stacklevel=4)
         if result.zero_objective - result.bound <= self.tol * result.zero_objective:
             low, high = self.fpr_range
             advice = "widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"

@@ -9,7 +9,7 @@ from rocmax.solvers._candidates import Model
 from rocmax.solvers._cutting_plane import Objective, Ray, minimise_convex
 from rocmax.solvers._result import Callback, Progress, SolverResult
 
-# A convex step ends when it has gained this share of what it could still gain at most.
+# A convex step ends when it has gained this share of what it could still gain at most, while that is not little.
 _ENOUGH = 0.5
 # The procedure ends when a convex step solved within tol gains less than this share of tol.
 _STALLED = 0.1
@@ -67,7 +67,8 @@ def minimise_difference(
         del concave, model
 
         def enough(now: float, bound: float, before: float = value) -> bool:
-            return before - now >= _ENOUGH * (before - bound)
+            left = before - bound
+            return left > _STALLED * tol * before and before - now >= _ENOUGH * left
 
         step = minimise_convex(
             risk.convex,

@@ -14,10 +14,10 @@ use crate::{Ctx, Error, Result};
 
 /// A direction z is flat if `z'Hz` is at most this part of `(sum |z_i| sqrt(H_ii))^2`: entries of G are rounded sums.
 const FLAT: f64 = f64::EPSILON;
-/// The least sigma relative to the largest diagonal entry of G.
 /// Added to each pivot relative to its diagonal entry. The first step then ends a rounding short of the minimum, where the
 /// margins of pairs tend to be exactly one, and on the same side for data in any order; further steps take up the rest.
 const RIDGE: f64 = 1e-13;
+/// The least sigma relative to the largest diagonal entry of G.
 const SIGMA: f64 = 1e-8;
 /// Most steps for each variable; fewer than two are usual.
 const STEPS: usize = 50;
