@@ -303,3 +303,12 @@ def test_a_structure_that_drowns_the_identity_is_refused(kernel):
         X = 1e8 + X / 1e150
     with pytest.raises(ValueError, match=r"structure: .* scale the features, lower structure"):
         PartialAUCSVC(kernel=kernel, structure=0.5).fit(X, y)
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_features_too_large_to_square_are_refused(surrogate):
+    # Squares that are not finite once kept the quadratic program busy for ever.
+    X, y = np.random.default_rng(0).standard_normal((60, 3)), np.arange(60) % 5 == 0
+    with pytest.raises(ValueError, match=r"must be finite: scale the features.* got (inf|NaN)"):
+        PartialAUCSVC((0.0, 0.3), surrogate=surrogate).fit(1e160 * X, y)

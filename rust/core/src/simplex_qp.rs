@@ -29,8 +29,8 @@ const STEPS: usize = 50;
 /// the dimension of the model plus one); from the solution for all but the last few cuts, a few steps are enough.
 ///
 /// # Errors
-/// [`Error::Length`] for a `gram` that is not k x k or weights that are not k, [`Error::Domain`] if the gradient is not
-/// finite, [`Error::Interrupted`].
+/// [`Error::Length`] for a `gram` that is not k x k or weights that are not k, [`Error::Domain`] if its entries or the
+/// gradient are not finite, [`Error::Interrupted`].
 pub fn minimise_on_simplex(
     gram: &[f64],
     gain: &[f64],
@@ -41,6 +41,7 @@ pub fn minimise_on_simplex(
 ) -> Result<()> {
     Error::check_len("gram", gain.len() * gain.len(), gram.len())?;
     Error::check_len("weights", gain.len(), weights.len())?;
+    gram.iter().try_for_each(|&entry| check_finite(4.0 * entry))?; // sums of a few are finite too
     let mut face = Face::new(gram, gain, total, weights)?;
     let mut gradient = vec![0.0; gain.len()];
     let (mut settled, mut least_value, mut least_gap) = (false, f64::INFINITY, f64::INFINITY);
@@ -294,6 +295,17 @@ mod tests {
         assert_eq!(solve(&[0.0; 9], &[1.0, 3.0, 2.0], 2.0, &[1.0, 0.5, 0.5]), [0.0, 2.0, 0.0]);
         // Three equal cuts, one of them offset most.
         assert_eq!(solve(&[1.0; 9], &[1.0, 2.0, 3.0], 6.0, &[2.0, 2.0, 2.0]), [0.0, 0.0, 6.0]);
+    }
+
+    #[test]
+    fn entries_that_are_not_finite_are_refused() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
+            for gram in [[0.0, 0.0, 0.0, bad], [bad, 0.0, 0.0, 1.0], [1.0, bad, bad, 1.0]] {
+                let mut weights = [1.0, 0.0];
+                let found = minimise_on_simplex(&gram, &[0.0, 1.0], 1.0, &mut weights, 1e-9, &Ctx::serial());
+                assert!(matches!(found, Err(Error::Domain { .. })), "{gram:?}");
+            }
+        }
     }
 
     #[test]
