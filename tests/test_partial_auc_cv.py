@@ -224,6 +224,7 @@ def test_folds_of_an_iterable_are_masks_lists_or_indices(data):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"cv": 300}, "cv=300 folds need 300 samples of each class, got [0-9]+ of one"),
         ({"cv": []}, "cv must yield at least one fold"),
         ({"cv": [(range(1500), range(700, 1501))]}, "cv: fold 0 .* n_samples=1500"),
         ({"cv": [(range(1500), [0.5, 1.5])]}, "cv: fold 0 must be a pair"),

@@ -36,8 +36,15 @@ _ROUGHER, _ROUGH_STEPS = {"hinge": 10.0, "ramp": 10.0}, 300
 def split(cv: Any, X: Any, labels: AnyArray, params: dict[str, Any]) -> tuple[list[Fold], int]:
     """Return the folds of scikit-learn's `cv`, and how often they repeat; only those of a number do."""
     splitter = check_cv(cv, labels, classifier=True)
+    number = cv is None or isinstance(cv, Integral)
+    least = np.unique(labels, return_counts=True)[1].min()
+    if number and least < splitter.n_splits:
+        raise ValueError(
+            f"cv={splitter.n_splits} folds need {splitter.n_splits} samples of each class, got {least} of one; use "
+            "fewer folds"
+        )
     repeats = min(_MOST, -(-_MANY // len(labels)))
-    if repeats == 1 or not (cv is None or isinstance(cv, Integral)):
+    if repeats == 1 or not number:
         return _checked(splitter.split(X, labels, **params), len(labels)), 1
     repeated = RepeatedStratifiedKFold(n_splits=splitter.n_splits, n_repeats=repeats, random_state=0)
     return list(repeated.split(X, labels)), repeats

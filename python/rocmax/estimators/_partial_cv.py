@@ -42,7 +42,7 @@ class PartialAUCSVCCV(PartialAUCModel):
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates (low, high) that matter.
     Cs : sequence of float, default=8 values from 1e-2 to 1e5
-        Weights of the mean pair loss to choose from.
+        Weights of the mean pair loss to choose from, in any order.
     surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
         "auto" lets the validation choose. On a partial range its candidates are logistic regression, "logistic" (C
         weighs the mean log loss there), and training on the full range, "auc", both of which learn from all samples;
@@ -53,9 +53,11 @@ class PartialAUCSVCCV(PartialAUCModel):
         the first two, large ones the gain on the range. On the full range "auto" is "tight".
     cv : int, cross-validation generator or iterable, default=5
         Folds as in scikit-learn. A number means stratified ones, in the order of the samples; with fewer than 1,000
-        samples they are drawn at random, again and again up to four times, and their scores averaged.
+        samples they are drawn at random, again and again up to four times, and their scores averaged. An iterable
+        yields the rows to train on and those to score, as indices or as masks: ``GroupKFold(5).split(X, y, groups)``.
     scoring : str or callable, default=None
-        A scikit-learn scorer; by default the partial AUC on `fpr_range` (area under the curve over its width).
+        A scikit-learn scorer of one measure, higher for better models; by default the partial AUC on `fpr_range` (area
+        under the curve over its width).
     selection : {"best", "one-standard-error"}, default="best"
         The second takes the smallest C whose mean score is within one standard error of the best.
     tol, max_iter, threshold, n_jobs, verbose
@@ -70,7 +72,7 @@ class PartialAUCSVCCV(PartialAUCModel):
     scores_ : dict of ndarray of shape (n_folds, n_Cs)
         Validation scores by surrogate; where the folds were repeated, means over the repeats.
     Cs_ : ndarray of shape (n_Cs,)
-        The values of C, ascending, in the order of the columns of `scores_`.
+        The values of C, ascending and each once, in the order of the columns of `scores_`.
     coef_, intercept_, classes_, objective_, dual_gap_, n_iter_, history_, n_features_in_, feature_names_in_
         Of the refitted model, as in :class:`PartialAUCSVC`.
 
@@ -139,6 +141,11 @@ class PartialAUCSVCCV(PartialAUCModel):
         -------
         self : PartialAUCSVCCV
             The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If a fold leaves one class only to train on or to score, or `scoring` returns no finite number.
         """
         fpr_range = check_fpr_range(self.fpr_range)
         surrogate = check_surrogate(self.surrogate, fpr_range)

@@ -75,14 +75,15 @@ def partial_auc_path(
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates that matter.
     Cs : sequence of float, default=8 values from 1e-2 to 1e5
-        Weights of the mean pair loss, in any order.
+        Weights of the mean pair loss, in any order; each counts once.
     surrogate, sample_weight, tol, max_iter, n_jobs
         As in :class:`PartialAUCSVC` and its ``fit``.
 
     Returns
     -------
     PartialAUCPath
-        Models and certificates by ascending C.
+        Models and certificates by ascending C. No warning is given: a gap above `tol` says that `max_iter` steps, for
+        each C, were not enough.
 
     Examples
     --------
