@@ -316,7 +316,7 @@ def result(
     level: float,
 ) -> AUCInference:
     """Put together what is known; single models get plain numbers."""
-    if np.any(ends[0] >= ends[1]):
+    if (ends[0] >= ends[1]).any():
         warnings.warn(
             "an interval has no width: nothing varies in these samples, as after a ranking without an error;"
             " method='newcombe' gives an AUC an interval",

@@ -55,7 +55,7 @@ def sample(
 
 def is_dask(*arrays: Any) -> bool:
     """Whether one of the arrays is a collection of dask."""
-    return any(type(array).__module__.split(".")[0] == "dask" for array in arrays)
+    return any([f"{type(array).__module__}.".startswith("dask.") for array in arrays])
 
 
 def from_dask(y_true: Any, y_score: Any, sample_weight: Any = None, pos_label: Any = None) -> Any:
@@ -95,7 +95,8 @@ def _unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
 
 def plain(values: NDArray[Any]) -> NDArray[Any]:
     """Copy only what the core cannot read where it lies: strided or misaligned arrays."""
-    return np.require(values, requirements=["C", "A"])
+    readable = values.flags.c_contiguous and values.flags.aligned
+    return values if readable else np.require(values, requirements=["C", "A"])
 
 
 def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
@@ -131,13 +132,16 @@ def rate_range(bounds: Any, name: str) -> tuple[float, float]:
 
 def choice(value: Any, options: tuple[Any, ...], name: str) -> None:
     """Check that `value` is one of `options`."""
-    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
+    # Not every value can be compared with text: an array has an answer for each of its elements.
+    known = value in options if isinstance(value, str) else any(value is option for option in options)
+    if not known:
         raise ValueError(f"{name} must be one of {options}, got {value!r}")
 
 
 def number(value: Any, name: str, domain: str, holds: Callable[[float], bool]) -> float:
     """Check that `value` is a number for which `holds` is true; `domain` says so in words."""
-    if np.ndim(value) == 0 and isinstance(value, (int, float, np.number, np.ndarray)) and holds(float(value)):
+    one = isinstance(value, (int, float, np.number)) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    if one and holds(float(value)):
         return float(value)
     raise ValueError(f"{name} must be a number {domain}, got {value!r}")
 

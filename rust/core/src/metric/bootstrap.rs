@@ -7,7 +7,7 @@ use super::draw::{Draws, Stream};
 use super::labels::Labels;
 use super::measure::Measure;
 use super::replicate::{Buffers, Ranking, Walk, nameless};
-use super::table::Score;
+use super::score::Score;
 use crate::{Ctx, Result};
 
 /// What stays fixed from replicate to replicate.

@@ -11,7 +11,7 @@
 use super::curve::Curve;
 use super::labels::Labels;
 use super::measure::Measure;
-use super::table::Score;
+use super::score::Score;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// A measure and the component of every sample, V10 of the positives and V01 of the negatives.

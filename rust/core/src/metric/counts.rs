@@ -7,8 +7,10 @@
 use super::curve::first_non_finite;
 use super::labels::{Labels, TILE};
 use super::ranks::{Found, Ranks};
-use super::scatter::{Scattered, Worker};
-use super::table::{Score, Table};
+use super::scatter::Scattered;
+use super::score::Score;
+use super::table::Table;
+use super::worker::Worker;
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Error, Result};
 
@@ -129,7 +131,7 @@ pub(crate) fn pair_counts<S: Score>(
     let counts = if fewer <= DIRECT || (fewer <= more / RARE && fewer <= MOST_DIRECT) {
         direct(labels, scores, wanted, ctx)?
     } else {
-        match Scattered::new(labels, scores, buffers, &mut [], ctx)? {
+        match Scattered::split(labels, scores, buffers, ctx)? {
             Some(scattered) => Some(scattered.count(wanted, ctx)?),
             None => None,
         }

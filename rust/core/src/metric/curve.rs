@@ -2,8 +2,8 @@
 //! need an order are sums over it.
 
 use super::labels::Labels;
+use super::score::Score;
 use super::sum::Sum;
-use super::table::Score;
 use crate::ctx::CHUNK;
 use crate::order::{self, Entry};
 use crate::{Ctx, Error, RateRange, Result};

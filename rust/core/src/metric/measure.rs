@@ -3,7 +3,7 @@
 use super::counts::{Scratch, Wanted, pair_counts};
 use super::curve::{Curve, Normalize};
 use super::labels::Labels;
-use super::table::Score;
+use super::score::Score;
 use super::tail::Tail;
 use crate::{Ctx, Error, RateRange, Result};
 

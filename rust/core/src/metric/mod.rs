@@ -3,6 +3,7 @@
 //! Every measure of one score vector is a sum over its [`Curve`], the weight of either class at each distinct score;
 //! [`measure`] takes the shorter ways that some of them have.
 
+mod bits;
 mod bootstrap;
 mod components;
 mod counts;
@@ -18,10 +19,13 @@ mod ranker;
 mod ranks;
 mod replicate;
 mod scatter;
+mod score;
 mod scored;
+mod split;
 mod sum;
 mod table;
 mod tail;
+mod worker;
 
 pub use bootstrap::{Resampling, Scheme, bootstrap};
 pub use components::Components;
@@ -32,4 +36,4 @@ pub use labels::{Label, Labels};
 pub use measure::{Measure, auc, auc_moments, measure};
 pub use permutation::{Scored, permuted_distances};
 pub use placements::{Column, Placements};
-pub use table::Score;
+pub use score::Score;

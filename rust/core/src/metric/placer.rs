@@ -3,8 +3,10 @@
 use super::counts::{Counting, grown};
 use super::curve::first_non_finite;
 use super::labels::Labels;
-use super::scatter::{INDEXED_CHUNK, SHARES, Scattered, Worker};
-use super::table::{Monotone, Table};
+use super::scatter::{INDEXED_CHUNK, SHARES, Scattered};
+use super::score::Monotone;
+use super::table::Table;
+use super::worker::Worker;
 use crate::order::cells::size;
 use crate::{Ctx, Error, Result};
 
@@ -44,11 +46,11 @@ impl Placer {
         let Scattered { chunks, workers, n_buckets } = scattered;
         let mut buckets: Vec<[Parts<'_>; 2]> = (0..n_buckets).map(|_| Default::default()).collect();
         for (chunk, mut rest) in chunks.iter().zip(found.chunks_mut(INDEXED_CHUNK)) {
-            for (bucket, classes) in buckets.iter_mut().enumerate() {
-                for (class, parts) in classes.iter_mut().enumerate() {
+            for class in 0..2 {
+                for (bucket, classes) in buckets.iter_mut().enumerate() {
                     let scores = chunk.class(bucket, class);
                     let (part, more) = rest.split_at_mut(scores.len());
-                    parts.push((scores, part));
+                    classes[class].push((scores, part));
                     rest = more;
                 }
             }

@@ -6,7 +6,7 @@ use super::curve::{Curve, Normalize, Step};
 use super::labels::Labels;
 use super::measure::Measure;
 use super::ranker::negatives_below;
-use super::table::Score;
+use super::score::Score;
 use crate::order::fast;
 use crate::{Ctx, Error, Problem, RateRange, Result};
 

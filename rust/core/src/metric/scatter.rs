@@ -1,9 +1,10 @@
 //! Scores scattered into monotone buckets, the classes apart, and counted bucket by bucket.
 
-use super::counts::{Counting, PairCounts, Wanted, fit, grown};
+use super::counts::{Counting, PairCounts, Wanted, grown};
 use super::labels::{Labels, TILE};
-use super::ranks::{Found, Ranks};
-use super::table::{Line, Monotone, Score, Table};
+use super::score::Score;
+use super::split::split;
+use super::worker::Worker;
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Result};
 
@@ -15,25 +16,30 @@ const BUCKET: usize = 1 << 13;
 const SAMPLES: usize = 16;
 /// Slots of the map whose runs are the buckets: its table stays in the first-level cache.
 const SLOTS: usize = 1 << 11;
-/// Scores scattered together, to a stretch of memory of their own.
-const CHUNK: usize = 1 << 17;
-/// The same if they are to be found again, by 16 bits.
+/// Scores scattered together, to a stretch of memory of their own, where 16 bits find them again.
 pub(super) const INDEXED_CHUNK: usize = 1 << 16;
+/// Scores of a bucket, at most, where they are only split: the bits of the rarer class take half of the same cache.
+const SPLIT_BUCKET: usize = 1 << 17;
+/// Most buckets that scores are split into; twice as many are one more step.
+const MOST_SPLIT: usize = 64;
+/// Scores split together: they stay in the same cache from step to step.
+const SPLIT_CHUNK: usize = 1 << 15;
+/// So many scores are worth more than one thread.
+const MANY: usize = 1 << 15;
 /// Units of work for each thread.
 pub(super) const SHARES: usize = 4;
 
 /// The bucket of every score: neighbouring slots of a [`Map`], so many that each bucket gets about as many scores.
 struct Buckets {
     map: Map,
-    /// The id of each slot and class: twice the bucket, plus one for negatives.
+    /// The id of each slot and class: the bucket, plus their number for negatives.
     ids: Vec<u16>,
     len: usize,
 }
 
 impl Buckets {
-    /// From an evenly spread sample; scores that are not finite are left out of it.
-    fn fit<S: Score>(scores: &[S]) -> Self {
-        let len = (scores.len() / BUCKET).next_power_of_two().clamp(2, MOST_BUCKETS);
+    /// So many, from an evenly spread sample; scores that are not finite are left out of it.
+    fn fit<S: Score>(scores: &[S], len: usize) -> Self {
         let n_sampled = len * SAMPLES;
         let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
         let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
@@ -44,7 +50,7 @@ impl Buckets {
         let ids = counts.iter().flat_map(|count| {
             let bucket = (seen * len / sample.len().max(1)).min(len - 1);
             seen += count;
-            [2 * bucket as u16, 2 * bucket as u16 + 1]
+            [bucket as u16, (len + bucket) as u16]
         });
         Self { ids: ids.collect(), map, len }
     }
@@ -59,21 +65,55 @@ pub(super) struct Scattered<'a, S> {
 
 pub(super) struct Chunk<'a, S> {
     scores: &'a [S],
-    /// Where in the chunk each score came from, if that is wanted.
+    /// Where in the chunk each score came from, if they were scattered.
     pub(super) index: &'a [u16],
-    /// Where the positives and the negatives of each bucket begin, and the end.
+    /// Where the positives of each bucket begin, then the negatives of each, and the end.
     starts: Vec<u32>,
 }
 
+/// Room for the scores of a chunk, and for where they came from.
+type Rooms<'a, S> = (&'a mut [S], &'a mut [u16]);
+
 impl<S> Chunk<'_, S> {
     pub(super) fn class(&self, bucket: usize, class: usize) -> &[S] {
-        let id = 2 * bucket + class;
+        let id = class * (self.starts.len() / 2) + bucket;
         &self.scores[self.starts[id] as usize..self.starts[id + 1] as usize]
     }
 }
 
 impl<'a, S: Score> Scattered<'a, S> {
-    /// Scatters all scores; `None` if any is not finite. `index` is for where they came from, one each or empty.
+    /// Splits all scores; `None` if any is not finite.
+    pub(super) fn split(
+        labels: &Labels<'_>,
+        scores: &[S],
+        buffers: &'a mut Counting<S>,
+        ctx: &Ctx<'_>,
+    ) -> Result<Option<Self>> {
+        let Counting { scattered, workers } = buffers;
+        let scattered = grown(scattered, scores.len());
+        let n_shares = if scores.len() < MANY { 1 } else { SHARES * ctx.n_threads() };
+        let fewest = if n_shares == 1 || ctx.n_threads() == 1 { 1 } else { n_shares };
+        let n_buckets = scores.len().div_ceil(SPLIT_BUCKET).max(fewest).next_power_of_two().min(MOST_SPLIT);
+        let chunk = if n_buckets == 1 { scores.len() } else { SPLIT_CHUNK };
+        let bounds = bounds(scores, n_buckets);
+        let share = scores.len().div_ceil(n_shares).next_multiple_of(chunk);
+        workers.resize_with(usize::max(n_shares, workers.len()), Worker::default);
+        let shares = (0..).step_by(share).zip(scores.chunks(share)).zip(scattered.chunks_mut(share));
+        let done = ctx.map(shares.zip(&mut *workers).collect(), |(((from, scores), to), worker)| {
+            let spare = grown(&mut worker.fewer, if n_buckets == 1 { 0 } else { usize::min(chunk, scores.len()) });
+            let chunks = (from..).step_by(chunk).zip(scores.chunks(chunk)).zip(to.chunks_mut(chunk));
+            let one = |((from, scores), to): ((usize, &[S]), &'a mut [S])| {
+                ctx.check()?;
+                let starts = split(labels, from, scores, &bounds, to, spare);
+                Ok(starts.map(|starts| Chunk { scores: to, index: &[], starts }))
+            };
+            chunks.map(one).collect::<Result<Option<Vec<_>>>>()
+        })?;
+        let done: Option<Vec<_>> = done.into_iter().collect::<Result<_>>()?;
+        Ok(done.map(|chunks| Self { chunks: chunks.into_iter().flatten().collect(), workers, n_buckets }))
+    }
+
+    /// Scatters all scores, and where they came from to `index`; `None` if any is not finite.
     pub(super) fn new(
         labels: &Labels<'_>,
         scores: &[S],
@@ -83,30 +123,29 @@ impl<'a, S: Score> Scattered<'a, S> {
     ) -> Result<Option<Self>> {
         let Counting { scattered, workers } = buffers;
         let scattered = grown(scattered, scores.len());
-        let buckets = Buckets::fit(scores);
-        let chunk = if index.is_empty() { CHUNK } else { INDEXED_CHUNK };
+        let buckets = Buckets::fit(scores, (scores.len() / BUCKET).next_power_of_two().clamp(2, MOST_BUCKETS));
         // Chunks that follow each other share the buffer of their ids, which so stays in a cache.
-        let share = scores.len().div_ceil(SHARES * ctx.n_threads()).next_multiple_of(chunk);
-        let mut indices: Vec<&mut [u16]> = index.chunks_mut(share).collect();
-        indices.resize_with(scores.len().div_ceil(share), Default::default);
-        let shares = (0..).step_by(share).zip(scores.chunks(share)).zip(scattered.chunks_mut(share)).zip(indices);
-        let done = ctx.map(shares.collect(), |(((from, scores), to), index)| {
-            let mut ids = vec![0; usize::min(scores.len(), chunk)];
-            let mut indices = index.chunks_mut(chunk);
-            let chunks = (from..).step_by(chunk).zip(scores.chunks(chunk)).zip(to.chunks_mut(chunk));
-            let one = |((from, scores), to): ((usize, &[S]), &'a mut [S])| {
+        let share = scores.len().div_ceil(SHARES * ctx.n_threads()).next_multiple_of(INDEXED_CHUNK);
+        let shares = (0..).step_by(share).zip(scores.chunks(share));
+        let rooms = scattered.chunks_mut(share).zip(index.chunks_mut(share));
+        let done = ctx.map(shares.zip(rooms).collect(), |((from, scores), (to, index))| {
+            let mut ids = vec![0; usize::min(scores.len(), INDEXED_CHUNK)];
+            let chunks = (from..).step_by(INDEXED_CHUNK).zip(scores.chunks(INDEXED_CHUNK));
+            let rooms = to.chunks_mut(INDEXED_CHUNK).zip(index.chunks_mut(INDEXED_CHUNK));
+            let one = |((from, scores), (to, index)): ((usize, &[S]), Rooms<'a, S>)| {
                 ctx.check()?;
-                let (ids, index) = (&mut ids[..scores.len()], indices.next().unwrap_or_default());
+                let ids = &mut ids[..scores.len()];
                 let chunk = Classify { labels, from, scores, buckets: &buckets, ids };
                 // Scores that follow each other go to several places, so that equal ones do not wait for each other's
                 // counters; the more buckets, the rarer that is, and the dearer the places.
                 let starts = match buckets.len {
                     MOST_BUCKETS => chunk.scatter::<2>(to, index),
-                    _ => chunk.scatter::<4>(to, index),
+                    16.. => chunk.scatter::<4>(to, index),
+                    _ => chunk.scatter::<8>(to, index),
                 };
                 Ok(starts.map(|starts| Chunk { scores: to, index, starts }))
             };
-            chunks.map(one).collect::<Result<Option<Vec<_>>>>()
+            chunks.zip(rooms).map(one).collect::<Result<Option<Vec<_>>>>()
         })?;
         let done: Option<Vec<_>> = done.into_iter().collect::<Result<_>>()?;
         Ok(done.map(|chunks| Self { chunks: chunks.into_iter().flatten().collect(), workers, n_buckets: buckets.len }))
@@ -145,6 +184,15 @@ impl<'a, S: Score> Scattered<'a, S> {
         }
         Ok(total)
     }
+}
+
+/// Bounds between so many buckets of about as many scores, from a sample.
+fn bounds<S: Score>(scores: &[S], n_buckets: usize) -> Vec<S> {
+    let n_sampled = 64 * n_buckets;
+    let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
+    let mut sample: Vec<S> = places.map(|i| scores[i]).filter(|x| x.finite()).collect();
+    sample.sort_unstable_by(S::order);
+    (1..n_buckets).map(|k| sample.get(k * sample.len() / n_buckets).copied().unwrap_or_default()).collect()
 }
 
 /// Numbers by lane and id.
@@ -236,7 +284,7 @@ impl<S: Score> pulp::NullaryFnOnce for Slots<'_, S> {
     }
 }
 
-/// Writes every score to the next place of its lane and id, and where it comes from if there is room in `index`.
+/// Writes every score to the next place of its lane and id, and where it comes from.
 fn scatter<S: Score, const LANES: usize>(
     scores: &[S],
     ids: &[u16],
@@ -248,9 +296,7 @@ fn scatter<S: Score, const LANES: usize>(
     let mut put = |lane: usize, x: S, id: u16| {
         let next = &mut next[lane][usize::from(id) & (2 * MOST_BUCKETS - 1)];
         to[*next as usize] = x;
-        if let Some(index) = index.get_mut(*next as usize) {
-            *index = from;
-        }
+        index[*next as usize] = from;
         from = from.wrapping_add(1);
         *next = next.wrapping_add(1);
     };
@@ -263,104 +309,6 @@ fn scatter<S: Score, const LANES: usize>(
     }
     for (lane, (&x, &id)) in last_scores.iter().zip(last_ids).enumerate() {
         put(lane, x, id);
-    }
-}
-
-/// What a thread needs to count the pairs of a bucket.
-#[derive(Debug, Default)]
-pub(super) struct Worker<S> {
-    pub(super) table: Table<S, Line<S>>,
-    /// For scores that crowd in few cells of a line.
-    pub(super) spread: Table<S, Map>,
-    /// The scores of the table as they come.
-    fewer: Vec<S>,
-    pub(super) ranks: Ranks,
-}
-
-impl<S> Worker<S> {
-    pub(super) fn bytes(&self) -> usize {
-        // A table holds its scores, and about as many cells twice.
-        self.fewer.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity()
-    }
-}
-
-impl<S: Score> Worker<S> {
-    /// Counts the pairs of one bucket.
-    fn count(&mut self, classes: [Vec<&[S]>; 2], sizes: [usize; 2], wanted: Wanted) -> PairCounts {
-        let asking = usize::from(sizes[0] < sizes[1]);
-        if sizes[1 - asking] == 0 {
-            return PairCounts::default();
-        }
-        let (found, squares) = if self.fill(classes[1 - asking].iter().copied()) {
-            ask(&self.spread, &classes[asking], wanted, &mut self.ranks)
-        } else {
-            ask(&self.table, &classes[asking], wanted, &mut self.ranks)
-        };
-        PairCounts::of_found(asking, sizes, found, squares)
-    }
-
-    /// Makes all `parts` a table; whether it is the one for scores that crowd.
-    pub(super) fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [S]>) -> bool {
-        let Self { table, spread, fewer, .. } = self;
-        fewer.clear();
-        parts.for_each(|part| fewer.extend_from_slice(part));
-        let (low, high) = fast(Ends(fewer));
-        table.place(S::line(low, high, fewer.len() as u32), fewer);
-        let crowded = table.n_crowded() > fewer.len() / 4;
-        if crowded {
-            spread.fill(fit(fewer), fewer);
-        } else {
-            table.sort();
-        }
-        crowded
-    }
-}
-
-/// What all `parts` find in the table, and if they are wanted the squares by side.
-fn ask<S: Score, M: Monotone<S>>(
-    table: &Table<S, M>,
-    parts: &[&[S]],
-    wanted: Wanted,
-    ranks: &mut Ranks,
-) -> (Found, [u128; 2]) {
-    match wanted {
-        Wanted::Pairs => {
-            let mut total = Found::default();
-            parts.iter().for_each(|part| total.add(table.ask(part, None)));
-            (total, [0; 2])
-        }
-        Wanted::Squares => {
-            ranks.clear(table.len());
-            parts.iter().for_each(|part| table.ask_ranks(part, None, ranks));
-            ranks.sums()
-        }
-    }
-}
-
-/// The least and the greatest score.
-struct Ends<'a, S>(&'a [S]);
-
-impl<S: Score> pulp::NullaryFnOnce for Ends<'_, S> {
-    type Output = (S, S);
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        const LANES: usize = 16;
-        let min = |x: S, y: S| if x < y { x } else { y };
-        let max = |x: S, y: S| if x > y { x } else { y };
-        let first = self.0.first().copied().unwrap_or_default();
-        let (mut low, mut high) = ([first; LANES], [first; LANES]);
-        let (lanes, rest) = self.0.as_chunks::<LANES>();
-        for xs in lanes {
-            for (low, &x) in low.iter_mut().zip(xs) {
-                *low = min(x, *low);
-            }
-            for (high, &x) in high.iter_mut().zip(xs) {
-                *high = max(x, *high);
-            }
-        }
-        let all = || rest.iter().copied();
-        (low.into_iter().chain(all()).fold(first, min), high.into_iter().chain(all()).fold(first, max))
     }
 }
 
@@ -377,7 +325,7 @@ mod tests {
         let chunk = Chunk { starts: chunk.scatter::<LANES>(&mut to, &mut index).unwrap(), scores: &to, index: &index };
         assert!(to.iter().zip(&index).all(|(&x, &from)| scores[usize::from(from)] == x));
         let sorted = |id: usize| {
-            let mut scores = chunk.class(id / 2, id % 2).to_vec();
+            let mut scores = chunk.class(id % buckets.len, id / buckets.len).to_vec();
             scores.sort_unstable_by(f64::total_cmp);
             scores
         };
@@ -389,11 +337,11 @@ mod tests {
         let mut next = uniform(2);
         let labels: Vec<bool> = (0..30_001).map(|_| next() < 0.3).collect();
         let scores: Vec<f64> = labels.iter().map(|_| (next() * 1000.0).floor() * next()).collect();
-        let buckets = Buckets::fit(&scores);
+        let buckets = Buckets::fit(&scores, 16);
         let found = scattered::<4>(&labels, &scores, &buckets);
         assert_eq!(found, scattered::<2>(&labels, &scores, &buckets));
         for (class, positive) in [true, false].into_iter().enumerate() {
-            let of_class: Vec<f64> = found.iter().skip(class).step_by(2).flatten().copied().collect();
+            let of_class = found[class * buckets.len..][..buckets.len].concat();
             let mut expected: Vec<f64> =
                 (0..scores.len()).filter(|&i| labels[i] == positive).map(|i| scores[i]).collect();
             expected.sort_unstable_by(f64::total_cmp);

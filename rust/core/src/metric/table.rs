@@ -3,106 +3,11 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use super::bits::Cells;
 use super::labels::TILE;
 use super::ranks::{Found, Ranks};
-use crate::order::{Map, fast};
-
-/// A floating-point type of scores; float32 is ranked as it is.
-pub trait Score: Copy + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
-    #[doc(hidden)]
-    const INFINITY: Self;
-    #[doc(hidden)]
-    fn order(&self, other: &Self) -> std::cmp::Ordering;
-    #[doc(hidden)]
-    fn finite(self) -> bool;
-    #[doc(hidden)]
-    fn negated(self) -> Self;
-    #[doc(hidden)]
-    fn line(low: Self, high: Self, cells: u32) -> Line<Self>;
-    #[doc(hidden)]
-    fn cell(self, line: Line<Self>) -> u32;
-}
-
-/// A linear map of scores to cells, the scores beyond its ends going to the first and the last.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Line<S> {
-    low: S,
-    scale: S,
-    last: S,
-}
-
-macro_rules! score {
-    ($type:ty, $magic:expr) => {
-        impl Score for $type {
-            const INFINITY: Self = <$type>::INFINITY;
-
-            #[inline(always)]
-            fn order(&self, other: &Self) -> std::cmp::Ordering {
-                self.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal)
-            }
-
-            #[inline(always)]
-            fn finite(self) -> bool {
-                self.is_finite()
-            }
-
-            #[inline(always)]
-            fn negated(self) -> Self {
-                -self
-            }
-
-            fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
-                let scale = cells as $type / (high - low);
-                // A range too wide or too narrow for the arithmetic becomes one cell.
-                let usable = (high - low).is_normal() && scale.is_normal();
-                Line { low, scale: if usable { scale } else { 0.0 }, last: (cells - 1) as $type }
-            }
-
-            /// Every operation is monotone, so the cell is; adding 2^(mantissa bits) rounds to a whole number, which
-            /// then stands in the low bits.
-            #[inline(always)]
-            fn cell(self, line: Line<Self>) -> u32 {
-                let x = (self - line.low) * line.scale;
-                let x = if x > 0.0 { x } else { 0.0 };
-                let x = if x < line.last { x } else { line.last };
-                (x + $magic).to_bits() as u32 & 0x007F_FFFF
-            }
-        }
-    };
-}
-score!(f64, 4_503_599_627_370_496.0);
-score!(f32, 8_388_608.0);
-
-/// A map of scores to cells that never descends.
-pub(crate) trait Monotone<S>: Copy + Default {
-    /// Number of cells.
-    fn n_cells(&self) -> usize;
-    /// The cell of a score.
-    fn cell(&self, x: S) -> u32;
-}
-
-impl<S: Score> Monotone<S> for Line<S> {
-    fn n_cells(&self) -> usize {
-        let last: f64 = self.last.into();
-        last as usize + 1
-    }
-
-    #[inline(always)]
-    fn cell(&self, x: S) -> u32 {
-        x.cell(*self)
-    }
-}
-
-impl<S: Score> Monotone<S> for Map {
-    fn n_cells(&self) -> usize {
-        self.n_buckets()
-    }
-
-    #[inline(always)]
-    fn cell(&self, x: S) -> u32 {
-        self.bucket(x.into())
-    }
-}
+use super::score::{Monotone, Score};
+use crate::order::fast;
 
 /// Scores of a cell that are compared at once, those beyond its end losing every comparison; larger cells are sorted.
 const LANES: usize = 4;
@@ -195,12 +100,24 @@ impl<S: Score, M: Monotone<S>> Table<S, M> {
 
     /// The same, counting how many find which ranks.
     pub(crate) fn ask_ranks(&self, scores: &[S], wanted: Option<&[bool]>, ranks: &mut Ranks) {
+        self.count_ranks(scores, wanted, ranks, || 0);
+    }
+
+    /// The same of scores that have so many more `below` them.
+    pub(crate) fn ask_ranks_above(&self, scores: &[S], below: &[u32], ranks: &mut Ranks) {
+        let mut below = below.iter();
+        self.count_ranks(scores, None, ranks, || below.next().copied().unwrap_or(0));
+    }
+
+    #[inline(always)]
+    fn count_ranks(&self, scores: &[S], wanted: Option<&[bool]>, ranks: &mut Ranks, mut below: impl FnMut() -> u32) {
         let Ranks { counts, ties, squared_ties } = ranks;
         self.by_tile(scores, wanted, |cells, scores, wanted| {
-            let counts = counts.as_mut_slice();
+            let (counts, below) = (counts.as_mut_slice(), &mut below);
             let add = move |(ties, squares): (u64, u128), rank: [u32; 2], weight: u64| {
+                let below = below();
                 for at in rank {
-                    let count = &mut counts[at as usize];
+                    let count = &mut counts[below.wrapping_add(at) as usize];
                     *count = count.wrapping_add(weight);
                 }
                 let tied = weight.wrapping_mul(rank[1].wrapping_sub(rank[0]).into());
@@ -253,24 +170,6 @@ impl<S: Score, M: Monotone<S>> Table<S, M> {
     /// Number of scores.
     pub(crate) fn len(&self) -> usize {
         self.len
-    }
-}
-
-/// Writes the cell of every score.
-struct Cells<'a, S, M> {
-    map: M,
-    scores: &'a [S],
-    cells: &'a mut [u32],
-}
-
-impl<S: Score, M: Monotone<S>> pulp::NullaryFnOnce for Cells<'_, S, M> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        for (cell, &x) in self.cells.iter_mut().zip(self.scores) {
-            *cell = self.map.cell(x);
-        }
     }
 }
 
@@ -333,6 +232,7 @@ fn rank_in<S: Score>(start: u32, cell: &[S], x: S) -> [u32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order::Map;
     use crate::testing::uniform;
 
     /// The ranks of `scores` in a table of `sorted`, and the squares from the side of the table.

@@ -4,8 +4,8 @@
 use super::counts::{Counting, PairCounts, Scratch, Wanted, grown, pair_counts};
 use super::curve::{first_non_finite, most_called};
 use super::labels::{Labels, TILE};
+use super::score::Score;
 use super::sum::Sum;
-use super::table::Score;
 use crate::ctx::CHUNK;
 use crate::order::collect::{DENSE, bits, positions};
 use crate::order::{self, fast};
