@@ -164,6 +164,19 @@ def test_few_samples_are_validated_again_and_again(data):
     assert (model.surrogate_, model.C_) == (each.surrogate_, each.C_)
 
 
+@pytest.mark.parametrize(("max_iter", "steps"), [(2000, 300), (50, 50)])
+def test_fits_of_folds_end_early(data, monkeypatch, max_iter, steps):
+    seen, path = [], Training.path
+
+    def spied(self, *arguments, max_iter, **options):
+        seen.append(max_iter)
+        return path(self, *arguments, max_iter=max_iter, **options)
+
+    monkeypatch.setattr(Training, "path", spied)
+    PartialAUCSVCCV((0.0, 0.2), surrogate="tight", Cs=[1.0], cv=2, max_iter=max_iter).fit(*data)
+    assert seen == [steps, steps]
+
+
 def test_a_range_of_few_negatives_is_not_learnt_from(data):
     X, y = data[0][:300], data[1][:300]
     few = 9.0 / np.count_nonzero(y == 0)
