@@ -7,7 +7,8 @@ from rocmax.risks import Difference
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Model
 from rocmax.solvers._cutting_plane import Objective, Ray, minimise_convex
-from rocmax.solvers._result import Callback, Progress, SolverResult
+from rocmax.solvers._descent import descend
+from rocmax.solvers._result import Callback, SolverResult
 
 # A convex step ends when it has gained this share of what it could still gain at most, while that is not little.
 _ENOUGH = 0.5
@@ -28,10 +29,10 @@ def minimise_difference(
 ) -> SolverResult:
     """Find a stationary point of J(w) = 1/2|w|^2 + C (f(w) - g(w)), f and g convex and non-negative.
 
-    Each step replaces g by its linearisation at the current model, which leaves a convex majorant of J that touches it
-    there, and takes that down by at least half of what can be gained; then it doubles the step for as long as J falls.
-    J never increases. The cuts of f serve all steps. The procedure ends at a model where the majorant's certified
-    minimum is within `tol` of it.
+    Newton steps on a smoothed f take J down first, as far as they do. Each step then replaces g by its linearisation at
+    the current model, which leaves a convex majorant of J that touches it there, and takes that down by at least half
+    of what can be gained; then it doubles the step for as long as J falls. J never increases. The cuts of f serve all
+    steps. The procedure ends at a model where the majorant's certified minimum is within `tol` of it.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def minimise_difference(
     Returns
     -------
     SolverResult
-        With `objective` = J and `bound` that of the last convex step.
+        With `objective` = J and `bound` that of the last convex step; `history` has the bound 0 on the way down.
 
     References
     ----------
@@ -55,10 +56,12 @@ def minimise_difference(
     """
     whole = Objective(risk.whole, design, C)
     zero_objective = whole(whole.zero())[0]
-    model, value = start, whole(start)[0]
-    del start
     bundle = bundle or Bundle(design)
-    history: list[Progress] = []
+    model, history = descend(
+        risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback
+    )
+    del start
+    value = whole(model)[0]
     while True:
         concave = risk.concave(model.scores)
         offset = concave.value - float(concave.coef @ model.scores)

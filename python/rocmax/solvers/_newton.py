@@ -43,10 +43,7 @@ class Newton:
         """Return a smoothed cut at a model, unless the risk has none or they have not served."""
         if not self.on:
             return None
-        # At scores that are all tied every pair is to have a curvature: the step is that of least squares.
-        width = _WIDEST if model.norm == 0 else _WIDTH * np.sqrt(max(gap, 0.0) / self._objective.C)
-        width = float(np.clip(width, _NARROWEST, _WIDEST))
-        found = self._objective.oracle.smooth(model.scores, width)
+        found = smoothed(self._objective, model, gap)
         self.on = found is not None
         return found
 
@@ -70,26 +67,46 @@ class Newton:
         self.on = self._refusals < _PATIENCE
 
     def target(self, model: Model, of_risk: Curvature, slope: F64) -> F64 | None:
-        """Return the minimiser of the second-order model of the smoothed objective; `slope` is the cut's vector."""
-        objective, design = self._objective, self._objective.design
-        size = int(np.clip(design.dim, min(_ROWS, design.n_samples), max(_ROWS, design.n_samples // 5)))
-        rows, curvature = of_risk.sample(size, self._rng)
-        sample = design.rows(rows)
-        if sample is None:
+        """Return the end of a Newton step from a model, or None if the design has no samples to offer."""
+        step = newton_step(self._objective, model, of_risk, slope, self._rng)
+        if step is None:
             self.on = False
             return None
-        gradient = model.vector + objective.C * slope
-        if objective.tilt.vector is not None:
-            gradient -= objective.C * objective.tilt.vector
-        steps = int(np.clip(design.n_samples // len(rows), *_STEPS))
-
-        def product(vector: F64) -> F64:
-            image: F64 = vector + objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]
-            return image
-
-        step = _conjugate_gradients(product, -gradient, design, steps)
         target: F64 = model.vector + step
         return target
+
+
+def smoothed(objective: "Objective", model: Model, left: float) -> Smoothed | None:
+    """Return a smoothed cut of the risk at a model, given what is left to gain; None if the risk has none."""
+    # At scores that are all tied every pair is to have a curvature: the step is that of least squares.
+    width = _WIDEST if model.norm == 0 else _WIDTH * np.sqrt(max(left, 0.0) / objective.C)
+    return objective.oracle.smooth(model.scores, float(np.clip(width, _NARROWEST, _WIDEST)))
+
+
+def newton_step(
+    objective: "Objective", model: Model, of_risk: Curvature, slope: F64, rng: np.random.Generator
+) -> F64 | None:
+    """Return the way to the minimiser of the second-order model of the smoothed objective.
+
+    `slope` is the vector of the smoothed cut, `of_risk` its curvature, of which a sample is drawn. None if the design
+    has no samples to offer.
+    """
+    design = objective.design
+    size = int(np.clip(design.dim, min(_ROWS, design.n_samples), max(_ROWS, design.n_samples // 5)))
+    rows, curvature = of_risk.sample(size, rng)
+    sample = design.rows(rows)
+    if sample is None:
+        return None
+    gradient = model.vector + objective.C * slope
+    if objective.tilt.vector is not None:
+        gradient -= objective.C * objective.tilt.vector
+    steps = int(np.clip(design.n_samples // len(rows), *_STEPS))
+
+    def product(vector: F64) -> F64:
+        image: F64 = vector + objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]
+        return image
+
+    return _conjugate_gradients(product, -gradient, design, steps)
 
 
 def _conjugate_gradients(product: Callable[[F64], F64], right: F64, design: Design, steps: int) -> F64:

@@ -1,0 +1,114 @@
+"""Newton steps down a difference of convex risks."""
+
+import numpy as np
+
+from rocmax.designs import Design
+from rocmax.risks import Difference
+from rocmax.solvers._bundle import Bundle, Tilt
+from rocmax.solvers._candidates import Model
+from rocmax.solvers._cutting_plane import Objective, Ray
+from rocmax.solvers._newton import newton_step, smoothed
+from rocmax.solvers._result import Callback, Progress
+
+# What is taken to be left to gain, relative to what the last step gained. Measured on eight sets, 1 to 30: the fewest
+# steps in all, and the lowest objectives more often than not.
+_LEFT = 3.0
+# The descent ends when a step gains less than this share of tol, or than this share of J: what is left is then a matter
+# of the kinks, which smoothing does not see.
+_STALLED, _LEAST = 0.01, 1e-5
+# A search along a ray takes at most this many oracle calls; it may end where the slope has fallen to this share.
+_CALLS, _FLAT = 8, 0.3
+# Where a search goes next: how much further, how far from the ends of the stretch that holds a minimum.
+_FURTHER, _INSIDE = 2.0, 0.1
+
+
+def descend(
+    risk: Difference,
+    design: Design,
+    C: float,
+    *,
+    tol: float,
+    max_iter: int,
+    start: Model,
+    bundle: Bundle,
+    callback: Callback | None = None,
+) -> tuple[Model, list[Progress]]:
+    """Go down J(w) = 1/2|w|^2 + C (f(w) - g(w)) for as long as the steps gain.
+
+    Each step takes g as linear and f as smoothed over a width that shrinks with what the steps gain: the minimiser of
+    the second-order model of these, its curvature that of a sample, is the direction; J itself is searched along it.
+    Nothing is solved to an accuracy or certified on the way. The smoothed cuts of f go to the bundle. A step is a
+    product with X, and one of two rows with its transpose.
+
+    Returns
+    -------
+    Model, list of Progress
+        The last model, which is the lowest; `start` where f has no smoothed cuts or the design no samples to offer.
+    """
+    whole = Objective(risk.whole, design, C)
+    model, (value, found) = start, whole(start)
+    del start
+    partial_auc = found.partial_auc
+    rng = np.random.default_rng(0)
+    history: list[Progress] = []
+    gain = value
+    while len(history) < max_iter:
+        cut = smoothed(Objective(risk.convex, design, C), model, _LEFT * gain)
+        if cut is None:
+            break
+        vectors = design.adjoint([cut.coef, risk.concave(model.scores).coef])
+        bundle.add(np.array([cut.offset]), vectors[:1])
+        tilted = Objective(risk.convex, design, C, Tilt(design, vectors[1]))
+        step = newton_step(tilted, model, cut.curvature, vectors[0], rng)
+        if step is None:
+            break
+        gradient = model.vector + C * (vectors[0] - vectors[1])
+        slope = float(design.inner(gradient[None], step[None])[0, 0])
+        del cut
+        ray = Ray(whole, model, model.vector + step)
+        length, lowest, of_lowest = _search(ray, value, slope)
+        gain, value = value - lowest, lowest
+        if length > 0:
+            model, partial_auc = ray.model(length), of_lowest
+        del ray
+        history.append(Progress(value, 0.0, partial_auc))
+        if callback is not None:
+            callback(history[-1], model)
+        if gain <= max(_STALLED * tol, _LEAST) * value:
+            break
+    return model, history
+
+
+def _search(ray: Ray, value: float, slope: float) -> tuple[float, float, float]:
+    """Return a step that lowers J, the value there and the partial AUC; step 0 if none was found.
+
+    `value` is J at the start, `slope` about its slope there.
+    """
+    best = (0.0, value, 0.0)
+    left, right = (0.0, value, slope), None
+    step, point = 1.0, None
+    for _ in range(_CALLS):
+        point = ray.point(step, point)
+        assert point.evaluation is not None
+        lower = point.value < best[1]
+        if lower:
+            best = (step, point.value, point.evaluation.partial_auc)
+            if abs(point.slope) <= _FLAT * abs(slope):
+                break
+        here = (step, point.value, point.slope)
+        if lower and point.slope < 0:
+            left = here
+        else:
+            right = here
+        step = _FURTHER * step if right is None else _between(left, right)
+    return best
+
+
+def _between(left: tuple[float, float, float], right: tuple[float, float, float]) -> float:
+    """Return where the cubic through two points with these values and slopes is lowest, well inside."""
+    (a, f, df), (b, g, dg) = left, right
+    width = b - a
+    mean = df + dg - 3.0 * (g - f) / width
+    root = np.sqrt(max(mean * mean - df * dg, 0.0))
+    share = 1.0 - (dg + root - mean) / (dg - df + 2.0 * root) if dg - df + 2.0 * root > 0 else 0.5
+    return a + float(np.clip(share, _INSIDE, 1.0 - _INSIDE)) * width
