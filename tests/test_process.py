@@ -19,14 +19,20 @@ INTERRUPTED = """
     import os, signal, threading, time
     import numpy as np
     {setup}
-    threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGINT)).start()
-    began = time.perf_counter()
+    began = []
+    def clocks():
+        return np.array([time.perf_counter(), time.process_time()])
+    def interrupt():
+        began.append(clocks())
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Timer({delay}, interrupt).start()
     try:
         {call}
         raise SystemExit("it ended before it was interrupted")
     except KeyboardInterrupt:
-        waited = time.perf_counter() - began - {delay}
-    assert waited < 1.0, f"it took {{waited:.2f}} s to stop"
+        elapsed, worked = clocks() - began[0]
+    # On a crowded machine the work that was left says more than the time that it took.
+    assert min(elapsed, worked) < 0.25, f"it took {{elapsed:.2f}} s to stop, {{worked:.2f}} s of them at work"
     {after}
     print("stopped")
 """
@@ -71,7 +77,7 @@ FIT = {
     ids=["auc", "partial auc", "fit"],
 )
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_ctrl_c_stops_a_long_call_within_a_second(parts, n_threads):
+def test_ctrl_c_stops_a_long_call_at_once(parts, n_threads):
     script = textwrap.dedent(INTERRUPTED)
     for name, part in parts.items():
         indent = " " * 4 if name == "call" else ""

@@ -102,10 +102,10 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=reset, **_FEATURES)
 
 
-def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = False) -> tuple[Any, Any]:
     """Return features and labels, of one length."""
     if isinstance(X, np.memmap) or is_dask(X):
-        y = column_or_1d(np.asarray(y), warn=True)
+        y = np.asarray(y) if multi_output else column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(X, y)
         return check_features(estimator, X, reset=True), y
     return validate_data(estimator, X, np.asarray(y) if is_dask(y) else y, ensure_min_samples=2, **_FEATURES)  # type: ignore[no-any-return]

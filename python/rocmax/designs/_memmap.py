@@ -10,6 +10,8 @@ from rocmax.designs._linear import DenseDesign, coefs_of
 
 # Bytes of the file mapped in at a time.
 _BLOCK = 1 << 26
+# Blocks of rows are so many times smaller: callers copy them, in double precision.
+_FEWER = 16
 
 
 class MemmapDesign:
@@ -61,6 +63,15 @@ def blocks(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
         if block.dtype not in (np.float32, np.float64):
             block = block.astype(np.float64)
         yield rows, columns, block
+        _release(X)
+
+
+def row_blocks(X: AnyArray) -> Iterator[tuple[slice, AnyArray]]:
+    """Yield (rows, X[rows]) over a memmap of either order; pages leave memory afterwards."""
+    step = max(1, _BLOCK // _FEWER // max(1, X.shape[1] * X.itemsize))
+    for start in range(0, len(X), step):
+        rows = slice(start, min(start + step, len(X)))
+        yield rows, np.asarray(X[rows])
         _release(X)
 
 

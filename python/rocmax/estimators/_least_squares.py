@@ -7,15 +7,17 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import Tags, column_or_1d
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import check_two_classes
+from rocmax._validation import check_features, check_sample_weight, check_training_data, check_two_classes
+from rocmax.designs import as_design, is_dask
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, choose_threshold
 from rocmax.solvers._rls import fit_kernel, fit_linear, is_sparse, laplacian, targets
 from rocmax.solvers._rls_cg import fit_products
 from rocmax.solvers._rls_held_out import Features, KernelFeatures, LinearFeatures
+from rocmax.solvers._rls_stored import is_stored
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 _KERNELS = ("linear", "rbf", "poly", "precomputed")
@@ -26,7 +28,7 @@ _BLOCK = 1 << 24
 
 
 class Training(NamedTuple):
-    """The training samples of positive weight; `kept` says which of all they are."""
+    """The training samples of positive weight, `kept` says which of all they are; or all those of a stored X."""
 
     X: Any
     labels: Bool
@@ -53,7 +55,7 @@ class LeastSquares(Ranker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
             Samples; with kernel="precomputed" their kernel against the training samples.
 
         Returns
@@ -62,7 +64,7 @@ class LeastSquares(Ranker):
             The scores. Only their order matters to the measures of ranking.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **_FEATURES)
+        X = check_features(self, X, reset=False)
         scores = self._scores(X) + self.intercept_
         return np.asarray(scores if self._multilabel else scores[:, 0])
 
@@ -71,7 +73,7 @@ class LeastSquares(Ranker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
             Samples; with kernel="precomputed" their kernel against the training samples.
 
         Returns
@@ -89,6 +91,9 @@ class LeastSquares(Ranker):
 
     def _scores(self, X: Any) -> F64:
         """Return the scores before the intercept: shape (n_samples, n_labels)."""
+        if is_stored(X) and self.kernel == "linear":
+            design = as_design(X)
+            return np.column_stack([design.scores(coef) for coef in self.coef_])
         if self.kernel == "linear":
             return np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False), dtype=np.float64)
         scores = np.empty((X.shape[0], len(self.dual_coef_)))
@@ -98,39 +103,50 @@ class LeastSquares(Ranker):
             scores[rows] = self._kernel_matrix(X[rows], self._X_fit) @ self.dual_coef_.T
         return scores
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Check the data; set classes_, the kernel's gamma and the samples that prediction needs."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Training:
+        """Check the data; set classes_, the kernel's gamma and the samples that prediction needs.
+
+        Where `stored` is true, a file or dask array is left where it is, with all its rows: those of weight 0 are given
+        that weight.
+        """
         self._check_kernel()
-        X, y = validate_data(self, X, y, multi_output=True, ensure_min_samples=2, **_FEATURES)
+        if is_dask(X) and not (stored and self.kernel == "linear"):
+            raise ValueError(
+                f"X is a dask array, which kernel={self.kernel!r} and cross-validation cannot take in parts: pass "
+                "X.compute() if it fits in memory, or fit with kernel='linear'"
+            )
+        stored = stored and is_stored(X) and self.kernel == "linear"
+        if stored:
+            X, y = check_training_data(self, X, y, multi_output=True)
+        else:
+            X, y = validate_data(self, X, y, multi_output=True, ensure_min_samples=2, **_FEATURES)
         labels = self._check_labels(y)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"X must be the square kernel matrix of the training samples with kernel='precomputed', "
                 f"got shape {X.shape}"
             )
-        n_samples = X.shape[0]
-        kept = np.ones(n_samples, dtype=bool)
-        weight = np.ones(n_samples)
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            kept = weight > 0
+        found = check_sample_weight(sample_weight, X)
+        weight = np.ones(X.shape[0]) if found is None else found
+        kept = weight > 0
         if self.kernel in ("rbf", "poly"):
             self._gamma = self._scale_of(X[kept], weight[kept])
         if self.kernel not in ("linear", "precomputed"):
             self._X_fit = X
         else:
             self._X_fit = None
-        if not kept.all():
+        if not (stored or kept.all()):
             X = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
             labels, weight = labels[kept], weight[kept]
-        for column, n_pos in enumerate(labels.sum(axis=0)):
-            if n_pos == 0 or n_pos == len(labels):
+        n_samples = int((weight > 0).sum())
+        for column, n_pos in enumerate(labels[weight > 0].sum(axis=0)):
+            if n_pos == 0 or n_pos == n_samples:
                 where = f"column {column} of y" if self._multilabel else "y"
                 raise ValueError(
                     f"{where} holds one class only (samples of positive weight: {n_pos} positive, "
-                    f"{len(labels) - n_pos} negative); both classes are needed"
+                    f"{n_samples - n_pos} negative); both classes are needed"
                 )
-        return Training(X, labels, weight, kept)
+        return Training(X, labels, weight, np.ones_like(kept) if stored else kept)
 
     def _check_kernel(self) -> None:
         if self.kernel not in _KERNELS and not callable(self.kernel):
@@ -184,7 +200,7 @@ class LeastSquares(Ranker):
 
     def _in_features(self, X: Any) -> bool:
         """Whether the d x d system is the smaller one."""
-        return bool(self.kernel == "linear" and X.shape[1] <= X.shape[0])
+        return bool(self.kernel == "linear" and (X.shape[1] <= X.shape[0] or is_stored(X)))
 
     def _features(self, X: Any, weight: F64) -> Features:
         """Return the samples as held-out computations see them."""
@@ -205,6 +221,8 @@ class LeastSquares(Ranker):
         X, labels, weight, kept = data
         if solver == "cg" and self.kernel != "linear":
             raise ValueError(f"solver='cg' needs kernel='linear', got kernel={self.kernel!r}")
+        if solver == "cg" and is_stored(X):
+            raise ValueError("solver='cg' needs X in memory, got a memmap or dask array; use solver='direct'")
         if solver == "auto":
             products = self.kernel == "linear" and is_sparse(X) and min(X.shape) > _DIRECT
             solver = "cg" if products else "direct"
@@ -228,9 +246,10 @@ class LeastSquares(Ranker):
             dual = self._dual_of(scores, labels, weight, alphas)
         self.dual_coef_ = np.zeros((labels.shape[1], len(kept)))
         self.dual_coef_[:, kept] = dual
+        counted = None if np.all(weight == 1.0) else weight
         self.intercept_ = np.array(
             [
-                -choose_threshold(np.ascontiguousarray(f), pos, self.threshold)
+                -choose_threshold(np.ascontiguousarray(f), pos, self.threshold, counted)
                 for f, pos in zip(scores.T, labels.T, strict=True)
             ]
         )

@@ -47,8 +47,9 @@ class _RegularisedLeastSquares(LeastSquares):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples; with kernel="precomputed" their kernel matrix, (n_samples, n_samples).
+        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
+            Training samples; with kernel="precomputed" their kernel matrix, (n_samples, n_samples). With
+            kernel="linear" a memmap is read in blocks and a dask array is multiplied where its chunks are.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Labels of two classes, the second in sorted order being the positive one; or a 0/1 indicator matrix,
             one problem for each column.
@@ -64,7 +65,7 @@ class _RegularisedLeastSquares(LeastSquares):
         solver = check_choice("solver", self.solver, ("auto", "direct", "cg"))
         tol, max_iter = check_positive("tol", self.tol), check_count("max_iter", self.max_iter)
         check_threshold(self.threshold)
-        data = self._prepare(X, y, sample_weight)
+        data = self._prepare(X, y, sample_weight, stored=True)
         self._solve(data, np.full(data.labels.shape[1], alpha), solver, tol, max_iter)
         return self
 

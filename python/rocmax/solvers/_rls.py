@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rocmax._typing import F64, Bool
+from rocmax.solvers._rls_stored import is_stored, some_rows, stored_adjoint, stored_moments
 
 # Rows whose moments are taken at once where they must be changed first: few enough to stay in the cache.
 _ROWS = 2048
@@ -253,7 +254,8 @@ def fit_linear(X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool
     what = "the matrix of features"
     system = Moments(X, weight, centred=pairwise)
     if not pairwise:
-        rhs = np.asarray(X.T @ (weight[:, None] * targets(labels)), dtype=np.float64)
+        signed = weight[:, None] * targets(labels)
+        rhs = stored_adjoint(X, signed) if is_stored(X) else np.asarray(X.T @ signed, dtype=np.float64)
         return np.ascontiguousarray(_solve_each(system.gram, alphas, rhs, noise=0.0, what=what).T)
     what += ", up to shifts,"
     coefs = np.empty((labels.shape[1], X.shape[1]))
@@ -266,9 +268,11 @@ def fit_linear(X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool
 class Moments:
     """Weighted moments of the features, made in one pass over X and shared by all labels.
 
+    Where X is not in memory, each label takes another pass.
+
     Parameters
     ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
+    X : ndarray, sparse matrix, memmap or dask array of shape (n_samples, n_features)
     weight : ndarray of shape (n_samples,)
     centred : bool
         Whether a rough mean may be taken off the features first, so that nothing below cancels; L does not see it.
@@ -289,7 +293,10 @@ class Moments:
         w_pos, w_neg = totals or own
         # D = w W_- on positives: the class of the larger D has its rows added to a multiple of the Gram matrix of all.
         more = pos if w_neg >= w_pos else ~pos
-        extra, sum_more = _moments(self._X[more], self._shift, self._weight[more])
+        if is_stored(self._X):
+            extra, sum_more = stored_moments(self._X, self._shift, self._weight * more)
+        else:
+            extra, sum_more = _moments(self._X[more], self._shift, self._weight[more])
         s_pos, s_neg = (sum_more, self._sum - sum_more) if w_neg >= w_pos else (self._sum - sum_more, sum_more)
         H = min(w_pos, w_neg) * self.gram
         H += abs(w_neg - w_pos) * extra
@@ -316,13 +323,16 @@ def rough_mean(X: Any) -> F64:
     """Return the mean of some rows where it is large beside their spread, else 0, as for sparse X."""
     if is_sparse(X):
         return np.zeros(X.shape[1])
-    some = np.asarray(X[:: max(1, len(X) // _SOME)], dtype=np.float64)
+    some = some_rows(X, _SOME) if is_stored(X) else X[:: max(1, len(X) // _SOME)]
+    some = np.asarray(some, dtype=np.float64)
     mean = some.mean(axis=0)
     return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
 
 
 def _moments(X: Any, shift: F64, weight: F64) -> tuple[F64, F64]:
     """Return Z' W Z and Z' w for Z = X - shift; one pass over X."""
+    if is_stored(X):
+        return stored_moments(X, shift, weight)
     if is_sparse(X):
         G = np.asarray((X.T @ X.multiply(weight[:, None]).tocsr()).toarray(), dtype=np.float64)
         return G, np.asarray(X.T @ weight, dtype=np.float64)

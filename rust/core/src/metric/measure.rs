@@ -89,8 +89,8 @@ pub fn measure<S: Score>(
         Measure::Ranked(range) => {
             Tail::new(labels, scores, range.high(), false, scratch, ctx)?.ranked_partial_auc(range, ctx)
         }
-        Measure::TprAtFpr(fpr) => Ok(Tail::new(labels, scores, fpr, false, scratch, ctx)?.tpr_at_fpr(fpr)),
-        Measure::FprAtTpr(tpr) => Ok(Tail::new(labels, scores, 1.0 - tpr, true, scratch, ctx)?.fpr_at_tpr(tpr)),
+        Measure::TprAtFpr(fpr) => Tail::new(labels, scores, fpr, false, scratch, ctx)?.tpr_at_fpr(fpr, ctx),
+        Measure::FprAtTpr(tpr) => Tail::new(labels, scores, 1.0 - tpr, true, scratch, ctx)?.fpr_at_tpr(tpr, ctx),
         Measure::Scored | Measure::Margin(_) => Ok(Curve::new(labels, scores, None, ctx)?.measure(measure)),
     }
 }

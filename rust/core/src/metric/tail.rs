@@ -8,6 +8,7 @@ use super::score::Score;
 use super::sum::Sum;
 use crate::ctx::CHUNK;
 use crate::order::collect::{DENSE, bits, positions};
+use crate::order::select::nth_highest;
 use crate::order::{self, fast};
 use crate::{Ctx, Error, RateRange, Result};
 
@@ -78,7 +79,10 @@ impl<'a, S: Score> Tail<'a, S> {
             let parts = parts.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| first_non_finite(scores))?;
             for (class, gathered) in classes.iter_mut().enumerate() {
                 gathered.clear();
-                parts.iter().for_each(|part| gathered.extend_from_slice(part[class]));
+                for part in &parts {
+                    ctx.check()?;
+                    gathered.extend_from_slice(part[class]);
+                }
             }
             Ok(classes[1].len())
         };
@@ -93,7 +97,7 @@ impl<'a, S: Score> Tail<'a, S> {
     /// The area under the piecewise linear curve over `range`; a block of ties is one straight segment.
     pub(crate) fn partial_auc(mut self, range: RateRange, ctx: &Ctx<'_>) -> Result<f64> {
         let (from, to) = (range.low() * self.n_neg as f64, range.high() * self.n_neg as f64);
-        let (first, last) = (self.block(from), self.block(to));
+        let (first, last) = (self.block(from, ctx)?, self.block(to, ctx)?);
         let (start, end) = (f64::max(from, first.ranks().0), f64::min(to, first.ranks().1));
         let mut twice = Sum::default();
         twice.add(first.area(start, end));
@@ -107,7 +111,7 @@ impl<'a, S: Score> Tail<'a, S> {
     /// The mean, over positives and the negatives ranked `j_a + 1 ..= j_b`, of `1[s > t]`.
     pub(crate) fn ranked_partial_auc(mut self, range: RateRange, ctx: &Ctx<'_>) -> Result<f64> {
         let (j_a, j_b) = range.ranks(self.n_neg);
-        let (first, last) = (self.block(j_a as f64), self.block(j_b as f64));
+        let (first, last) = (self.block(j_a as f64, ctx)?, self.block(j_b as f64, ctx)?);
         let inside = usize::min(first.above[1] + first.size[1], j_b) - j_a;
         let mut won = first.above[0] as u128 * inside as u128;
         if first.above != last.above {
@@ -118,36 +122,36 @@ impl<'a, S: Score> Tail<'a, S> {
     }
 
     /// The greatest true positive rate of a threshold whose false positive rate is at most `fpr`.
-    pub(crate) fn tpr_at_fpr(mut self, fpr: f64) -> f64 {
-        self.called(fpr) as f64 / self.n_pos as f64
+    pub(crate) fn tpr_at_fpr(self, fpr: f64, ctx: &Ctx<'_>) -> Result<f64> {
+        Ok(self.called(fpr, ctx)? as f64 / self.n_pos as f64)
     }
 
     /// The least false positive rate of a threshold whose true positive rate is at least `tpr`; of a mirrored tail.
-    pub(crate) fn fpr_at_tpr(mut self, tpr: f64) -> f64 {
-        (self.n_pos - self.called(1.0 - tpr)) as f64 / self.n_pos as f64
+    pub(crate) fn fpr_at_tpr(self, tpr: f64, ctx: &Ctx<'_>) -> Result<f64> {
+        Ok((self.n_pos - self.called(1.0 - tpr, ctx)?) as f64 / self.n_pos as f64)
     }
 
     /// The number of positives above the lowest threshold whose false positive rate is at most `fpr`.
-    fn called(&mut self, fpr: f64) -> usize {
-        self.block(most_called(self.n_neg as f64, fpr)).above[0]
+    fn called(&self, fpr: f64, ctx: &Ctx<'_>) -> Result<usize> {
+        Ok(self.block(most_called(self.n_neg as f64, fpr), ctx)?.above[0])
     }
 
     /// The block that holds the negative of which `rank`, rounded down, are higher, or their ties.
-    fn block(&mut self, rank: f64) -> Block<S> {
+    fn block(&self, rank: f64, ctx: &Ctx<'_>) -> Result<Block<S>> {
         let rank = rank as usize;
         if rank >= self.n_neg {
-            return Block { score: None, above: [self.n_pos, self.n_neg], size: [0, 0] };
+            return Ok(Block { score: None, above: [self.n_pos, self.n_neg], size: [0, 0] });
         }
-        let [pos, neg] = &mut *self.classes;
-        let (_, &mut score, _) = neg.select_nth_unstable_by(rank, |x, y| y.order(x));
-        let count = |class: &[S]| {
-            let counted = class.iter().fold([0; 2], |[above, size]: [u32; 2], &x| {
+        let [pos, neg] = &*self.classes;
+        let (parts, ends) = (neg.chunks(CHUNK).collect::<Vec<_>>(), (S::INFINITY.negated(), S::INFINITY));
+        let (score, neg_above, neg_tied) = nth_highest(&parts, neg.len(), rank + 1, ends, ctx)?;
+        let counts = ctx.map(pos.chunks(CHUNK).collect(), |part| {
+            part.iter().fold([0; 2], |[above, size]: [u32; 2], &x| {
                 [above.wrapping_add(u32::from(x > score)), size.wrapping_add(u32::from(x == score))]
-            });
-            counted.map(|n| n as usize)
-        };
-        let [pos, neg] = [count(pos), count(neg)];
-        Block { score: Some(score), above: [pos[0], neg[0]], size: [pos[1], neg[1]] }
+            })
+        })?;
+        let [pos_above, pos_tied] = [0, 1].map(|k| counts.iter().map(|part| part[k] as usize).sum());
+        Ok(Block { score: Some(score), above: [pos_above, neg_above], size: [pos_tied, neg_tied] })
     }
 
     /// The pairs of all positives and the negatives below the `first` block and above the `last`.
@@ -156,7 +160,10 @@ impl<'a, S: Score> Tail<'a, S> {
         self.inside.clear();
         self.positive.clear();
         for (class, positive) in self.classes.iter().zip([true, false]) {
-            self.inside.extend(class.iter().copied().filter(inside));
+            for part in class.chunks(CHUNK) {
+                ctx.check()?;
+                self.inside.extend(part.iter().copied().filter(inside));
+            }
             self.positive.resize(self.inside.len(), positive);
         }
         let n_pos = self.positive.partition_point(|&positive| positive);

@@ -212,7 +212,8 @@ impl Cells {
             if top == n_neg {
                 return Ok(Cut { score: f64::NEG_INFINITY, index: usize::MAX });
             }
-            let (score, above, n_tied) = select::nth_highest(&collected, n_neg, top, ctx)?;
+            let ends = (f64::NEG_INFINITY, f64::INFINITY);
+            let (score, above, n_tied) = select::nth_highest(&collected, n_neg, top, ends, ctx)?;
             if above + n_tied == top {
                 return Ok(Cut { score, index: usize::MAX });
             }

@@ -10,7 +10,7 @@ const SAMPLE_EVERY: usize = 1 << 8;
 const SAMPLE_LIMITS: (usize, usize) = (1 << 11, 1 << 16);
 
 /// So many scores that it pays to look for a bracket first.
-const MANY: usize = 1 << 17;
+const MANY: usize = 1 << 14;
 
 /// How many of `n` scores to look at.
 fn sample_len(n: usize) -> usize {
@@ -23,10 +23,6 @@ fn bracket(n: usize, share: f64) -> [Option<usize>; 2] {
     let n = n as f64;
     let slack = 4.0 * (n * share * (1.0 - share)).sqrt() + 2.0;
     [n * share + slack, n * share - slack].map(|rank| (0.0..n).contains(&rank).then_some(rank as usize))
-}
-
-fn descending(x: &f64, y: &f64) -> Ordering {
-    y.total_cmp(x)
 }
 
 /// A score, and an index in its tie, that more than `top` negatives reach, though not many more; almost certainly. `None`
@@ -51,7 +47,7 @@ pub(crate) fn weighted_bound(labels: &[bool], weights: &[f64], scores: Scores<'_
     }
     let sampled = (0..n_sampled).map(|k| spread(k, n_sampled, n)).filter(|&i| !labels[i] && weights[i] > 0.0);
     let mut sample: Vec<(f64, f64)> = sampled.map(|i| (scores.get(i), weights[i])).collect();
-    sample.sort_unstable_by(|x, y| descending(&x.0, &y.0));
+    sample.sort_unstable_by(|x, y| y.0.total_cmp(&x.0));
     let total = sample.iter().map(|(_, w)| w).sum::<f64>();
     let squares = sample.iter().map(|(_, w)| w * w).sum::<f64>();
     // By four standard deviations of the weight that a sample holds above the bound, and two samples.
@@ -65,12 +61,19 @@ pub(crate) fn weighted_bound(labels: &[bool], weights: &[f64], scores: Scores<'_
 }
 
 /// The `top`-th highest of the scores in `parts`, of which there are `n`, at least `top`; how many are higher, and how
-/// many are equal.
+/// many are equal. All lie between the two of `ends`.
 ///
 /// One pass counts the scores above a bracket and keeps those inside it, among which the standard library selects.
-pub(super) fn nth_highest(parts: &[&[f64]], n: usize, top: usize, ctx: &Ctx<'_>) -> Result<(f64, usize, usize)> {
+pub(crate) fn nth_highest<S: Copy + Default + PartialOrd + Send + Sync>(
+    parts: &[&[S]],
+    n: usize,
+    top: usize,
+    ends: (S, S),
+    ctx: &Ctx<'_>,
+) -> Result<(S, usize, usize)> {
+    let descending = |x: &S, y: &S| y.partial_cmp(x).unwrap_or(Ordering::Equal);
     let n_sampled = sample_len(n);
-    let mut limits = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut limits = ends;
     if n >= MANY {
         let mut sample = sampled(parts, n, n_sampled).collect::<Vec<_>>();
         let mut at = |rank: usize| *sample.select_nth_unstable_by(rank, descending).1;
@@ -81,7 +84,7 @@ pub(super) fn nth_highest(parts: &[&[f64]], n: usize, top: usize, ctx: &Ctx<'_>)
         let (low, high) = limits;
         let found = ctx.map(parts.to_vec(), |part| {
             let above = part.iter().map(|&s| u32::from(s > high)).sum::<u32>();
-            let mut inside = vec![0.0; part.len()];
+            let mut inside = vec![S::default(); part.len()];
             let mut n_inside = 0;
             for &s in part {
                 inside[n_inside] = s;
@@ -92,19 +95,19 @@ pub(super) fn nth_highest(parts: &[&[f64]], n: usize, top: usize, ctx: &Ctx<'_>)
             (above as usize, inside)
         })?;
         let above = found.iter().map(|(above, _)| above).sum::<usize>();
-        let mut inside: Vec<f64> = found.into_iter().flat_map(|(_, inside)| inside).collect();
+        let mut inside = found.iter().map(|(_, inside)| &inside[..]).collect::<Vec<_>>().concat();
         if above < top && top <= above + inside.len() {
             let (_, &mut score, _) = inside.select_nth_unstable_by(top - above - 1, descending);
-            let count = |of: &dyn Fn(f64) -> bool| inside.iter().filter(|&&s| of(s)).count();
+            let count = |of: &dyn Fn(S) -> bool| inside.iter().filter(|&&s| of(s)).count();
             return Ok((score, above + count(&|s| s > score), count(&|s| s == score)));
         }
-        limits = (f64::NEG_INFINITY, f64::INFINITY);
+        limits = ends;
     }
 }
 
 /// `n_sampled` of the `n` scores in `parts`, evenly spread.
-pub(super) fn sampled(parts: &[&[f64]], n: usize, n_sampled: usize) -> impl Iterator<Item = f64> {
-    let (mut passed, mut part): (usize, &[f64]) = (0, &[]);
+pub(super) fn sampled<S: Copy>(parts: &[&[S]], n: usize, n_sampled: usize) -> impl Iterator<Item = S> {
+    let (mut passed, mut part): (usize, &[S]) = (0, &[]);
     let mut parts = parts.iter();
     (0..n_sampled).map_while(move |k| {
         let at = spread(k, n_sampled, n);
