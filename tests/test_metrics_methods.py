@@ -14,7 +14,7 @@ MEASURES = {
     "scored_auc": {},
     "margin_auc": {"margin": 0.2},
     "tpr_at_fpr": {"fpr": 0.2},
-    "fpr_at_tpr": {"tpr": 0.7},
+    "fpr_at_tpr": {"tpr": 0.6},
 }
 
 
@@ -46,3 +46,28 @@ def test_what_the_table_allows_gives_an_interval_and_the_rest_an_error(method, m
         else:
             with pytest.raises(ValueError, match=r"needs weight_kind='frequency'|groups need method='delong' or"):
                 metrics.auc_inference(Y, S, **options, **more)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"metric": "partial_auc", "fpr_range": (0.0, 0.1)}, "2.6 negatives in the range: .*'delong' hold"),
+        ({"metric": "partial_auc", "tpr_range": (0.9, 1.0), "method": "bootstrap"}, "1.4 positives in the range"),
+        ({"metric": "tpr_at_fpr", "fpr": 0.9, "method": "logit-delong"}, "2.6 negatives beyond the threshold"),
+        ({"metric": "fpr_at_tpr", "tpr": 0.9}, "1.4 positives beyond the threshold"),
+    ],
+)
+def test_few_samples_that_decide_are_said(options, said):
+    with pytest.warns(UserWarning, match=f"there are {said}"):
+        metrics.auc_inference(Y, S, **options)
+    with pytest.warns(UserWarning, match="there are 3 positives: intervals of method='delong'"):
+        metrics.auc_inference(np.arange(40) < 3, S, metric="partial_auc", fpr_range=(0.1, 0.6))
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_said_where_there_are_enough_or_the_method_bears_it():
+    metrics.auc_inference(Y, S, metric="partial_auc", fpr_range=(0.0, 0.2))
+    metrics.auc_inference(Y, S, metric="partial_auc", fpr_range=(0.0, 0.02), method="score")
+    metrics.auc_inference(Y[:12], S[:12])
+    options = {"metric": "partial_auc", "fpr_range": (0.0, 0.2), "weight_kind": "sampling"}
+    metrics.auc_inference(Y, S, sample_weight=np.full(40, 1e-3), **options)

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax.metrics import _rate as rate
-from rocmax.metrics._components import moments
-from rocmax.metrics._inference import AUCInference, analytic, newcombe, result
+from rocmax.metrics._components import moments, parts_of
+from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
 from rocmax.metrics._measure import check_level, parse_measure, require_two
-from rocmax.metrics._methods import check_method
+from rocmax.metrics._methods import check_method, warn_of_few
 from rocmax.metrics._validation import F64, plain, scores, weights
 
 _SIGN = np.uint64(1 << 63)
@@ -194,6 +194,7 @@ class ROCAccumulator:
             raise ValueError(f"metric={metric!r} needs every score: max_bins has pooled some")
         curve = self._core()
         sizes = curve.weights
+        warn_of_few(method, measure, sizes)
         if method == "score" and measure.is_rate:
 
             def read(x: float) -> F64:
@@ -201,12 +202,14 @@ class ROCAccumulator:
 
             estimate, variance, ends = rate.score(read, measure, sizes, level)
             return result(False, estimate, variance, ends, sizes, method, level)
+        if method == "score":
+            return by_score(False, [curve], sizes, measure, level)
         value, squares, _ = moments(curve, measure)
         if method == "newcombe":
             return newcombe(False, np.array([value]), sizes, level)
         require_two(*sizes)
-        pos, neg = (np.array([s / (k * (k - 1))]) for s, k in zip(squares, sizes, strict=True))
-        return analytic(False, np.array([value]), (pos, neg), sizes, measure, method, level)
+        pos, neg = parts_of(squares, sizes)
+        return analytic(False, np.array([value]), (np.array([pos]), np.array([neg])), sizes, measure, method, level)
 
     def measure(self, name: str, low: float, high: float) -> float:
         """Return a measure by the core's name for it."""

@@ -46,8 +46,14 @@ def one_model(data: Sample, measure: Measure) -> tuple[F64, F64, F64, tuple[floa
         curve = call(_core.Curve, data, data.threads)
         value, squares, _ = moments(curve, measure)
         sizes = list(curve.weights) if data.weight is not None else [int(w) for w in curve.weights]
-    parts = [np.array([s / (k * (k - 1)) if k > 1 else 0.0]) for s, k in zip(squares, sizes, strict=True)]
-    return np.array([value]), parts[0], parts[1], (sizes[0], sizes[1])
+    pos, neg = parts_of(squares, sizes)
+    return np.array([value]), np.array([pos]), np.array([neg]), (sizes[0], sizes[1])
+
+
+def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
+    """Return the parts of either class in a variance, 0 for a class of one, by the squares of centred components."""
+    pos, neg = (s / (k * (k - 1)) if k > 1 else 0.0 for s, k in zip(squares, sizes, strict=True))
+    return pos, neg
 
 
 def moments(curve: _core.Curve, measure: Measure) -> tuple[float, F64, F64]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
+from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import choice
 
+# Below, real coverage of 95 % intervals has been seen at 10 to 90 %: benches/python/coverage_metrics.py.
+_FEW = 5
 _AREAS = ("auc", "partial_auc")
 _RATES = ("tpr_at_fpr", "fpr_at_tpr")
 _SHARES = (*_AREAS, "margin_auc", *_RATES)
@@ -49,6 +53,30 @@ def check_method(
     if in_parts and not terms.in_parts:
         allowed = _either(tuple(name for name, other in METHODS.items() if other.in_parts))
         raise ValueError(f"data in parts (dask, ROCAccumulator) take method={allowed}, got {method!r}")
+
+
+def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float]) -> None:
+    """Warn of intervals of a part of the curve that too few samples decide."""
+    if method not in ("delong", "logit-delong", "bootstrap"):
+        return
+    turned = measure.name.startswith("sensitivity") or measure.name == "fpr_at_tpr"
+    own, other = sizes[::-1] if turned else sizes
+    if measure.is_rate:
+        inside = other * min(measure.low, 1.0 - measure.low)
+        where = "beyond the threshold"
+    elif measure.name.startswith(("partial", "sensitivity")) and measure.high - measure.low < 1.0:
+        inside, where = other * (measure.high - measure.low), "in the range"
+    else:
+        return
+    if min(own, inside) >= _FEW:
+        return
+    names = ("negatives", "positives") if turned else ("positives", "negatives")
+    held = f"{inside:.3g} {names[1]} {where}" if inside < own else f"{own:g} {names[0]}"
+    warnings.warn(
+        f"there are {held}: intervals of method={method!r} hold the truth far less often there than they say;"
+        " method='score' keeps most of its coverage",
+        stacklevel=3,
+    )
 
 
 def _either(names: tuple[str, ...]) -> str:

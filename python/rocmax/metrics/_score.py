@@ -1,87 +1,165 @@
 """Score intervals of an AUC or a partial AUC: the variance is taken at the interval's ends, not at the estimate.
 
 Few positives all ranked alike have components that do not vary, and an estimate near 0 or 1 a variance near 0; an
-interval built on them is far too short. As Newcombe does for an AUC, let a curve of one parameter say what the variance
-is at a value: ``TPR = FPR^c`` (scores with exponential distributions, the curve behind Hanley and McNeil's variance).
-Over FPR in [a, b], with U the false positive rate at a positive's score and G that at a negative's, it gives
+interval built on them is far too short. As Newcombe does for an AUC, let a family of curves say what the variance is at
+a value: ``R(x) = Phi(a + b Phi^-1(x))`` of all a, with b the slope of the least-squares line through the probits of the
+rates, drawn towards 1 as if by `_PRIOR` samples more. Over FPR in [l, h] of width w, with U the false positive rate at
+a positive's score and G that at a negative's, a curve has
 
-    theta = (b^(c+1) - a^(c+1)) / ((c+1) (b-a))
-    V10   = var min(1, max(0, (b - U) / (b - a)))
-    V01   = var min(b, max(a, G))^c / (b - a)^2
+    theta = int_l^h R(x) dx / w
+    V10   = var min(1, max(0, (h - U) / w))
+    V01   = var R(min(h, max(l, G))) / w^2
+
+The empirical curve is not that curve in the mean: where k of n negatives are above the threshold, the next sets it, so
+that the false positive rate is Beta(k + 1, n - k). The mean of the estimate is
+
+    E = int_0^1 R(u) (B(h, u) - B(l, u)) du / w,    B(x, u) = P(X < j) + (n x - j) P(X = j),
+
+j = floor(n x), X binomial of n - 1 trials of probability u; with one or two negatives in the range that is far from
+theta. What the positives add to the estimate is skewed, too: z grows by ``(z^2 - 1) / 6`` of the skewness (Cornish and
+Fisher) at the end that it makes easier to reach.
 
 Where components are many they know better: the model's variance of each class is multiplied by how much larger the
 components' variance is than the model's at the estimate, weighted by the number k of samples against a prior worth
 `_PRIOR` of them: ``(_PRIOR + (k - 1) ratio) / (_PRIOR + k - 1)``. Of the negatives those in the range count,
-k = n (b - a).
+k = n w.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
+from rocmax import _core
 from rocmax.metrics._interval import Law, bisect
 from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
-# Of 3, 8 and 20 the smallest kept the coverage of few positives and lost least with many.
-_PRIOR = 3.0
-_LOG_C = (-30.0, 30.0)  # on this side of an area of 1 - 1e-13 and beyond any that is not 0
+# Of 3, 10 and 30 for either use the one that lost least with few negatives in the range.
+_PRIOR = 10.0
+_EDGE = 12.0  # |a| beyond any area that is not 0 or 1
+_SLOPES = (0.2, 5.0)
+_KNOWN = 400  # negatives in the range from which on E is theta, as good as
+_LINE = 4096  # points that are enough for a line
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
-def model(c: F64, low: float, high: float) -> tuple[F64, F64, F64]:
-    """Theta, V10 and V01 of the curves with exponents `c`."""
+class _Values(NamedTuple):
+    """What the curves of one b, one a each, have."""
+
+    theta: F64
+    mean: F64  # of the estimate
+    v10: F64
+    v01: F64
+    skew10: F64  # the third central moment
+
+
+def slope(curve: _core.Curve, measure: Measure) -> float:
+    """Slope of the curve that is measured, between normal quantiles."""
+    _, pos, neg = curve.steps()
+    if measure.name.startswith("sensitivity"):  # the curve with its classes changed
+        pos, neg = neg[::-1], pos[::-1]
+    tpr, fpr = np.cumsum(pos) / pos.sum(), np.cumsum(neg) / neg.sum()
+    inner = np.flatnonzero((tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1))
+    inner = inner[:: 1 + len(inner) // _LINE]
+    if len(inner) < 2:
+        return 1.0
+    x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
+    x -= x.mean()
+    count, spread = min(pos.sum(), neg.sum()), x @ x
+    fitted = x @ y / spread if spread > 1e-12 else 1.0
+    return float(np.clip((_PRIOR + count * fitted) / (_PRIOR + count), *_SLOPES))
+
+
+def _quadrature(low: float, high: float) -> tuple[F64, F64]:
+    """Nodes and weights, denser at both ends."""
+    t = np.pi * (_NODES + 1) / 2
+    width = (high - low) / 2
+    return low + width * (1 - np.cos(t)), width * np.sin(t) * np.pi / 2 * _WEIGHTS
+
+
+def _reached(rate: float, n: int, u: F64) -> F64:
+    """B(x, u): the mean share of a step that has begun when the false positive rate is u, in steps of 1 / n."""
+    j = int(np.floor(n * rate + 1e-9))
+    below, up_to = (special.bdtr(k, n - 1, u) if k >= 0 else np.zeros_like(u) for k in (j - 1, j))
+    return np.asarray(below + (n * rate - j) * (up_to - below) if n * rate > j else below)
+
+
+def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Values]:
+    """Values of the curves with slopes `b`, as a function of their heights a."""
     width = high - low
+    x, weight = _quadrature(low, high)
+    ends = np.clip([low, high], 1e-300, 1 - 1e-16)
+    probits = special.ndtri(np.concatenate([x, ends]))
+    exact = n_neg * width <= _KNOWN and width < 1
+    if exact:
+        n = max(1, round(n_neg))
+        reach = [6 * np.sqrt(rate * (1 - rate) / n) + 12 / n for rate in (low, high)]
+        cuts = np.clip([low - reach[0], low, (low + high) / 2, high, high + reach[1]], 0.0, 1.0)
+        pieces = [_quadrature(*ends) for ends in pairwise(cuts) if ends[0] < ends[1]]
+        u, du = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        du = du * (_reached(high, n, u) - _reached(low, n, u)) / width
+        wide = special.ndtri(u)
 
-    def moment(p: F64) -> F64:
-        return np.asarray((high**p - low**p) / p)
+    def at(a: F64) -> _Values:
+        rates = special.ndtr(a[:, None] + b[:, None] * probits)
+        inside, first, last = rates[:, :-2], rates[:, -2] * (low > 0), np.where(high < 1, rates[:, -1], 1.0)
+        theta = inside @ weight / width
+        square, cube = (inside @ (weight * p * ((high - x) / width) ** (p - 1)) / width for p in (2, 3))
+        moments = [(low * first**p + inside**p @ weight + (1 - high) * last**p) / width**p for p in (1, 2)]
+        mean = special.ndtr(a[:, None] + b[:, None] * wide) @ du if exact else theta
+        v10, v01 = np.maximum(square - theta**2, 0.0), np.maximum(moments[1] - moments[0] ** 2, 0.0)
+        return _Values(theta, mean, v10, v01, cube - 3 * theta * square + 2 * theta**3)
 
-    theta = moment(c + 1) / width
-    won, height = low**c, high**c
-    # The integral of ((high - u) / width)^2 times the density c u^(c - 1).
-    inner = high**2 * (height - won) - c * (2 * high * moment(c + 1) - moment(c + 2))
-    v10 = won + inner / width**2 - theta**2
-    mean = low * won + moment(c + 1) + (1 - high) * height
-    square = low * won**2 + moment(2 * c + 1) + (1 - high) * height**2
-    return theta, np.maximum(v10, 0.0), np.maximum(square - mean**2, 0.0) / width**2
+    return at
 
 
 def score(
-    estimate: F64, pos: F64, neg: F64, sizes: tuple[float, float], measure: Measure, level: float
-) -> tuple[F64, F64, F64]:
-    """Variance at the estimate, and the ends: all theta with ``(theta - estimate)^2 <= z^2 V(theta)``.
+    estimate: F64, parts: tuple[F64, F64], slopes: F64, sizes: tuple[float, float], measure: Measure, level: float
+) -> tuple[F64, tuple[F64, F64]]:
+    """Variance at the estimate, and the ends: all theta with ``(E(theta) - estimate)^2 <= z^2 V(theta)``.
 
-    `pos` and `neg` are the components' variances over the sizes of the classes; those of a single sample are not read.
+    `parts` are the components' variances over the sizes of the classes, positives first; those of a single sample are
+    not read. `slopes` are b of the curve that is measured.
     """
     span = measure.most - measure.least
     share = np.clip((estimate - measure.least) / span, 0.0, 1.0)
-    parts = (pos, neg)
-    if measure.name.startswith("sensitivity"):  # the curve with its classes changed
+    if measure.name.startswith("sensitivity"):
         parts, sizes = parts[::-1], sizes[::-1]
-    low, high = measure.low, measure.high
-    start = np.full_like(share, _LOG_C[0]), np.full_like(share, _LOG_C[1])
-    log_c = bisect(*start, lambda u: model(np.exp(u), low, high)[0] > share)
-    at_estimate = model(np.exp(log_c), low, high)[1:]
-    known = sizes[0], max(1.0, sizes[1] * (high - low))
+    at = model(slopes, sizes[1], measure.low, measure.high)
+    bounds = np.full_like(share, -_EDGE), np.full_like(share, _EDGE)
+    known = sizes[0], max(1.0, sizes[1] * (measure.high - measure.low))
+    found = at(bisect(*bounds, lambda a: at(a).theta < share))
     ratios = [
         _ratio(part / span**2 * size, modelled, count)
-        for part, size, modelled, count in zip(parts, sizes, at_estimate, known, strict=True)
+        for part, size, modelled, count in zip(parts, sizes, (found.v10, found.v01), known, strict=True)
     ]
 
-    def variance(v10: F64, v01: F64) -> F64:
-        return np.asarray(ratios[0] * v10 / sizes[0] + ratios[1] * v01 / sizes[1])
+    def variance(values: _Values) -> F64:
+        return np.asarray(ratios[0] * values.v10 / sizes[0] + ratios[1] * values.v01 / sizes[1])
 
     z = float(Law().quantile(0.5 + level / 2))
 
-    def within(u: F64) -> NDArray[np.bool_]:
-        theta, v10, v01 = model(np.exp(u), low, high)
-        return np.asarray((theta - share) ** 2 <= z**2 * variance(v10, v01))
+    def within(side: float) -> Callable[[F64], NDArray[np.bool_]]:
+        def holds(a: F64) -> NDArray[np.bool_]:
+            values = at(a)
+            spread = variance(values)
+            skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2 / np.maximum(spread, 1e-300) ** 1.5
+            reach = z + np.clip(side * skew * (z**2 - 1) / 6, 0.0, z)
+            return np.asarray(side * (share - values.mean) <= reach * np.sqrt(spread))
 
-    # A larger exponent is a smaller area.
-    ends = [model(np.exp(bisect(log_c, outer, within)), low, high)[0] for outer in start[::-1]]
-    below = np.where(share <= 0, 0.0, np.minimum(ends[0], share))
-    above = np.where(share >= 1, 1.0, np.maximum(ends[1], share))
-    return span**2 * variance(*at_estimate), measure.least + span * below, measure.least + span * above
+        return holds
+
+    start = bisect(*bounds, lambda a: at(a).mean < share)
+    low, high = (at(bisect(start, outer, within(side))).theta for outer, side in zip(bounds, (1, -1), strict=True))
+    low = np.where(share <= 0, 0.0, np.minimum(low, share))
+    high = np.where(share >= 1, 1.0, np.maximum(high, share))
+    return span**2 * variance(found), (measure.least + span * low, measure.least + span * high)
 
 
 def _ratio(found: F64, modelled: F64, count: float) -> F64:
