@@ -138,9 +138,10 @@ def auc_inference(
         ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``, b the slope of the curve
         about there and R' that of the line; scores are taken to be continuous. It covers better than
         the bootstrap and the methods above wherever a class is small, and as well elsewhere.
-        "newcombe": the AUC's score interval, all A with ``(A - AUC)^2 <= z^2 V(A)``, ``V(A) = A(1-A)/(mn) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) +
-        A/(1+A)))`` [4]_: it needs no components, so that few positives or a perfect ranking do not
-        mislead it; real coverage of each is printed by ``benches/python/coverage_metrics.py``.
+        "newcombe": the AUC's score interval, all A with ``(A - AUC)^2 <= z^2 V(A)``,
+        ``V(A) = A(1-A)/(mn) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) + A/(1+A)))`` [4]_: it needs no
+        components, so that few positives or a perfect ranking do not mislead it; real coverage of
+        each is printed by ``benches/python/coverage_metrics.py``.
         "obuchowski": the variance of the area under a binormal curve [5]_, a least-squares line
         through the probits of the rates inside the unit square; for the AUC it is pROC's, which
         depends on the class that is called positive, so prefer the others.
