@@ -1,10 +1,10 @@
 """Partial AUC on false positive rates 0.02 to 0.05, on test thirds: logistic regression, full range, PartialAUCSVCCV.
 
 All three choose C on the training two thirds, by the same rows and the same measure; PartialAUCSVCCV chooses the
-surrogate too. The four sets of Narasimhan and Agarwal (2016), Table 4, hold out 30 % of the training rows, once or, of
-fewer than 50,000, three times, and choose by models of at most 50,000 of the rest; sets of more than 1,000 columns hold
-out 30 % once; the others choose by five folds, drawn up to four times on few rows. A set of few rows is split often,
-for the difference to be told from noise.
+surrogate too. The four sets of Narasimhan and Agarwal (2016), Table 4, and those of more than 1,000 columns hold out
+30 % of the training rows, once or, of fewer than 50,000, three times, and choose by models of at most 50,000 of the
+rest; the others choose by five folds, drawn up to four times on few rows. A set of few rows is split often, for the
+difference to be told from noise.
 
 Printed: means over the test thirds; the difference of "auto" from the better of the other two, with its standard error
 over the splits; and the best support vector machine of Table 4.
@@ -124,7 +124,7 @@ def preparation(X: Any) -> Any:
 def models(name: str, n_columns: int, y: np.ndarray, seed: int) -> list[Any]:
     """Return logistic regression, full-range training and the choice among surrogates, all by the same folds."""
     if name in PAPER or n_columns > 1000:
-        few = len(y) <= 50_000 and n_columns <= 1000
+        few = len(y) <= 50_000
         cv = StratifiedShuffleSplit(
             3 if few else 1, train_size=min(0.7, 50_000 / len(y)), test_size=0.3, random_state=seed
         )
