@@ -60,8 +60,8 @@ def logit(
     low, high = measure.least + span * low, measure.least + span * high
     if measure.name == "auc":
         unknown = ~inside | (min(sizes) < _FEW)
-        ends = newcombe(estimate, sizes, level)
-        low, high = np.where(unknown, ends, (low, high))
+        if unknown.any():
+            low, high = np.where(unknown, newcombe(estimate, sizes, level), (low, high))
     return low, high
 
 

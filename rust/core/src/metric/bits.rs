@@ -50,8 +50,8 @@ impl Bits {
         fast(Sums(words))
     }
 
-    /// The sum of the ranks of those scores that are not doubtful; or, if `counts` is not empty, zero, and each is counted
-    /// there by its rank, twice. The doubtful are appended to `doubtful`.
+    /// The sum of the ranks of those scores that are not doubtful; or, if `counts` is not empty, zero, and they are counted
+    /// there as [`super::ranks::Ranks`] are. The doubtful are appended to `doubtful`.
     pub(super) fn ask<S: Score, M: Monotone<S>>(
         &self,
         map: M,
@@ -210,7 +210,10 @@ impl<S: Score, M: Monotone<S>> pulp::NullaryFnOnce for Summed<'_, S, M> {
     }
 }
 
-/// The same, but the ranks are counted instead, twice each.
+/// What counts one score in [`super::ranks::Ranks`] that has as many of the table below as below or equal.
+const ONE: u64 = 1 | 1 << 32;
+
+/// The same, but the ranks are counted instead.
 struct Counted<'a, S, M> {
     ask: Ask<'a, S, M>,
     counts: &'a mut [u64],
@@ -224,7 +227,7 @@ impl<S: Score, M: Monotone<S>> pulp::NullaryFnOnce for Counted<'_, S, M> {
         let counts = self.counts;
         let n = self.ask.each(|certain, rank| {
             let count = &mut counts[(rank & certain) as usize];
-            *count = count.wrapping_add(certain & 2);
+            *count = count.wrapping_add(certain & ONE);
         });
         (0, n)
     }
@@ -279,7 +282,7 @@ mod tests {
             assert_eq!(certain.len() + n_doubtful, others.len());
             assert_eq!(sum, certain.iter().map(|&x| u128::from(below(x))).sum());
             for x in certain {
-                counts[below(x) as usize] -= 2;
+                counts[below(x) as usize] -= ONE;
                 assert!(!own.contains(&x));
             }
             assert!(counts.iter().all(|&count| count == 0));

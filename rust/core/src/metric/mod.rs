@@ -15,7 +15,6 @@ mod measure;
 mod permutation;
 mod placements;
 mod placer;
-mod ranker;
 mod ranks;
 mod replicate;
 mod scatter;

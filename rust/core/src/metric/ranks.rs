@@ -19,7 +19,7 @@ impl Found {
 /// How many scores find which ranks in a table.
 #[derive(Debug, Default)]
 pub(crate) struct Ranks {
-    /// By k, how many have k scores of the table below, plus how many have k below or equal.
+    /// By k, how many have k scores of the table below, and times 2^32 how many have k below or equal.
     pub(crate) counts: Vec<u64>,
     /// How many scores of the table tie with each, summed.
     pub(crate) ties: u128,
@@ -51,7 +51,8 @@ impl Ranks {
     /// both are counted among those that asked.
     pub(crate) fn sums(&self) -> (Found, [u128; 2]) {
         let (mut seen, mut total, mut squares, mut of_table) = (0u64, 0u128, 0u128, 0u128);
-        for (&count, k) in self.counts.iter().zip(0u64..) {
+        for (&counts, k) in self.counts.iter().zip(0u64..) {
+            let count = (counts & u64::from(u32::MAX)).wrapping_add(counts >> 32);
             // What the k-th score of the table is above, counted twice, follows with the ranks up to k.
             of_table = of_table.wrapping_add(u128::from(seen) * u128::from(seen));
             seen = seen.wrapping_add(count);
@@ -61,5 +62,23 @@ impl Ranks {
         let found = Found { below: (total - self.ties) / 2, up_to: (total + self.ties) / 2 };
         // (below + up_to)^2 is twice the sum of both squares, less the square of their difference.
         (found, [2 * squares - self.squared_ties, of_table])
+    }
+
+    /// For every score of the table, the lowest first, how many of those that asked are below it, and below it or tied.
+    pub(crate) fn of_table(&self) -> impl Iterator<Item = [u32; 2]> {
+        let seen = self.counts[..self.counts.len() - 1].iter().scan(0u64, |seen, counts| {
+            *seen = seen.wrapping_add(*counts);
+            Some(*seen)
+        });
+        seen.map(|seen| [(seen >> 32) as u32, seen as u32])
+    }
+
+    /// For every score that asked, the lowest first, how many of the table are below it, and below it or tied.
+    pub(crate) fn of_asking(&self) -> impl Iterator<Item = [u32; 2]> {
+        let each = |half: u32| {
+            let counts = self.counts.iter().zip(0u32..);
+            counts.flat_map(move |(counts, k)| std::iter::repeat_n(k, (counts >> half) as u32 as usize))
+        };
+        each(0).zip(each(32)).map(|(below, up_to)| [below, up_to])
     }
 }

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::curve::{Curve, Normalize, Step};
+use super::counts::Counting;
+use super::curve::{Curve, Normalize, Step, first_non_finite};
 use super::labels::Labels;
 use super::measure::Measure;
-use super::ranker::negatives_below;
+use super::scatter::Scattered;
 use super::score::Score;
 use crate::order::fast;
-use crate::{Ctx, Error, Problem, RateRange, Result};
+use crate::{Ctx, Error, RateRange, Result};
 
 /// How often each positive and each negative is repeated, by descending score.
 pub(crate) type Counts<'a> = [&'a [u8]; 2];
@@ -59,11 +60,11 @@ pub(crate) fn nameless<S: Score>(
         _ => return Ok(None),
     };
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
-    let problem = Problem::new(labels.positives(0, labels.n_samples()))?;
-    let wide: Vec<f64> = scores.iter().map(|&s| s.into()).collect();
-    let below = negatives_below(&problem, &wide, ctx)?;
-    let n_neg = problem.n_neg() as u32;
-    let above = below[..problem.n_pos()].iter().rev().map(|&[up_to, below]| [n_neg - up_to, n_neg - below]).collect();
+    let mut buffers = Counting::default();
+    let split = Scattered::split(labels, scores, &mut buffers, ctx)?.ok_or_else(|| first_non_finite(scores))?;
+    let n_neg = labels.n_neg() as u32;
+    let below = split.negatives_below(ctx)?.into_iter().rev();
+    let above = below.map(|[below, up_to]| [n_neg - up_to, n_neg - below]).collect();
     Ok(Some(Walk::Area(Area { above, range, normalize })))
 }
 

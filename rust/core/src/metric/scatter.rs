@@ -56,7 +56,10 @@ impl Buckets {
     }
 }
 
-/// The scores of every [`CHUNK`], by bucket and class.
+/// The classes of a bucket, in parts.
+type Classes<'a, S> = [Vec<&'a [S]>; 2];
+
+/// The scores of every chunk, by bucket and class.
 pub(super) struct Scattered<'a, S> {
     pub(super) chunks: Vec<Chunk<'a, S>>,
     pub(super) workers: &'a mut Vec<Worker<S>>,
@@ -163,26 +166,42 @@ impl<'a, S: Score> Scattered<'a, S> {
 
     /// Counts all pairs.
     pub(super) fn count(self, wanted: Wanted, ctx: &Ctx<'_>) -> Result<PairCounts> {
+        let counts =
+            self.each(|worker, classes, sizes, below| worker.count(classes, sizes, wanted).above(sizes, below), ctx)?;
+        let mut total = PairCounts::default();
+        counts.into_iter().for_each(|counts| total.add(counts));
+        Ok(total)
+    }
+
+    /// For each positive, the lowest first, how many negatives are below it, and how many below it or tied.
+    pub(super) fn negatives_below(self, ctx: &Ctx<'_>) -> Result<Vec<[u32; 2]>> {
+        let of_bucket = |worker: &mut Worker<S>, classes: Classes<'_, S>, sizes, below: [u64; 2]| {
+            worker.negatives_below(classes, sizes, below[1] as u32)
+        };
+        Ok(self.each(of_bucket, ctx)?.concat())
+    }
+
+    /// Calls `f` with the classes of every bucket in parts, their sizes, and those of the buckets below; what it returns.
+    fn each<T: Send>(
+        self,
+        f: impl Fn(&mut Worker<S>, Classes<'_, S>, [usize; 2], [u64; 2]) -> T + Sync + Send,
+        ctx: &Ctx<'_>,
+    ) -> Result<Vec<T>> {
         let below = self.below();
         let Self { chunks, workers, n_buckets } = self;
         let share = n_buckets.div_ceil(SHARES * ctx.n_threads());
         workers.resize_with(usize::max(n_buckets.div_ceil(share), workers.len()), Worker::default);
         let shares = (0..n_buckets).step_by(share).zip(workers.iter_mut());
-        let counts = ctx.map(shares.collect(), |(first, worker)| {
-            let mut total = PairCounts::default();
-            for (bucket, &below) in below.iter().enumerate().skip(first).take(share) {
+        let found = ctx.map(shares.collect(), |(first, worker)| {
+            let one = |(bucket, &below): (usize, &[u64; 2])| {
                 ctx.check()?;
                 let classes = [0, 1].map(|class| chunks.iter().map(|chunk| chunk.class(bucket, class)).collect());
                 let sizes = classes.each_ref().map(|parts: &Vec<&[S]>| parts.iter().map(|part| part.len()).sum());
-                total.add(worker.count(classes, sizes, wanted).above(sizes, below));
-            }
-            Ok(total)
+                Ok(f(worker, classes, sizes, below))
+            };
+            below.iter().enumerate().skip(first).take(share).map(one).collect::<Result<Vec<T>>>()
         })?;
-        let mut total = PairCounts::default();
-        for counts in counts {
-            total.add(counts?);
-        }
-        Ok(total)
+        Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 }
 

@@ -82,8 +82,8 @@ impl<S> Front<S> for Positive<'_> {
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn four(&self, _: pulp::x86::V3, k: usize, _: [S; 4]) -> usize {
-        let Some(positive) = self.0[k..].first_chunk::<4>() else { return 0 };
-        (u32::from_le_bytes(positive.map(u8::from)).wrapping_mul(0x0102_0408) >> 24) as usize & 15
+        (u32::from_le_bytes(self.0.as_chunks::<4>().0[k / 4].map(u8::from)).wrapping_mul(0x0102_0408) >> 24) as usize
+            & 15
     }
 }
 
@@ -152,13 +152,11 @@ impl<S: Score, F: Front<S>> pulp::NullaryFnOnce for ByFour<'_, S, F> {
         let mut done = 0usize;
         for four in scores.as_chunks::<4>().0 {
             // The copies must not meet, for each holds scores that belong to the other.
-            if end.wrapping_sub(start) < 8 {
-                break;
-            }
+            let Some(free) = to.get_mut(start..end).filter(|free| free.len() >= 8) else { break };
             let first = front.four(simd, done, *four);
             let four = S::arrange(simd, *four, first);
-            to[start..start.wrapping_add(4)].copy_from_slice(&four);
-            to[end.wrapping_sub(4)..end].copy_from_slice(&four);
+            free.first_chunk_mut().into_iter().for_each(|free| *free = four);
+            free.last_chunk_mut().into_iter().for_each(|free| *free = four);
             let n_first = first.count_ones() as usize;
             start = start.wrapping_add(n_first);
             end = end.wrapping_sub(4).wrapping_add(n_first);

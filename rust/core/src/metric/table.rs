@@ -116,7 +116,7 @@ impl<S: Score, M: Monotone<S>> Table<S, M> {
             let (counts, below) = (counts.as_mut_slice(), &mut below);
             let add = move |(ties, squares): (u64, u128), rank: [u32; 2], weight: u64| {
                 let below = below();
-                for at in rank {
+                for (at, weight) in rank.into_iter().zip([weight, weight << 32]) {
                     let count = &mut counts[below.wrapping_add(at) as usize];
                     *count = count.wrapping_add(weight);
                 }

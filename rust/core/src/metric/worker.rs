@@ -70,6 +70,21 @@ impl<S: Score> Worker<S> {
         PairCounts::of_found(asking, sizes, found, squares)
     }
 
+    /// For each positive of a bucket, the lowest first, how many negatives are below it, and below it or tied; `above` of
+    /// them are in the buckets below.
+    pub(super) fn negatives_below(&mut self, classes: [Vec<&[S]>; 2], sizes: [usize; 2], above: u32) -> Vec<[u32; 2]> {
+        if sizes[0] == 0 || sizes[1] == 0 {
+            return vec![[above; 2]; sizes[0]];
+        }
+        self.count(classes, sizes, Wanted::Squares);
+        let all = |below: [u32; 2]| below.map(|below| below.wrapping_add(above));
+        if sizes[0] < sizes[1] {
+            self.ranks.of_table().map(all).collect()
+        } else {
+            self.ranks.of_asking().map(all).collect()
+        }
+    }
+
     /// What the scores of the second parts find among the `len` of the first; `None` if many of these share their cells.
     fn ask_bits<M: Monotone<S>>(
         &mut self,
