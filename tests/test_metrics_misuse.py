@@ -98,3 +98,31 @@ def test_a_difference_without_variance_is_said():
     with pytest.warns(UserWarning, match="the difference of 1 has a variance of 0"):
         found = metrics.compare_auc([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0])
     assert found.pvalue == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.auc_inference([], []), "y_true is empty"),
+        (lambda: metrics.auc_inference([1, 1], [1.0, 2.0], metric="partial_auc", fpr_range=(0, 0.1)), "one class only"),
+        (
+            lambda: metrics.auc_inference([0, 1, 0, 1], [-1e308, 1e308, 0, 1], metric="scored_auc"),
+            "too large for a var",
+        ),
+        (
+            lambda: metrics.compare_auc([0, 1, 0, 1], [-1e308, 1e308, 0, 1], [1, 2, 3, 4], metric="scored_auc"),
+            "too large for a variance",
+        ),
+        (lambda: metrics.sroc_curve([0, 1, 0], [-1e308, 1e308, 3]), "y_score must differ by less than 1.8e308"),
+        (lambda: metrics.sroc_curve([0, 1, 0], [-1e308, 1e308, 3], n_points=3), "y_score must differ by less than"),
+        (lambda: metrics.ROCAccumulator().update([None, 1, True], [1, 2, 3]), "y_true mixes types"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")
+def test_numbers_beyond_and_nothing_at_all_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_pooled_bins_of_one_class_have_no_error():
+    assert metrics.ROCAccumulator(max_bins=2).update([1, 1, 1], [1, 2, 3]).error_bound == 0.0

@@ -71,7 +71,7 @@ class ROCAccumulator:
         """The most that the AUC can be off."""
         low, high, pos, neg = self._bins
         wide = low < high
-        if not wide.any():
+        if not (wide.any() and pos.any() and neg.any()):
             return 0.0
         return float(0.5 * (pos[wide] @ neg[wide]) / (pos.sum() * neg.sum()))
 
@@ -228,9 +228,12 @@ class ROCAccumulator:
             return np.asarray(y == self.pos_label)
         if y.dtype == bool:
             return y
-        found = set(np.unique(y).tolist())
-        if not any(found <= pair for pair in _PAIRS):
-            raise ValueError(f"y_true must be 0/1 or -1/1, got {sorted(found)[:5]}; give pos_label")
+        try:
+            found = np.unique(y).tolist()
+        except TypeError:
+            raise ValueError("y_true mixes types that cannot be ordered; give pos_label") from None
+        if not any(set(found) <= pair for pair in _PAIRS):
+            raise ValueError(f"y_true must be 0/1 or -1/1, got {found[:5]}; give pos_label")
         return np.asarray(y == 1)
 
     def _take(self, bins: F64, shift: int) -> None:

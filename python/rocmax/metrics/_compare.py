@@ -17,6 +17,7 @@ from rocmax.metrics._interval import Law
 from rocmax.metrics._measure import (
     Measure,
     check_level,
+    check_variance,
     parse_measure,
     point_estimates,
     positives,
@@ -313,6 +314,7 @@ def difference_test(
     level: float,
 ) -> AUCComparison:
     """Test the difference of two estimates; its interval is that of `differences` if there are any."""
+    check_variance(covariance)
     difference = float(estimate[0] - estimate[1])
     variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
     # Rounding leaves about this much of two equal variances.

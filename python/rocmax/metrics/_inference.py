@@ -18,6 +18,7 @@ from rocmax.metrics._components import moments, parts_of, variance_parts
 from rocmax.metrics._measure import (
     Measure,
     check_level,
+    check_variance,
     parse_measure,
     point_estimates,
     totals,
@@ -219,14 +220,21 @@ def auc_inference(
     level = check_level(confidence_level)
     if in_parts:
         held = from_dask(y_true, y_score, sample_weight, pos_label)
-        found: AUCInference = held.result(metric=metric, method=method, confidence_level=level, **what)
-        return found
+        of_parts: AUCInference = held.result(metric=metric, method=method, confidence_level=level, **what)
+        return of_parts
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-    if weight_kind == "frequency":
-        warn_of_few(method, measure, totals(data))
     if method == "bootstrap":
         values = replicate(data, measure, stratified, n_resamples, random_state)
-        return _bootstrapped(data, measure, values, bootstrap_interval, level)
+        found = _bootstrapped(data, measure, values, bootstrap_interval, level)
+    else:
+        found = _computed(data, measure, method, level, weight_kind, groups)
+    if weight_kind == "frequency":
+        warn_of_few(method, measure, (found.n_pos, found.n_neg))
+    return found
+
+
+def _computed(data: Sample, measure: Measure, method: str, level: float, weight_kind: str, groups: Any) -> AUCInference:
+    """Variance and interval without the bootstrap."""
     if method == "newcombe":
         return newcombe(data.many, point_estimates(data, measure), totals(data), level)
     if method == "obuchowski":
@@ -244,7 +252,7 @@ def auc_inference(
         columns = (data._replace(score=plain(column)) for column in (data.score.T if data.many else [data.score]))
         curves = (call(_core.Curve, column, data.threads) for column in columns)
         return by_score(data.many, curves, totals(data), measure, level)
-    if method == "logit-delong" and metric == "auc" and data.weight is None and 1 in totals(data):
+    if method == "logit-delong" and measure.name == "auc" and data.weight is None and 1 in totals(data):
         return newcombe(data.many, point_estimates(data, measure), totals(data), level)
     estimate, pos, neg, (n_pos, n_neg) = variance_parts(data, measure, weight_kind, groups)
     return analytic(data.many, estimate, (pos, neg), (n_pos, n_neg), measure, method, level)
@@ -331,6 +339,7 @@ def result(
     level: float,
 ) -> AUCInference:
     """Put together what is known; single models get plain numbers."""
+    check_variance(variance)
     if (ends[0] >= ends[1]).any():
         warnings.warn(
             "an interval has no width: nothing varies in these samples, as after a ranking without an error;"

@@ -105,6 +105,14 @@ def require_two(n_pos: float, n_neg: float) -> None:
             )
 
 
+def check_variance(variance: F64) -> None:
+    """Check that scores have not been too large for their squares."""
+    if not np.isfinite(variance).all():
+        raise ValueError(
+            "the scores are too large for a variance: their squares overflow; divide them all by one number"
+        )
+
+
 def point_estimates(data: Sample, measure: Measure) -> F64:
     """Values of the measure, of shape (n_models,)."""
     return np.atleast_1d(call(_core.measure, data, *measure.key, data.threads))

@@ -175,7 +175,9 @@ def sroc_curve(
         raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
     curve = call(_core.Curve, data, data.threads)
     scores, pos, neg = curve.steps()
-    highest, lowest = scores[pos > 0][0], scores[neg > 0][-1]
+    highest, lowest = float(scores[pos > 0][0]), float(scores[neg > 0][-1])
+    if not np.isfinite(highest - lowest):
+        raise ValueError(f"y_score must differ by less than 1.8e308, got {lowest} and {highest}; scale the scores")
     if n_points is not None:
         margins = np.linspace(0.0, max(highest - lowest, 0.0), n_points)
         return margins, np.array([curve.measure("margin", float(tau), 1.0) for tau in margins])
