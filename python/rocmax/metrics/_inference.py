@@ -138,7 +138,8 @@ def auc_inference(
         the rates that at ``q = (floor(n f) + 1) / (n + 1)`` have an r with
         ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``, b the slope of the curve
         about there and R' that of the line; scores are taken to be continuous. It covers better than
-        the bootstrap and the methods above wherever a class is small, and as well elsewhere.
+        the bootstrap and the methods above wherever a class is small, and as well elsewhere; of a
+        threshold that two or three samples set, 78 to 88 %.
         "newcombe": the AUC's score interval, all A with ``(A - AUC)^2 <= z^2 V(A)``,
         ``V(A) = A(1-A)/(mn) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) + A/(1+A)))`` [4]_: it needs no
         components, so that few positives or a perfect ranking do not mislead it; real coverage of
