@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -113,3 +114,10 @@ def test_bad_parameters_are_named():
         PartialAUCSVC(kernel="rfb").fit(X, y)
     with pytest.raises(ValueError, match=r"structure must be .*got -1"):
         PartialAUCSVC(structure=-1).fit(X, y)
+
+
+def test_features_that_drown_the_tolerance_end_with_a_warning():
+    X, y = np.random.default_rng(0).standard_normal((5, 30)), np.array([0, 1, 1, 0, 1])
+    X[:, 0] *= 1e12
+    with pytest.warns(ConvergenceWarning, match="Solver terminated early"):
+        TwoNormSVC(C=1e-8, kernel="linear").fit(X, y)

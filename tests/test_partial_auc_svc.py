@@ -312,3 +312,23 @@ def test_features_too_large_to_square_are_refused(surrogate):
     X, y = np.random.default_rng(0).standard_normal((60, 3)), np.arange(60) % 5 == 0
     with pytest.raises(ValueError, match=r"must be finite: scale the features.* got (inf|NaN)"):
         PartialAUCSVC((0.0, 0.3), surrogate=surrogate).fit(1e160 * X, y)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.02, 0.05), (0.9, 1.0)])
+@pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
+@pytest.mark.filterwarnings("ignore")
+def test_extreme_scales_and_few_samples_end_with_a_model_or_an_error_that_says_what_to_do(fpr_range, surrogate):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 25))
+        y = np.arange(n) < max(1, n // 4)
+        X = rng.standard_normal((n, int(rng.integers(1, 40))))
+        X = (X + 1e8) if seed % 3 == 0 else X * 10.0 ** (150 if seed % 3 == 1 else -150)
+        weight = [None, rng.random(n), 10.0 ** rng.integers(-6, 7, n), 1e-100 * rng.random(n)][seed % 4]
+        model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=10.0 ** rng.integers(-3, 5), max_iter=100)
+        try:
+            model.fit(X, y, weight)
+        except ValueError as refused:
+            assert "scale" in str(refused), refused
+        else:
+            assert np.isfinite(model.decision_function(X)).all() and np.isfinite(model.objective_)

@@ -390,3 +390,10 @@ def test_samples_that_are_all_equal_tie(value):
         model = AUCRLSCV([1e-3, 1.0], kernel=kernel, gamma=1.0).fit(X, y)
         np.testing.assert_array_equal(model.cv_auc_, 0.5)
         assert np.ptp(model.decision_function(X)) == 0.0
+
+
+@pytest.mark.parametrize("cv", ["leave-pair-out", "leave-one-out", 3])
+def test_features_too_small_to_square_are_refused(cv):
+    X, y = sample()
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="scale the features"):
+        RLSCV(5, cv=cv).fit(1e-156 * X, y)

@@ -16,7 +16,7 @@ from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, choose_threshold
 from rocmax.solvers._rls import fit_kernel, fit_linear, is_sparse, laplacian, targets
 from rocmax.solvers._rls_cg import fit_products
-from rocmax.solvers._rls_held_out import Features, KernelFeatures, LinearFeatures
+from rocmax.solvers._rls_features import Features, KernelFeatures, LinearFeatures
 from rocmax.solvers._rls_stored import is_stored
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}

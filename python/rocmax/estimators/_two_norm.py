@@ -11,6 +11,9 @@ from rocmax._typing import F64
 from rocmax._validation import check_features, check_positive
 from rocmax.estimators._kernel_base import KernelRanker
 
+# libsvm's own limit, which scikit-learn takes off: where rounding drowns `tol` it never ends.
+_MAX_ITER = 10_000_000
+
 
 class TwoNormSVC(KernelRanker):
     """Support vector machine with squared slacks, which has a training AUC of 1 in a space of its own.
@@ -111,7 +114,7 @@ class TwoNormSVC(KernelRanker):
         n = len(gram)
         gram[np.diag_indices(n)] += 1.0 / (2.0 * C)
         # al_i = 2 C xi_i, and the objective at zero, C N, bounds every xi_i^2 by N: a box that is never reached.
-        svc = SVC(C=4.0 * C * np.sqrt(n), kernel="precomputed", tol=tol).fit(gram, positive)
+        svc = SVC(C=4.0 * C * np.sqrt(n), kernel="precomputed", tol=tol, max_iter=_MAX_ITER).fit(gram, positive)
         coefs = np.zeros(n)
         coefs[svc.support_] = svc.dual_coef_[0]
         self.dual_coef_ = coefs[None]

@@ -68,7 +68,7 @@ class Candidates:
         front = [c for c in self._front if c.objective < objective or c.partial_auc > partial_auc]
         front = sorted([*front, new], key=lambda c: c.objective)
         # The bound never exceeds the lowest objective, so what is further off than tol can never be certified.
-        self._front = [c for c in front if c.objective * (1.0 - self._tol) <= front[0].objective]
+        self._front = [c for c in front if c.objective - front[0].objective <= self._tol * abs(c.objective)]
 
     def select(self, bound: float) -> Candidate:
         """Return the certified model with the best training partial AUC, or else the one of lowest objective."""

@@ -207,8 +207,8 @@ def minimise_convex(
             newton.refused()
             ray = Ray(objective, best, vector)
             slope = ray.slope(0.0, _product(design, subgradient, ray.direction))
-        if slope >= 0:
-            break  # the model's minimiser is the best point, to the last digit
+        if slope >= 0 or ray.curvature <= 0:
+            break  # the model's minimiser is the best point, to the last digit or to the smallest number
         here = Point(0.0, value, slope)
 
         def keep(point: Point, ray: Ray = ray) -> None:
