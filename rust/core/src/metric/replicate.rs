@@ -275,7 +275,7 @@ mod tests {
                 measures.extend([Measure::Partial, Measure::PartialTpr].map(|of| of(range(low, high), normalize)));
             }
         }
-        for (n, levels) in [(4, 2.0), (9, 3.0), (40, 4.0), (40, 1e9), (300, 20.0), (300, 1e9)] {
+        for (n, levels) in [(4, 2.0), (9, 3.0), (40, 4.0), (40, 1e9), (300, 20.0), (300, 1e9), (3000, 1e5)] {
             let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.4 }).collect();
             let scores: Vec<f64> =
                 labels.iter().map(|&p| ((next() + 0.3 * f64::from(u8::from(p))) * levels).floor() / levels).collect();
