@@ -126,3 +126,32 @@ def test_numbers_beyond_and_nothing_at_all_are_named(call, message):
 
 def test_pooled_bins_of_one_class_have_no_error():
     assert metrics.ROCAccumulator(max_bins=2).update([1, 1, 1], [1, 2, 3]).error_bound == 0.0
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([2**60, 2**60 + 1], r"y_score holds 1152921504606846977, beyond the integers .*; pass ranks instead"),
+        ([2**70, 2**70 + 1], "y_score holds 1180591620717411303425, beyond the integers"),
+        (np.array([2**60, 2.5], dtype=object), "y_score holds 1152921504606846976, beyond"),
+        (np.array([1, 1 + np.finfo(np.longdouble).eps], dtype=np.longdouble), "that float64 does not tell apart"),
+    ],
+)
+def test_scores_that_float64_would_tie_are_refused(scores, message):
+    if isinstance(scores, np.ndarray) and scores.dtype.itemsize == 8 and scores.dtype != object:
+        pytest.skip("long double is float64 here")
+    with pytest.raises(ValueError, match=message):
+        metrics.partial_auc_score([0, 1], scores)
+    with pytest.raises(ValueError, match=r"sample_weight holds .*; scale them"):
+        metrics.partial_auc_score([0, 1], [1, 2], sample_weight=[2**60, 1])
+    assert metrics.partial_auc_score([0, 1], np.array([0.1, 0.3], dtype=np.longdouble)) == 1.0
+    assert metrics.partial_auc_score([0, 1], np.array([1, 2**53], dtype=object)) == 1.0
+
+
+def test_dask_input_is_checked_as_arrays_are():
+    da = pytest.importorskip("dask.array")
+    y, s = da.from_array(Y, chunks=10), da.from_array(S, chunks=10)
+    with pytest.raises(ValueError, match="whole numbers with method='ranked'"):
+        metrics.partial_auc_score(y, s, method="ranked", sample_weight=da.full(30, 0.5, chunks=10))
+    with pytest.raises(ValueError, match=r"max_fpr must be a number in \(0, 1\], got 2"):
+        metrics.roc_auc_score(y, s, max_fpr=2)

@@ -41,6 +41,8 @@ class ROCAccumulator:
     ----------
     n_bins : int
         Bins that are held.
+    masses : ndarray of shape (2, n_bins)
+        Weights of the positives and of the negatives in every bin.
     error_bound : float
         The most that the AUC can be off; 0 while no bin holds two scores.
 
@@ -65,6 +67,11 @@ class ROCAccumulator:
     def n_bins(self) -> int:
         """Number of bins that are held."""
         return int(self._bins.shape[1])
+
+    @property
+    def masses(self) -> F64:
+        """Weights of the positives and of the negatives in every bin."""
+        return self._bins[2:]
 
     @property
     def error_bound(self) -> float:
@@ -183,7 +190,8 @@ class ROCAccumulator:
         Raises
         ------
         ValueError
-            If there are fewer than two samples of either class.
+            If there are fewer than two samples of either class (but for "newcombe" and "score"), or
+            options do not go together.
         """
         measure = parse_measure(
             metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr

@@ -15,6 +15,8 @@ from scipy import special
 from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
+_CLOSE = 4e-15  # to the ends of intervals
+
 # Below this size of a class the variance of its components says too little: see `logit`.
 _FEW = 5
 
@@ -99,7 +101,7 @@ def wilson(k: float, n: float, z: float) -> tuple[float, float]:
 
 def bisect(inner: F64, outer: F64, holds: Callable[[F64], NDArray[np.bool_]]) -> F64:
     """Points between `inner`, where it `holds`, and `outer`, beyond which it does not."""
-    for _ in range(60):
+    while np.abs(outer - inner).max() > _CLOSE:
         middle = (inner + outer) / 2
         kept = holds(middle)
         inner, outer = np.where(kept, middle, inner), np.where(kept, outer, middle)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
-from rocmax.metrics._validation import call, choice, explain, from_dask, is_dask, number, rate_range, sample
+from rocmax.metrics._validation import F64, call, choice, explain, from_dask, is_dask, number, rate_range, sample
 
 _NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
 
@@ -110,12 +110,20 @@ def partial_auc_score(
             )
         name = "ranked"
     if is_dask(y_true, y_score):
-        return from_dask(y_true, y_score, sample_weight, pos_label).measure(name, low, high)
+        held = from_dask(y_true, y_score, sample_weight, pos_label)
+        if name == "ranked":
+            _require_whole(held.masses)
+        return held.measure(name, low, high)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if name == "ranked" and data.weight is not None and (data.weight != np.rint(data.weight)).any():
         explain(data)
-        raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
+        _require_whole(data.weight)
     return call(_core.measure, data, name, low, high, data.threads)
+
+
+def _require_whole(weight: F64) -> None:
+    if (weight != np.rint(weight)).any():
+        raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
 
 
 def tpr_at_fpr_score(

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from rocmax import _core
 from rocmax._threads import n_threads
-from rocmax.metrics._validation import F64, WHOLE, from_dask, is_dask, plain, scores
+from rocmax.metrics._validation import F64, WHOLE, from_dask, is_dask, number, plain, scores
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -94,6 +94,8 @@ def roc_auc_score(
         except (TypeError, ValueError):
             pass  # ragged, not two classes, or not finite: the long way says what is wrong
     if is_dask(y_true, y_score):
+        if max_fpr is not None:
+            number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
         name, high = ("auc", 1.0) if max_fpr in (None, 1) else ("partial-mcclish", max_fpr)
         return from_dask(y_true, y_score, sample_weight).measure(name, 0.0, high)
     try:

@@ -192,13 +192,24 @@ def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
         converted = values.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}") from None
-    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
-        largest = max(abs(int(values.min())), abs(int(values.max())))
-        if largest > WHOLE:
-            raise ValueError(
-                f"{name} holds {largest}, beyond the integers that float64 tells apart (2**53); pass ranks instead"
-            )
+    instead = "scale them" if name == "sample_weight" else "pass ranks instead"
+    largest = _largest_integer(values, converted)
+    if largest > WHOLE:
+        raise ValueError(f"{name} holds {largest}, beyond the integers that float64 tells apart (2**53); {instead}")
+    finer = values.dtype.kind == "f" and values.dtype.itemsize > 8
+    if finer and (converted != values).any() and len(np.unique(converted)) < len(np.unique(values)):
+        raise ValueError(f"{name} holds values of dtype {values.dtype} that float64 does not tell apart; {instead}")
     return converted
+
+
+def _largest_integer(values: NDArray[Any], converted: F64) -> int:
+    """Return the largest of the integers, without its sign; 0 if there are none or all are small."""
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+        return max(abs(int(values.min())), abs(int(values.max())))
+    if values.dtype == object:
+        beyond = values[np.abs(converted) >= WHOLE]
+        return max((abs(int(x)) for x in beyond if isinstance(x, (int, np.integer))), default=0)
+    return 0
 
 
 def _classes(y: NDArray[Any], name: str) -> NDArray[Any]:
