@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocmax._threads import n_threads
 from rocmax._typing import F64
@@ -35,7 +36,7 @@ class PartialAUCPath:
     objectives: F64
     dual_gaps: F64
     partial_aucs: F64
-    n_iters: F64
+    n_iters: NDArray[np.int64]
 
 
 def check_Cs(Cs: Any) -> list[float]:
@@ -104,9 +105,10 @@ def partial_auc_path(
     # Results hold scores, models of the path their vectors alone.
     coefs, numbers = zip(
         *(
-            (result.model.vector, (result.objective, result.gap, result.partial_auc, float(result.n_iter)))
+            (result.model.vector, (result.objective, result.gap, result.partial_auc, result.n_iter))
             for result in training.path(surrogate, ascending, tol=tol, max_iter=max_iter)
         ),
         strict=True,
     )
-    return PartialAUCPath(np.array(ascending), np.array(coefs), *np.array(numbers).T.copy())
+    objectives, gaps, partial_aucs, n_iters = map(np.array, zip(*numbers, strict=True))
+    return PartialAUCPath(np.array(ascending), np.array(coefs), objectives, gaps, partial_aucs, n_iters)
