@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference_risks as reference
 from rocmax import PartialAUCSVC
+from rocmax.estimators import _training
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics import tpr_at_fpr_score
 
@@ -332,3 +333,25 @@ def test_extreme_scales_and_few_samples_end_with_a_model_or_an_error_that_says_w
             assert "scale" in str(refused), refused
         else:
             assert np.isfinite(model.decision_function(X)).all() and np.isfinite(model.objective_)
+
+
+@pytest.mark.parametrize("surrogate", ["hinge", "ramp"])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_rows_begin_at_what_a_sample_gives(surrogate, storage, weighted, monkeypatch):
+    rng = np.random.default_rng(5)
+    y = np.repeat([1, 0], [400, 3600])
+    X = rng.normal(size=(4000, 5)) + np.outer(y, [2.0, 1.0, 0.0, 0.0, 0.0])
+    weight = rng.integers(0, 3, len(y)).astype(float) if weighted else None
+    model = PartialAUCSVC((0.02, 0.2), surrogate=surrogate, C=10.0)
+    expected = model.fit(storage(X), y, weight).objective_
+    monkeypatch.setattr(_training, "_ROWS", (100, 500))
+    monkeypatch.setattr(_training, "_ROWS_A_FEATURE", 20)
+    sizes = []
+    fit = _training.Training.fit
+    monkeypatch.setattr(
+        _training.Training, "fit", lambda self, *a, **k: sizes.append(len(self._labels)) or fit(self, *a, **k)
+    )
+    assert model.fit(storage(X), y, weight).objective_ == pytest.approx(expected, rel=5e-3)
+    assert model.dual_gap_ <= model.tol
+    assert sizes[0] == 4000 and sizes[1:] == [500]

@@ -12,7 +12,8 @@ import reference_risks as reference
 from rocmax import _core
 from rocmax.designs import as_design
 from rocmax.risks import Naive, Ramp, Tight
-from rocmax.solvers import Model, minimise_convex, minimise_difference
+from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_difference
+from rocmax.solvers._descent import descend
 from rocmax.solvers._simplex_qp import minimise_on_simplex
 
 CASES = Path(__file__).parent / "cases"
@@ -85,14 +86,47 @@ def test_the_ramp_falls_and_its_majorant_is_certified(fpr_range, C):
     def objective(model):
         return 0.5 * model.vector @ model.vector + C * reference.ramp(y, X @ model.vector, fpr_range)
 
-    found = minimise_difference(Ramp(fpr_range).bind(problem, 1), design, C, tol=1e-4, max_iter=3000, start=start)
+    ramp = Ramp(fpr_range).bind(problem, 1)
+    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=3000, start=start, left=3.0)
     assert found.gap <= 1e-4
     assert found.objective == pytest.approx(objective(found.model), rel=1e-9)
     assert found.objective <= objective(start)
-    again = minimise_difference(
-        Ramp(fpr_range).bind(problem, 1), design, C, tol=1e-4, max_iter=3000, start=found.lowest
-    )
+    again = minimise_difference(ramp, design, C, tol=1e-4, max_iter=3000, start=found.lowest, left=0.01)
     assert again.lowest_objective <= objective(found.lowest) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.05, 0.3), (0.0, 1.0)])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_newton_steps_take_the_ramp_down_and_leave_true_cuts(fpr_range, C):
+    X, y = overlapping(np.random.default_rng(2), n=400)
+    ramp, design = Ramp(fpr_range).bind(_core.Problem(y == 1), 1), as_design(X)
+    bundle, start = Bundle(design), Model.of(np.ones(design.dim), design)
+
+    def objective(vector):
+        return 0.5 * vector @ vector + C * reference.ramp(y, X @ vector, fpr_range)
+
+    model, history = descend(ramp, design, C, tol=1e-3, max_iter=50, start=start, left=3.0, bundle=bundle)
+    values = [progress.objective for progress in history]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] == pytest.approx(objective(model.vector), rel=1e-9)
+    assert values[-1] < 0.99 * objective(start.vector)
+    partial_auc = reference.ranked_partial_auc(y, X @ model.vector, fpr_range)
+    assert history[-1].partial_auc == pytest.approx(partial_auc, abs=1e-12)
+    # The least of the model of all cuts is a lower bound of the convex part, wherever that is evaluated.
+    bound = bundle.minimise(C, Tilt(design), tol=1e-9)[1]
+    rng = np.random.default_rng(3)
+    for size in (0.0, 1e-2, 1.0):
+        other = Model.of(model.vector + size * rng.standard_normal(design.dim), design)
+        assert bound <= 0.5 * other.norm + C * ramp.convex(other.scores).value
+
+
+def test_weighted_samples_have_no_smoothed_cuts_to_descend_by():
+    X, y = overlapping(np.random.default_rng(2), n=100)
+    weight = np.random.default_rng(4).uniform(0.5, 2.0, len(y))
+    ramp, design = Ramp((0.0, 0.1)).bind(_core.Problem(y == 1, weight), 1), as_design(X)
+    start = Model.of(np.ones(design.dim), design)
+    model, history = descend(ramp, design, 1.0, tol=1e-3, max_iter=50, start=start, left=3.0, bundle=Bundle(design))
+    assert model is start and not history
 
 
 def test_scores_and_norms_of_a_model_stay_exact():

@@ -24,6 +24,7 @@ def minimise_difference(
     tol: float,
     max_iter: int,
     start: Model,
+    left: float,
     bundle: Bundle | None = None,
     callback: Callback | None = None,
 ) -> SolverResult:
@@ -44,6 +45,8 @@ def minimise_difference(
         Where to begin; not the zero model, at which all ties make g useless.
     bundle : Bundle, default=None
         Cuts of f to go on with.
+    left : float
+        About what is left to gain, relative to J, which the Newton steps begin with.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def minimise_difference(
     zero_objective = whole(whole.zero())[0]
     bundle = bundle or Bundle(design)
     model, history = descend(
-        risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback
+        risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback, left=left
     )
     del start
     value = whole(model)[0]

@@ -13,9 +13,9 @@ from rocmax.solvers._result import Callback, Progress
 # What is taken to be left to gain, relative to what the last step gained. Measured on eight sets, 1 to 30: the fewest
 # steps in all, and the lowest objectives more often than not.
 _LEFT = 3.0
-# The descent ends when a step gains less than this share of tol, or than this share of J: what is left is then a matter
-# of the kinks, which smoothing does not see.
-_STALLED, _LEAST = 0.01, 1e-5
+# The descent ends when two steps in succession gain less than this share of tol, or than this share of J: what is left
+# is then a matter of the kinks, which smoothing does not see.
+_STALLED, _LEAST = 0.05, 1e-5
 # A search along a ray takes at most this many oracle calls; it may end where the slope has fallen to this share.
 _CALLS, _FLAT = 8, 0.3
 # Where a search goes next: how much further, how far from the ends of the stretch that holds a minimum.
@@ -30,6 +30,7 @@ def descend(
     tol: float,
     max_iter: int,
     start: Model,
+    left: float,
     bundle: Bundle,
     callback: Callback | None = None,
 ) -> tuple[Model, list[Progress]]:
@@ -39,6 +40,11 @@ def descend(
     the second-order model of these, its curvature that of a sample, is the direction; J itself is searched along it.
     Nothing is solved to an accuracy or certified on the way. The smoothed cuts of f go to the bundle. A step is a
     product with X, and one of two rows with its transpose.
+
+    Parameters
+    ----------
+    left : float
+        About what is left to gain, relative to J: the first step smooths over a width for that.
 
     Returns
     -------
@@ -51,9 +57,9 @@ def descend(
     partial_auc = found.partial_auc
     rng = np.random.default_rng(0)
     history: list[Progress] = []
-    gain = value
+    remaining, stalled = left * value, 0
     while len(history) < max_iter:
-        cut = smoothed(Objective(risk.convex, design, C), model, _LEFT * gain)
+        cut = smoothed(Objective(risk.convex, design, C), model, remaining)
         if cut is None:
             break
         vectors = design.adjoint([cut.coef, risk.concave(model.scores).coef])
@@ -68,13 +74,15 @@ def descend(
         ray = Ray(whole, model, model.vector + step)
         length, lowest, of_lowest = _search(ray, value, slope)
         gain, value = value - lowest, lowest
+        remaining = _LEFT * gain
         if length > 0:
             model, partial_auc = ray.model(length), of_lowest
         del ray
         history.append(Progress(value, 0.0, partial_auc))
         if callback is not None:
             callback(history[-1], model)
-        if gain <= max(_STALLED * tol, _LEAST) * value:
+        stalled = stalled + 1 if gain <= max(_STALLED * tol, _LEAST) * value else 0
+        if stalled == 2 or gain <= 0:
             break
     return model, history
 
