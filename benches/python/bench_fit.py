@@ -99,23 +99,26 @@ def run_dense(repeats, _):
     for tol in (1e-3, 1e-5):
         table.fit((0.0, 1.0), 100.0, tol)
         table.dlib(100.0, tol)
-    for fpr_range in ((0.0, 0.05), (0.02, 0.05)):
-        for C in (10.0, 100.0, 1000.0):
-            table.fit(fpr_range, C, 1e-3)
-    table.fit((0.02, 0.05), 100.0, 1e-3, "ramp")
+    for surrogate in ("tight", "ramp"):
+        for fpr_range in ((0.0, 0.05), (0.02, 0.05)):
+            for C in (10.0, 100.0, 1000.0):
+                table.fit(fpr_range, C, 1e-3, surrogate)
 
 
 def run_sparse(repeats, _):
     table = Table("sparse", *sparse(), repeats)
     for fpr_range in ((0.0, 1.0), (0.0, 0.05)):
         table.fit(fpr_range, 100.0, 1e-3)
+    table.fit((0.0, 0.05), 100.0, 1e-3, "ramp")
 
 
 def run_covtype(repeats, folder):
     if folder is None:
         print("\ncovtype: left out, give --data FOLDER")
         return
-    Table("covtype", *covtype(folder), repeats).fit((0.0, 0.05), 10.0, 1e-3)
+    table = Table("covtype", *covtype(folder), repeats)
+    for surrogate in ("tight", "ramp"):
+        table.fit((0.0, 0.05), 10.0, 1e-3, surrogate)
 
 
 def run_path(repeats, _):

@@ -79,7 +79,8 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
     n_iter_ : int
         Number of cutting-plane steps, those on the way to a large C included.
     history_ : dict of ndarray
-        "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step at this C.
+        "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step at this C; for a risk
+        that is not convex the bound is 0 on the way down, then that of the current convex step.
     surrogate_ : str
         The surrogate used.
     n_features_in_ : int
