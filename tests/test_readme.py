@@ -23,6 +23,13 @@ def test_python_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert [float(mine), float(baseline)] == pytest.approx([float(value) for value in said], abs=0.01)
 
 
+def test_rust_example_is_that_of_the_documentation() -> None:
+    """`cargo test` runs that one."""
+    (code,) = blocks("rust")
+    documentation = (README.parent / "rust" / "core" / "src" / "lib.rs").read_text(encoding="utf-8")
+    assert code in documentation.replace("//! ", "").replace("//!", "")
+
+
 def test_command_line_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pl = pytest.importorskip("polars")
     for package in ("rich", "skops", "matplotlib"):
