@@ -105,9 +105,9 @@ def test_newton_steps_take_the_ramp_down_and_leave_true_cuts(fpr_range, C):
     def objective(vector):
         return 0.5 * vector @ vector + C * reference.ramp(y, X @ vector, fpr_range)
 
-    model, history = descend(ramp, design, C, tol=1e-3, max_iter=50, start=start, left=3.0, bundle=bundle)
+    model, value, history = descend(ramp, design, C, tol=1e-3, max_iter=50, start=start, left=3.0, bundle=bundle)
     values = [progress.objective for progress in history]
-    assert values == sorted(values, reverse=True)
+    assert values == sorted(values, reverse=True) and values[-1] == value
     assert values[-1] == pytest.approx(objective(model.vector), rel=1e-9)
     assert values[-1] < 0.99 * objective(start.vector)
     partial_auc = reference.ranked_partial_auc(y, X @ model.vector, fpr_range)
@@ -125,8 +125,11 @@ def test_weighted_samples_have_no_smoothed_cuts_to_descend_by():
     weight = np.random.default_rng(4).uniform(0.5, 2.0, len(y))
     ramp, design = Ramp((0.0, 0.1)).bind(_core.Problem(y == 1, weight), 1), as_design(X)
     start = Model.of(np.ones(design.dim), design)
-    model, history = descend(ramp, design, 1.0, tol=1e-3, max_iter=50, start=start, left=3.0, bundle=Bundle(design))
+    model, value, history = descend(
+        ramp, design, 1.0, tol=1e-3, max_iter=50, start=start, left=3.0, bundle=Bundle(design)
+    )
     assert model is start and not history
+    assert value == pytest.approx(0.5 * start.norm + ramp.whole(start.scores).value)
 
 
 def test_scores_and_norms_of_a_model_stay_exact():

@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import is_dask
+from rocmax.designs import is_dask, is_stored
 from rocmax.designs._memmap import blocks
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
@@ -94,7 +94,7 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X ready for ``as_design``; memmaps and dask arrays are checked in place, block by block."""
-    if isinstance(X, np.memmap) or is_dask(X):
+    if is_stored(X):
         _check_stored(X)
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
@@ -104,7 +104,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = False) -> tuple[Any, Any]:
     """Return features and labels, of one length."""
-    if isinstance(X, np.memmap) or is_dask(X):
+    if is_stored(X):
         y = np.asarray(y) if multi_output else column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(X, y)
         return check_features(estimator, X, reset=True), y

@@ -51,6 +51,11 @@ def as_design(X: Any) -> Design:
     raise TypeError(f"X must be an ndarray, scipy sparse, memmap or dask array, got {type(X).__name__}")
 
 
+def is_stored(X: Any) -> bool:
+    """Whether X is not in memory: a numpy.memmap or a dask array."""
+    return isinstance(X, np.memmap) or is_dask(X)
+
+
 def is_dask(X: Any) -> bool:
     """Whether X is a dask array, without importing dask."""
     return type(X).__module__.startswith("dask.array")

@@ -15,7 +15,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from threadpoolctl import threadpool_limits
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Design, SubsetDesign, as_design, is_dask
+from rocmax.designs import Design, SubsetDesign, as_design, is_stored
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._training import Training
@@ -168,8 +168,7 @@ class Validation:
 
     def _part(self, rows: AnyArray) -> tuple[Any, Bool, F64 | None]:
         """Return the features, which are positive, and the weights of some rows; of features in a file a design."""
-        stored = isinstance(self._X, np.memmap) or is_dask(self._X)
-        X = SubsetDesign(as_design(self._X), rows) if stored else self._X[rows]
+        X = SubsetDesign(as_design(self._X), rows) if is_stored(self._X) else self._X[rows]
         return X, self._positive[rows], None if self._weight is None else self._weight[rows]
 
     def _labels(self, positive: Bool) -> AnyArray:

@@ -11,13 +11,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import check_features, check_sample_weight, check_training_data, check_two_classes
-from rocmax.designs import as_design, is_dask
+from rocmax.designs import as_design, is_dask, is_stored
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, choose_threshold
 from rocmax.solvers._rls import fit_kernel, fit_linear, is_sparse, laplacian, targets
 from rocmax.solvers._rls_cg import fit_products
 from rocmax.solvers._rls_features import Features, KernelFeatures, LinearFeatures
-from rocmax.solvers._rls_stored import is_stored
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 _KERNELS = ("linear", "rbf", "poly", "precomputed")

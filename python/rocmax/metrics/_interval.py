@@ -35,9 +35,14 @@ class Law(NamedTuple):
         return special.ndtri(p) if self.df is None else special.stdtrit(self.df, p)
 
 
+def critical(level: float) -> float:
+    """Return z with probability `level` between -z and z."""
+    return float(Law().quantile(0.5 + level / 2))
+
+
 def normal(estimate: F64, variance: F64, measure: Measure, level: float) -> tuple[F64, F64]:
     """Estimate -+ z standard errors, within the values that the measure can take."""
-    reach = Law().quantile(0.5 + level / 2) * np.sqrt(variance)
+    reach = critical(level) * np.sqrt(variance)
     return np.maximum(estimate - reach, measure.least), np.minimum(estimate + reach, measure.most)
 
 
@@ -84,7 +89,7 @@ def newcombe(auc: F64, sizes: tuple[float, float], level: float) -> tuple[F64, F
     Like Wilson's interval of a proportion it takes the variance at its own ends, so that it does
     not shrink to a point at an AUC of 0 or 1.
     """
-    z = float(Law().quantile(0.5 + level / 2))
+    z = critical(level)
 
     def within(a: F64) -> NDArray[np.bool_]:
         return np.asarray((a - auc) ** 2 <= z * z * newcombe_variance(a, sizes))

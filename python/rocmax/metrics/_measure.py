@@ -12,7 +12,7 @@ from rocmax.metrics._partial import curve_area
 from rocmax.metrics._validation import F64, Sample, call, choice, number
 
 _METRICS = ("auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr")
-_RATES = ("tpr_at_fpr", "fpr_at_tpr")
+RATES = ("tpr_at_fpr", "fpr_at_tpr")
 # The number that some need to know.
 _PARAMETERS = {"margin_auc": "margin", "tpr_at_fpr": "fpr", "fpr_at_tpr": "tpr"}
 
@@ -34,7 +34,7 @@ class Measure(NamedTuple):
     @property
     def is_rate(self) -> bool:
         """Whether it is a rate at a threshold that the samples set."""
-        return self.name in _RATES
+        return self.name in RATES
 
 
 def parse_measure(
@@ -56,7 +56,7 @@ def parse_measure(
     if metric != "partial_auc":
         if fpr_range is not None or tpr_range is not None:
             raise ValueError(f"fpr_range and tpr_range need metric='partial_auc', got {metric!r}")
-        if metric in _RATES:
+        if metric in RATES:
             name = _PARAMETERS[metric]
             rate = number(given[name], name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
             return Measure(metric, rate, 1.0, 0.0, 1.0)

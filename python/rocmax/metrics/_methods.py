@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
-from rocmax.metrics._measure import Measure
+from rocmax.metrics._measure import RATES, Measure
 from rocmax.metrics._validation import choice
 
 # Below, real coverage of 95 % intervals has been seen at 10 to 90 %: benches/python/coverage_metrics.py.
 _FEW = 5
 _AREAS = ("auc", "partial_auc")
-_RATES = ("tpr_at_fpr", "fpr_at_tpr")
-_SHARES = (*_AREAS, "margin_auc", *_RATES)
+_SHARES = (*_AREAS, "margin_auc", *RATES)
 
 
 class _Terms(NamedTuple):
@@ -27,7 +26,7 @@ class _Terms(NamedTuple):
 METHODS = {
     "delong": _Terms((*_SHARES, "scored_auc"), sampling=True, groups=True, in_parts=True),
     "logit-delong": _Terms(_SHARES, sampling=True, groups=True, in_parts=True),
-    "score": _Terms((*_AREAS, *_RATES), in_parts=True),
+    "score": _Terms((*_AREAS, *RATES), in_parts=True),
     "newcombe": _Terms(("auc",), in_parts=True),
     "obuchowski": _Terms(_AREAS),
     "wu": _Terms(("scored_auc",), sampling=True, in_parts=True),

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rocmax.metrics._curve import roc_curve
 from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import Law, wilson
+from rocmax.metrics._interval import critical, wilson
 from rocmax.metrics._measure import check_level, positives
 from rocmax.metrics._validation import explain, number, sample
 
@@ -106,6 +106,6 @@ def operating_point(
     called = data.score >= least
     counts = [(int(np.count_nonzero(called & rows)), int(np.count_nonzero(rows))) for rows in (positive, ~positive)]
     rates = [k / n for k, n in counts]
-    z = float(Law().quantile(0.5 + level / 2))
+    z = critical(level)
     intervals = [ConfidenceInterval(*map(float, wilson(k, n, z))) for k, n in counts]
     return OperatingPoint(least, rates[0], rates[1], *intervals)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from rocmax.metrics._interval import Law, bisect, wilson
+from rocmax.metrics._interval import bisect, critical, wilson
 from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
@@ -92,7 +92,7 @@ def score(curve: Curve, measure: Measure, sizes: tuple[float, float], level: flo
     """
     place = _place(curve, measure, sizes)
     spread = place.q * (1 - place.q) / (place.n_setting + 2) / _density(special.ndtri(place.q)) ** 2
-    z = float(Law().quantile(0.5 + level / 2))
+    z = critical(level)
 
     def variance(u: F64) -> F64:
         rate = special.ndtr(u)

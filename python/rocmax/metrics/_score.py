@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
-from rocmax.metrics._interval import Law, bisect
+from rocmax.metrics._interval import bisect, critical
 from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
@@ -143,7 +143,7 @@ def score(
     def variance(values: _Values) -> F64:
         return np.asarray(ratios[0] * values.v10 / sizes[0] + ratios[1] * values.v01 / sizes[1])
 
-    z = float(Law().quantile(0.5 + level / 2))
+    z = critical(level)
 
     def within(side: float) -> Callable[[F64], NDArray[np.bool_]]:
         def holds(a: F64) -> NDArray[np.bool_]:

@@ -60,11 +60,10 @@ def minimise_difference(
     whole = Objective(risk.whole, design, C)
     zero_objective = whole(whole.zero())[0]
     bundle = bundle or Bundle(design)
-    model, history = descend(
+    model, value, history = descend(
         risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback, left=left
     )
     del start
-    value = whole(model)[0]
     while True:
         concave = risk.concave(model.scores)
         offset = concave.value - float(concave.coef @ model.scores)

@@ -33,7 +33,7 @@ def descend(
     left: float,
     bundle: Bundle,
     callback: Callback | None = None,
-) -> tuple[Model, list[Progress]]:
+) -> tuple[Model, float, list[Progress]]:
     """Go down J(w) = 1/2|w|^2 + C (f(w) - g(w)) for as long as the steps gain.
 
     Each step takes g as linear and f as smoothed over a width that shrinks with what the steps gain: the minimiser of
@@ -48,10 +48,11 @@ def descend(
 
     Returns
     -------
-    Model, list of Progress
-        The last model, which is the lowest; `start` where f has no smoothed cuts or the design no samples to offer.
+    Model, float, list of Progress
+        The last model, which is the lowest, its J, and one entry a step; `start` where f has no smoothed cuts or the
+        design no samples to offer.
     """
-    whole = Objective(risk.whole, design, C)
+    whole, convex = Objective(risk.whole, design, C), Objective(risk.convex, design, C)
     model, (value, found) = start, whole(start)
     del start
     partial_auc = found.partial_auc
@@ -59,7 +60,7 @@ def descend(
     history: list[Progress] = []
     remaining, stalled = left * value, 0
     while len(history) < max_iter:
-        cut = smoothed(Objective(risk.convex, design, C), model, remaining)
+        cut = smoothed(convex, model, remaining)
         if cut is None:
             break
         vectors = design.adjoint([cut.coef, risk.concave(model.scores).coef])
@@ -68,11 +69,9 @@ def descend(
         step = newton_step(tilted, model, cut.curvature, vectors[0], rng)
         if step is None:
             break
-        gradient = model.vector + C * (vectors[0] - vectors[1])
-        slope = float(design.inner(gradient[None], step[None])[0, 0])
         del cut
-        ray = Ray(whole, model, model.vector + step)
-        length, lowest, of_lowest = _search(ray, value, slope)
+        ray = Ray(whole, model, model.vector + step.vector)
+        length, lowest, of_lowest = _search(ray, value, step.slope)
         gain, value = value - lowest, lowest
         remaining = _LEFT * gain
         if length > 0:
@@ -84,7 +83,7 @@ def descend(
         stalled = stalled + 1 if gain <= max(_STALLED * tol, _LEAST) * value else 0
         if stalled == 2 or gain <= 0:
             break
-    return model, history
+    return model, value, history
 
 
 def _search(ray: Ray, value: float, slope: float) -> tuple[float, float, float]:

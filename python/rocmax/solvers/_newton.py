@@ -1,7 +1,7 @@
 """Newton steps on a smoothed risk, with the curvature of a sample."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -72,8 +72,15 @@ class Newton:
         if step is None:
             self.on = False
             return None
-        target: F64 = model.vector + step
+        target: F64 = model.vector + step.vector
         return target
+
+
+class Step(NamedTuple):
+    """The way to another model, and the slope of the smoothed objective at its start."""
+
+    vector: F64
+    slope: float
 
 
 def smoothed(objective: "Objective", model: Model, left: float) -> Smoothed | None:
@@ -85,7 +92,7 @@ def smoothed(objective: "Objective", model: Model, left: float) -> Smoothed | No
 
 def newton_step(
     objective: "Objective", model: Model, of_risk: Curvature, slope: F64, rng: np.random.Generator
-) -> F64 | None:
+) -> Step | None:
     """Return the way to the minimiser of the second-order model of the smoothed objective.
 
     `slope` is the vector of the smoothed cut, `of_risk` its curvature, of which a sample is drawn. None if the design
@@ -106,7 +113,8 @@ def newton_step(
         image: F64 = vector + objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]
         return image
 
-    return _conjugate_gradients(product, -gradient, design, steps)
+    vector = _conjugate_gradients(product, -gradient, design, steps)
+    return Step(vector, float(design.inner(gradient[None], vector[None])[0, 0]))
 
 
 def _conjugate_gradients(product: Callable[[F64], F64], right: F64, design: Design, steps: int) -> F64:

@@ -21,7 +21,8 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rocmax._typing import F64, Bool
-from rocmax.solvers._rls_stored import is_stored, some_rows, stored_adjoint, stored_moments
+from rocmax.designs import is_stored
+from rocmax.solvers._rls_stored import some_rows, stored_adjoint, stored_moments
 
 # Rows whose moments are taken at once where they must be changed first: few enough to stay in the cache.
 _ROWS = 2048

@@ -10,11 +10,6 @@ from rocmax.designs import is_dask
 from rocmax.designs._memmap import row_blocks
 
 
-def is_stored(X: Any) -> bool:
-    """Return whether X is a numpy.memmap or a dask array."""
-    return isinstance(X, np.memmap) or is_dask(X)
-
-
 def some_rows(X: Any, n_rows: int) -> AnyArray:
     """Return about so many rows of X, from ten places: rows taken singly would each bring in what lies about them."""
     run = min(1 + n_rows // 10, X.shape[0])

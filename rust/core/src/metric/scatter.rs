@@ -1,4 +1,4 @@
-//! Scores scattered into monotone buckets, the classes apart, and counted bucket by bucket.
+//! Scores split or scattered into monotone buckets, the classes apart, and counted bucket by bucket.
 
 use super::counts::{Counting, PairCounts, Wanted, grown};
 use super::labels::{Labels, TILE};
