@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocmax.metrics._measure import Measure
@@ -91,10 +90,10 @@ def newcombe(auc: F64, sizes: tuple[float, float], level: float) -> tuple[F64, F
     """
     z = critical(level)
 
-    def within(a: F64) -> NDArray[np.bool_]:
-        return np.asarray((a - auc) ** 2 <= z * z * newcombe_variance(a, sizes))
+    def gap(a: F64) -> F64:
+        return z * np.sqrt(newcombe_variance(a, sizes)) - np.abs(a - auc)
 
-    low, high = (bisect(auc, np.full_like(auc, outer), within) for outer in (0.0, 1.0))
+    low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
     return np.where(auc <= 0, 0.0, low), np.where(auc >= 1, 1.0, high)
 
 
@@ -104,10 +103,28 @@ def wilson(k: float, n: float, z: float) -> tuple[float, float]:
     return (0.0 if k == 0 else (middle - reach) / (n + z**2)), (1.0 if k == n else (middle + reach) / (n + z**2))
 
 
-def bisect(inner: F64, outer: F64, holds: Callable[[F64], NDArray[np.bool_]]) -> F64:
-    """Points between `inner`, where it `holds`, and `outer`, beyond which it does not."""
-    while np.abs(outer - inner).max() > _CLOSE:
-        middle = (inner + outer) / 2
-        kept = holds(middle)
-        inner, outer = np.where(kept, middle, inner), np.where(kept, outer, middle)
-    return inner
+def last_held(inner: F64, outer: F64, gap: Callable[[F64], F64]) -> F64:
+    """Points from `inner` to `outer` where a continuous `gap` falls below 0, or `outer`; at `inner` it is 0 or more.
+
+    Inverse quadratic interpolation through the last three points where that is safe, bisection elsewhere (Chandrupatla,
+    1997).
+    """
+    x, fx, y, fy = inner, np.maximum(gap(inner), 0.0), outer, gap(outer)
+    whole = fy >= 0
+    share = np.full_like(inner, 0.5)  # of the way from x, the last point, to y, on the other side
+    while True:
+        with np.errstate(divide="ignore"):
+            least = np.minimum(_CLOSE / np.abs(y - x), 0.5)
+        if (whole | (least == 0.5)).all():
+            return np.where(whole, outer, x)
+        at = x + np.clip(share, least, 1 - least) * (y - x)
+        f = gap(at)
+        same = (f >= 0) == (fx >= 0)
+        z, fz = np.where(same, x, y), np.where(same, fx, fy)
+        y, fy = np.where(same, y, x), np.where(same, fy, fx)
+        x, fx = at, f
+        with np.errstate(divide="ignore", invalid="ignore"):
+            xi, phi = (x - y) / (z - y), (fx - fy) / (fz - fy)
+            quadratic = fx / (fy - fx) * fz / (fy - fz) + (z - x) / (y - x) * fx / (fz - fx) * fy / (fz - fy)
+            safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
+        share = np.where(safe, quadratic, 0.5)

@@ -17,10 +17,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from rocmax.metrics._interval import bisect, critical, wilson
+from rocmax.metrics._interval import critical, last_held, wilson
 from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
@@ -98,12 +97,12 @@ def score(curve: Curve, measure: Measure, sizes: tuple[float, float], level: flo
         rate = special.ndtr(u)
         return np.asarray(rate * (1 - rate) / place.n_called + (place.slope * _density(u)) ** 2 * spread)
 
-    def within(u: F64) -> NDArray[np.bool_]:
-        return np.asarray((special.ndtr(u) - place.estimate) ** 2 <= z**2 * variance(u))
+    def gap(u: F64) -> F64:
+        return z * np.sqrt(variance(u)) - np.abs(special.ndtr(u) - place.estimate)
 
     start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
     low, high = (
-        special.ndtr(bisect(start, np.full_like(start, outer), within) - place.shift) for outer in (-_EDGE, _EDGE)
+        special.ndtr(last_held(start, np.full_like(start, outer), gap) - place.shift) for outer in (-_EDGE, _EDGE)
     )
     low = np.where(place.estimate <= 0, 0.0, np.minimum(low, place.estimate))
     high = np.where(place.estimate >= 1, 1.0, np.maximum(high, place.estimate))

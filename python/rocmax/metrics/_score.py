@@ -32,11 +32,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
-from rocmax.metrics._interval import bisect, critical
+from rocmax.metrics._interval import critical, last_held
 from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
@@ -91,7 +90,7 @@ def _reached(rate: float, n: int, u: F64) -> F64:
 
 
 def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Values]:
-    """Values of the curves with slopes `b`, as a function of their heights a."""
+    """Values of the curves with slopes `b`, as a function of their heights a, of shape (..., n_curves)."""
     width = high - low
     x, weight = _quadrature(low, high)
     ends = np.clip([low, high], 1e-300, 1 - 1e-16)
@@ -107,12 +106,12 @@ def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Val
         wide = special.ndtri(u)
 
     def at(a: F64) -> _Values:
-        rates = special.ndtr(a[:, None] + b[:, None] * probits)
-        inside, first, last = rates[:, :-2], rates[:, -2] * (low > 0), np.where(high < 1, rates[:, -1], 1.0)
+        rates = special.ndtr(a[..., None] + b[:, None] * probits)
+        inside, first, last = rates[..., :-2], rates[..., -2] * (low > 0), np.where(high < 1, rates[..., -1], 1.0)
         theta = inside @ weight / width
         square, cube = (inside @ (weight * p * ((high - x) / width) ** (p - 1)) / width for p in (2, 3))
         moments = [(low * first**p + inside**p @ weight + (1 - high) * last**p) / width**p for p in (1, 2)]
-        mean = special.ndtr(a[:, None] + b[:, None] * wide) @ du if exact else theta
+        mean = special.ndtr(a[..., None] + b[:, None] * wide) @ du if exact else theta
         v10, v01 = np.maximum(square - theta**2, 0.0), np.maximum(moments[1] - moments[0] ** 2, 0.0)
         return _Values(theta, mean, v10, v01, cube - 3 * theta * square + 2 * theta**3)
 
@@ -132,9 +131,17 @@ def score(
     if measure.name.startswith("sensitivity"):
         parts, sizes = parts[::-1], sizes[::-1]
     at = model(slopes, sizes[1], measure.low, measure.high)
-    bounds = np.full_like(share, -_EDGE), np.full_like(share, _EDGE)
+    # Two by two, for that costs as much as one: the heights of the curves of this area and of this mean, then the ends.
+    share = np.stack([share, share])
+    edge = np.full_like(share, _EDGE)
+
+    def short(a: F64) -> F64:
+        values = at(a)
+        return np.asarray(share - np.stack([values.theta[0], values.mean[1]]))
+
+    of_area, start = last_held(-edge, edge, short)
     known = sizes[0], max(1.0, sizes[1] * (measure.high - measure.low))
-    found = at(bisect(*bounds, lambda a: at(a).theta < share))
+    found = at(of_area)
     ratios = [
         _ratio(part / span**2 * size, modelled, count)
         for part, size, modelled, count in zip(parts, sizes, (found.v10, found.v01), known, strict=True)
@@ -144,19 +151,17 @@ def score(
         return np.asarray(ratios[0] * values.v10 / sizes[0] + ratios[1] * values.v01 / sizes[1])
 
     z = critical(level)
+    side = np.array([[1.0], [-1.0]])  # of the lower end and of the upper
 
-    def within(side: float) -> Callable[[F64], NDArray[np.bool_]]:
-        def holds(a: F64) -> NDArray[np.bool_]:
-            values = at(a)
-            spread = variance(values)
-            skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2 / np.maximum(spread, 1e-300) ** 1.5
-            reach = z + np.clip(side * skew * (z**2 - 1) / 6, 0.0, z)
-            return np.asarray(side * (share - values.mean) <= reach * np.sqrt(spread))
+    def gap(a: F64) -> F64:
+        values = at(a)
+        spread = variance(values)
+        skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2 / np.maximum(spread, 1e-300) ** 1.5
+        reach = z + np.clip(side * skew * (z**2 - 1) / 6, 0.0, z)
+        return np.asarray(reach * np.sqrt(spread) - side * (share - values.mean))
 
-        return holds
-
-    start = bisect(*bounds, lambda a: at(a).mean < share)
-    low, high = (at(bisect(start, outer, within(side))).theta for outer, side in zip(bounds, (1, -1), strict=True))
+    low, high = at(last_held(np.stack([start, start]), -side * edge, gap)).theta
+    share = share[0]
     low = np.where(share <= 0, 0.0, np.minimum(low, share))
     high = np.where(share >= 1, 1.0, np.maximum(high, share))
     return span**2 * variance(found), (measure.least + span * low, measure.least + span * high)
