@@ -18,7 +18,7 @@ from rocmax.estimators._partial_cv import _choose
 from rocmax.estimators._training import Training
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics import partial_auc_score
-from rocmax.risks import Logistic
+from rocmax.risks import Logistic, Ramp
 
 CS = [0.1, 1.0, 10.0, 100.0]
 
@@ -254,3 +254,30 @@ def test_folds_of_an_iterable_are_masks_lists_or_indices(data):
 def test_bad_parameters_are_named(data, parameters, message):
     with pytest.raises(ValueError, match=message):
         PartialAUCSVCCV(**parameters).fit(*data)
+
+
+def _separable(n_samples, n_features):
+    """Return more features than a linear model needs to rank every positive of the sample above every negative."""
+    rng = np.random.default_rng(0)
+    y = rng.random(n_samples) < 0.1
+    return rng.normal(size=(n_samples, n_features)) + 0.4 * y[:, None], y
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.02, 0.2)])
+def test_separated_samples_cost_few_steps_at_a_large_C(fpr_range):
+    X, y = _separable(600, 300)
+    path = partial_auc_path(X, y, fpr_range, Cs=[1e1, 1e2, 1e3, 1e4, 1e5], surrogate="tight")
+    assert np.all(path.dual_gaps <= 1e-3) and np.all(path.partial_aucs == 1.0)
+    assert np.all(path.n_iters[1:] <= 8)
+    # The hard margin: a larger C changes nothing any more.
+    assert path.objectives[-1] <= path.objectives[1] * (1 + 2e-3)
+
+
+def test_a_path_of_the_ramp_keeps_what_separates_all_pairs():
+    X, y = _separable(600, 300)
+    path = partial_auc_path(X, y, (0.02, 0.2), Cs=[1.0, 1e2, 1e3, 1e4, 1e5], surrogate="ramp")
+    assert path.n_iters[0] > 0 and not path.n_iters[-2:].any()
+    assert path.objectives[-1] <= path.objectives[1] * (1 + 1e-3)
+    ramp = Ramp((0.02, 0.2)).bind(_core.Problem(y), 1).whole
+    for C, w, objective in zip(path.Cs, path.coefs, path.objectives, strict=True):
+        assert 0.5 * w @ w + C * ramp(X @ w).value == pytest.approx(objective, rel=1e-9)

@@ -65,7 +65,8 @@ def partial_auc_path(
     """Fit :class:`PartialAUCSVC` for many values of C.
 
     Cuts of a surrogate do not depend on C: each value goes on with all cuts made so far, from the model of the value
-    below it. For convex surrogates ten values cost about as much as the largest alone.
+    below it. For convex surrogates ten values cost about as much as the largest alone. Others begin anew at each value,
+    unless the model of the value below leaves no pair of the range to gain: it is kept then, in 0 steps.
 
     Parameters
     ----------

@@ -84,11 +84,39 @@ class Training:
         self, surrogate: str, Cs: list[float], *, tol: float, max_iter: int, callback: Callback | None = None
     ) -> Iterator[SolverResult]:
         """Fit for every C of an ascending list, each from the model of the one before."""
-        start = None
+        last: SolverResult | None = None
         for C in Cs:
-            result = self.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=callback)
-            start = result.lowest
-            yield result
+            kept = None if last is None else self._kept(surrogate, C, last, tol)
+            start = None if last is None else last.lowest
+            last = kept or self.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=callback)
+            yield last
+
+    def _kept(self, surrogate: str, C: float, found: SolverResult, tol: float) -> SolverResult | None:
+        """Return the result for a lower C once more, of a risk that is not convex, if it costs no more than `tol` here.
+
+        That is so where its risk is next to nothing, of the model or of one a little longer: no larger C can change
+        that, and as the objective grows with C, none has a minimum near it that is lower.
+        """
+        risk, _ = self._bound(surrogate)
+        if isinstance(risk, Oracle):
+            return None
+        objective = Objective(risk.whole, self._design, C)
+        for length in (1.0, 1.0 + tol / 4.0):
+            model = found.lowest.scaled(length)
+            value, evaluation = objective(model)
+            if value <= (1.0 + tol) * found.lowest_objective:
+                return replace(
+                    found,
+                    model=model,
+                    objective=value,
+                    zero_objective=objective(objective.zero())[0],
+                    partial_auc=evaluation.partial_auc,
+                    lowest=model,
+                    lowest_objective=value,
+                    n_iter=0,
+                    history=[],
+                )
+        return None
 
     def fit(
         self,

@@ -26,6 +26,8 @@ _SETTLED = 0.1
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
 # An accuracy of the model's minimiser that is still of use.
 _LOOSE = 0.1
+# A model whose risk is at most this share of its objective separates nearly all pairs: its best length is sought.
+_SEPARATED = 0.1
 
 
 class Cut(NamedTuple):
@@ -56,12 +58,19 @@ class Ray:
     """The models base + t (target - base): one product with the features serves them all.
 
     Holds two vectors over the samples, the scores of the base and their change.
+
+    Parameters
+    ----------
+    objective, base, target
+        As above.
+    change : ndarray of shape (n_samples,), default=None
+        The scores of target - base, where they are known; the ray writes into them.
     """
 
-    def __init__(self, objective: Objective, base: Model, target: F64) -> None:
+    def __init__(self, objective: Objective, base: Model, target: F64, change: F64 | None = None) -> None:
         self._objective, self.base = objective, base
         self.direction = target - base.vector
-        self._change = objective.design.scores(self.direction)
+        self._change = objective.design.scores(self.direction) if change is None else change
         pair = np.array([base.vector, self.direction])
         along, curvature = objective.design.inner(pair, self.direction[None])[:, 0]
         self._along, self.curvature = float(along), float(curvature)
@@ -120,8 +129,10 @@ def minimise_convex(
     through that minimiser exactly, which takes oracle calls but no product with the features. It adds the two cuts that
     enclose the minimum on the ray: between them they hold the kink that the best point sits on, which one cut cannot.
     Where the risk is a sum of hinges it also adds the cut of a smoothed one, whose curvature gives Newton steps: these
-    replace the model's minimiser as the end of the ray for as long as they close more of the gap. A step is one product
-    with X, one of two or three rows with its transpose.
+    replace the model's minimiser as the end of the ray for as long as they close more of the gap. A best point that
+    separates nearly all pairs is searched along its own direction too, with two cuts more: minimisers of the model,
+    which knows some of the pairs only, are too short, and at a large C the little they lack is what is left to gain. A
+    step is one product with X, one of two to five rows with its transpose.
 
     Parameters
     ----------
@@ -165,9 +176,12 @@ def minimise_convex(
     bound = bundle.minimise(C, objective.tilt, tol=tol * abs(value))[1] if len(bundle) > 1 else -np.inf
     history: list[Progress] = []
     newton = Newton(objective)
-    near = best
     cuts = [Cut(found.value - float(found.coef @ best.scores), found.coef)]
     at_best: int | None = 0  # which of them touches the risk at the best model, if one does
+    best, value, of_length, longest = _lengthened(objective, best, value, found, _SEARCH_TOL * tol * value, candidates)
+    at_best = at_best if longest is None else len(cuts) + longest
+    cuts += of_length
+    near = best
     del found
     while True:
         left = value - bound if history else min(value - bound, C)
@@ -209,23 +223,22 @@ def minimise_convex(
             slope = ray.slope(0.0, _product(design, subgradient, ray.direction))
         if slope >= 0 or ray.curvature <= 0:
             break  # the model's minimiser is the best point, to the last digit or to the smallest number
-        here = Point(0.0, value, slope)
-
-        def keep(point: Point, ray: Ray = ray) -> None:
-            assert point.evaluation is not None
-            if candidates.wants(point.value, point.evaluation.partial_auc):
-                candidates.add(point.value, point.evaluation.partial_auc, ray.vector(point.step))
-
         accuracy = _SEARCH_TOL * (value - bound)
-        enclosing = minimise_on_ray(ray.point, here, ray.curvature, tol=accuracy, visit=keep)
-        lowest = min(enclosing, key=lambda point: point.value)
+        enclosing, lowest = _search(ray, Point(0.0, value, slope), accuracy, candidates)
         cuts = [ray.cut(point) for point in enclosing]
         at_best = enclosing.index(lowest) if lowest.value < value else None
-        if at_best is not None:
-            best, value = ray.model(lowest.step), lowest.value
         # A best model of equal scores says nothing new; one close to it does.
         near = best if at_best is not None or best.norm > 0 else ray.model(enclosing[-1].step)
-        del ray, keep, enclosing, lowest  # vectors over all samples
+        if at_best is not None:
+            assert lowest.evaluation is not None
+            best, value = ray.model(lowest.step), lowest.value
+            best, value, of_length, longest = _lengthened(
+                objective, best, value, lowest.evaluation, accuracy, candidates
+            )
+            at_best = at_best if longest is None else len(cuts) + longest
+            cuts += of_length
+            near = best
+        del ray, enclosing, lowest  # vectors over all samples
     n_iter = len(history)
     if explore and relative_gap(zero_objective, bound) <= tol:
         rankers = [candidates.ranker]
@@ -262,6 +275,39 @@ def minimise_convex(
         n_iter=n_iter,
         history=history,
     )
+
+
+def _lengthened(
+    objective: Objective, model: Model, value: float, found: Evaluation, tol: float, candidates: Candidates
+) -> tuple[Model, float, list[Cut], int | None]:
+    """Search the ray that leads on from zero through a model which separates nearly all pairs.
+
+    Returns the best model, its F, the cuts found and which of them touches the risk there, None if the model stays.
+    """
+    stays = model, value, list[Cut](), None
+    if value - 0.5 * model.norm > _SEPARATED * value:
+        return stays
+    ray = Ray(objective, model, 2.0 * model.vector, model.scores.copy())
+    slope = ray.slope(0.0, float(found.coef @ model.scores))
+    if slope >= 0:
+        return stays
+    enclosing, lowest = _search(ray, Point(0.0, value, slope), tol, candidates)
+    cuts = [ray.cut(point) for point in enclosing]
+    if lowest.value >= value:
+        return model, value, cuts, None
+    return ray.model(lowest.step), lowest.value, cuts, enclosing.index(lowest)
+
+
+def _search(ray: Ray, start: Point, tol: float, candidates: Candidates) -> tuple[list[Point], Point]:
+    """Return the points that enclose the minimum on a ray and the lower one; all points seen become candidates."""
+
+    def keep(point: Point) -> None:
+        assert point.evaluation is not None
+        if candidates.wants(point.value, point.evaluation.partial_auc):
+            candidates.add(point.value, point.evaluation.partial_auc, ray.vector(point.step))
+
+    enclosing = minimise_on_ray(ray.point, start, ray.curvature, tol=tol, visit=keep)
+    return enclosing, min(enclosing, key=lambda point: point.value)
 
 
 def _product(design: Design, u: F64, v: F64) -> float:
