@@ -34,7 +34,7 @@ class PartialAUCSVCCV(PartialAUCModel):
     """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
 
     Each fold fits one path over C per surrogate, on which all values of C share their cuts; folds run in parallel, each
-    fit ends after 300 steps, and surrogates that are not convex are fitted to ten times `tol` there. The best mean
+    fit ends after 150 steps, and surrogates that are not convex are fitted to ten times `tol` there. The best mean
     validation score wins (of the candidates of "auto": see there), and that one fit is made again on all samples.
 
     Parameters

@@ -130,9 +130,9 @@ def minimise_convex(
     enclose the minimum on the ray: between them they hold the kink that the best point sits on, which one cut cannot.
     Where the risk is a sum of hinges it also adds the cut of a smoothed one, whose curvature gives Newton steps: these
     replace the model's minimiser as the end of the ray for as long as they close more of the gap. A best point that
-    separates nearly all pairs is searched along its own direction too, with two cuts more: minimisers of the model,
+    separates nearly all pairs is searched along its own direction too, with one cut more: minimisers of the model,
     which knows some of the pairs only, are too short, and at a large C the little they lack is what is left to gain. A
-    step is one product with X, one of two to five rows with its transpose.
+    step is one product with X, one of two to four rows with its transpose.
 
     Parameters
     ----------
@@ -178,11 +178,11 @@ def minimise_convex(
     newton = Newton(objective)
     cuts = [Cut(found.value - float(found.coef @ best.scores), found.coef)]
     at_best: int | None = 0  # which of them touches the risk at the best model, if one does
-    best, value, of_length, longest = _lengthened(objective, best, value, found, _SEARCH_TOL * tol * value, candidates)
-    at_best = at_best if longest is None else len(cuts) + longest
-    cuts += of_length
+    longer = _lengthened(objective, best, value, found, _SEARCH_TOL * tol * value, candidates)
+    if longer is not None:
+        best, value, cuts, at_best = longer
     near = best
-    del found
+    del found, longer  # vectors over all samples
     while True:
         left = value - bound if history else min(value - bound, C)
         smoothed = newton.smooth(near, left) if best.norm > 0 or left > _SETTLED * value else None
@@ -227,18 +227,20 @@ def minimise_convex(
         enclosing, lowest = _search(ray, Point(0.0, value, slope), accuracy, candidates)
         cuts = [ray.cut(point) for point in enclosing]
         at_best = enclosing.index(lowest) if lowest.value < value else None
+        longer = None
         # A best model of equal scores says nothing new; one close to it does.
         near = best if at_best is not None or best.norm > 0 else ray.model(enclosing[-1].step)
         if at_best is not None:
             assert lowest.evaluation is not None
             best, value = ray.model(lowest.step), lowest.value
-            best, value, of_length, longest = _lengthened(
-                objective, best, value, lowest.evaluation, accuracy, candidates
-            )
-            at_best = at_best if longest is None else len(cuts) + longest
-            cuts += of_length
+            longer = _lengthened(objective, best, value, lowest.evaluation, accuracy, candidates)
+            if longer is not None:
+                best, value, of_length, longest = longer
+                del cuts[at_best]
+                at_best = len(cuts) + longest
+                cuts += of_length
             near = best
-        del ray, enclosing, lowest  # vectors over all samples
+        del ray, enclosing, lowest, longer  # vectors over all samples
     n_iter = len(history)
     if explore and relative_gap(zero_objective, bound) <= tol:
         rankers = [candidates.ranker]
@@ -279,22 +281,21 @@ def minimise_convex(
 
 def _lengthened(
     objective: Objective, model: Model, value: float, found: Evaluation, tol: float, candidates: Candidates
-) -> tuple[Model, float, list[Cut], int | None]:
+) -> tuple[Model, float, list[Cut], int] | None:
     """Search the ray that leads on from zero through a model which separates nearly all pairs.
 
-    Returns the best model, its F, the cuts found and which of them touches the risk there, None if the model stays.
+    Returns a longer model that is better, its F, the cuts that enclose it and which of them touches the risk there.
     """
-    stays = model, value, list[Cut](), None
     if value - 0.5 * model.norm > _SEPARATED * value:
-        return stays
+        return None
     ray = Ray(objective, model, 2.0 * model.vector, model.scores.copy())
     slope = ray.slope(0.0, float(found.coef @ model.scores))
     if slope >= 0:
-        return stays
+        return None
     enclosing, lowest = _search(ray, Point(0.0, value, slope), tol, candidates)
-    cuts = [ray.cut(point) for point in enclosing]
     if lowest.value >= value:
-        return model, value, cuts, None
+        return None
+    cuts = [ray.cut(point) for point in enclosing]
     return ray.model(lowest.step), lowest.value, cuts, enclosing.index(lowest)
 
 
