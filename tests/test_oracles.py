@@ -54,6 +54,12 @@ def test_tight_at_size(name, fpr_range, share):
     if fpr_range[0] == 0:
         cuts = [oracle.smooth(scores, coef, 0.1, n_threads) for coef, n_threads in zip(coefs, (1, 2), strict=True)]
         assert cuts[0] == cuts[1] and coefs[0].tobytes() == coefs[1].tobytes()
+        at_ends = [
+            oracle.proximal(0, scores, (0.01, 0.001), coef, threads)
+            for coef, threads in zip(coefs, (1, 2), strict=True)
+        ]
+        assert at_ends[0][0] == at_ends[1][0] and coefs[0].tobytes() == coefs[1].tobytes()
+        assert all(np.array_equal(one, two) for one, two in zip(at_ends[0][1:], at_ends[1][1:], strict=True))
         oracle.evaluate(scores, coefs[0], 1)
     # A subgradient: signs, no drift, and the cut lies below the risk elsewhere.
     coef = coefs[0]
@@ -121,3 +127,45 @@ def test_a_sampled_curvature_estimates_the_whole():
         rows, curvature = smoothed.curvature.sample(size, rng)
         energies.append(change[rows] @ curvature(change[rows]))
     assert energies[1] == pytest.approx(energies[0], rel=0.1)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3)])
+def test_springs_between_tied_samples_are_the_curvature_of_the_proximal_value(fpr_range):
+    rng = np.random.default_rng(5)
+    labels = rng.random(300) < 0.3
+    oracle = Tight(fpr_range).bind(_core.Problem(labels), 1)
+    scores, step, stiffness = rng.normal(size=300) + labels, 1e-7, (0.02, 0.005)
+    found = oracle.proximal(0, scores, stiffness)
+    per_sample = np.where(labels, *stiffness)
+    assert len(found.rows) > 50
+    for _ in range(5):
+        change = rng.normal(size=300)
+        ends = [oracle.proximal(0, scores + sign * step * change, stiffness) for sign in (1, -1)]
+        expected = (ends[0].coef - ends[1].coef) / (2 * step)
+        springs = np.zeros(300)
+        for group in np.split(found.rows, found.starts[1:]):
+            mean = np.average(change[group], weights=per_sample[group])
+            springs[group] = per_sample[group] * (change[group] - mean)
+        np.testing.assert_allclose(springs, expected, atol=1e-6)
+        values = [end.value(scores + sign * step * change, per_sample) for end, sign in zip(ends, (1, -1), strict=True)]
+        assert found.coef @ change == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-6)
+
+
+def test_a_proximal_point_wants_finite_scores_and_a_positive_stiffness():
+    problem = _core.Problem(np.array([True, False, False]))
+    oracle = _core.Oracle.tight(problem, 0.0, 1.0)
+    coef = np.empty(3)
+    for scores, stiffness, message in [
+        ([0.0, np.nan, 1.0], (1.0, 1.0), "scores must be finite"),
+        ([0.0, 1e308, 1.7e308], (1.0, 1.0), "scores"),
+        ([0.0, 1.0, 2.0], (1.0, 0.0), "stiffness"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            oracle.proximal(0, np.array(scores), stiffness, coef, 1)
+    with pytest.raises(ValueError, match="no hinge of index 1"):
+        oracle.proximal(1, np.zeros(3), (1.0, 1.0), coef, 1)
+    assert _core.Oracle.tight(problem, 0.5, 1.0).hinges() is None
+    assert (
+        _core.Oracle.tight(_core.Problem(np.array([True, False, False]), np.array([1.0, 0.5, 2.0])), 0.0, 1.0).hinges()
+        is None
+    )

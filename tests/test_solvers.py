@@ -132,6 +132,54 @@ def test_weighted_samples_have_no_smoothed_cuts_to_descend_by():
     assert value == pytest.approx(0.5 * start.norm + ramp.whole(start.scores).value)
 
 
+def wide(rng, n=600, d=2000):
+    """Rows of more features than samples, most of them rare: separable, and hard for planes."""
+    X = sp.random_array((n, d), density=0.02, rng=rng, data_sampler=rng.standard_normal, format="csr")
+    y = np.asarray(X[:, :100] @ rng.standard_normal(100)) + 0.3 * rng.standard_normal(n)
+    return X, y > np.quantile(y, 0.9)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1)])
+@pytest.mark.parametrize("store", [sp.csr_array, sp.csr_array.toarray])
+def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store, monkeypatch):
+    X, y = wide(np.random.default_rng(0))
+    oracle, design = Tight(fpr_range).bind(_core.Problem(y), 1), as_design(store(X))
+    found = minimise_convex(oracle, design, 1e3, tol=1e-6, max_iter=2000)
+    w = found.lowest.vector
+    assert found.gap <= 1e-6 and found.n_iter < 120
+    assert found.lowest_objective == pytest.approx(0.5 * w @ w + 1e3 * reference.tight(y, X @ w, fpr_range), rel=1e-9)
+    np.testing.assert_allclose(found.lowest.scores, X @ w, atol=1e-10)
+    bounds = [progress.bound for progress in found.history]
+    objectives = [progress.objective for progress in found.history]
+    assert bounds == sorted(bounds) and objectives == sorted(objectives, reverse=True)
+    # Planes alone take longer to a thousandth of that accuracy.
+    monkeypatch.setattr("rocmax.solvers._cutting_plane.suits", lambda _: False)
+    planes = minimise_convex(oracle, design, 1e3, tol=1e-3, max_iter=5000)
+    assert planes.n_iter > found.n_iter
+    assert found.bound <= planes.lowest_objective and planes.bound <= found.lowest_objective
+
+
+def test_multipliers_serve_the_next_fit():
+    X, y = wide(np.random.default_rng(1))
+    design, bundle = as_design(X), Bundle(as_design(X))
+    oracle = Tight((0.0, 0.1)).bind(_core.Problem(y), 1)
+    first = minimise_convex(oracle, design, 1e2, tol=1e-4, max_iter=999, bundle=bundle)
+    assert bundle.multipliers is not None
+    second = minimise_convex(oracle, design, 1e3, tol=1e-4, max_iter=999, bundle=bundle, start=first.lowest)
+    assert first.gap <= 1e-4 and second.gap <= 1e-4 and 3 * second.n_iter < first.n_iter
+
+
+def test_the_ramp_of_wide_data_is_certified():
+    X, y = wide(np.random.default_rng(2))
+    ramp, design, C, fpr_range = Ramp((0.0, 0.1)).bind(_core.Problem(y), 1), as_design(X), 1e3, (0.0, 0.1)
+    bundle = Bundle(design)
+    start = minimise_convex(ramp.convex, design, 1.0, tol=1e-2, max_iter=2000).lowest
+    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=2000, start=start, left=3.0, bundle=bundle)
+    w = found.lowest.vector
+    assert found.gap <= 1e-4 and bundle.multipliers is not None
+    assert found.lowest_objective == pytest.approx(0.5 * w @ w + C * reference.ramp(y, X @ w, fpr_range), rel=1e-9)
+
+
 def test_scores_and_norms_of_a_model_stay_exact():
     X, y = overlapping(np.random.default_rng(3))
     found = minimise_convex(

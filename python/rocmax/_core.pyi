@@ -119,6 +119,10 @@ class Oracle:
     def smooth(
         self, scores: F64, coef: F64, width: float, n_threads: int
     ) -> tuple[float, list[tuple[float, float, tuple[float, float, float]]]] | None: ...
+    def hinges(self) -> list[tuple[float, int]] | None: ...
+    def proximal(
+        self, index: int, scores: F64, stiffness: tuple[float, float], coef: F64, n_threads: int
+    ) -> tuple[float, NDArray[np.uint32], NDArray[np.uint32]]: ...
 
 def leave_pair_out(
     cross: tuple[NDArray[np.float32], float, float, F64, F64],

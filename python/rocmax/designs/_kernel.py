@@ -152,6 +152,8 @@ class KernelDesign:
         K. In float32 it is cast up block by block, so that products accumulate in float64.
     """
 
+    in_memory = True
+
     def __init__(self, matrix: AnyArray) -> None:
         self.n_samples = len(matrix)
         self.dim = 2 * self.n_samples
@@ -189,6 +191,7 @@ class DualDesign:
     def __init__(self, design: "Design") -> None:
         self.n_samples = design.n_samples
         self.dim = design.n_samples + design.dim
+        self.in_memory = design.in_memory
         self._design = design
 
     def scores(self, vector: F64, /) -> F64:

@@ -15,6 +15,8 @@ _FEW = 0.4
 
 
 class _LinearDesign:
+    in_memory = True
+
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape
         self._X = X

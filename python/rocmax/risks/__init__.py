@@ -4,6 +4,7 @@ from rocmax.risks._base import Difference, Evaluation, Oracle, Risk
 from rocmax.risks._logistic import Logistic
 from rocmax.risks._pairs import PairHinge
 from rocmax.risks._partial import Hinge, Naive, Ramp, Tight
+from rocmax.risks._proximal import Proximal
 from rocmax.risks._smoothed import Curvature, Smoothed
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Naive",
     "Oracle",
     "PairHinge",
+    "Proximal",
     "Ramp",
     "Risk",
     "Smoothed",

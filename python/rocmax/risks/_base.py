@@ -8,6 +8,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, Bool
+from rocmax.risks._proximal import Proximal
 from rocmax.risks._smoothed import Curvature, Smoothed
 
 
@@ -58,10 +59,25 @@ class Oracle:
         if found is None:
             return None
         offset, hinges = found
-        return Smoothed(offset, coef, Curvature(self._labels, scores, hinges, width))
+        return Smoothed(offset, coef, Curvature(self.labels, scores, hinges, width))
 
     @cached_property
-    def _labels(self) -> Bool:
+    def hinges(self) -> list[tuple[float, int]] | None:
+        """For each hinge that the risk is a sum of, what a pair weighs and the number of negatives; None if it is none.
+
+        A hinge is convex: a sum over all positives and the highest negatives.
+        """
+        return self._core.hinges()
+
+    def proximal(self, hinge: int, scores: F64, stiffness: tuple[float, float]) -> Proximal:
+        """Return the proximal point of one of the hinges, given the stiffness of positives and of negatives."""
+        coef = np.empty(len(scores))
+        offset, rows, starts = self._core.proximal(hinge, scores, stiffness, coef, self._n_threads)
+        return Proximal(offset, coef, rows.astype(np.intp), starts.astype(np.intp))
+
+    @cached_property
+    def labels(self) -> Bool:
+        """Which samples are positive."""
         return self._core.labels
 
 
@@ -71,6 +87,8 @@ class OwnOracle(Oracle):
     def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
         """Evaluate the risk at the scores base + step change."""
         return self(base + step * change)
+
+    hinges = None
 
     def smooth(self, scores: F64, width: float) -> None:
         """Return None: it is not smoothed."""

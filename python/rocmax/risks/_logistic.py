@@ -35,7 +35,7 @@ class Logistic:
 class _LogisticOracle(OwnOracle):
     def __init__(self, core: _core.Oracle, n_threads: int, weight: F64 | None) -> None:
         super().__init__(core, n_threads)
-        positive = self._labels
+        positive = self.labels
         self._positive = positive.astype(np.float64)
         self._share = np.full(len(positive), 1.0 / len(positive)) if weight is None else weight / weight.sum()
         self._rate = float(self._share @ self._positive)

@@ -3,8 +3,9 @@
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Candidate, Model
 from rocmax.solvers._convex_concave import minimise_difference
-from rocmax.solvers._cutting_plane import Objective, Ray, minimise_convex
+from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._cvxopt import solve_pair_dual
+from rocmax.solvers._objective import Objective, Ray
 from rocmax.solvers._result import Callback, Progress, SolverResult
 from rocmax.solvers._zero_model import leave_zero, mean_difference
 

@@ -24,6 +24,8 @@ class Bundle:
         self._gram = np.zeros((1, 1))
         self._idle = np.zeros(1, dtype=np.int64)
         self.weights = np.ones(1)
+        # Where the augmented Lagrangian method ended, if it was used: its multipliers and its penalty, both times C.
+        self.multipliers: tuple[F64, float] | None = None
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -32,6 +34,11 @@ class Bundle:
     def vectors(self) -> F64:
         """One row for each cut, in the order of `weights`."""
         return self._store[: len(self)]
+
+    @property
+    def constant(self) -> float:
+        """The offsets of the cuts, times their weights."""
+        return float(self.weights @ self._offsets)
 
     def add(self, offsets: F64, vectors: F64) -> None:
         """Add cuts; offsets of shape (k,), vectors of shape (k, dim)."""

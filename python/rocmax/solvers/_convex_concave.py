@@ -6,8 +6,9 @@ from rocmax.designs import Design
 from rocmax.risks import Difference
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Model
-from rocmax.solvers._cutting_plane import Objective, Ray, minimise_convex
+from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._descent import descend
+from rocmax.solvers._objective import Objective, Ray
 from rocmax.solvers._result import Callback, SolverResult
 
 # A convex step ends when it has gained this share of what it could still gain at most, while that is not little.

@@ -1,17 +1,19 @@
 """Cutting planes with an exact line search, for any convex risk and any design."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from rocmax._typing import F64
 from rocmax.designs import Design
-from rocmax.risks import Evaluation, Oracle
+from rocmax.risks import Oracle
+from rocmax.solvers._augmented import minimise_augmented, suits
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Candidates, Model
-from rocmax.solvers._line_search import Point, minimise_on_ray
+from rocmax.solvers._length import lengthened, search
+from rocmax.solvers._line_search import Point
 from rocmax.solvers._newton import Newton
+from rocmax.solvers._objective import Cut, Objective, Ray
 from rocmax.solvers._result import Callback, Progress, SolverResult, certified_limit, relative_gap
 
 # Cuts without weight for _IDLE steps go once there are more than _KEPT of them.
@@ -22,91 +24,12 @@ _EXPLORED = (10.0, 100.0)
 _ROUGH = 2e-2
 # While the zero model is the best, smoothed cuts gain less than they cost once the relative gap is this small.
 _SETTLED = 0.1
+# Cutting planes give way where, by the rate of the last _LOOKED_AT steps, more than _MANY are to come.
+_LOOKED_AT, _MANY = 10, 40
 # Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
 # An accuracy of the model's minimiser that is still of use.
 _LOOSE = 0.1
-# A model whose risk is at most this share of its objective separates nearly all pairs: its best length is sought.
-_SEPARATED = 0.1
-
-
-class Cut(NamedTuple):
-    """R(s) >= offset + coef . s."""
-
-    offset: float
-    coef: F64
-
-
-class Objective:
-    """F(w) = 1/2|w|^2 + C (R(w) - tilt(w)) over models that carry their scores."""
-
-    def __init__(self, oracle: Oracle, design: Design, C: float, tilt: Tilt | None = None) -> None:
-        self.oracle, self.design, self.C = oracle, design, C
-        self.tilt = tilt or Tilt(design)
-
-    def zero(self) -> Model:
-        """Return the model of weights zero."""
-        return Model(np.zeros(self.design.dim), np.zeros(self.design.n_samples), 0.0)
-
-    def __call__(self, model: Model) -> tuple[float, Evaluation]:
-        """Return F and what the oracle found."""
-        found = self.oracle(model.scores)
-        return 0.5 * model.norm + self.C * (found.value - self.tilt.at(model.vector)), found
-
-
-class Ray:
-    """The models base + t (target - base): one product with the features serves them all.
-
-    Holds two vectors over the samples, the scores of the base and their change.
-
-    Parameters
-    ----------
-    objective, base, target
-        As above.
-    change : ndarray of shape (n_samples,), default=None
-        The scores of target - base, where they are known; the ray writes into them.
-    """
-
-    def __init__(self, objective: Objective, base: Model, target: F64, change: F64 | None = None) -> None:
-        self._objective, self.base = objective, base
-        self.direction = target - base.vector
-        self._change = objective.design.scores(self.direction) if change is None else change
-        pair = np.array([base.vector, self.direction])
-        along, curvature = objective.design.inner(pair, self.direction[None])[:, 0]
-        self._along, self.curvature = float(along), float(curvature)
-        self._tilt = objective.tilt.at(base.vector), objective.tilt.slope(self.direction)
-
-    def _norm(self, step: float) -> float:
-        return max(self.base.norm + step * (2.0 * self._along + step * self.curvature), 0.0)
-
-    def vector(self, step: float) -> F64:
-        """Return the vector at a step."""
-        return self.base.vector + step * self.direction
-
-    def model(self, step: float) -> Model:
-        """Return the model at a step; its scores are in the memory of the ray, which is of no use afterwards."""
-        scores = self._change
-        scores *= step
-        scores += self.base.scores
-        return Model(self.vector(step), scores, self._norm(step))
-
-    def point(self, step: float, instead: Point | None = None) -> Point:
-        """Evaluate the objective at a step, in the memory of a point that is of no use any more."""
-        out = None if instead is None or instead.evaluation is None else instead.evaluation.coef
-        found = self._objective.oracle.on_ray(self.base.scores, step, self._change, out)
-        at, lean = self._tilt
-        value = 0.5 * self._norm(step) + self._objective.C * (found.value - at - step * lean)
-        return Point(step, value, self.slope(step, float(found.coef @ self._change)), found)
-
-    def slope(self, step: float, of_risk: float) -> float:
-        """Return the derivative of the objective at a step, given that of the risk."""
-        return self._along + step * self.curvature + self._objective.C * (of_risk - self._tilt[1])
-
-    def cut(self, point: Point) -> Cut:
-        """Return the cut that the evaluation of a point gives."""
-        assert point.evaluation is not None
-        value, coef, _ = point.evaluation
-        return Cut(value - float(coef @ self.base.scores) - point.step * float(coef @ self._change), coef)
 
 
 def minimise_convex(
@@ -132,7 +55,8 @@ def minimise_convex(
     replace the model's minimiser as the end of the ray for as long as they close more of the gap. A best point that
     separates nearly all pairs is searched along its own direction too, with one cut more: minimisers of the model,
     which knows some of the pairs only, are too short, and at a large C the little they lack is what is left to gain. A
-    step is one product with X, one of two to four rows with its transpose.
+    step is one product with X, one of two to four rows with its transpose. Where many steps are still to be expected at
+    the rate of the last ones, the augmented Lagrangian method goes on, if the risk and the design suit it.
 
     Parameters
     ----------
@@ -178,11 +102,19 @@ def minimise_convex(
     newton = Newton(objective)
     cuts = [Cut(found.value - float(found.coef @ best.scores), found.coef)]
     at_best: int | None = 0  # which of them touches the risk at the best model, if one does
-    longer = _lengthened(objective, best, value, found, _SEARCH_TOL * tol * value, candidates)
+    longer = lengthened(objective, best, value, found, _SEARCH_TOL * tol * value, candidates)
     if longer is not None:
         best, value, cuts, at_best = longer
     near = best
     del found, longer  # vectors over all samples
+
+    def report(value: float, bound: float, best: Model) -> bool:
+        history.append(Progress(value, bound, candidates.lowest.partial_auc))
+        if callback is not None:
+            callback(history[-1], best)
+        converged = relative_gap(value, bound) <= tol or (enough is not None and enough(value, bound))
+        return converged or len(history) >= max_iter
+
     while True:
         left = value - bound if history else min(value - bound, C)
         smoothed = newton.smooth(near, left) if best.norm > 0 or left > _SETTLED * value else None
@@ -204,11 +136,13 @@ def minimise_convex(
             if accuracy <= max(_LOOSE * left, 1e-15 * abs(value)):
                 break  # or else the step has left less than the minimiser is accurate to
         bundle.forget(_IDLE, _KEPT)
-        history.append(Progress(value, bound, candidates.lowest.partial_auc))
-        if callback is not None:
-            callback(history[-1], best)
-        converged = relative_gap(value, bound) <= tol or (enough is not None and enough(value, bound))
-        if converged or len(history) >= max_iter:
+        if report(value, bound, best):
+            break
+        slow = bundle.multipliers is not None or _slow(history, tol)
+        if slow and best.norm > 0 and suits(objective):
+            best, value, bound = minimise_augmented(
+                objective, best, value, bound, bundle=bundle, candidates=candidates, report=report
+            )
             break
 
         target = None
@@ -224,7 +158,7 @@ def minimise_convex(
         if slope >= 0 or ray.curvature <= 0:
             break  # the model's minimiser is the best point, to the last digit or to the smallest number
         accuracy = _SEARCH_TOL * (value - bound)
-        enclosing, lowest = _search(ray, Point(0.0, value, slope), accuracy, candidates)
+        enclosing, lowest = search(ray, Point(0.0, value, slope), accuracy, candidates)
         cuts = [ray.cut(point) for point in enclosing]
         at_best = enclosing.index(lowest) if lowest.value < value else None
         longer = None
@@ -233,7 +167,7 @@ def minimise_convex(
         if at_best is not None:
             assert lowest.evaluation is not None
             best, value = ray.model(lowest.step), lowest.value
-            longer = _lengthened(objective, best, value, lowest.evaluation, accuracy, candidates)
+            longer = lengthened(objective, best, value, lowest.evaluation, accuracy, candidates)
             if longer is not None:
                 best, value, of_length, longest = longer
                 del cuts[at_best]
@@ -279,36 +213,13 @@ def minimise_convex(
     )
 
 
-def _lengthened(
-    objective: Objective, model: Model, value: float, found: Evaluation, tol: float, candidates: Candidates
-) -> tuple[Model, float, list[Cut], int] | None:
-    """Search the ray that leads on from zero through a model which separates nearly all pairs.
-
-    Returns a longer model that is better, its F, the cuts that enclose it and which of them touches the risk there.
-    """
-    if value - 0.5 * model.norm > _SEPARATED * value:
-        return None
-    ray = Ray(objective, model, 2.0 * model.vector, model.scores.copy())
-    slope = ray.slope(0.0, float(found.coef @ model.scores))
-    if slope >= 0:
-        return None
-    enclosing, lowest = _search(ray, Point(0.0, value, slope), tol, candidates)
-    if lowest.value >= value:
-        return None
-    cuts = [ray.cut(point) for point in enclosing]
-    return ray.model(lowest.step), lowest.value, cuts, enclosing.index(lowest)
-
-
-def _search(ray: Ray, start: Point, tol: float, candidates: Candidates) -> tuple[list[Point], Point]:
-    """Return the points that enclose the minimum on a ray and the lower one; all points seen become candidates."""
-
-    def keep(point: Point) -> None:
-        assert point.evaluation is not None
-        if candidates.wants(point.value, point.evaluation.partial_auc):
-            candidates.add(point.value, point.evaluation.partial_auc, ray.vector(point.step))
-
-    enclosing = minimise_on_ray(ray.point, start, ray.curvature, tol=tol, visit=keep)
-    return enclosing, min(enclosing, key=lambda point: point.value)
+def _slow(history: list[Progress], tol: float) -> bool:
+    """Whether many more steps are to be expected, at the rate of the last ones."""
+    if len(history) <= _LOOKED_AT:
+        return False
+    before, now = (max(history[k].gap, tol) for k in (-1 - _LOOKED_AT, -1))
+    rate = np.log(before / now) / _LOOKED_AT
+    return bool(np.log(now / tol) > _MANY * rate)
 
 
 def _product(design: Design, u: F64, v: F64) -> float:

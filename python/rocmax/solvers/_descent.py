@@ -6,8 +6,8 @@ from rocmax.designs import Design
 from rocmax.risks import Difference
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Model
-from rocmax.solvers._cutting_plane import Objective, Ray
 from rocmax.solvers._newton import newton_step, smoothed
+from rocmax.solvers._objective import Objective, Ray
 from rocmax.solvers._result import Callback, Progress
 
 # What is taken to be left to gain, relative to what the last step gained. Measured on eight sets, 1 to 30: the fewest
@@ -18,6 +18,8 @@ _LEFT = 3.0
 _STALLED, _LEAST = 0.05, 1e-5
 # A search along a ray takes at most this many oracle calls; it may end where the slope has fallen to this share.
 _CALLS, _FLAT = 8, 0.3
+# At most so many steps: where each gains little, the convex-concave procedure gains more.
+_MOST = 100
 # Where a search goes next: how much further, how far from the ends of the stretch that holds a minimum.
 _FURTHER, _INSIDE = 2.0, 0.1
 
@@ -59,7 +61,7 @@ def descend(
     rng = np.random.default_rng(0)
     history: list[Progress] = []
     remaining, stalled = left * value, 0
-    while len(history) < max_iter:
+    while len(history) < min(max_iter, _MOST):
         cut = smoothed(convex, model, remaining)
         if cut is None:
             break

@@ -1,17 +1,14 @@
 """Newton steps on a smoothed risk, with the curvature of a sample."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rocmax._typing import F64
-from rocmax.designs import Design
 from rocmax.risks import Curvature, Smoothed
 from rocmax.solvers._candidates import Model
-
-if TYPE_CHECKING:
-    from rocmax.solvers._cutting_plane import Objective
+from rocmax.solvers._conjugate_gradients import conjugate_gradients
+from rocmax.solvers._objective import Objective
 
 # The smoothed stretch of the hinge, relative to the root of what is left to gain in mean pair loss; and its limits.
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
@@ -30,7 +27,7 @@ class Newton:
     The sample's curvature costs no pass over the features; that a step is searched exactly makes up for its errors.
     """
 
-    def __init__(self, objective: "Objective") -> None:
+    def __init__(self, objective: Objective) -> None:
         self._objective = objective
         self._rng = np.random.default_rng(0)
         self._gap = np.inf
@@ -83,7 +80,7 @@ class Step(NamedTuple):
     slope: float
 
 
-def smoothed(objective: "Objective", model: Model, left: float) -> Smoothed | None:
+def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None:
     """Return a smoothed cut of the risk at a model, given what is left to gain; None if the risk has none."""
     # At scores that are all tied every pair is to have a curvature: the step is that of least squares.
     width = _WIDEST if model.norm == 0 else _WIDTH * np.sqrt(max(left, 0.0) / objective.C)
@@ -91,7 +88,7 @@ def smoothed(objective: "Objective", model: Model, left: float) -> Smoothed | No
 
 
 def newton_step(
-    objective: "Objective", model: Model, of_risk: Curvature, slope: F64, rng: np.random.Generator
+    objective: Objective, model: Model, of_risk: Curvature, slope: F64, rng: np.random.Generator
 ) -> Step | None:
     """Return the way to the minimiser of the second-order model of the smoothed objective.
 
@@ -113,25 +110,5 @@ def newton_step(
         image: F64 = vector + objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]
         return image
 
-    vector = _conjugate_gradients(product, -gradient, design, steps)
+    vector = conjugate_gradients(product, -gradient, design, steps, _RESIDUAL)
     return Step(vector, float(design.inner(gradient[None], vector[None])[0, 0]))
-
-
-def _conjugate_gradients(product: Callable[[F64], F64], right: F64, design: Design, steps: int) -> F64:
-    """Solve product(x) = right in the inner product of the design, to a residual of `_RESIDUAL` or in `steps` steps."""
-
-    def square(u: F64) -> float:
-        return float(design.inner(u[None], u[None])[0, 0])
-
-    found, residual, direction = np.zeros_like(right), right, right
-    now = first = square(residual)
-    for _ in range(steps):
-        if now <= _RESIDUAL**2 * first:
-            break
-        image = product(direction)
-        length = now / float(design.inner(direction[None], image[None])[0, 0])
-        found = found + length * direction
-        residual = residual - length * image
-        before, now = now, square(residual)
-        direction = residual + (now / before) * direction
-    return found

@@ -165,6 +165,36 @@ proptest! {
     }
 
     #[test]
+    fn a_proximal_point_is_where_its_cut_touches_the_risk(
+        s in plain(),
+        margin in prop_oneof![Just(0.0), Just(1.0), 0.0..2.0],
+        stiffness in (-9.0..3.0, -9.0..3.0),
+    ) {
+        let oracle = terms(&s.problem, s.range, &[term(0.5, Rank::High, margin)]);
+        let hinges = oracle.hinges().unwrap();
+        prop_assert_eq!(hinges.len(), 1);
+        let stiffness = [f64::exp(stiffness.0), f64::exp(stiffness.1)];
+        let mut coef = vec![f64::NAN; s.scores.len()];
+        let found = oracle.proximal(&hinges[0], &s.scores, stiffness, &mut coef, &Ctx::serial()).unwrap();
+        let of = |i: usize| stiffness[usize::from(!s.problem.labels()[i])];
+        let point: Vec<f64> = (0..coef.len()).map(|i| s.scores[i] - coef[i] / of(i)).collect();
+        // A cut that lies below the risk everywhere and touches it at the point: the point is the least of its sum.
+        let at = |scores: &[f64]| found.offset + dot(&coef, scores);
+        let scale = 1.0 + point.iter().fold(0.0, |most, p| f64::max(most, p.abs()));
+        prop_assert!((evaluate(&oracle, &point).0 - at(&point)).abs() < 1e-10 * scale);
+        prop_assert!(at(&s.other) <= evaluate(&oracle, &s.other).0 + TOLERANCE);
+        prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE);
+        let levels: Vec<f64> =
+            (0..coef.len()).map(|i| point[i] - if s.problem.labels()[i] { margin } else { 0.0 }).collect();
+        for (k, &start) in found.starts.iter().enumerate() {
+            let end = found.starts.get(k + 1).map_or(found.rows.len(), |&end| end as usize);
+            let group = &found.rows[start as usize..end];
+            prop_assert!(group.len() > 1);
+            prop_assert!(group.iter().all(|&i| (levels[i as usize] - levels[group[0] as usize]).abs() < 1e-9 * scale));
+        }
+    }
+
+    #[test]
     fn tight_is_the_hinge_when_the_range_starts_at_zero(s in sample()) {
         let range = RateRange::new(0.0, s.range.high()).unwrap();
         let hinge = terms(&s.problem, range, &[term(1.0, Rank::High, 1.0)]);

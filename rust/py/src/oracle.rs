@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rocmax_core::oracle::{Naive, Oracle as CoreOracle, Rank, Selection, Term, Tight, TopHinge, Workspace};
+use rocmax_core::oracle::{
+    Naive, Oracle as CoreOracle, Rank, Selection, SmoothedHinge, Term, Tight, TopHinge, Workspace,
+};
 use rocmax_core::{RateRange, Scores};
 
 use crate::error::to_python;
@@ -14,6 +16,8 @@ use crate::problem::Problem;
 
 /// Scale, margin; threshold, width, and share of a tie at the threshold.
 type Hinge = (f64, f64, (f64, f64, f64));
+
+type Rows<'py> = Bound<'py, PyArray1<u32>>;
 
 /// A risk of the scores of one problem (see `rocmax_core::oracle`).
 #[pyclass(frozen, module = "rocmax._core")]
@@ -110,11 +114,38 @@ impl Oracle {
             self.with_workspace(|workspace| self.inner.smooth(scores, width, coef, workspace, ctx))
         })?;
         Ok(found.map(|found| {
-            let hinges = found.hinges.iter().map(|hinge| {
-                let Selection { threshold, width, tied, .. } = hinge.selection;
+            let hinges = found.hinges.iter().map(|SmoothedHinge { hinge, selection }| {
+                let Selection { threshold, width, tied, .. } = *selection;
                 (hinge.scale, hinge.margin, (threshold, width, tied))
             });
             (found.offset, hinges.collect())
         }))
+    }
+
+    /// For each hinge that the risk is a sum of, what a pair weighs and how many negatives it sums over; None if the risk
+    /// is no such sum.
+    fn hinges(&self) -> Option<Vec<(f64, usize)>> {
+        Some(self.inner.hinges()?.iter().map(|hinge| (hinge.scale, hinge.top)).collect())
+    }
+
+    /// Writes the subgradient of one hinge at its proximal point to `coef`; returns the value at scores zero of the cut
+    /// that it makes, the samples that are tied there, and where each group of these begins.
+    fn proximal<'py>(
+        &self,
+        py: Python<'py>,
+        index: usize,
+        scores: PyReadonlyArray1<'_, f64>,
+        stiffness: (f64, f64),
+        mut coef: PyReadwriteArray1<'_, f64>,
+        n_threads: usize,
+    ) -> PyResult<(f64, Rows<'py>, Rows<'py>)> {
+        let (scores, coef) = (scores.as_slice()?, coef.as_slice_mut()?);
+        let hinges = self.inner.hinges().unwrap_or_default();
+        let hinge =
+            hinges.get(index).ok_or_else(|| PyValueError::new_err(format!("there is no hinge of index {index}")))?;
+        let found = gate::enter(py, n_threads, scores.len(), |ctx| {
+            self.inner.proximal(hinge, scores, [stiffness.0, stiffness.1], coef, ctx)
+        })?;
+        Ok((found.offset, PyArray1::from_vec(py, found.rows), PyArray1::from_vec(py, found.starts)))
     }
 }

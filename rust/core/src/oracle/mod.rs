@@ -6,12 +6,14 @@
 
 mod naive;
 mod pairs;
+mod proximal;
 mod smoothed;
 mod tight;
 mod top_hinge;
 mod weighted;
 
 pub use naive::Naive;
+pub use proximal::Proximal;
 pub use smoothed::{Selection, Smoothed, SmoothedHinge};
 pub use tight::Tight;
 pub use top_hinge::{Term, TopHinge};
@@ -45,6 +47,17 @@ pub enum Rank {
     High,
     /// `n`.
     Bottom,
+}
+
+/// A hinge `scale * sum_i sum_{k <= top} (margin - s_i + t_(k))_+`, `top > 0`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hinge {
+    /// What a pair weighs.
+    pub scale: f64,
+    /// The score difference from which a pair costs nothing.
+    pub margin: f64,
+    /// How many of the highest negatives it sums over.
+    pub top: usize,
 }
 
 /// The sums over pairs that risks are made of, at one vector of scores; each adds its derivatives to those so far.
@@ -107,9 +120,19 @@ pub trait Oracle: Sync {
         Rank::High
     }
 
-    /// The hinges of positive weight that the risk is the sum of, if it is such a sum; only then it can be smoothed.
-    fn hinges(&self) -> Option<Vec<Term>> {
+    /// The terms of positive weight that the risk is the sum of, if it is such a sum; only then it can be smoothed.
+    fn terms(&self) -> Option<Vec<Term>> {
         None
+    }
+
+    /// The hinges that the risk is the sum of; `None` if it is no such sum, or samples are weighted.
+    fn hinges(&self) -> Option<Vec<Hinge>> {
+        let problem = self.problem();
+        let ranks = Ends::new(problem, self.range(), self.last());
+        let terms = self.terms().filter(|_| problem.weights().is_none())?;
+        let n_pairs = problem.n_pos() as f64 * (ranks.of_rank(Rank::High) - ranks.of_rank(Rank::Low)) as f64;
+        let hinge = |Term { weight, end, margin }| Hinge { scale: weight / n_pairs, margin, top: ranks.of_rank(end) };
+        Some(terms.into_iter().map(hinge).filter(|hinge| hinge.top > 0).collect())
     }
 
     /// R(s), adding its derivatives to those of `sums`.
@@ -179,25 +202,48 @@ pub trait Oracle: Sync {
         if !(width.is_normal() && width > 0.0) {
             return Err(Error::Domain { name: "width", domain: "a positive number", value: width.to_string() });
         }
-        let Some(hinges) = self.hinges().filter(|_| problem.weights().is_none()) else { return Ok(None) };
-        let ranks = Ends::new(problem, self.range(), self.last());
+        let Some(hinges) = self.hinges() else { return Ok(None) };
         let n_neg = problem.n_neg();
-        let ends = Ends::of(hinges.iter().map(|term| smoothed::candidates(ranks.of_rank(term.end), n_neg)));
+        let ends = Ends::of(hinges.iter().map(|hinge| smoothed::candidates(hinge.top, n_neg)));
         let mut pairs = ws.pairs(problem, scores.into(), &ends, coef, ctx)?;
         pairs.clear();
-        let n_pairs = problem.n_pos() as f64 * (ranks.of_rank(Rank::High) - ranks.of_rank(Rank::Low)) as f64;
         let mut found = Smoothed { offset: 0.0, hinges: Vec::new() };
-        for Term { weight, end, margin } in hinges {
-            let top = ranks.of_rank(end);
-            if top > 0 {
-                let selection = pairs.selection(top, n_neg, width, ctx)?;
-                let hinge = SmoothedHinge { scale: weight / n_pairs, margin, selection };
-                let shares = pairs.smoothed_hinge(hinge, smoothed::candidates(top, n_neg), width, ctx)?;
-                found.offset += hinge.scale * margin * shares;
-                found.hinges.push(hinge);
-            }
+        for hinge in hinges {
+            let selection = pairs.selection(hinge.top, n_neg, width, ctx)?;
+            let smoothed = SmoothedHinge { hinge, selection };
+            let shares = pairs.smoothed_hinge(smoothed, smoothed::candidates(hinge.top, n_neg), width, ctx)?;
+            found.offset += hinge.scale * hinge.margin * shares;
+            found.hinges.push(smoothed);
         }
         pairs.finish(ctx)?;
         Ok(Some(found))
+    }
+    /// Writes to `coef` the subgradient of a hinge at its proximal point, where `hinge(p) + 1/2 sum_k c_k (p_k - s_k)^2`
+    /// is least, `c_k` the stiffness for positives and for negatives; it is `c_k (s_k - p_k)`. O(N) beside sorting the
+    /// positives and the negatives that the hinge reaches, and for each time that these are cut in blocks: O(log N) times
+    /// mostly.
+    ///
+    /// # Errors
+    /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] for a stiffness that is not positive,
+    /// [`Error::Interrupted`].
+    fn proximal(
+        &self,
+        hinge: &Hinge,
+        scores: &[f64],
+        stiffness: [f64; 2],
+        coef: &mut [f64],
+        ctx: &Ctx<'_>,
+    ) -> Result<Proximal> {
+        let problem = self.problem();
+        Error::check_len("scores", problem.n_samples(), scores.len())?;
+        Error::check_len("coef", problem.n_samples(), coef.len())?;
+        if !scores.iter().all(|s| s.is_finite()) {
+            return Err(Scores::from(scores).non_finite());
+        }
+        if !stiffness.iter().all(|c| c.is_normal() && *c > 0.0) {
+            let value = format!("{stiffness:?}");
+            return Err(Error::Domain { name: "stiffness", domain: "positive numbers", value });
+        }
+        proximal::proximal(problem, hinge, scores, stiffness, coef, ctx)
     }
 }

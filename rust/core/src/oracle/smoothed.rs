@@ -5,6 +5,7 @@
 //! over a width. Any shares make a cut of the risk, so the smoothed ones give cuts too: looser where they were made, but
 //! they follow the risk further.
 
+use super::Hinge;
 use super::pairs::{Pairs, TILE, Task, rank_ends};
 use crate::{CHUNK, Ctx, Result};
 
@@ -25,10 +26,8 @@ pub struct Smoothed {
 /// One of them, `scale * sum_ij p_j q_ij (margin - s_i + t_j)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SmoothedHinge {
-    /// What a pair weighs.
-    pub scale: f64,
-    /// The score difference from which a pair costs nothing.
-    pub margin: f64,
+    /// What is smoothed.
+    pub hinge: Hinge,
     /// The shares of the negatives.
     pub selection: Selection,
 }
@@ -151,7 +150,7 @@ impl Pairs<'_> {
     /// The sum of all shares `p_j q_ij`; adds `scale` times those of each sample to the derivatives.
     pub(super) fn smoothed_hinge(
         &mut self,
-        SmoothedHinge { scale, margin, selection }: SmoothedHinge,
+        SmoothedHinge { hinge: Hinge { scale, margin, .. }, selection }: SmoothedHinge,
         n_candidates: usize,
         width: f64,
         ctx: &Ctx<'_>,

@@ -36,7 +36,7 @@ impl Oracle for Tight {
         self.range
     }
 
-    fn hinges(&self) -> Option<Vec<Term>> {
+    fn terms(&self) -> Option<Vec<Term>> {
         let (low, _) = self.range.ranks(self.problem.n_neg());
         (low == 0).then(|| vec![Term { weight: 1.0, end: Rank::High, margin: 1.0 }])
     }

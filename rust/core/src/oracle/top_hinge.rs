@@ -64,7 +64,7 @@ impl Oracle for TopHinge {
         self.terms.iter().map(|term| term.end).fold(Rank::High, Rank::max)
     }
 
-    fn hinges(&self) -> Option<Vec<Term>> {
+    fn terms(&self) -> Option<Vec<Term>> {
         self.terms.iter().all(|term| term.weight > 0.0).then(|| self.terms.clone())
     }
 
