@@ -6,7 +6,7 @@
 //! in their words, their rivals, a few of a hundred, are left to a [`super::table::Table`].
 
 use super::labels::TILE;
-use super::score::{Monotone, Score};
+use super::score::{Key, Monotone};
 use crate::order::collect::positions;
 use crate::order::fast;
 
@@ -32,7 +32,7 @@ impl Bits {
     }
 
     /// Fills the table with all `len` scores of the parts; how many of them found their cell taken.
-    pub(super) fn fill<S: Score, M: Monotone<S>>(&mut self, map: M, parts: &[&[S]], len: usize) -> usize {
+    pub(super) fn fill<S: Key, M: Monotone<S>>(&mut self, map: M, parts: &[&[S]], len: usize) -> usize {
         let Self { words, cells, doubted } = self;
         let n_words = map.n_cells() / 32 + 1;
         words.clear();
@@ -52,7 +52,7 @@ impl Bits {
 
     /// The sum of the ranks of those scores that are not doubtful; or, if `counts` is not empty, zero, and they are counted
     /// there as [`super::ranks::Ranks`] are. The doubtful are appended to `doubtful`.
-    pub(super) fn ask<S: Score, M: Monotone<S>>(
+    pub(super) fn ask<S: Key, M: Monotone<S>>(
         &self,
         map: M,
         parts: &[&[S]],
@@ -75,7 +75,7 @@ impl Bits {
     /// Appends the rivals of the doubtful to `rivals`; for every doubtful score, how many scores below it are none.
     ///
     /// The table answers no more after that.
-    pub(super) fn rivals<S: Score, M: Monotone<S>>(
+    pub(super) fn rivals<S: Key, M: Monotone<S>>(
         &mut self,
         map: M,
         parts: &[&[S]],
@@ -118,7 +118,7 @@ pub(super) struct Cells<'a, S, M> {
     pub(super) cells: &'a mut [u32],
 }
 
-impl<S: Score, M: Monotone<S>> pulp::NullaryFnOnce for Cells<'_, S, M> {
+impl<S: Key, M: Monotone<S>> pulp::NullaryFnOnce for Cells<'_, S, M> {
     type Output = ();
 
     #[inline(always)]
@@ -176,7 +176,7 @@ struct Ask<'a, S, M> {
     stage: &'a mut [S; TILE],
 }
 
-impl<S: Score, M: Monotone<S>> Ask<'_, S, M> {
+impl<S: Key, M: Monotone<S>> Ask<'_, S, M> {
     /// Calls `add` with all ones and the rank of every score, zeros instead of the ones if the score is doubtful; puts
     /// the doubtful at the front of `stage`. Their number.
     #[inline(always)]
@@ -199,7 +199,7 @@ impl<S: Score, M: Monotone<S>> Ask<'_, S, M> {
 /// The sum of the ranks, and the number of doubtful scores.
 struct Summed<'a, S, M>(Ask<'a, S, M>);
 
-impl<S: Score, M: Monotone<S>> pulp::NullaryFnOnce for Summed<'_, S, M> {
+impl<S: Key, M: Monotone<S>> pulp::NullaryFnOnce for Summed<'_, S, M> {
     type Output = (u64, usize);
 
     #[inline(always)]
@@ -219,7 +219,7 @@ struct Counted<'a, S, M> {
     counts: &'a mut [u64],
 }
 
-impl<S: Score, M: Monotone<S>> pulp::NullaryFnOnce for Counted<'_, S, M> {
+impl<S: Key, M: Monotone<S>> pulp::NullaryFnOnce for Counted<'_, S, M> {
     type Output = (u64, usize);
 
     #[inline(always)]
@@ -241,7 +241,7 @@ struct Pick<'a, S> {
     stage: &'a mut [S; TILE],
 }
 
-impl<S: Score> pulp::NullaryFnOnce for Pick<'_, S> {
+impl<S: Key> pulp::NullaryFnOnce for Pick<'_, S> {
     type Output = usize;
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use super::curve::first_non_finite;
 use super::labels::{Labels, TILE};
 use super::ranks::{Found, Ranks};
 use super::scatter::Scattered;
-use super::score::Score;
+use super::score::{Key, Score};
 use super::table::Table;
 use super::worker::Worker;
 use crate::order::{self, Map, fast};
@@ -175,7 +175,7 @@ fn direct<S: Score>(labels: &Labels<'_>, scores: &[S], wanted: Wanted, ctx: &Ctx
 }
 
 /// A map that spreads `scores` over about two cells each.
-pub(super) fn fit<S: Score>(scores: &[S]) -> Map {
+pub(super) fn fit<S: Key>(scores: &[S]) -> Map {
     if scores.len() <= FEW {
         return Map::default();
     }

@@ -10,6 +10,7 @@ mod counts;
 mod covariance;
 mod curve;
 mod draw;
+mod keyed;
 mod labels;
 mod measure;
 mod permutation;

@@ -4,9 +4,11 @@
 
 use std::borrow::Cow;
 
-use super::covariance::{Covariance, products};
-use super::labels::Labels;
+use super::covariance::Covariance;
+use super::labels::{Labels, TILE};
 use super::placer::Placer;
+use crate::ctx::CHUNK;
+use crate::order::fast;
 use crate::{Ctx, Error, Result};
 
 /// The scores of one model.
@@ -18,74 +20,150 @@ pub enum Column<'a> {
     F32(Cow<'a, [f32]>),
 }
 
-impl Column<'_> {
-    fn wide(&self) -> Cow<'_, [f64]> {
-        match self {
-            Self::F64(scores) => Cow::Borrowed(scores),
-            Self::F32(scores) => scores.iter().map(|&s| f64::from(s)).collect(),
-        }
-    }
-}
-
 /// Memory kept from call to call.
 #[derive(Debug, Default)]
 pub struct Placements {
-    placers: Vec<Placer>,
+    placers: Vec<(Placer<f64>, Placer<f32>)>,
     /// For every model `2 #{t < s_i} + #{t = s_i}` of a positive i, `2 #{s > t_j} + #{s = t_j}` of a negative j.
-    values: Vec<Vec<f64>>,
+    values: Vec<Vec<u32>>,
 }
 
 impl Placements {
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
-        self.placers.iter().map(Placer::bytes).sum::<usize>()
-            + self.values.iter().map(|values| 8 * values.capacity()).sum::<usize>()
+        self.placers.iter().map(|(wide, narrow)| wide.bytes() + narrow.bytes()).sum::<usize>()
+            + self.values.iter().map(|values| 4 * values.capacity()).sum::<usize>()
     }
 
     /// The AUC of every model, and their DeLong covariance. O(N) a model for smooth distributions, O(N K^2) for K models.
     ///
     /// # Errors
-    /// [`Error::Length`] and [`Error::NonFinite`] naming `y_score`, [`Error::Domain`] for a class of one sample,
-    /// [`Error::Interrupted`].
+    /// [`Error::Length`] and [`Error::NonFinite`] naming `y_score`, [`Error::Domain`] for a class of one sample and for
+    /// 2^31 samples or more, [`Error::Interrupted`].
     pub fn covariance(
         &mut self,
         labels: &Labels<'_>,
         models: &[Column<'_>],
         ctx: &Ctx<'_>,
     ) -> Result<(Vec<f64>, Covariance)> {
-        let sizes = [labels.n_pos() as f64, labels.n_neg() as f64];
+        // Placements are twice as large, at most, and have 32 bits.
+        if labels.n_samples() >= 1 << 31 {
+            let value = labels.n_samples().to_string();
+            return Err(Error::Domain {
+                name: "the number of samples",
+                domain: "below 2^31 for several models",
+                value,
+            });
+        }
+        let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
         for (size, name) in sizes.into_iter().zip(["the number of positives", "the number of negatives"]) {
-            if size < 2.0 {
+            if size < 2 {
                 let value = size.to_string();
                 return Err(Error::Domain { name, domain: "above 1 for a variance", value });
             }
         }
         let doubled = self.place(labels, models, ctx)?;
-        let pairs = 2 * labels.n_pos() as u128 * labels.n_neg() as u128;
+        let pairs = 2 * sizes[0] * sizes[1];
         let estimates = doubled.iter().map(|&won| won as f64 / pairs as f64).collect();
-        let means: Vec<[f64; 2]> = doubled.iter().map(|&won| sizes.map(|size| won as f64 / size)).collect();
-        let values: Vec<&[f64]> = self.values.iter().map(Vec::as_slice).collect();
-        let sums = products(&labels.positives(0, labels.n_samples()), &values, &means, &|_| 1.0, ctx)?;
-        let scale = |class: usize| {
+        let k = models.len();
+        let sums = products(labels, &self.values, ctx)?;
+        let part = |class: usize| {
             let (size, other) = (sizes[class], sizes[1 - class]);
-            (2.0 * other).powi(2) * size * (size - 1.0)
+            let scale = (2 * other).pow(2) as f64 * (size * size * (size - 1)) as f64;
+            // The sum of centred products, times the size: in integers, nothing cancels.
+            let of_pair = |(pair, sums): (usize, &[u128; 2])| {
+                let [a, b] = [pair / k, pair % k].map(|model| u128::from(doubled[model]));
+                (size * sums[class]) as i128 - (a * b) as i128
+            };
+            sums.iter().enumerate().map(|pair| of_pair(pair) as f64 / scale).collect()
         };
-        let part = |class: usize| sums.iter().map(|sums| sums[class] / scale(class)).collect();
         Ok((estimates, Covariance { pos: part(0), neg: part(1) }))
     }
 
     /// Sets the values of every model; twice the pairs that each wins. Threads share the models and the work on each.
     fn place(&mut self, labels: &Labels<'_>, models: &[Column<'_>], ctx: &Ctx<'_>) -> Result<Vec<u64>> {
         let n_placers = models.len().clamp(1, ctx.n_threads());
-        self.placers.resize_with(n_placers, Placer::default);
+        self.placers.resize_with(n_placers, Default::default);
         self.values.resize_with(models.len(), Vec::new);
         let of_one = models.len().div_ceil(n_placers).max(1);
         let parts = models.chunks(of_one).zip(self.values.chunks_mut(of_one)).zip(&mut self.placers);
         let won = ctx.map(parts.collect(), |((models, values), placer)| {
-            let each = models.iter().zip(values);
-            each.map(|(scores, values)| placer.place(labels, &scores.wide(), values, ctx)).collect::<Result<Vec<u64>>>()
+            let each = models.iter().zip(values).map(|(scores, values)| match scores {
+                Column::F32(scores) => placer.1.place(labels, scores, values, ctx),
+                Column::F64(scores) => match narrowed(scores, ctx)? {
+                    Some(scores) => placer.1.place(labels, &scores, values, ctx),
+                    None => placer.0.place(labels, scores, values, ctx),
+                },
+            });
+            each.collect::<Result<Vec<u64>>>()
         })?;
         Ok(won.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    }
+}
+
+/// The same scores in single precision, which many come from, if all of them have one: they tie less dearly so.
+fn narrowed(scores: &[f64], ctx: &Ctx<'_>) -> Result<Option<Vec<f32>>> {
+    for chunk in scores.chunks(CHUNK) {
+        ctx.check()?;
+        if !chunk.iter().all(|&x| f64::from(x as f32) == x) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(scores.iter().map(|&x| x as f32).collect()))
+}
+
+/// For every two models, row by row, the sums over positives and negatives of the products of their values. O(N K^2).
+fn products(labels: &Labels<'_>, values: &[Vec<u32>], ctx: &Ctx<'_>) -> Result<Vec<[u128; 2]>> {
+    let k = values.len();
+    let pairs: Vec<(usize, usize)> = (0..k).flat_map(|a| (a..k).map(move |b| (a, b))).collect();
+    let parts = ctx.map((0..labels.n_samples()).step_by(CHUNK).collect(), |from| {
+        let mut sums = vec![[0; 2]; pairs.len()];
+        let mut positive = [false; TILE];
+        let end = usize::min(from + CHUNK, labels.n_samples());
+        for from in (from..end).step_by(TILE) {
+            let tile = from..usize::min(from + TILE, end);
+            let positive = &mut positive[..tile.len()];
+            labels.fill(from, positive);
+            for (sums, &(a, b)) in sums.iter_mut().zip(&pairs) {
+                let [a, b] = [a, b].map(|model| &values[model][tile.clone()]);
+                let found = fast(Products { a, b, positive });
+                sums.iter_mut().zip(found).for_each(|(sum, found): (&mut u128, u128)| *sum += found);
+            }
+        }
+        sums
+    })?;
+    let mut matrix = vec![[0; 2]; k * k];
+    for (pair, &(a, b)) in pairs.iter().enumerate() {
+        let total = [0, 1].map(|class| parts.iter().map(|sums| sums[pair][class]).sum());
+        (matrix[a * k + b], matrix[b * k + a]) = (total, total);
+    }
+    Ok(matrix)
+}
+
+/// The sums of the products of the positives and of the negatives, of fewer than 2^32.
+struct Products<'a> {
+    a: &'a [u32],
+    b: &'a [u32],
+    positive: &'a [bool],
+}
+
+impl pulp::NullaryFnOnce for Products<'_> {
+    type Output = [u128; 2];
+
+    #[inline(always)]
+    fn call(self) -> [u128; 2] {
+        // Upper and lower halves apart, lest sums overflow; of all samples and of the positives.
+        let (mut all, mut pos) = ([0u64; 2], [0u64; 2]);
+        for ((&a, &b), &positive) in self.a.iter().zip(self.b).zip(self.positive) {
+            let product = u64::from(a).wrapping_mul(b.into());
+            let of_pos = product & u64::from(positive).wrapping_neg();
+            for (sums, product) in [(&mut all, product), (&mut pos, of_pos)] {
+                sums[0] = sums[0].wrapping_add(product & u64::from(u32::MAX));
+                sums[1] = sums[1].wrapping_add(product >> 32);
+            }
+        }
+        let [all, pos] = [all, pos].map(|[lower, upper]| u128::from(lower) + (u128::from(upper) << 32));
+        [pos, all - pos]
     }
 }
 
@@ -100,16 +178,22 @@ mod tests {
         let mut next = uniform(5);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let mut kept = Placements::default();
-        for (n, levels, k) in
-            [(4, 3.0, 2), (50, 5.0, 3), (3000, 1e9, 2), (3000, 40.0, 1), (200_000, 1e9, 2), (200_000, 300.0, 2)]
-        {
+        for (n, levels, k) in [
+            (4, 3.0, 2),
+            (50, 5.0, 3),
+            (3000, 1e9, 2),
+            (3000, 40.0, 1),
+            (200_000, 1e9, 2),
+            (200_000, 1e5, 2),
+            (200_000, 300.0, 2),
+        ] {
             let labels: Vec<bool> = (0..n).map(|i| if i < 4 { i < 2 } else { next() < 0.3 }).collect();
-            let mut model = || -> Vec<f64> {
-                labels
-                    .iter()
-                    .map(|&p| ((next() + 0.2 * f64::from(u8::from(p))) * levels).floor() / levels - 0.5)
-                    .collect()
+            // A few crowd so closely that they share their keys.
+            let mut score = |positive: bool| match next() + 0.2 * f64::from(u8::from(positive)) {
+                u if levels == 1e9 && u < 0.002 => 1e-14 * next(),
+                u => (u * levels).floor() / levels - 0.5,
             };
+            let mut model = || -> Vec<f64> { labels.iter().map(|&p| score(p)).collect() };
             let models: Vec<Vec<f64>> = (0..k).map(|_| model()).collect();
             let classes = Labels::new(&labels).unwrap();
             let serial = Ctx::serial();
@@ -128,6 +212,15 @@ mod tests {
             }
             let again = kept.covariance(&classes, &columns, &Ctx::new(Some(&pool), None)).unwrap();
             assert_eq!(again, (estimates, found));
+            let narrow: Vec<f32> = models[0].iter().map(|&x| x as f32).collect();
+            let wide: Vec<f64> = narrow.iter().map(|&x| x.into()).collect();
+            let components = [Components::new(&classes, &wide, None, Measure::Auc, &serial).unwrap()];
+            let expected = covariance(&classes, &components, None, WeightKind::Frequency, &serial).unwrap();
+            for column in [Column::F32((&narrow).into()), Column::F64((&wide).into())] {
+                let (_, found) = kept.covariance(&classes, &[column], &serial).unwrap();
+                assert!((found.pos[0] - expected.pos[0]).abs() <= 1e-11 * expected.pos[0] + 1e-16);
+                assert!((found.neg[0] - expected.neg[0]).abs() <= 1e-11 * expected.neg[0] + 1e-16);
+            }
         }
     }
 

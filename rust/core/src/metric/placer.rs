@@ -1,10 +1,11 @@
 //! Placements of one model without a sort: bucket by bucket one class makes a table and the other asks it for ranks.
 
-use super::counts::{Counting, grown};
+use super::counts::grown;
 use super::curve::first_non_finite;
+use super::keyed::{Buckets, CHUNK};
 use super::labels::Labels;
-use super::scatter::{INDEXED_CHUNK, SHARES, Scattered};
-use super::score::Monotone;
+use super::scatter::{SHARES, below};
+use super::score::{Key, Monotone, Score};
 use super::table::Table;
 use super::worker::Worker;
 use crate::order::cells::size;
@@ -12,65 +13,87 @@ use crate::{Ctx, Error, Result};
 
 /// Memory kept from model to model.
 #[derive(Debug, Default)]
-pub(crate) struct Placer {
-    counting: Counting<f64>,
+pub(crate) struct Placer<S: Score> {
+    /// By place in the buckets: keys, where in its chunk each is from, and what is found.
+    keys: Vec<S::Key>,
     index: Vec<u16>,
-    /// By place in the buckets.
-    found: Vec<f64>,
+    found: Vec<u32>,
+    key_workers: Vec<Worker<S::Key>>,
+    workers: Vec<Worker<S>>,
 }
 
-/// The scores of one class in a bucket, in parts, each with room for what is found.
-type Parts<'a> = Vec<(&'a [f64], &'a mut [f64])>;
+/// The samples of one class in a bucket that are from one chunk.
+struct Part<'a, S: Score> {
+    keys: &'a [S::Key],
+    /// The scores of the chunk, and where in it those of the part are.
+    scores: &'a [S],
+    index: &'a [u16],
+    /// Room for what is found.
+    found: &'a mut [u32],
+}
 
-impl Placer {
+/// What is ranked, of one class in a bucket, each part with room for what is found.
+type Asked<'a, K> = Vec<(&'a [K], &'a mut [u32])>;
+
+impl<S: Score> Placer<S> {
     /// Bytes that are held.
     pub(crate) fn bytes(&self) -> usize {
-        self.counting.bytes() + 2 * self.index.capacity() + 8 * self.found.capacity()
+        size_of::<S::Key>() * self.keys.capacity()
+            + 2 * self.index.capacity()
+            + 4 * self.found.capacity()
+            + self.key_workers.iter().map(Worker::bytes).sum::<usize>()
+            + self.workers.iter().map(Worker::bytes).sum::<usize>()
     }
 
     /// Sets `values` to `2 #{t < s_i} + #{t = s_i}` of each positive i and `2 #{s > t_j} + #{s = t_j}` of each negative
-    /// j; twice the pairs that positives win, tied ones half. O(N) expected.
+    /// j, of fewer than 2^31 samples; twice the pairs that positives win, tied ones half. O(N) expected.
     pub(crate) fn place(
         &mut self,
         labels: &Labels<'_>,
-        scores: &[f64],
-        values: &mut Vec<f64>,
+        scores: &[S],
+        values: &mut Vec<u32>,
         ctx: &Ctx<'_>,
     ) -> Result<u64> {
         Error::check_len("y_score", labels.n_samples(), scores.len())?;
-        let (index, found) = (grown(&mut self.index, scores.len()), grown(&mut self.found, scores.len()));
-        let Some(scattered) = Scattered::new(labels, scores, &mut self.counting, index, ctx)? else {
+        let Self { keys, index, found, key_workers, workers } = self;
+        let (keys, index) = (grown(keys, scores.len()), grown(index, scores.len()));
+        let found = grown(found, scores.len());
+        let buckets = Buckets::fit(scores);
+        let Some(chunks) = buckets.scatter(labels, scores, (keys, &mut *index), ctx)? else {
             return Err(first_non_finite(scores));
         };
-        let below = scattered.below();
-        let Scattered { chunks, workers, n_buckets } = scattered;
-        let mut buckets: Vec<[Parts<'_>; 2]> = (0..n_buckets).map(|_| Default::default()).collect();
-        for (chunk, mut rest) in chunks.iter().zip(found.chunks_mut(INDEXED_CHUNK)) {
+        let below = below(&chunks, buckets.len);
+        let mut parts: Vec<[Vec<Part<'_, S>>; 2]> = (0..buckets.len).map(|_| Default::default()).collect();
+        let chunks = chunks.iter().zip(scores.chunks(CHUNK)).zip(index.chunks(CHUNK));
+        for (((chunk, scores), mut index), mut found) in chunks.zip(found.chunks_mut(CHUNK)) {
             for class in 0..2 {
-                for (bucket, classes) in buckets.iter_mut().enumerate() {
-                    let scores = chunk.class(bucket, class);
-                    let (part, more) = rest.split_at_mut(scores.len());
-                    classes[class].push((scores, part));
-                    rest = more;
+                for (bucket, parts) in parts.iter_mut().enumerate() {
+                    let keys = chunk.class(bucket, class);
+                    let (own_index, more_index) = index.split_at(keys.len());
+                    let (own_found, more_found) = std::mem::take(&mut found).split_at_mut(keys.len());
+                    parts[class].push(Part { keys, scores, index: own_index, found: own_found });
+                    (index, found) = (more_index, more_found);
                 }
             }
         }
-        let share = n_buckets.div_ceil(SHARES * ctx.n_threads());
-        workers.resize_with(usize::max(n_buckets.div_ceil(share), workers.len()), Worker::default);
-        let shares = buckets.chunks_mut(share).zip(below.chunks(share)).zip(workers);
+        let share = buckets.len.div_ceil(SHARES * ctx.n_threads());
+        let n_shares = buckets.len.div_ceil(share);
+        key_workers.resize_with(usize::max(n_shares, key_workers.len()), Worker::default);
+        workers.resize_with(usize::max(n_shares, workers.len()), Worker::default);
+        let shares = parts.chunks_mut(share).zip(below.chunks(share)).zip(key_workers).zip(workers);
         let n_pos = labels.n_pos() as u64;
-        let won = ctx.map(shares.collect(), |((buckets, below), worker)| {
+        let won = ctx.map(shares.collect(), |(((parts, below), key_worker), worker)| {
             let mut won = 0;
-            for (classes, &below) in buckets.iter_mut().zip(below) {
+            for (classes, &below) in parts.iter_mut().zip(below) {
                 ctx.check()?;
-                won += place_bucket(worker, std::mem::take(classes), below, n_pos);
+                won += place_bucket(key_worker, worker, &buckets, classes, below, n_pos);
             }
             Ok(won)
         })?;
         size(values, scores.len());
-        let jobs = chunks.iter().zip(found.chunks(INDEXED_CHUNK)).zip(values.chunks_mut(INDEXED_CHUNK));
-        ctx.map(jobs.collect(), |((chunk, found), values)| {
-            for (&from, &value) in chunk.index.iter().zip(found) {
+        let jobs = index.chunks(CHUNK).zip(found.chunks(CHUNK)).zip(values.chunks_mut(CHUNK));
+        ctx.map(jobs.collect(), |((index, found), values)| {
+            for (&from, &value) in index.iter().zip(found) {
                 values[usize::from(from)] = value;
             }
         })?;
@@ -78,60 +101,110 @@ impl Placer {
     }
 }
 
-/// Places the scores of a bucket; twice the pairs of its positives and any negatives that are won.
-fn place_bucket(worker: &mut Worker<f64>, classes: [Parts<'_>; 2], below: [u64; 2], n_pos: u64) -> u64 {
-    let sizes = classes.each_ref().map(|parts| parts.iter().map(|(scores, _)| scores.len() as u64).sum::<u64>());
-    // From twice the members of the other class below, here, tied ones counted half.
-    let values = [(2.0 * below[1] as f64, 1.0), (2.0 * (n_pos - below[0]) as f64, -1.0)];
+/// Places the samples of a bucket, by their scores where keys of different classes tie and scores perhaps do not; twice
+/// the pairs of its positives and any negatives that are won.
+fn place_bucket<S: Score>(
+    key_worker: &mut Worker<S::Key>,
+    worker: &mut Worker<S>,
+    buckets: &Buckets,
+    classes: &mut [Vec<Part<'_, S>>; 2],
+    below: [u64; 2],
+    n_pos: u64,
+) -> u64 {
+    if S::EXACT || !buckets.tie {
+        let asked =
+            classes.each_mut().map(|parts| parts.iter_mut().map(|part| (part.keys, &mut *part.found)).collect());
+        let (won, tied) = place_classes(key_worker, asked, below, n_pos);
+        if S::EXACT || !tied {
+            return won;
+        }
+    }
+    let gathered = classes.each_ref().map(|parts| {
+        let each = parts.iter().flat_map(|part| part.index.iter().map(|&from| part.scores[usize::from(from)]));
+        each.collect::<Vec<S>>()
+    });
+    let mut rest = gathered.each_ref().map(Vec::as_slice).into_iter();
+    let asked = classes.each_mut().map(|parts| {
+        let mut rest = rest.next().unwrap_or_default();
+        let mut asked = Vec::with_capacity(parts.len());
+        for part in parts {
+            let (scores, more) = rest.split_at(part.found.len());
+            asked.push((scores, &mut *part.found));
+            rest = more;
+        }
+        asked
+    });
+    place_classes(worker, asked, below, n_pos).0
+}
+
+/// Places what is asked for, of either class; what they win, and whether any tie.
+fn place_classes<K: Key>(worker: &mut Worker<K>, asked: [Asked<'_, K>; 2], below: [u64; 2], n_pos: u64) -> (u64, bool) {
+    let sizes = asked.each_ref().map(|parts| parts.iter().map(|(keys, _)| keys.len() as u64).sum::<u64>());
+    // From twice the members of the other class below, here, tied ones counted half: where they start, and whether those
+    // are added that are above instead.
+    let starts = [2 * below[1] as u32, 2 * (n_pos - below[0]) as u32];
     let asking = usize::from(sizes[0] < sizes[1]);
-    let [pos, neg] = classes;
+    let [pos, neg] = asked;
     let (mut own, mut others) = if asking == 0 { (neg, pos) } else { (pos, neg) };
     let won_below = 2 * sizes[0] * below[1];
     if sizes[1 - asking] == 0 {
-        others.iter_mut().for_each(|(_, found)| found.fill(values[asking].0));
-        return won_below;
+        others.iter_mut().for_each(|(_, found)| found.fill(starts[asking]));
+        return (won_below, false);
     }
-    let values = [values[asking], values[1 - asking]];
-    let crowded = worker.fill(own.iter().map(|(scores, _)| *scores));
+    let starts = [starts[asking], starts[1 - asking]];
+    let crowded = worker.fill(own.iter().map(|(keys, _)| *keys));
     let Worker { table, spread, ranks, .. } = worker;
-    let lower = if crowded {
-        place(spread, [&mut others, &mut own], values, &mut ranks.counts)
-    } else {
-        place(table, [&mut others, &mut own], values, &mut ranks.counts)
-    };
-    won_below + if asking == 0 { lower } else { 2 * sizes[0] * sizes[1] - lower }
+    let places = Places { starts, above: asking == 1, counts: &mut ranks.counts };
+    let (lower, tied) =
+        if crowded { places.find(spread, &mut others, &mut own) } else { places.find(table, &mut others, &mut own) };
+    (won_below + if asking == 0 { lower } else { 2 * sizes[0] * sizes[1] - lower }, tied)
 }
 
-/// Places the scores that ask, and those of the table; for the former the sum of twice the scores of the table that are
-/// below, tied ones counted half. `values` are start and slope over these numbers.
-fn place<M: Monotone<f64>>(
-    table: &Table<f64, M>,
-    [others, own]: [&mut Parts<'_>; 2],
-    values: [(f64, f64); 2],
-    counts: &mut Vec<u64>,
-) -> u64 {
-    counts.clear();
-    counts.resize(table.len() + 1, 0);
-    let (start, slope) = values[0];
-    for (scores, found) in others {
-        table.map_ranks(scores, found, |rank| {
-            for at in rank {
-                let count = &mut counts[at as usize];
-                *count = count.wrapping_add(1);
-            }
-            start + slope * u64::wrapping_add(rank[0].into(), rank[1].into()) as f64
-        });
+/// How placements follow from ranks.
+struct Places<'a> {
+    /// Those without any of the same bucket, of what asks and of the table.
+    starts: [u32; 2],
+    /// Whether what asks is placed by what is above it, and the table by what is below.
+    above: bool,
+    counts: &'a mut Vec<u64>,
+}
+
+impl Places<'_> {
+    /// Places what asks, and what is in the table; for the former the sum of twice the members of the table that are
+    /// below, tied ones counted half, and whether any tie.
+    fn find<K: Key, M: Monotone<K>>(
+        self,
+        table: &Table<K, M>,
+        others: &mut Asked<'_, K>,
+        own: &mut Asked<'_, K>,
+    ) -> (u64, bool) {
+        let Self { starts, above, counts } = self;
+        counts.clear();
+        counts.resize(table.len() + 1, 0);
+        let mut ties = 0;
+        let placed = |start: u32, above: bool, rank: u32| {
+            if above { start.wrapping_sub(rank) } else { start.wrapping_add(rank) }
+        };
+        for (keys, found) in others {
+            table.map_ranks(keys, found, |rank| {
+                for at in rank {
+                    let count = &mut counts[at as usize];
+                    *count = count.wrapping_add(1);
+                }
+                ties |= rank[0] ^ rank[1];
+                placed(starts[0], above, rank[0].wrapping_add(rank[1]))
+            });
+        }
+        // As in `Ranks::sums`: summed up to and including k they are what the k-th member of the table is above, twice.
+        let (mut seen, mut lower) = (0u64, 0u64);
+        for (count, k) in counts.iter_mut().zip(0u64..) {
+            lower = lower.wrapping_add(k.wrapping_mul(*count));
+            seen = seen.wrapping_add(*count);
+            *count = seen;
+        }
+        for (keys, found) in own {
+            table.map_ranks(keys, found, |[below, _]| placed(starts[1], !above, counts[below as usize] as u32));
+        }
+        (lower, ties != 0)
     }
-    // As in `Ranks::sums`: summed up to and including k they are what the k-th score of the table is above, twice.
-    let (mut seen, mut lower) = (0u64, 0u64);
-    for (count, k) in counts.iter_mut().zip(0u64..) {
-        lower = lower.wrapping_add(k.wrapping_mul(*count));
-        seen = seen.wrapping_add(*count);
-        *count = seen;
-    }
-    let (start, slope) = values[1];
-    for (scores, found) in own {
-        table.map_ranks(scores, found, |[below, _]| start + slope * counts[below as usize] as f64);
-    }
-    lower
 }

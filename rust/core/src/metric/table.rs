@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::bits::Cells;
 use super::labels::TILE;
 use super::ranks::{Found, Ranks};
-use super::score::{Monotone, Score};
+use super::score::{Key, Monotone};
 use crate::order::fast;
 
 /// Scores of a cell that are compared at once, those beyond its end losing every comparison; larger cells are sorted.
@@ -27,7 +27,7 @@ pub(crate) struct Table<S, M> {
     len: usize,
 }
 
-impl<S: Score, M: Monotone<S>> Table<S, M> {
+impl<S: Key, M: Monotone<S>> Table<S, M> {
     /// Fills the table. O(number of scores), but for cells that hold many different scores, which are sorted.
     pub(crate) fn fill(&mut self, map: M, scores: &[S]) {
         self.place(map, scores);
@@ -130,7 +130,7 @@ impl<S: Score, M: Monotone<S>> Table<S, M> {
     }
 
     /// Writes what `f` makes of the rank of each score: how many of the table are below it, and below or equal.
-    pub(crate) fn map_ranks(&self, scores: &[S], mut to: &mut [f64], mut f: impl FnMut([u32; 2]) -> f64) {
+    pub(crate) fn map_ranks(&self, scores: &[S], mut to: &mut [u32], mut f: impl FnMut([u32; 2]) -> u32) {
         self.by_tile(scores, None, |cells, scores, _| {
             let (tile, rest) = std::mem::take(&mut to).split_at_mut(scores.len());
             to = rest;
@@ -184,7 +184,7 @@ struct Rank<'a, S, W, F, T> {
     sum: PhantomData<T>,
 }
 
-impl<S: Score, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> pulp::NullaryFnOnce
+impl<S: Key, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> pulp::NullaryFnOnce
     for Rank<'_, S, W, F, T>
 {
     type Output = T;
@@ -203,7 +203,7 @@ impl<S: Score, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default
 
 /// How many of the `sorted` scores are below `x`, which belongs to `cell`, and how many are below or equal to it.
 #[inline(always)]
-fn rank<S: Score>(starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
+fn rank<S: Key>(starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
     let start = starts[cell as usize];
     let (mut below, mut up_to) = (0, 0);
     for &y in &sorted[start as usize..start as usize + LANES] {
@@ -222,7 +222,7 @@ fn rank<S: Score>(starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
 
 /// The rank of a score that is above the first scores of its `cell`, of which `start` lie in the cells below.
 #[inline(never)]
-fn rank_in<S: Score>(start: u32, cell: &[S], x: S) -> [u32; 2] {
+fn rank_in<S: Key>(start: u32, cell: &[S], x: S) -> [u32; 2] {
     // One look for a cell of a single score, repeated.
     let below = if cell.first().is_none_or(|&y| y >= x) { 0 } else { cell.partition_point(|&y| y < x) };
     let up_to = if cell.last().is_none_or(|&y| y <= x) { cell.len() } else { cell.partition_point(|&y| y <= x) };

@@ -3,7 +3,7 @@
 use super::bits::{Bits, CELLS};
 use super::counts::{PairCounts, Wanted, fit};
 use super::ranks::{Found, Ranks};
-use super::score::{Line, Monotone, Score};
+use super::score::{Key, Line, Monotone};
 use super::table::Table;
 use crate::order::{Map, fast};
 
@@ -46,7 +46,7 @@ impl<S> Worker<S> {
 /// What scores find in a table, and the sums of squares of either side.
 type Sums = (Found, [u128; 2]);
 
-impl<S: Score> Worker<S> {
+impl<S: Key> Worker<S> {
     /// Counts the pairs of one bucket.
     pub(super) fn count(&mut self, classes: [Vec<&[S]>; 2], sizes: [usize; 2], wanted: Wanted) -> PairCounts {
         let asking = usize::from(sizes[0] < sizes[1]);
@@ -159,7 +159,7 @@ enum FineMap<S> {
     Map(Map),
 }
 
-impl<S: Score> FineMap<S> {
+impl<S: Key> FineMap<S> {
     /// By a sample of the `len` scores of all parts, to so many cells each; `None` if they are few or tie too often.
     fn fit(parts: &[&[S]], len: usize, cells: usize) -> Option<Self> {
         if len < FEWEST {
@@ -186,7 +186,7 @@ impl<S: Score> FineMap<S> {
 }
 
 /// What all `parts` find in the table, and if they are wanted the squares by side.
-fn ask<S: Score, M: Monotone<S>>(table: &Table<S, M>, parts: &[&[S]], wanted: Wanted, ranks: &mut Ranks) -> Sums {
+fn ask<S: Key, M: Monotone<S>>(table: &Table<S, M>, parts: &[&[S]], wanted: Wanted, ranks: &mut Ranks) -> Sums {
     match wanted {
         Wanted::Pairs => {
             let mut total = Found::default();
@@ -204,7 +204,7 @@ fn ask<S: Score, M: Monotone<S>>(table: &Table<S, M>, parts: &[&[S]], wanted: Wa
 /// The least and the greatest score.
 struct Ends<'a, S>(&'a [S]);
 
-impl<S: Score> pulp::NullaryFnOnce for Ends<'_, S> {
+impl<S: Key> pulp::NullaryFnOnce for Ends<'_, S> {
     type Output = (S, S);
 
     #[inline(always)]

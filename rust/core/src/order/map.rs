@@ -70,6 +70,12 @@ impl Map {
         best.1
     }
 
+    /// Fits a map onto exactly `n` buckets, possibly more than 32 bits can tell: see [`Map::cell`].
+    pub(crate) fn fit_cells(sample: &mut [f64], n: u64) -> Self {
+        let map = Self::fit(sample, n as usize / 2);
+        Self { last: f64::max(map.last - 1.0, 0.0), ..map }
+    }
+
     /// The mean number of other, different scores in the bucket of a score; `scores` ascend.
     fn crowd(&self, scores: &[f64]) -> f64 {
         let buckets = scores.chunk_by(|x, y| self.bucket(*x) == self.bucket(*y));
@@ -139,11 +145,24 @@ impl Map {
 
     #[inline(always)]
     pub(crate) fn bucket(&self, score: f64) -> u32 {
+        self.cell(score) as u32
+    }
+
+    /// The bucket, if they are more than 2^32.
+    #[inline(always)]
+    pub(crate) fn cell(&self, score: f64) -> u64 {
         let at = (self.place(score) - self.low) * self.scale;
         // Not f64::clamp, which has NaN to think of.
         let at = if at > 0.0 { at } else { 0.0 };
         let at = if at < self.last { at } else { self.last };
-        (at + WHOLE).to_bits() as u32
+        (at + WHOLE).to_bits() ^ WHOLE.to_bits()
+    }
+
+    /// Calls `f` with the map, in one of two places: neither then has to choose between one centre and two ends, score by
+    /// score.
+    #[inline(always)]
+    pub(crate) fn chosen<T>(self, mut f: impl FnMut(Self) -> T) -> T {
+        if self.ends.is_none() { f(Self { ends: None, ..self }) } else { f(self) }
     }
 
     /// The buckets of `scores` plus `shift`.
