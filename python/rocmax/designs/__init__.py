@@ -1,6 +1,6 @@
 """Designs: the only layer that knows how the features are stored."""
 
-from rocmax.designs._base import Design, as_design, is_dask, is_stored
+from rocmax.designs._base import Design, as_design, inner, is_dask, is_stored
 from rocmax.designs._kernel import DualDesign, Kernel, KernelDesign
 from rocmax.designs._structure import StructuredDesign, plain_coefficients, structured_gram
 from rocmax.designs._subset import SubsetDesign
@@ -13,6 +13,7 @@ __all__ = [
     "StructuredDesign",
     "SubsetDesign",
     "as_design",
+    "inner",
     "is_dask",
     "is_stored",
     "plain_coefficients",

@@ -53,6 +53,11 @@ def as_design(X: Any) -> Design:
     raise TypeError(f"X must be an ndarray, scipy sparse, memmap or dask array, got {type(X).__name__}")
 
 
+def inner(design: Design, u: F64, v: F64) -> float:
+    """Return the inner product of two vectors of a design."""
+    return float(design.inner(u[None], v[None])[0, 0])
+
+
 def is_stored(X: Any) -> bool:
     """Whether X is not in memory: a numpy.memmap or a dask array."""
     return isinstance(X, np.memmap) or is_dask(X)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rocmax._typing import F64
-from rocmax.designs import Design, SubsetDesign
+from rocmax.designs import Design, SubsetDesign, inner
 from rocmax.risks import Proximal
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._candidates import Candidates, Model
@@ -135,9 +135,9 @@ def minimise_augmented(
         pull = design.adjoint([found.coef])[0]
         of_dual = C * (lean - pull)
         gradient = model.vector - of_dual
-        bound = max(bound, C * (found.offset - tilt.offset) - 0.5 * _square(design, of_dual))
+        bound = max(bound, C * (found.offset - tilt.offset) - 0.5 * inner(design, of_dual, of_dual))
         enough = report(value, bound, best)
-        slack = 0.5 * _square(design, gradient)
+        slack = 0.5 * inner(design, gradient, gradient)
         if enough or slack <= _INNER * C * envelope.moved(found) or steps == _INNER_STEPS:
             bundle.add(np.array([found.offset]), pull[None])
             if enough:
@@ -156,7 +156,7 @@ def minimise_augmented(
         ray = Ray(objective, model, model.vector + step)
         if not 0.0 < ray.curvature < np.inf:
             return best, value, bound  # nowhere to go, to the last digit or beyond the range of numbers
-        slope = float(design.inner(gradient[None], step[None])[0, 0])
+        slope = inner(design, gradient, step)
         model, smooth, found = _search(ray, envelope, objective, smooth, slope)
         reached, evaluation = objective(model)
         if candidates.wants(reached, evaluation.partial_auc):
@@ -188,7 +188,3 @@ def _search(
         shorter = -0.5 * slope * step / ((here - start) / step - slope)
         step *= float(np.clip(shorter / step, *_SHORTER))
     return model, smooth, found
-
-
-def _square(design: Design, vector: F64) -> float:
-    return float(design.inner(vector[None], vector[None])[0, 0])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rocmax._typing import F64
-from rocmax.designs import Design
+from rocmax.designs import Design, inner
 from rocmax.solvers._simplex_qp import minimise_on_simplex
 
 # Cuts are dropped once this share of them stays: each time all that stay are moved.
@@ -67,7 +67,7 @@ class Bundle:
         gram, gain = self._gram, self._offsets
         if tilt.vector is not None:
             lean = self._design.inner(self.vectors, tilt.vector[None])[:, 0]
-            gram = gram - lean - lean[:, None] + self._design.inner(tilt.vector[None], tilt.vector[None])
+            gram = gram - lean - lean[:, None] + inner(self._design, tilt.vector, tilt.vector)
         start = self.weights * (C / self.weights.sum())
         weights = minimise_on_simplex(gram, gain, C, start, tol=tol)
         self.weights = weights
@@ -75,7 +75,7 @@ class Bundle:
         vector = -(weights @ self.vectors)
         if tilt.vector is not None:
             vector += C * tilt.vector
-        norm = float(self._design.inner(vector[None], vector[None])[0, 0])
+        norm = inner(self._design, vector, vector)
         return vector, float(weights @ gain) - 0.5 * norm - C * tilt.offset
 
     def forget(self, idle: int, at_least: int) -> None:
@@ -102,7 +102,7 @@ class Tilt:
 
     def slope(self, direction: F64) -> float:
         """Return its derivative along a direction."""
-        return 0.0 if self.vector is None else float(self._design.inner(self.vector[None], direction[None])[0, 0])
+        return 0.0 if self.vector is None else inner(self._design, self.vector, direction)
 
     def at(self, vector: F64) -> float:
         """Return its value at a vector."""

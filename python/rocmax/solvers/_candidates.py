@@ -3,7 +3,7 @@
 from typing import NamedTuple, Self
 
 from rocmax._typing import F64
-from rocmax.designs import Design
+from rocmax.designs import Design, inner
 
 
 class Model(NamedTuple):
@@ -16,7 +16,7 @@ class Model(NamedTuple):
     @classmethod
     def of(cls, vector: F64, design: Design) -> Self:
         """Return the model of a vector of the design; one product with the features."""
-        return cls(vector, design.scores(vector), float(design.inner(vector[None], vector[None])[0, 0]))
+        return cls(vector, design.scores(vector), inner(design, vector, vector))
 
     def scaled(self, step: float) -> Self:
         """Return a multiple of the model."""

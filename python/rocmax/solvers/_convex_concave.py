@@ -69,12 +69,14 @@ def minimise_difference(
         concave = risk.concave(model.scores)
         offset = concave.value - float(concave.coef @ model.scores)
         tilt = Tilt(design, design.adjoint([concave.coef])[0], offset)
+        # Where g counts no pair the majorant is hardly above J: nothing is to be had from linearising g again.
+        share = _ENOUGH if concave.value > 0 else 1.0
         base, models = model.vector, [model]
         del concave, model
 
-        def enough(now: float, bound: float, before: float = value) -> bool:
+        def enough(now: float, bound: float, before: float = value, share: float = share) -> bool:
             left = before - bound
-            return left > _STALLED * tol * before and before - now >= _ENOUGH * left
+            return left > _STALLED * tol * before and before - now >= share * left
 
         step = minimise_convex(
             risk.convex,

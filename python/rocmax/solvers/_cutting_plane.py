@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rocmax._typing import F64
-from rocmax.designs import Design
+from rocmax.designs import Design, inner
 from rocmax.risks import Oracle
 from rocmax.solvers._augmented import minimise_augmented, suits
 from rocmax.solvers._bundle import Bundle, Tilt
@@ -150,11 +149,11 @@ def minimise_convex(
             target = newton.target(best, curvature, vectors[-1])
         del curvature, near
         ray = Ray(objective, best, vector if target is None else target)
-        slope = ray.slope(0.0, _product(design, subgradient, ray.direction))
+        slope = ray.slope(0.0, inner(design, subgradient, ray.direction))
         if slope >= 0 and target is not None:
             newton.refused()
             ray = Ray(objective, best, vector)
-            slope = ray.slope(0.0, _product(design, subgradient, ray.direction))
+            slope = ray.slope(0.0, inner(design, subgradient, ray.direction))
         if slope >= 0 or ray.curvature <= 0:
             break  # the model's minimiser is the best point, to the last digit or to the smallest number
         accuracy = _SEARCH_TOL * (value - bound)
@@ -220,10 +219,6 @@ def _slow(history: list[Progress], tol: float) -> bool:
     before, now = (max(history[k].gap, tol) for k in (-1 - _LOOKED_AT, -1))
     rate = np.log(before / now) / _LOOKED_AT
     return bool(np.log(now / tol) > _MANY * rate)
-
-
-def _product(design: Design, u: F64, v: F64) -> float:
-    return float(design.inner(u[None], v[None])[0, 0])
 
 
 def _shrunk(objective: Objective, model: Model, zero_objective: float, limit: float) -> Model:

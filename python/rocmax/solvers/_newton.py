@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rocmax._typing import F64
+from rocmax.designs import inner
 from rocmax.risks import Curvature, Smoothed
 from rocmax.solvers._candidates import Model
 from rocmax.solvers._conjugate_gradients import conjugate_gradients
@@ -111,4 +112,4 @@ def newton_step(
         return image
 
     vector = conjugate_gradients(product, -gradient, design, steps, _RESIDUAL)
-    return Step(vector, float(design.inner(gradient[None], vector[None])[0, 0]))
+    return Step(vector, inner(design, gradient, vector))
