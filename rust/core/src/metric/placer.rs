@@ -83,10 +83,12 @@ impl<S: Score> Placer<S> {
         let shares = parts.chunks_mut(share).zip(below.chunks(share)).zip(key_workers).zip(workers);
         let n_pos = labels.n_pos() as u64;
         let won = ctx.map(shares.collect(), |(((parts, below), key_worker), worker)| {
-            let mut won = 0;
+            // Where scores of one bucket tie, those of the next are taken to.
+            let (mut won, mut tie) = (0, buckets.tie);
             for (classes, &below) in parts.iter_mut().zip(below) {
                 ctx.check()?;
-                won += place_bucket(key_worker, worker, &buckets, classes, below, n_pos);
+                let (more, tied) = place_bucket(key_worker, worker, tie, classes, below, n_pos);
+                (won, tie) = (won + more, tied);
             }
             Ok(won)
         })?;
@@ -101,22 +103,23 @@ impl<S: Score> Placer<S> {
     }
 }
 
-/// Places the samples of a bucket, by their scores where keys of different classes tie and scores perhaps do not; twice
-/// the pairs of its positives and any negatives that are won.
+/// Places the samples of a bucket, by their scores where keys of different classes tie and scores perhaps do not, and at
+/// once if they are expected to `tie`; twice the pairs of its positives and any negatives that are won, and whether
+/// any of its own tie.
 fn place_bucket<S: Score>(
     key_worker: &mut Worker<S::Key>,
     worker: &mut Worker<S>,
-    buckets: &Buckets,
+    tie: bool,
     classes: &mut [Vec<Part<'_, S>>; 2],
     below: [u64; 2],
     n_pos: u64,
-) -> u64 {
-    if S::EXACT || !buckets.tie {
+) -> (u64, bool) {
+    if S::EXACT || !tie {
         let asked =
             classes.each_mut().map(|parts| parts.iter_mut().map(|part| (part.keys, &mut *part.found)).collect());
         let (won, tied) = place_classes(key_worker, asked, below, n_pos);
         if S::EXACT || !tied {
-            return won;
+            return (won, tied);
         }
     }
     let gathered = classes.each_ref().map(|parts| {
@@ -134,7 +137,7 @@ fn place_bucket<S: Score>(
         }
         asked
     });
-    place_classes(worker, asked, below, n_pos).0
+    place_classes(worker, asked, below, n_pos)
 }
 
 /// Places what is asked for, of either class; what they win, and whether any tie.
