@@ -2,7 +2,7 @@
 
 Times are medians; every line also gives its ratio to LogisticRegression() on the same arrays.
 
-Run: python benches/python/bench_fit.py [--data FOLDER] [--only dense sparse covtype path scale]
+Run: python benches/python/bench_fit.py [--data FOLDER] [--only dense sparse wide covtype path scale]
 dlib is measured where it is installed (package dlib-bin); covtype needs --data, a folder with covtype.npz.
 """
 
@@ -40,6 +40,15 @@ def sparse(n=50_000, d=20_000, per_row=60):
     X.sum_duplicates()
     signal = X @ (rng.standard_normal(d) / np.sqrt(per_row)) + 0.5 * rng.standard_normal(n)
     return X, (signal > np.quantile(signal, 0.99)).astype(int)
+
+
+def wide(n=2_000, d=8_000):
+    """Return counts of rare things, such as words: more features than samples, and separable."""
+    rng = np.random.default_rng(0)
+    present = rng.random((n, d)) < np.minimum(0.5, 12.0 / (1.0 + np.arange(d)))
+    X = sp.csr_array(present * rng.integers(1, 4, (n, d)).astype(np.float32))
+    signal = X[:, :300] @ rng.standard_normal(300) + 3.0 * rng.standard_normal(n)
+    return StandardScaler(with_mean=False).fit_transform(X), (signal > np.quantile(signal, 0.95)).astype(int)
 
 
 def covtype(folder):
@@ -112,6 +121,13 @@ def run_sparse(repeats, _):
     table.fit((0.0, 0.05), 100.0, 1e-3, "ramp")
 
 
+def run_wide(repeats, _):
+    table = Table("wide", *wide(), repeats)
+    for fpr_range in ((0.0, 1.0), (0.0, 0.05)):
+        for C in (1.0, 100.0):
+            table.fit(fpr_range, C, 1e-3)
+
+
 def run_covtype(repeats, folder):
     if folder is None:
         print("\ncovtype: left out, give --data FOLDER")
@@ -169,7 +185,14 @@ def run_scale(repeats, _):
     print(f"  slope in log-log: {slope:.2f}")
 
 
-PARTS = {"dense": run_dense, "sparse": run_sparse, "covtype": run_covtype, "path": run_path, "scale": run_scale}
+PARTS = {
+    "dense": run_dense,
+    "sparse": run_sparse,
+    "wide": run_wide,
+    "covtype": run_covtype,
+    "path": run_path,
+    "scale": run_scale,
+}
 
 
 def main() -> None:
