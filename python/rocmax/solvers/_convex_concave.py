@@ -31,10 +31,11 @@ def minimise_difference(
 ) -> SolverResult:
     """Find a stationary point of J(w) = 1/2|w|^2 + C (f(w) - g(w)), f and g convex and non-negative.
 
-    Newton steps on a smoothed f take J down first, as far as they do. Each step then replaces g by its linearisation at
-    the current model, which leaves a convex majorant of J that touches it there, and takes that down by at least half
-    of what can be gained; then it doubles the step for as long as J falls. J never increases. The cuts of f serve all
-    steps. The procedure ends at a model where the majorant's certified minimum is within `tol` of it.
+    Newton steps on a smoothed f take J down first, as far as they do, unless g counts no pair from the start. Each step
+    then replaces g by its linearisation at the current model, which leaves a convex majorant of J that touches it
+    there, and takes that down by at least half of what can be gained; then it doubles the step for as long as J falls.
+    J never increases. The cuts of f serve all steps. The procedure ends at a model where the majorant's certified
+    minimum is within `tol` of it.
 
     Parameters
     ----------
@@ -61,9 +62,11 @@ def minimise_difference(
     whole = Objective(risk.whole, design, C)
     zero_objective = whole(whole.zero())[0]
     bundle = bundle or Bundle(design)
-    model, value, history = descend(
-        risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback, left=left
-    )
+    model, (value, _), history = start, whole(start), []
+    if risk.concave(start.scores).value > 0:
+        model, value, history = descend(
+            risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback, left=left
+        )
     del start
     while True:
         concave = risk.concave(model.scores)
