@@ -9,7 +9,7 @@ from rocmax.solvers._candidates import Model
 from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._descent import descend
 from rocmax.solvers._objective import Objective, Ray
-from rocmax.solvers._result import Callback, SolverResult
+from rocmax.solvers._result import Callback, Progress, SolverResult
 
 # A convex step ends when it has gained this share of what it could still gain at most, while that is not little.
 _ENOUGH = 0.5
@@ -62,7 +62,8 @@ def minimise_difference(
     whole = Objective(risk.whole, design, C)
     zero_objective = whole(whole.zero())[0]
     bundle = bundle or Bundle(design)
-    model, (value, _), history = start, whole(start), []
+    model, value = start, whole(start)[0]
+    history: list[Progress] = []
     if risk.concave(start.scores).value > 0:
         model, value, history = descend(
             risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback, left=left
