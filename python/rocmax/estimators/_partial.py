@@ -48,7 +48,9 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
     tol : float, default=1e-3
         Largest relative gap (objective - lower bound) / objective to stop at; with "ramp", of the last convex step.
     max_iter : int, default=2000
-        At most this many cutting-plane steps, two products with X each.
+        At most this many steps, of cutting planes or of the augmented Lagrangian method, which takes over where planes
+        are slow and the range begins at 0: two products with X each, in the latter up to a hundred more with the
+        samples that decide.
     warm_start : bool, default=False
         Begin at the model of the last call of ``fit`` if it is one of as many features (with a kernel: samples). With a
         convex surrogate this only saves steps; with another it chooses the stationary point that is found.
@@ -77,7 +79,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
     dual_gap_ : float
         (objective_ - lower bound) / objective_, certified; with "ramp", of the last convex step.
     n_iter_ : int
-        Number of cutting-plane steps, those on the way to a large C included.
+        Number of steps, those on the way to a large C included.
     history_ : dict of ndarray
         "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step at this C; for a risk
         that is not convex the bound is 0 on the way down, then that of the current convex step.

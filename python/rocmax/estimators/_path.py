@@ -28,7 +28,7 @@ class PartialAUCPath:
     objectives, dual_gaps, partial_aucs : ndarray of shape (n_Cs,)
         1/2 |w|^2 + C R(Xw), its certified relative gap, and the ranked partial AUC on the training samples.
     n_iters : ndarray of shape (n_Cs,)
-        Cutting-plane steps spent on each.
+        Steps spent on each.
     """
 
     Cs: F64
