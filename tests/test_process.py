@@ -31,8 +31,8 @@ INTERRUPTED = """
         raise SystemExit("it ended before it was interrupted")
     except KeyboardInterrupt:
         elapsed, worked = clocks() - began[0]
-    # On a crowded machine the work that was left says more than the time that it took.
-    assert min(elapsed, worked) < 0.25, f"it took {{elapsed:.2f}} s to stop, {{worked:.2f}} s of them at work"
+    # A second is promised, hundredths are usual. On a crowded machine the work that was left says more than the time.
+    assert min(elapsed, worked) < 0.5, f"it took {{elapsed:.2f}} s to stop, {{worked:.2f}} s of them at work"
     {after}
     print("stopped")
 """
