@@ -20,8 +20,8 @@ class Design(Protocol):
 
     n_samples: int
     dim: int
-    # Whether X is in memory: some hundreds of products with a part of the samples then cost little.
-    in_memory: bool
+    # Whether a product with some of the samples costs no more than their share of one with all.
+    divisible: bool
 
     def scores(self, vector: F64, /) -> F64:
         """Return X v, one score for each sample: shape (dim,) to (n_samples,)."""

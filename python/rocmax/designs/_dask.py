@@ -15,7 +15,7 @@ class DaskDesign:
     Persist the array first if it fits the memory of the cluster, or each product reads it from its source again.
     """
 
-    in_memory = False
+    divisible = False
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape

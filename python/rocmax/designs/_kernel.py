@@ -152,7 +152,7 @@ class KernelDesign:
         K. In float32 it is cast up block by block, so that products accumulate in float64.
     """
 
-    in_memory = True
+    divisible = False
 
     def __init__(self, matrix: AnyArray) -> None:
         self.n_samples = len(matrix)
@@ -188,10 +188,11 @@ class KernelDesign:
 class DualDesign:
     """A linear design whose vectors are [a, X'a], so that models are known by their coefficients over the samples."""
 
+    divisible = False
+
     def __init__(self, design: "Design") -> None:
         self.n_samples = design.n_samples
         self.dim = design.n_samples + design.dim
-        self.in_memory = design.in_memory
         self._design = design
 
     def scores(self, vector: F64, /) -> F64:

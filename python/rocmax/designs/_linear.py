@@ -15,7 +15,7 @@ _FEW = 0.4
 
 
 class _LinearDesign:
-    in_memory = True
+    divisible = True
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape

@@ -21,7 +21,7 @@ class MemmapDesign:
     is larger than memory: the pages of a block are handed back as soon as it is used. float32 is multiplied as float32.
     """
 
-    in_memory = False
+    divisible = False
 
     def __init__(self, X: "np.memmap[tuple[int, ...], np.dtype[np.floating]]") -> None:
         self.n_samples, self.dim = X.shape

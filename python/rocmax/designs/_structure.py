@@ -60,7 +60,7 @@ class StructuredDesign:
     """
 
     def __init__(self, design: "Design", X: Any, positive: Bool, structure: float, weight: F64 | None = None) -> None:
-        self.n_samples, self.dim, self.in_memory = design.n_samples, design.dim, design.in_memory
+        self.n_samples, self.dim, self.divisible = design.n_samples, design.dim, design.divisible
         self._design = design
         self._metric = structure * class_covariance(X, positive, weight)
         self._metric[np.diag_indices(self.dim)] += 1.0

@@ -22,7 +22,7 @@ class SubsetDesign:
     """
 
     def __init__(self, design: "Design", index: Rows) -> None:
-        self.n_samples, self.dim, self.in_memory = len(index), design.dim, design.in_memory
+        self.n_samples, self.dim, self.divisible = len(index), design.dim, design.divisible
         self._design, self._index = design, index
 
     def scores(self, vector: F64, /) -> F64:

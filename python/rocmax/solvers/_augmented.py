@@ -90,12 +90,12 @@ class _Envelope:
 
 
 def suits(objective: Objective) -> bool:
-    """Whether the risk is one hinge, and products with some of the samples are cheap.
+    """Whether the risk is one hinge, and the design divisible.
 
     Risks of two hinges, as the convex part of a ramp with a > 0, took no fewer steps than by cutting planes.
     """
-    hinges, design = objective.oracle.hinges, objective.design
-    return hinges is not None and len(hinges) == 1 and design.in_memory and design.rows(np.arange(1)) is not None
+    hinges = objective.oracle.hinges
+    return hinges is not None and len(hinges) == 1 and objective.design.divisible
 
 
 def minimise_augmented(

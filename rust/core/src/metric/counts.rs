@@ -2,7 +2,8 @@
 //!
 //! One class makes a [`Table`] and the other asks it for ranks. Classes too large for that are first split into monotone
 //! buckets, each of them small enough for the second-level cache, where the rarer class makes a table of bits; pairs that
-//! lie in two buckets are decided by those. All counts are integers, so the order of the rows and the number of threads change nothing.
+//! lie in two buckets are decided by those. All counts are integers, so the order of the rows and the number of threads
+//! change nothing.
 
 use super::curve::first_non_finite;
 use super::labels::{Labels, TILE};
