@@ -10,8 +10,9 @@ from rocmax._typing import F64, AnyArray, Coefs, Rows
 
 # Samples multiplied at a time: all that is made beside the features and the results has so many rows.
 _ROWS = 1 << 14
-# An adjoint passes over the samples of coefficient zero where no more than this share of the samples is left.
-_FEW = 0.4
+# An adjoint passes over the samples of coefficient zero where no more than this share of the samples is left: of dense
+# features, and of sparse ones, whose rows cost more to copy.
+_FEW, _FEW_SPARSE = 0.4, 0.15
 
 
 class _LinearDesign:
@@ -61,15 +62,17 @@ class SparseDesign(_LinearDesign):
 
     def __init__(self, X: Any) -> None:
         super().__init__(sp.csr_array(X))
+        self._Xt = self._X.T  # the same arrays, read by columns
 
     def scores(self, vector: F64, /) -> F64:
         return np.asarray(self._X @ vector, dtype=np.float64)
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        used = np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
+        few = _FEW_SPARSE * self.n_samples
+        used = None if any(np.count_nonzero(coef) > few for coef in coefs) else _used(coefs)
         # One product for each: scipy's product with several vectors takes several times as long.
-        if len(used) > _FEW * self.n_samples:
-            return np.array([self._X.T @ coef for coef in coefs], dtype=np.float64)
+        if used is None or len(used) > few:
+            return np.array([self._Xt @ coef for coef in coefs], dtype=np.float64)
         vectors = np.zeros((len(coefs), self.dim))
         for some in _some_rows(len(used)):
             Xt = self._X[used[some]].T
@@ -84,6 +87,10 @@ class SparseDesign(_LinearDesign):
 def coefs_of(coefs: Coefs, rows: slice, dtype: Any) -> AnyArray:
     """Return the coefficients of some samples, one vector a row, in the type of the features."""
     return np.array([coef[rows] for coef in coefs], dtype=dtype)
+
+
+def _used(coefs: Coefs) -> Rows:
+    return np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
 
 
 def _some_rows(n_samples: int) -> Iterator[slice]:
