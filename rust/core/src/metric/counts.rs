@@ -1,17 +1,17 @@
 //! Exact pair counts without a sort.
 //!
-//! One class makes a [`Table`] and the other asks it for ranks. Classes too large for that are first split into monotone
-//! buckets, each of them small enough for the second-level cache, where the rarer class makes a table of bits; pairs that
-//! lie in two buckets are decided by those. All counts are integers, so the order of the rows and the number of threads
-//! change nothing.
+//! One class makes a [`Table`] and the other asks it for ranks. Classes too large for that are first scattered, as keys,
+//! into monotone buckets, each of them small enough for the first-level cache, where the rarer class makes the table;
+//! pairs that lie in two buckets are decided by those. All counts are integers, so the order of the rows and the number of
+//! threads change nothing.
 
 use super::curve::first_non_finite;
+use super::keyed::Rooms;
 use super::labels::{Labels, TILE};
 use super::ranks::{Found, Ranks};
-use super::scatter::Scattered;
+use super::scattered::{Counter, Scattered};
 use super::score::{Key, Score};
 use super::table::Table;
-use super::worker::Worker;
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Error, Result};
 
@@ -71,9 +71,10 @@ pub(crate) enum Wanted {
 
 /// Buffers that are kept from call to call: fresh memory costs as much as the counting.
 #[derive(Debug, Default)]
-pub struct Scratch<S> {
+pub struct Scratch<S: Score> {
     pub(super) counting: Counting<S>,
     /// Those of [`super::tail::Tail`].
+    pub(super) tails: Vec<S>,
     pub(super) classes: [Vec<S>; 2],
     pub(super) inside: Vec<S>,
     pub(super) positive: Vec<bool>,
@@ -81,22 +82,22 @@ pub struct Scratch<S> {
 
 /// The buffers of [`pair_counts`].
 #[derive(Debug, Default)]
-pub(crate) struct Counting<S> {
-    pub(super) scattered: Vec<S>,
-    pub(super) workers: Vec<Worker<S>>,
+pub(crate) struct Counting<S: Score> {
+    pub(super) rooms: Rooms<S::Key>,
+    pub(super) counters: Vec<Counter<S>>,
 }
 
-impl<S> Counting<S> {
+impl<S: Score> Counting<S> {
     /// Bytes that are held.
-    pub(super) fn bytes(&self) -> usize {
-        size_of::<S>() * self.scattered.capacity() + self.workers.iter().map(Worker::bytes).sum::<usize>()
+    fn bytes(&self) -> usize {
+        self.rooms.bytes() + self.counters.iter().map(Counter::bytes).sum::<usize>()
     }
 }
 
-impl<S> Scratch<S> {
+impl<S: Score> Scratch<S> {
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
-        let scores = [&self.classes[0], &self.classes[1], &self.inside];
+        let scores = [&self.tails, &self.classes[0], &self.classes[1], &self.inside];
         let scores = scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>();
         self.counting.bytes() + scores + self.positive.capacity()
     }
@@ -132,7 +133,7 @@ pub(crate) fn pair_counts<S: Score>(
     let counts = if fewer <= DIRECT || (fewer <= more / RARE && fewer <= MOST_DIRECT) {
         direct(labels, scores, wanted, ctx)?
     } else {
-        match Scattered::split(labels, scores, buffers, ctx)? {
+        match Scattered::new(labels, scores, buffers, ctx)? {
             Some(scattered) => Some(scattered.count(wanted, ctx)?),
             None => None,
         }
@@ -160,8 +161,8 @@ fn direct<S: Score>(labels: &Labels<'_>, scores: &[S], wanted: Wanted, ctx: &Ctx
             labels.fill(from, asks);
             asks.iter_mut().for_each(|asks| *asks = *asks == (asking == 0));
             match wanted {
-                Wanted::Pairs => found.add(table.ask(tile, Some(asks))),
-                Wanted::Squares => table.ask_ranks(tile, Some(asks), &mut ranks),
+                Wanted::Pairs => found.add(table.ask([tile].into_iter(), Some(asks))),
+                Wanted::Squares => table.ask_ranks([tile].into_iter(), Some(asks), &mut ranks),
             }
         }
         (found, ranks)
@@ -237,7 +238,14 @@ mod tests {
                 3 if u < 0.9 => 1e-9 * u,
                 3 => 1e9 * u,
                 4 => 1.0 - 1e-12 * (1000.0 * next()).floor() * u,
-                _ => 1.0,
+                5 => 1.0,
+                // Scores so close that their keys tie: some in one place of many, and some everywhere.
+                6 if u < 0.001 => f64::from_bits(0.5f64.to_bits() + (4.0 * next()) as u64),
+                7 if u < 0.1 => f64::from_bits(0.5f64.to_bits() + (4.0 * next()) as u64),
+                8 => f64::from_bits(((1.0 + (1e4 * u).floor() / 1e4).to_bits() >> 4 << 4) + (3.0 * next()) as u64),
+                9 => 1e-310 * u,
+                10 if u < 0.2 => 0.0f64.copysign(next() - 0.5),
+                _ => u - 0.5,
             }
         };
         let scores = labels.iter().map(score).collect();
@@ -267,7 +275,8 @@ mod tests {
     fn counts_are_those_of_a_sort() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let mut scratch = (Counting::default(), Counting::default());
-        for (n, shape) in (0..6).flat_map(|shape| [(300, shape), (5_000, shape), (90_000, shape)]) {
+        let sizes = (0..6).flat_map(|shape| [(300, shape), (5_000, shape), (90_000, shape)]);
+        for (n, shape) in sizes.chain((6..11).map(|shape| (40_000, shape))) {
             for share in [0.4, 0.6, 0.02] {
                 let (labels, scores) = sample(n, share, shape);
                 let expected = plain(&labels, &scores);

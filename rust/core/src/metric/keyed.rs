@@ -4,9 +4,11 @@
 //! cells of the map, far smaller than the distances between most of them: two scores in one cell have to be compared
 //! themselves.
 
+use std::sync::{Mutex, PoisonError};
+
+use super::counts::grown;
 use super::labels::{Labels, TILE};
-use super::scatter::{Chunk, SHARES};
-use super::score::Score;
+use super::score::{Key, Score};
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Result};
 
@@ -15,25 +17,141 @@ const BUCKET: usize = 1 << 13;
 /// Buckets, at least and at most; each is two streams of the scatter, one a class.
 const N_BUCKETS: (usize, usize) = (2, 256);
 /// Scores scattered together: 16 bits tell where in it one is from, and what is made of them stays in the second-level
-/// cache, about.
-pub(super) const CHUNK: usize = 1 << 16;
+/// cache.
+pub(super) const CHUNK: usize = 1 << 15;
 /// Scores that the map is fitted to.
-const SAMPLES: usize = 1 << 10;
+const SAMPLES: usize = 1 << 9;
 /// So many ties among them are too many.
-const TIES: usize = 4;
+const TIES: usize = 2;
+/// Parts of a line that are looked at,
+const BINS: usize = 64;
+/// and how much more often than if they were spread evenly two scores may fall together on a line.
+const UNEVEN: f64 = 4.0;
+/// 2^52: adding it to a smaller number rounds that to a whole one, which then stands in the low bits.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
 /// Scores that follow each other are counted in several places, so that equal ones do not wait for each other.
 const LANES: usize = 4;
+/// Units of work for each thread.
+pub(super) const SHARES: usize = 4;
+
+/// The samples of one chunk by bucket and class.
+pub(super) struct Chunk<'a, S: Score> {
+    keys: &'a [S::Key],
+    /// Where in the chunk each is from, and the scores of the chunk.
+    pub(super) index: &'a [u16],
+    scores: &'a [S],
+    /// Where the positives of each bucket begin, then the negatives of each, and the end.
+    starts: Vec<u32>,
+}
+
+/// The samples of one class in a bucket that are from one chunk.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part<'a, S: Score> {
+    pub(super) keys: &'a [S::Key],
+    /// The scores of the chunk, and where in it those of the part are.
+    scores: &'a [S],
+    index: &'a [u16],
+}
+
+impl<'a, S: Score> Chunk<'a, S> {
+    pub(super) fn part(&self, bucket: usize, class: usize) -> Part<'a, S> {
+        let id = class * (self.starts.len() / 2) + bucket;
+        let own = self.starts[id] as usize..self.starts[id + 1] as usize;
+        Part { keys: &self.keys[own.clone()], scores: self.scores, index: &self.index[own] }
+    }
+
+    /// The number of samples of a class in a bucket.
+    fn size(&self, bucket: usize, class: usize) -> usize {
+        let id = class * (self.starts.len() / 2) + bucket;
+        (self.starts[id + 1] - self.starts[id]) as usize
+    }
+}
+
+impl<S: Score> Part<'_, S> {
+    /// The score of a sample of the part.
+    pub(super) fn score(&self, place: usize) -> S {
+        self.scores[usize::from(self.index[place])]
+    }
+
+    /// All scores, in the order of the keys.
+    pub(super) fn scores(&self) -> impl Iterator<Item = S> {
+        self.index.iter().map(|&from| self.scores[usize::from(from)])
+    }
+}
+
+/// For each bucket, the positives and the negatives in those below.
+pub(super) fn below<S: Score>(chunks: &[Chunk<'_, S>], n_buckets: usize) -> Vec<[u64; 2]> {
+    let size = |bucket, class| chunks.iter().map(|chunk| chunk.size(bucket, class) as u64).sum::<u64>();
+    let mut below = vec![[0; 2]];
+    for bucket in 1..n_buckets {
+        below.push([0, 1].map(|class| below[bucket - 1][class] + size(bucket - 1, class)));
+    }
+    below
+}
+
+/// How scores become cells.
+enum Spread {
+    /// By a line from the first score on, so many cells a unit and these at most.
+    Line(f64, f64, f64),
+    Map(Map),
+}
+
+/// A line to `n_cells` cells, if scores as those of `sample`, which ascends, lie evenly enough on it.
+fn line(sample: &[f64], n_cells: u64) -> Option<Spread> {
+    let (first, last) = (sample[0], sample[sample.len() - 1]);
+    // What lies beyond the sample by more is left to the outermost cells.
+    let margin = (last - first) / 8.0;
+    let (low, length) = (first - margin, last - first + 2.0 * margin);
+    let scale = n_cells as f64 / length;
+    if !(length.is_normal() && scale.is_normal()) {
+        return None;
+    }
+    let bin = |x: f64| ((x - low) / length * BINS as f64) as usize;
+    let together = sample.chunk_by(|&x, &y| bin(x) == bin(y)).map(|bin| bin.len().pow(2)).sum::<usize>();
+    let even = (together * BINS) as f64 <= UNEVEN * sample.len().pow(2) as f64;
+    even.then_some(Spread::Line(low, scale, (n_cells - 1) as f64))
+}
 
 /// How scores are shared among buckets, and what their keys are.
 pub(super) struct Buckets {
-    map: Map,
+    spread: Spread,
     pub(super) len: usize,
     /// Whether scores tie often, and so their keys.
     pub(super) tie: bool,
 }
 
-/// Room for the keys, and for where in its chunk each is from.
-type Rooms<'a, 'b, K> = (&'a mut [K], &'b mut [u16]);
+/// Memory for keys, kept from call to call.
+#[derive(Debug, Default)]
+pub(super) struct Rooms<K> {
+    keys: Vec<K>,
+    /// Where in its chunk each is from.
+    index: Vec<u16>,
+    stages: Mutex<Vec<Stage<K>>>,
+}
+
+impl<K: Key> Rooms<K> {
+    /// Bytes that are held.
+    pub(super) fn bytes(&self) -> usize {
+        let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
+        size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages * CHUNK * (2 * size_of::<K>() + 4)
+    }
+}
+
+/// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
+#[derive(Debug)]
+struct Stage<K> {
+    keys: Vec<K>,
+    ids: Vec<u16>,
+    sorted: Vec<K>,
+    index: Vec<u16>,
+}
+
+impl<K: Key> Default for Stage<K> {
+    fn default() -> Self {
+        let keys = || vec![K::default(); CHUNK];
+        Self { keys: keys(), ids: vec![0; CHUNK], sorted: keys(), index: vec![0; CHUNK] }
+    }
+}
 
 impl Buckets {
     /// By an evenly spread sample.
@@ -43,45 +161,63 @@ impl Buckets {
         let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
         let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
         if sample.is_empty() {
-            return Self { map: Map::default(), len, tie: true };
+            return Self { spread: Spread::Map(Map::default()), len, tie: true };
         }
-        let map = Map::fit_cells(&mut sample, (len as u64) << S::KEY_BITS);
+        sample.sort_unstable_by(f64::total_cmp);
         let n_tied = sample.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        Self { map, len, tie: n_tied >= TIES }
+        let n_cells = (len as u64) << S::KEY_BITS;
+        let spread = line(&sample, n_cells).unwrap_or_else(|| Spread::Map(Map::fit_cells(&mut sample, n_cells)));
+        Self { spread, len, tie: n_tied >= TIES }
     }
 
-    /// Writes the keys of all scores to `to`, by bucket and class, in chunks of `CHUNK` scores, and where in its chunk each
-    /// is from to `index`; `None` if a score is not finite.
+    /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores; `None` if a score is not finite.
     pub(super) fn scatter<'a, S: Score>(
         &self,
         labels: &Labels<'_>,
-        scores: &[S],
-        (to, index): Rooms<'a, '_, S::Key>,
+        scores: &'a [S],
+        rooms: &'a mut Rooms<S::Key>,
         ctx: &Ctx<'_>,
-    ) -> Result<Option<Vec<Chunk<'a, S::Key>>>> {
-        // Chunks that follow each other share the room for their keys and ids, which so stays in a cache.
+    ) -> Result<Option<Vec<Chunk<'a, S>>>> {
+        let (keys, index, stages) = (&mut rooms.keys, &mut rooms.index, &rooms.stages);
+        let free = || stages.lock().unwrap_or_else(PoisonError::into_inner);
         let share = scores.len().div_ceil(SHARES * ctx.n_threads()).next_multiple_of(CHUNK);
-        let rooms = to.chunks_mut(share).zip(index.chunks_mut(share));
+        let rooms = grown(keys, scores.len()).chunks_mut(share).zip(grown(index, scores.len()).chunks_mut(share));
         let shares = (0..).step_by(share).zip(scores.chunks(share)).zip(rooms);
-        let done = ctx.map(shares.collect(), |((from, scores), (to, index))| {
-            let len = usize::min(scores.len(), CHUNK);
-            let (mut keys, mut ids) = (vec![S::Key::default(); len], vec![0; len]);
-            let rooms = to.chunks_mut(CHUNK).zip(index.chunks_mut(CHUNK));
+        let done = ctx.map(shares.collect(), |((from, scores), (keys, index))| {
+            let mut stage = free().pop().unwrap_or_default();
+            let rooms = keys.chunks_mut(CHUNK).zip(index.chunks_mut(CHUNK));
             let chunks = (from..).step_by(CHUNK).zip(scores.chunks(CHUNK)).zip(rooms);
-            let one = |((from, scores), (to, index)): ((usize, &[S]), Rooms<'a, '_, S::Key>)| {
+            let done = chunks.map(|((from, scores), (keys, index))| {
                 ctx.check()?;
-                let (keys, ids) = (&mut keys[..scores.len()], &mut ids[..scores.len()]);
-                if !self.classify(labels, from, scores, &mut *ids, &mut *keys) {
-                    return Ok(None);
-                }
-                let (starts, next) = starts(ids, 2 * self.len);
-                fast(Scatter { keys, ids, next, to: &mut *to, index });
-                Ok(Some(Chunk { scores: to, starts }))
-            };
-            chunks.map(one).collect::<Result<Option<Vec<_>>>>()
+                let Some(starts) = self.scatter_chunk(labels, from, scores, &mut stage) else { return Ok(None) };
+                keys.copy_from_slice(&stage.sorted[..scores.len()]);
+                index.copy_from_slice(&stage.index[..scores.len()]);
+                Ok(Some(Chunk { keys, index, scores, starts }))
+            });
+            let done = done.collect::<Result<Option<Vec<_>>>>();
+            free().push(stage);
+            done
         })?;
         let done: Option<Vec<_>> = done.into_iter().collect::<Result<_>>()?;
         Ok(done.map(|chunks| chunks.into_iter().flatten().collect()))
+    }
+
+    /// The same of one chunk, whose first score is sample `from`, in `stage`; where the keys of each id begin, and the end.
+    fn scatter_chunk<S: Score>(
+        &self,
+        labels: &Labels<'_>,
+        from: usize,
+        scores: &[S],
+        stage: &mut Stage<S::Key>,
+    ) -> Option<Vec<u32>> {
+        let Stage { keys, ids, sorted, index } = stage;
+        let (keys, ids) = (&mut keys[..scores.len()], &mut ids[..scores.len()]);
+        if !self.classify(labels, from, scores, ids, keys) {
+            return None;
+        }
+        let (starts, next) = starts(ids, 2 * self.len);
+        fast(Scatter { keys, ids, next, to: sorted, index });
+        Some(starts)
     }
 
     /// Writes the key of each score, the first of which is sample `from`, and as its id the bucket, plus their number for
@@ -120,13 +256,22 @@ impl<S: Score> pulp::NullaryFnOnce for Classify<'_, S> {
 
     #[inline(always)]
     fn call(self) -> bool {
-        let Self { buckets: &Buckets { map, len, .. }, scores, positive, cells, ids, keys } = self;
+        let Self { buckets: &Buckets { ref spread, len, .. }, scores, positive, cells, ids, keys } = self;
         let len = len as u16;
-        map.chosen(|map| {
-            for (cell, &x) in cells.iter_mut().zip(scores) {
-                *cell = map.cell(x.into());
-            }
-        });
+        let of_scores = cells.iter_mut().zip(scores);
+        match *spread {
+            Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {
+                let at = (x.into() - low) * scale;
+                let at = if at > 0.0 { at } else { 0.0 };
+                let at = if at < last { at } else { last };
+                *cell = (at + WHOLE).to_bits() ^ WHOLE.to_bits();
+            }),
+            Spread::Map(map) => map.chosen(|map| {
+                for (cell, &x) in cells.iter_mut().zip(scores) {
+                    *cell = map.cell(x.into());
+                }
+            }),
+        }
         for ((id, &cell), &positive) in ids.iter_mut().zip(&*cells).zip(positive) {
             *id = (cell >> S::KEY_BITS) as u16 | if positive { 0 } else { len };
         }
@@ -180,13 +325,16 @@ impl<K: Copy> pulp::NullaryFnOnce for Scatter<'_, K> {
     #[inline(always)]
     fn call(self) {
         let Self { keys, ids, mut next, to, index } = self;
+        let (to, index) = (&mut to[..keys.len()], &mut index[..keys.len()]);
         let mut from = 0u16;
         let mut put = |lane: usize, key: K, id: u16| {
             let next = &mut next[lane][usize::from(id) & (MOST_IDS - 1)];
-            to[*next as usize] = key;
-            index[*next as usize] = from;
-            from = from.wrapping_add(1);
+            // Counted first: the next key of this id waits for that.
+            let at = *next as usize;
             *next = next.wrapping_add(1);
+            to[at] = key;
+            index[at] = from;
+            from = from.wrapping_add(1);
         };
         let ((groups, rest), (ids, last_ids)) = (keys.as_chunks::<LANES>(), ids.as_chunks::<LANES>());
         for (group, ids) in groups.iter().zip(ids) {
@@ -203,24 +351,23 @@ impl<K: Copy> pulp::NullaryFnOnce for Scatter<'_, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::score::Key;
     use crate::testing::uniform;
 
     fn scatters<S: Score>(labels: &[bool], scores: &[S]) {
         let classes = Labels::new(labels).unwrap();
         let buckets = Buckets::fit(scores);
-        let (mut to, mut index) = (vec![S::Key::default(); scores.len()], vec![0; scores.len()]);
-        let chunks = buckets.scatter(&classes, scores, (&mut to, &mut index), &Ctx::serial()).unwrap().unwrap();
+        let mut rooms = Rooms::default();
+        let chunks = buckets.scatter(&classes, scores, &mut rooms, &Ctx::serial()).unwrap().unwrap();
         for (class, positive) in [true, false].into_iter().enumerate() {
             let mut found = vec![];
             for bucket in 0..buckets.len {
                 let mut entries = vec![];
-                for ((chunk, index), base) in chunks.iter().zip(index.chunks(CHUNK)).zip((0..).step_by(CHUNK)) {
-                    let id = class * buckets.len + bucket;
-                    let own = &index[chunk.starts[id] as usize..chunk.starts[id + 1] as usize];
-                    assert_eq!(own.len(), chunk.class(bucket, class).len());
-                    let samples = own.iter().map(|&from| base + usize::from(from));
-                    entries.extend(chunk.class(bucket, class).iter().copied().zip(samples));
+                for (chunk, base) in chunks.iter().zip((0..).step_by(CHUNK)) {
+                    let part = chunk.part(bucket, class);
+                    assert_eq!(part.keys.len(), chunk.size(bucket, class));
+                    let samples = part.index.iter().map(|&from| base + usize::from(from));
+                    assert!(part.scores().zip(samples.clone()).all(|(score, sample)| score == scores[sample]));
+                    entries.extend(part.keys.iter().copied().zip(samples));
                 }
                 entries.sort_by(|x, y| x.0.order(&y.0).then(scores[x.1].order(&scores[y.1])));
                 found.extend(entries.into_iter().map(|(_, sample)| sample));

@@ -3,7 +3,6 @@
 //! Every measure of one score vector is a sum over its [`Curve`], the weight of either class at each distinct score;
 //! [`measure`] takes the shorter ways that some of them have.
 
-mod bits;
 mod bootstrap;
 mod components;
 mod counts;
@@ -18,10 +17,9 @@ mod placements;
 mod placer;
 mod ranks;
 mod replicate;
-mod scatter;
+mod scattered;
 mod score;
 mod scored;
-mod split;
 mod sum;
 mod table;
 mod tail;

@@ -2,9 +2,8 @@
 
 use super::counts::grown;
 use super::curve::first_non_finite;
-use super::keyed::{Buckets, CHUNK};
+use super::keyed::{self, Buckets, CHUNK, Rooms, SHARES, below};
 use super::labels::Labels;
-use super::scatter::{SHARES, below};
 use super::score::{Key, Monotone, Score};
 use super::table::Table;
 use super::worker::Worker;
@@ -14,23 +13,15 @@ use crate::{Ctx, Error, Result};
 /// Memory kept from model to model.
 #[derive(Debug, Default)]
 pub(crate) struct Placer<S: Score> {
-    /// By place in the buckets: keys, where in its chunk each is from, and what is found.
-    keys: Vec<S::Key>,
-    index: Vec<u16>,
+    rooms: Rooms<S::Key>,
+    /// By place in the buckets, what is found.
     found: Vec<u32>,
     key_workers: Vec<Worker<S::Key>>,
     workers: Vec<Worker<S>>,
 }
 
-/// The samples of one class in a bucket that are from one chunk.
-struct Part<'a, S: Score> {
-    keys: &'a [S::Key],
-    /// The scores of the chunk, and where in it those of the part are.
-    scores: &'a [S],
-    index: &'a [u16],
-    /// Room for what is found.
-    found: &'a mut [u32],
-}
+/// The samples of one class in a bucket that are from one chunk, with room for what is found.
+type Part<'a, S> = (keyed::Part<'a, S>, &'a mut [u32]);
 
 /// What is ranked, of one class in a bucket, each part with room for what is found.
 type Asked<'a, K> = Vec<(&'a [K], &'a mut [u32])>;
@@ -38,8 +29,7 @@ type Asked<'a, K> = Vec<(&'a [K], &'a mut [u32])>;
 impl<S: Score> Placer<S> {
     /// Bytes that are held.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<S::Key>() * self.keys.capacity()
-            + 2 * self.index.capacity()
+        self.rooms.bytes()
             + 4 * self.found.capacity()
             + self.key_workers.iter().map(Worker::bytes).sum::<usize>()
             + self.workers.iter().map(Worker::bytes).sum::<usize>()
@@ -55,24 +45,21 @@ impl<S: Score> Placer<S> {
         ctx: &Ctx<'_>,
     ) -> Result<u64> {
         Error::check_len("y_score", labels.n_samples(), scores.len())?;
-        let Self { keys, index, found, key_workers, workers } = self;
-        let (keys, index) = (grown(keys, scores.len()), grown(index, scores.len()));
+        let Self { rooms, found, key_workers, workers } = self;
         let found = grown(found, scores.len());
         let buckets = Buckets::fit(scores);
-        let Some(chunks) = buckets.scatter(labels, scores, (keys, &mut *index), ctx)? else {
+        let Some(chunks) = buckets.scatter(labels, scores, rooms, ctx)? else {
             return Err(first_non_finite(scores));
         };
         let below = below(&chunks, buckets.len);
         let mut parts: Vec<[Vec<Part<'_, S>>; 2]> = (0..buckets.len).map(|_| Default::default()).collect();
-        let chunks = chunks.iter().zip(scores.chunks(CHUNK)).zip(index.chunks(CHUNK));
-        for (((chunk, scores), mut index), mut found) in chunks.zip(found.chunks_mut(CHUNK)) {
+        for (chunk, mut found) in chunks.iter().zip(found.chunks_mut(CHUNK)) {
             for class in 0..2 {
                 for (bucket, parts) in parts.iter_mut().enumerate() {
-                    let keys = chunk.class(bucket, class);
-                    let (own_index, more_index) = index.split_at(keys.len());
-                    let (own_found, more_found) = std::mem::take(&mut found).split_at_mut(keys.len());
-                    parts[class].push(Part { keys, scores, index: own_index, found: own_found });
-                    (index, found) = (more_index, more_found);
+                    let part = chunk.part(bucket, class);
+                    let (own, rest) = std::mem::take(&mut found).split_at_mut(part.keys.len());
+                    parts[class].push((part, own));
+                    found = rest;
                 }
             }
         }
@@ -93,9 +80,9 @@ impl<S: Score> Placer<S> {
             Ok(won)
         })?;
         size(values, scores.len());
-        let jobs = index.chunks(CHUNK).zip(found.chunks(CHUNK)).zip(values.chunks_mut(CHUNK));
-        ctx.map(jobs.collect(), |((index, found), values)| {
-            for (&from, &value) in index.iter().zip(found) {
+        let jobs = chunks.iter().zip(found.chunks(CHUNK)).zip(values.chunks_mut(CHUNK));
+        ctx.map(jobs.collect(), |((chunk, found), values)| {
+            for (&from, &value) in chunk.index.iter().zip(found) {
                 values[usize::from(from)] = value;
             }
         })?;
@@ -116,23 +103,20 @@ fn place_bucket<S: Score>(
 ) -> (u64, bool) {
     if S::EXACT || !tie {
         let asked =
-            classes.each_mut().map(|parts| parts.iter_mut().map(|part| (part.keys, &mut *part.found)).collect());
+            classes.each_mut().map(|parts| parts.iter_mut().map(|(part, found)| (part.keys, &mut **found)).collect());
         let (won, tied) = place_classes(key_worker, asked, below, n_pos);
         if S::EXACT || !tied {
             return (won, tied);
         }
     }
-    let gathered = classes.each_ref().map(|parts| {
-        let each = parts.iter().flat_map(|part| part.index.iter().map(|&from| part.scores[usize::from(from)]));
-        each.collect::<Vec<S>>()
-    });
+    let gathered = classes.each_ref().map(|parts| parts.iter().flat_map(|(part, _)| part.scores()).collect::<Vec<S>>());
     let mut rest = gathered.each_ref().map(Vec::as_slice).into_iter();
     let asked = classes.each_mut().map(|parts| {
         let mut rest = rest.next().unwrap_or_default();
         let mut asked = Vec::with_capacity(parts.len());
-        for part in parts {
-            let (scores, more) = rest.split_at(part.found.len());
-            asked.push((scores, &mut *part.found));
+        for (_, found) in parts {
+            let (scores, more) = rest.split_at(found.len());
+            asked.push((scores, &mut **found));
             rest = more;
         }
         asked

@@ -33,6 +33,18 @@ impl Ranks {
         Self { counts: vec![0; len + 1], ..Self::default() }
     }
 
+    /// What one counts that has as many below as below or equal.
+    pub(crate) const UNTIED: u64 = 1 | 1 << 32;
+
+    /// Counts one that has so many below, and so many below or equal.
+    pub(crate) fn count(&mut self, [below, up_to]: [u32; 2]) {
+        self.counts[below as usize] += 1;
+        self.counts[up_to as usize] += 1 << 32;
+        let tied = u128::from(up_to - below);
+        self.ties += tied;
+        self.squared_ties += tied * tied;
+    }
+
     /// Forgets all, for a table of `len` scores.
     pub(crate) fn clear(&mut self, len: usize) {
         let mut counts = std::mem::take(&mut self.counts);

@@ -6,7 +6,7 @@ use super::counts::Counting;
 use super::curve::{Curve, Normalize, Step, first_non_finite};
 use super::labels::Labels;
 use super::measure::Measure;
-use super::scatter::Scattered;
+use super::scattered::Scattered;
 use super::score::Score;
 use crate::order::fast;
 use crate::{Ctx, Error, RateRange, Result};
@@ -61,7 +61,7 @@ pub(crate) fn nameless<S: Score>(
     };
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
     let mut buffers = Counting::default();
-    let split = Scattered::split(labels, scores, &mut buffers, ctx)?.ok_or_else(|| first_non_finite(scores))?;
+    let split = Scattered::new(labels, scores, &mut buffers, ctx)?.ok_or_else(|| first_non_finite(scores))?;
     let n_neg = labels.n_neg() as u32;
     let below = split.negatives_below(ctx)?.into_iter().rev();
     let above = below.map(|[below, up_to]| [n_neg - up_to, n_neg - below]).collect();

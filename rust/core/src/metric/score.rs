@@ -1,7 +1,10 @@
 //! The types of scores, and monotone maps of them to cells.
 
 #[cfg(target_arch = "x86_64")]
-use {pulp::x86::V3, std::arch::x86_64::_CMP_LT_OQ};
+use {
+    pulp::x86::V3,
+    std::arch::x86_64::{__m256i, _CMP_EQ_OQ, _CMP_LT_OQ},
+};
 
 use std::fmt::Debug;
 
@@ -18,9 +21,13 @@ pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + '
     fn line(low: Self, high: Self, cells: u32) -> Line<Self>;
     #[doc(hidden)]
     fn cell(self, line: Line<Self>) -> u32;
-    /// Cells of a line, at most.
+    /// Keys that are compared at once.
     #[doc(hidden)]
-    const MOST_CELLS: usize;
+    const LANES: usize;
+    /// All ones for those of the first `LANES` keys that are below `x`, and for those that equal it.
+    #[cfg(target_arch = "x86_64")]
+    #[doc(hidden)]
+    fn compare(simd: V3, keys: &[Self], x: Self) -> [__m256i; 2];
 }
 
 /// A floating-point type of scores; float32 is ranked as it is.
@@ -41,14 +48,6 @@ pub trait Score: Key {
     /// The key of a score in such a cell. It never descends in a bucket.
     #[doc(hidden)]
     fn key(self, cell: u64) -> Self::Key;
-    /// Those of four scores whose bit in `first` is set, then the others.
-    #[cfg(target_arch = "x86_64")]
-    #[doc(hidden)]
-    fn arrange(simd: V3, scores: [Self; 4], first: usize) -> [Self; 4];
-    /// Which of four scores are below `bound`, by bits.
-    #[cfg(target_arch = "x86_64")]
-    #[doc(hidden)]
-    fn below(simd: V3, scores: [Self; 4], bound: Self) -> usize;
 }
 
 /// A linear map of scores to cells, the scores beyond its ends going to the first and the last.
@@ -60,10 +59,10 @@ pub struct Line<S> {
 }
 
 macro_rules! score {
-    ($type:ty, $whole:expr, $bits:expr, $key_type:ty, $key_bits:expr, $key:expr, $arrange:expr, $below:expr) => {
+    ($type:ty, $whole:expr, $bits:expr, $key_type:ty, $key_bits:expr, $key:expr, $lanes:expr, $compare:expr) => {
         impl Key for $type {
             const INFINITY: Self = <$type>::INFINITY;
-            const MOST_CELLS: usize = 1 << $bits;
+            const LANES: usize = $lanes;
 
             #[inline(always)]
             fn order(&self, other: &Self) -> std::cmp::Ordering {
@@ -86,6 +85,13 @@ macro_rules! score {
                 let x = if x < line.last { x } else { line.last };
                 (x + $whole).to_bits() as u32 & ((1 << $bits) - 1)
             }
+
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            fn compare(simd: V3, keys: &[Self], x: Self) -> [__m256i; 2] {
+                let keys: [Self; $lanes] = keys.first_chunk().copied().unwrap_or([Self::INFINITY; $lanes]);
+                $compare(simd, keys, [x; $lanes])
+            }
         }
 
         impl Score for $type {
@@ -107,18 +113,6 @@ macro_rules! score {
             fn key(self, cell: u64) -> $key_type {
                 $key(self, cell)
             }
-
-            #[cfg(target_arch = "x86_64")]
-            #[inline(always)]
-            fn arrange(simd: V3, scores: [Self; 4], first: usize) -> [Self; 4] {
-                $arrange(simd, scores, first)
-            }
-
-            #[cfg(target_arch = "x86_64")]
-            #[inline(always)]
-            fn below(simd: V3, scores: [Self; 4], bound: Self) -> usize {
-                $below(simd, scores, bound)
-            }
         }
     };
 }
@@ -127,37 +121,27 @@ score!(
     4_503_599_627_370_496.0,
     30,
     u32,
-    32,
-    |_, cell: u64| u32::min(cell as u32, u32::MAX - 1),
-    |simd: V3, scores: [f64; 4], first: usize| {
-        let halves = pulp::cast(HALVES[first & 15]);
-        pulp::cast(simd.avx2._mm256_permutevar8x32_epi32(pulp::cast(scores), halves))
-    },
-    |simd: V3, scores: [f64; 4], bound: f64| {
-        let below = simd.avx._mm256_cmp_pd::<_CMP_LT_OQ>(pulp::cast(scores), pulp::cast([bound; 4]));
-        simd.avx._mm256_movemask_pd(below) as usize
+    31,
+    |_, cell: u64| u32::min(cell as u32 & INFINITY, INFINITY - 1),
+    4,
+    |simd: V3, keys: [f64; 4], x: [f64; 4]| {
+        let (keys, x) = (pulp::cast(keys), pulp::cast(x));
+        let below = simd.avx._mm256_cmp_pd::<_CMP_LT_OQ>(keys, x);
+        [pulp::cast(below), pulp::cast(simd.avx._mm256_cmp_pd::<_CMP_EQ_OQ>(keys, x))]
     }
 );
-score!(
-    f32,
-    8_388_608.0,
-    23,
-    f32,
-    0,
-    |x, _| x,
-    |simd: V3, scores: [f32; 4], first: usize| {
-        let lanes = pulp::cast(LANES[first & 15]);
-        pulp::cast(simd.avx._mm_permutevar_ps(pulp::cast(scores), lanes))
-    },
-    |simd: V3, scores: [f32; 4], bound: f32| {
-        let below = simd.avx._mm_cmp_ps::<_CMP_LT_OQ>(pulp::cast(scores), pulp::cast([bound; 4]));
-        simd.sse._mm_movemask_ps(below) as usize
-    }
-);
+score!(f32, 8_388_608.0, 23, f32, 0, |x, _| x, 8, |simd: V3, keys: [f32; 8], x: [f32; 8]| {
+    let (keys, x) = (pulp::cast(keys), pulp::cast(x));
+    let below = simd.avx._mm256_cmp_ps::<_CMP_LT_OQ>(keys, x);
+    [pulp::cast(below), pulp::cast(simd.avx._mm256_cmp_ps::<_CMP_EQ_OQ>(keys, x))]
+});
+
+/// Above the keys of float64 scores: they have 31 bits, since signed numbers are compared at once.
+const INFINITY: u32 = i32::MAX as u32;
 
 impl Key for u32 {
-    const INFINITY: Self = Self::MAX;
-    const MOST_CELLS: usize = 1 << 30;
+    const INFINITY: Self = INFINITY;
+    const LANES: usize = 8;
 
     #[inline(always)]
     fn order(&self, other: &Self) -> std::cmp::Ordering {
@@ -174,37 +158,15 @@ impl Key for u32 {
     fn cell(self, line: Line<Self>) -> u32 {
         u32::min(self.saturating_sub(line.low) >> (line.scale & 31), line.last)
     }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn compare(simd: V3, keys: &[Self], x: Self) -> [__m256i; 2] {
+        let keys: [Self; 8] = keys.first_chunk().copied().unwrap_or([Self::INFINITY; 8]);
+        let (keys, x) = (pulp::cast(keys), pulp::cast([x; 8]));
+        [simd.avx2._mm256_cmpgt_epi32(x, keys), simd.avx2._mm256_cmpeq_epi32(x, keys)]
+    }
 }
-
-/// For every set of four lanes, those in it and then the others.
-#[cfg(target_arch = "x86_64")]
-static LANES: [[u32; 4]; 16] = {
-    let mut lanes = [[0; 4]; 16];
-    let mut set = 0;
-    while set < 16 {
-        let (mut k, mut first, mut last) = (0, 0, (set as u32).count_ones() as usize);
-        while k < 4 {
-            let to = if set >> k & 1 == 1 { &mut first } else { &mut last };
-            lanes[set][*to] = k;
-            *to += 1;
-            k += 1;
-        }
-        set += 1;
-    }
-    lanes
-};
-
-/// The same by halves of lanes.
-#[cfg(target_arch = "x86_64")]
-static HALVES: [[u32; 8]; 16] = {
-    let mut halves = [[0; 8]; 16];
-    let mut k = 0;
-    while k < 16 * 8 {
-        halves[k / 8][k % 8] = 2 * LANES[k / 8][k % 8 / 2] + k as u32 % 2;
-        k += 1;
-    }
-    halves
-};
 
 /// A map of scores to cells that never descends.
 pub(crate) trait Monotone<S>: Copy + Default {

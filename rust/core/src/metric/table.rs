@@ -3,20 +3,22 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::bits::Cells;
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::V3;
+
 use super::labels::TILE;
 use super::ranks::{Found, Ranks};
 use super::score::{Key, Monotone};
 use crate::order::fast;
 
-/// Scores of a cell that are compared at once, those beyond its end losing every comparison; larger cells are sorted.
-const LANES: usize = 4;
+/// Scores that tie, after which no more of those that do are looked for.
+pub(super) const MOST_OPEN: usize = 32;
 
 /// The scores of a class by ascending cell.
 #[derive(Debug, Default)]
 pub(crate) struct Table<S, M> {
     map: M,
-    /// By cell; then `LANES` times infinity.
+    /// By cell, those of cells that hold more than [`Key::LANES`] ascending; then `LANES` times infinity.
     scores: Vec<S>,
     /// Where each cell begins, and the end.
     starts: Vec<u32>,
@@ -50,19 +52,21 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         crowded.clear();
         let mut sum = 0;
         for (start, cell) in starts.iter_mut().zip(0..) {
-            if *start as usize > LANES {
+            if *start as usize > S::LANES {
                 crowded.push(cell - 2);
             }
             sum = u32::wrapping_add(sum, *start);
             *start = sum;
         }
-        sorted.resize(usize::max(scores.len() + LANES, sorted.len()), S::INFINITY);
+        sorted.resize(usize::max(scores.len() + S::LANES, sorted.len()), S::INFINITY);
         for (&x, &cell) in scores.iter().zip(&*cells) {
             let next = &mut starts[cell as usize + 1];
-            sorted[*next as usize] = x;
+            // Counted first: the next to come to this cell waits for that.
+            let at = *next as usize;
             *next = next.wrapping_add(1);
+            sorted[at] = x;
         }
-        sorted[scores.len()..scores.len() + LANES].fill(S::INFINITY);
+        sorted[scores.len()..scores.len() + S::LANES].fill(S::INFINITY);
     }
 
     /// The cells that hold more than `LANES` scores, not all equal.
@@ -83,41 +87,39 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         }
     }
 
-    /// Ranks those of the scores that are `wanted`; all without. Adds up how many of the table each finds below it, and
-    /// how many below or equal.
-    pub(crate) fn ask(&self, scores: &[S], wanted: Option<&[bool]>) -> Found {
+    /// Ranks the scores of all parts, or those of them that are `wanted`. Adds up how many of the table each finds below
+    /// it, and how many below or equal.
+    pub(crate) fn ask<'a>(&self, parts: impl Iterator<Item = &'a [S]>, wanted: Option<&[bool]>) -> Found {
         let mut found = Found::default();
-        self.by_tile(scores, wanted, |cells, scores, wanted| {
-            let add = |(below, up_to): (u64, u64), rank: [u32; 2], weight: u64| {
-                let [more_below, more_up_to] = rank.map(|rank| weight.wrapping_mul(rank.into()));
-                (below.wrapping_add(more_below), up_to.wrapping_add(more_up_to))
-            };
-            let (below, up_to) = self.rank(cells, scores, wanted, add);
-            found.add(Found { below: below.into(), up_to: up_to.into() });
+        self.tiles(parts, |from, cells, scores| {
+            let wanted = wanted.map(|w| &w[from..from + scores.len()]);
+            let sums = if wanted.is_none() { self.sums(cells, scores) } else { None };
+            found.add(sums.unwrap_or_else(|| {
+                let add = |(below, up_to): (u64, u64), rank: [u32; 2], weight: u64| {
+                    let [more_below, more_up_to] = rank.map(|rank| weight.wrapping_mul(rank.into()));
+                    (below.wrapping_add(more_below), up_to.wrapping_add(more_up_to))
+                };
+                let (below, up_to) = self.rank(cells, scores, wanted, add);
+                Found { below: below.into(), up_to: up_to.into() }
+            }));
+            true
         });
         found
     }
 
     /// The same, counting how many find which ranks.
-    pub(crate) fn ask_ranks(&self, scores: &[S], wanted: Option<&[bool]>, ranks: &mut Ranks) {
-        self.count_ranks(scores, wanted, ranks, || 0);
-    }
-
-    /// The same of scores that have so many more `below` them.
-    pub(crate) fn ask_ranks_above(&self, scores: &[S], below: &[u32], ranks: &mut Ranks) {
-        let mut below = below.iter();
-        self.count_ranks(scores, None, ranks, || below.next().copied().unwrap_or(0));
-    }
-
-    #[inline(always)]
-    fn count_ranks(&self, scores: &[S], wanted: Option<&[bool]>, ranks: &mut Ranks, mut below: impl FnMut() -> u32) {
+    pub(crate) fn ask_ranks<'a>(
+        &self,
+        parts: impl Iterator<Item = &'a [S]>,
+        wanted: Option<&[bool]>,
+        ranks: &mut Ranks,
+    ) {
         let Ranks { counts, ties, squared_ties } = ranks;
-        self.by_tile(scores, wanted, |cells, scores, wanted| {
-            let (counts, below) = (counts.as_mut_slice(), &mut below);
+        self.tiles(parts, |from, cells, scores| {
+            let (counts, wanted) = (counts.as_mut_slice(), wanted.map(|w| &w[from..from + scores.len()]));
             let add = move |(ties, squares): (u64, u128), rank: [u32; 2], weight: u64| {
-                let below = below();
                 for (at, weight) in rank.into_iter().zip([weight, weight << 32]) {
-                    let count = &mut counts[below.wrapping_add(at) as usize];
+                    let count = &mut counts[at as usize];
                     *count = count.wrapping_add(weight);
                 }
                 let tied = weight.wrapping_mul(rank[1].wrapping_sub(rank[0]).into());
@@ -126,19 +128,100 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
             let (more, squares) = self.rank(cells, scores, wanted, add);
             *ties += u128::from(more);
             *squared_ties += squares;
+            true
         });
     }
 
+    /// The sum of the ranks of those scores of all parts that tie with none of the table; the places of the others go to
+    /// `open`.
+    pub(crate) fn ask_untied<'a>(&self, parts: impl Iterator<Item = &'a [S]>, open: &mut Vec<usize>) -> u128 {
+        let mut total = 0u128;
+        self.tiles(parts, |from, cells, scores| {
+            total += match self.sums(cells, scores) {
+                Some(sums) if sums.below == sums.up_to => sums.below,
+                _ => {
+                    let mut sum = 0u64;
+                    self.untied(cells, scores, from, open, |rank| sum = sum.wrapping_add(rank.into()));
+                    sum.into()
+                }
+            };
+            open.len() <= MOST_OPEN
+        });
+        total
+    }
+
+    /// The same, but their ranks are counted.
+    pub(crate) fn ask_untied_ranks<'a>(
+        &self,
+        parts: impl Iterator<Item = &'a [S]>,
+        open: &mut Vec<usize>,
+        ranks: &mut Ranks,
+    ) {
+        let counts = ranks.counts.as_mut_slice();
+        self.tiles(parts, |from, cells, scores| {
+            self.untied(cells, scores, from, open, |rank| {
+                let count = &mut counts[rank as usize];
+                *count = count.wrapping_add(Ranks::UNTIED);
+            });
+            open.len() <= MOST_OPEN
+        });
+    }
+
+    /// Calls `f` with the place of the first score, the cells and the scores of one tile after the other while it returns
+    /// true.
+    fn tiles<'a>(&self, mut parts: impl Iterator<Item = &'a [S]>, mut f: impl FnMut(usize, &[u32], &'a [S]) -> bool) {
+        let (mut cells, mut from) = ([0; TILE], 0);
+        parts.all(|part| {
+            part.chunks(TILE).all(|scores| {
+                let cells = &mut cells[..scores.len()];
+                fast(Cells { map: self.map, scores, cells });
+                from += scores.len();
+                f(from - scores.len(), cells, scores)
+            })
+        });
+    }
+
+    /// Calls `f` with the ranks of those scores of a tile, the first of them at place `from`, that tie with none of the
+    /// table; the places of the others go to `open`.
+    #[inline(always)]
+    fn untied(&self, cells: &[u32], scores: &[S], from: usize, open: &mut Vec<usize>, mut f: impl FnMut(u32)) {
+        self.rank(cells, scores, None, |k: usize, [below, up_to]: [u32; 2], _| {
+            if below == up_to {
+                f(below)
+            } else {
+                open.push(from.wrapping_add(k))
+            }
+            k.wrapping_add(1)
+        });
+    }
+
+    /// What all scores of a tile find; `None` if some cells are crowded.
+    fn sums(&self, cells: &[u32], scores: &[S]) -> Option<Found> {
+        if !self.crowded.is_empty() {
+            return None;
+        }
+        let (starts, sorted) = (&self.starts[..], &self.scores[..]);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = V3::try_new() {
+            return Some(simd.vectorize(Sums { simd, starts, sorted, cells, scores }));
+        }
+        None
+    }
+
+    /// The rank of one score.
+    pub(crate) fn rank_of(&self, x: S) -> [u32; 2] {
+        rank(Plain, &self.starts, &self.scores, self.map.cell(x), x)
+    }
+
     /// Writes what `f` makes of the rank of each score: how many of the table are below it, and below or equal.
-    pub(crate) fn map_ranks(&self, scores: &[S], mut to: &mut [u32], mut f: impl FnMut([u32; 2]) -> u32) {
-        self.by_tile(scores, None, |cells, scores, _| {
-            let (tile, rest) = std::mem::take(&mut to).split_at_mut(scores.len());
-            to = rest;
-            let f = &mut f;
+    pub(crate) fn map_ranks(&self, scores: &[S], to: &mut [u32], mut f: impl FnMut([u32; 2]) -> u32) {
+        self.tiles(std::iter::once(scores), |from, cells, scores| {
+            let (tile, f) = (&mut to[from..from + scores.len()], &mut f);
             self.rank(cells, scores, None, move |k: usize, rank, _| {
                 tile[k] = f(rank);
                 k.wrapping_add(1)
             });
+            true
         });
     }
 
@@ -150,21 +233,26 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         wanted: Option<&[bool]>,
         add: impl FnMut(T, [u32; 2], u64) -> T,
     ) -> T {
-        let (starts, sorted) = (&self.starts[..], &self.scores[..]);
         match wanted {
-            None => fast(Rank { starts, sorted, cells, scores, wanted: |_| true, add, sum: PhantomData }),
-            Some(w) => fast(Rank { starts, sorted, cells, scores, wanted: |k| w[k], add, sum: PhantomData }),
+            None => self.rank_wanted(cells, scores, |_| true, add),
+            Some(w) => self.rank_wanted(cells, scores, |k| w[k], add),
         }
     }
 
-    /// Calls `f` with the cells of a tile of the scores, the scores, and which are wanted.
-    fn by_tile(&self, scores: &[S], wanted: Option<&[bool]>, mut f: impl FnMut(&[u32], &[S], Option<&[bool]>)) {
-        let mut cells = [0; TILE];
-        for (t, tile) in scores.chunks(TILE).enumerate() {
-            let cells = &mut cells[..tile.len()];
-            fast(Cells { map: self.map, scores: tile, cells });
-            f(cells, tile, wanted.map(|w| &w[t * TILE..t * TILE + tile.len()]));
+    #[inline(always)]
+    fn rank_wanted<T: Default>(
+        &self,
+        cells: &[u32],
+        scores: &[S],
+        wanted: impl Fn(usize) -> bool,
+        add: impl FnMut(T, [u32; 2], u64) -> T,
+    ) -> T {
+        let (starts, sorted) = (&self.starts[..], &self.scores[..]);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(by) = V3::try_new() {
+            return by.vectorize(Rank { by, starts, sorted, cells, scores, wanted, add, sum: PhantomData });
         }
+        pulp::NullaryFnOnce::call(Rank { by: Plain, starts, sorted, cells, scores, wanted, add, sum: PhantomData })
     }
 
     /// Number of scores.
@@ -173,8 +261,88 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
     }
 }
 
+/// Writes the cell of every score.
+struct Cells<'a, S, M> {
+    map: M,
+    scores: &'a [S],
+    cells: &'a mut [u32],
+}
+
+impl<S: Key, M: Monotone<S>> pulp::NullaryFnOnce for Cells<'_, S, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (cell, &x) in self.cells.iter_mut().zip(self.scores) {
+            *cell = self.map.cell(x);
+        }
+    }
+}
+
+/// How the first [`Key::LANES`] keys of a cell are compared with a score.
+trait Compare: Copy {
+    /// How many are below it, and how many equal it.
+    fn compare<S: Key>(self, keys: &[S], x: S) -> [u32; 2];
+}
+
+/// One by one.
+#[derive(Clone, Copy)]
+struct Plain;
+
+impl Compare for Plain {
+    #[inline(always)]
+    fn compare<S: Key>(self, keys: &[S], x: S) -> [u32; 2] {
+        let count = |found: &dyn Fn(&S) -> bool| keys[..S::LANES].iter().filter(|y| found(y)).count() as u32;
+        [count(&|y| *y < x), count(&|y| *y == x)]
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Compare for V3 {
+    #[inline(always)]
+    fn compare<S: Key>(self, keys: &[S], x: S) -> [u32; 2] {
+        // A mask of float64 is two of 32 bits.
+        let count = |mask| self.avx._mm256_movemask_ps(pulp::cast(mask)).count_ones() * S::LANES as u32 / 8;
+        S::compare(self, keys, x).map(count)
+    }
+}
+
+/// Sums what a tile of scores finds in a table without crowded cells.
+#[cfg(target_arch = "x86_64")]
+struct Sums<'a, S> {
+    simd: V3,
+    starts: &'a [u32],
+    sorted: &'a [S],
+    cells: &'a [u32],
+    scores: &'a [S],
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<S: Key> pulp::NullaryFnOnce for Sums<'_, S> {
+    type Output = Found;
+
+    #[inline(always)]
+    fn call(self) -> Found {
+        let Self { simd, starts, sorted, cells, scores } = self;
+        let zero = simd.avx._mm256_setzero_si256();
+        let (mut total, mut below, mut equal) = (0u64, zero, zero);
+        for k in 0..usize::min(cells.len(), scores.len()) {
+            let start = starts[cells[k] as usize];
+            let masks = S::compare(simd, &sorted[start as usize..], scores[k]);
+            below = simd.avx2._mm256_sub_epi32(below, masks[0]);
+            equal = simd.avx2._mm256_sub_epi32(equal, masks[1]);
+            total = total.wrapping_add(start.into());
+        }
+        // A mask of float64 is two of 32 bits.
+        let sum = |lanes: [u32; 8]| lanes.into_iter().map(u128::from).sum::<u128>() * S::LANES as u128 / 8;
+        let below = u128::from(total) + sum(pulp::cast(below));
+        Found { below, up_to: below + sum(pulp::cast(equal)) }
+    }
+}
+
 /// Folds the ranks of a tile of scores.
-struct Rank<'a, S, W, F, T> {
+struct Rank<'a, S, C, W, F, T> {
+    by: C,
     starts: &'a [u32],
     sorted: &'a [S],
     cells: &'a [u32],
@@ -184,18 +352,18 @@ struct Rank<'a, S, W, F, T> {
     sum: PhantomData<T>,
 }
 
-impl<S: Key, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> pulp::NullaryFnOnce
-    for Rank<'_, S, W, F, T>
+impl<S: Key, C: Compare, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> pulp::NullaryFnOnce
+    for Rank<'_, S, C, W, F, T>
 {
     type Output = T;
 
     #[inline(always)]
     fn call(self) -> T {
-        let Self { starts, sorted, cells, scores, wanted, mut add, .. } = self;
+        let Self { by, starts, sorted, cells, scores, wanted, mut add, .. } = self;
         let mut sum = T::default();
         // By index: an enumeration would be checked for overflow.
         for k in 0..usize::min(cells.len(), scores.len()) {
-            sum = add(sum, rank(starts, sorted, cells[k], scores[k]), wanted(k).into());
+            sum = add(sum, rank(by, starts, sorted, cells[k], scores[k]), wanted(k).into());
         }
         sum
     }
@@ -203,17 +371,14 @@ impl<S: Key, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> 
 
 /// How many of the `sorted` scores are below `x`, which belongs to `cell`, and how many are below or equal to it.
 #[inline(always)]
-fn rank<S: Key>(starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
+fn rank<S: Key>(by: impl Compare, starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
     let start = starts[cell as usize];
-    let (mut below, mut up_to) = (0, 0);
-    for &y in &sorted[start as usize..start as usize + LANES] {
-        // Wrapping: a check for overflow would keep the comparisons from being made at once.
-        below = u32::wrapping_add(below, u32::from(y < x));
-        up_to = u32::wrapping_add(up_to, u32::from(y <= x));
-    }
-    if up_to as usize == LANES {
+    // Those beyond the end of the cell are above it.
+    let [below, equal] = by.compare(&sorted[start as usize..], x);
+    let up_to = below.wrapping_add(equal);
+    if up_to as usize == S::LANES {
         let end = starts[cell as usize + 1];
-        if (end.wrapping_sub(start)) as usize > LANES {
+        if (end.wrapping_sub(start)) as usize > S::LANES {
             return rank_in(start, &sorted[start as usize..end as usize], x);
         }
     }
@@ -244,18 +409,13 @@ mod tests {
         for &x in scores {
             let below = sorted.iter().filter(|&&y| y < x).count() as u32;
             let up_to = sorted.iter().filter(|&&y| y <= x).count() as u32;
-            assert_eq!(
-                rank(&table.starts, &table.scores, map.cell(x), x),
-                [below, up_to],
-                "{x} among {}",
-                sorted.len()
-            );
-            table.ask_ranks(&[x], None, &mut ranks);
+            assert_eq!(table.rank_of(x), [below, up_to], "{x} among {}", sorted.len());
+            table.ask_ranks([&[x][..]].into_iter(), None, &mut ranks);
             total.add(Found { below: below.into(), up_to: up_to.into() });
             squared += u128::from(below + up_to).pow(2);
         }
-        assert_eq!(table.ask(scores, Some(&vec![false; scores.len()])), Found::default());
-        assert_eq!(table.ask(scores, None), total);
+        assert_eq!(table.ask([scores].into_iter(), Some(&vec![false; scores.len()])), Found::default());
+        assert_eq!(table.ask([scores].into_iter(), None), total);
         let turned = |&y: &f64| {
             let count = |of: &dyn Fn(f64) -> bool| scores.iter().filter(|&&x| of(x)).count() as u128;
             (count(&|x| x < y) + count(&|x| x <= y)).pow(2)

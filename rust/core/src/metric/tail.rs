@@ -13,7 +13,7 @@ use crate::order::{self, fast};
 use crate::{Ctx, Error, RateRange, Result};
 
 /// The higher scores of either class, as many as reach down to a false positive rate.
-pub(crate) struct Tail<'a, S> {
+pub(crate) struct Tail<'a, S: Score> {
     /// The positives and the negatives.
     classes: &'a mut [Vec<S>; 2],
     /// The scores between the ends of a range, positives first, and whether each is one.
@@ -68,9 +68,9 @@ impl<'a, S: Score> Tail<'a, S> {
     ) -> Result<Self> {
         Error::check_len("y_score", labels.n_samples(), scores.len())?;
         let (n_pos, n_neg) = if mirrored { (labels.n_neg(), labels.n_pos()) } else { (labels.n_pos(), labels.n_neg()) };
-        let Scratch { counting, classes, inside, positive } = scratch;
+        let Scratch { counting, tails, classes, inside, positive } = scratch;
         let mut gather = |bound| {
-            let to = grown(&mut counting.scattered, scores.len());
+            let to = grown(tails, scores.len());
             let chunks = (0..).step_by(CHUNK).zip(scores.chunks(CHUNK)).zip(to.chunks_mut(CHUNK));
             let parts = ctx.map(chunks.collect(), |((from, scores), to)| {
                 let counts = fast(Gather { labels, from, scores, bound, mirrored, to: &mut *to });
