@@ -24,7 +24,7 @@ _ROUGH = 2e-2
 # While the zero model is the best, smoothed cuts gain less than they cost once the relative gap is this small.
 _SETTLED = 0.1
 # Cutting planes give way where, by the rate of the last _LOOKED_AT steps, more than _MANY are to come.
-_LOOKED_AT, _MANY = 10, 20
+_LOOKED_AT, _MANY = 6, 20
 # Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
 # An accuracy of the model's minimiser that is still of use.
