@@ -78,6 +78,7 @@ class Training:
         self._fpr_range = fpr_range
         self._n_threads = n_threads
         self._logistic: F64 | None = None
+        self._full: F64 | None = None  # the model of the full range, made last
         self._known: dict[str, tuple[Oracle | Difference, Bundle]] = {}
 
     def path(
@@ -177,7 +178,9 @@ class Training:
         sample = self._sample()
         if sample is not None:
             return [sample.fit(surrogate, C, tol=max(tol, _START_TOL), max_iter=max_iter).lowest.vector], _CLOSE
-        vectors = [self._fit_convex("auc", C, max(tol, _START_TOL), max_iter, None, None).lowest.vector]
+        before = None if self._full is None else self.model(self._full)
+        self._full = self._fit_convex("auc", C, max(tol, _START_TOL), max_iter, before, None).lowest.vector
+        vectors = [self._full]
         if self._logistic is None:
             self._logistic = self._regression(1.0)
         return vectors + ([] if self._logistic is None else [self._logistic]), _FAR
