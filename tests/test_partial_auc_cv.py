@@ -120,6 +120,14 @@ def test_a_lucky_value_of_C_among_several_surrogates_counts_less():
     assert _choose(scores[:, :1], ("tight",), "best", 0.0) == (0, 2)
 
 
+@pytest.mark.parametrize(("spread", "column"), [(0.001, 2), (0.1, 3)])
+def test_neighbours_count_only_where_the_scores_leave_C_open(spread, column):
+    mean = np.array([0.5, 0.6, 0.8, 0.79, 0.78, 0.5])
+    noise = spread * np.outer([-1.0, 0.0, 1.0], [1, -1, 1, -1, 1, -1])
+    scores = np.stack([mean + noise, np.full_like(noise, 0.4)], axis=1)
+    assert _choose(scores, ("logistic", "auc"), "best", np.sqrt(1 / 3 + 1 / 2)) == (0, column)
+
+
 @pytest.mark.parametrize("kind", ["dense", "sparse", "memmap"])
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
 def test_the_candidate_logistic_is_logistic_regression(data, kind, C, tmp_path):
