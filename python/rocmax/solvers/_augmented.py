@@ -159,8 +159,7 @@ def minimise_augmented(
         slope = inner(design, gradient, step)
         model, smooth, found = _search(ray, envelope, objective, smooth, slope)
         reached, evaluation = objective(model)
-        if candidates.wants(reached, evaluation.partial_auc):
-            candidates.add(reached, evaluation.partial_auc, model.vector)
+        candidates.offer(reached, evaluation.partial_auc, model.vector)
         if reached < value:
             best, value = model, reached
         longer = lengthened(objective, model, reached, evaluation, _LENGTH * (value - bound), candidates)

@@ -1,5 +1,6 @@
 """The models met on the way, of which the best certified one is returned."""
 
+from collections.abc import Callable
 from typing import NamedTuple, Self
 
 from rocmax._typing import F64
@@ -55,15 +56,13 @@ class Candidates:
         """The one of lowest objective."""
         return self._front[0]
 
-    def wants(self, objective: float, partial_auc: float) -> bool:
-        """Whether a model of these values would be kept; saves building one that is not."""
-        beaten = any(c.objective <= objective and c.partial_auc >= partial_auc for c in self._front)
-        return not beaten or self._ranker is None or partial_auc > self._ranker.partial_auc
-
-    def add(self, objective: float, partial_auc: float, vector: F64) -> None:
-        """Keep a wanted model and drop those it beats."""
-        new = Candidate(objective, partial_auc, vector)
-        if self._ranker is None or partial_auc > self._ranker.partial_auc:
+    def offer(self, objective: float, partial_auc: float, vector: F64 | Callable[[], F64]) -> None:
+        """Keep a model that none beats, and drop those it beats; a vector still to be made is made only then."""
+        ranks_best = self._ranker is None or partial_auc > self._ranker.partial_auc
+        if not ranks_best and any(c.objective <= objective and c.partial_auc >= partial_auc for c in self._front):
+            return
+        new = Candidate(objective, partial_auc, vector() if callable(vector) else vector)
+        if ranks_best:
             self._ranker = new
         front = [c for c in self._front if c.objective < objective or c.partial_auc > partial_auc]
         front = sorted([*front, new], key=lambda c: c.objective)

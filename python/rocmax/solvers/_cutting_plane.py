@@ -95,7 +95,7 @@ def minimise_convex(
     del start
     value, found = objective(best)
     candidates = Candidates(tol)
-    candidates.add(value, found.partial_auc, best.vector)
+    candidates.offer(value, found.partial_auc, best.vector)
     bound = bundle.minimise(C, objective.tilt, tol=tol * abs(value))[1] if len(bundle) > 1 else -np.inf
     history: list[Progress] = []
     newton = Newton(objective)
@@ -195,8 +195,8 @@ def minimise_convex(
         limit = certified_limit(bound, tol)
         model = _shrunk(objective, ranker, zero_objective, limit)
         shrunk, found = objective(model)
-        if shrunk <= limit and candidates.wants(shrunk, found.partial_auc):
-            candidates.add(shrunk, found.partial_auc, model.vector)
+        if shrunk <= limit:
+            candidates.offer(shrunk, found.partial_auc, model.vector)
     chosen = candidates.select(bound)
     return SolverResult(
         model=best if np.array_equal(chosen.vector, best.vector) else Model.of(chosen.vector, design),

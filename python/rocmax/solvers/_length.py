@@ -34,8 +34,7 @@ def search(ray: Ray, start: Point, tol: float, candidates: Candidates) -> tuple[
 
     def keep(point: Point) -> None:
         assert point.evaluation is not None
-        if candidates.wants(point.value, point.evaluation.partial_auc):
-            candidates.add(point.value, point.evaluation.partial_auc, ray.vector(point.step))
+        candidates.offer(point.value, point.evaluation.partial_auc, lambda: ray.vector(point.step))
 
     enclosing = minimise_on_ray(ray.point, start, ray.curvature, tol=tol, visit=keep)
     return enclosing, min(enclosing, key=lambda point: point.value)

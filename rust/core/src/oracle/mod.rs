@@ -107,6 +107,13 @@ impl Workspace {
     }
 }
 
+/// The problem, if there are as many scores and slopes as samples.
+fn checked(problem: &Problem, n_scores: usize, n_slopes: usize) -> Result<&Problem> {
+    Error::check_len("scores", problem.n_samples(), n_scores)?;
+    Error::check_len("coef", problem.n_samples(), n_slopes)?;
+    Ok(problem)
+}
+
 /// A risk of the scores of a [`Problem`].
 pub trait Oracle: Sync {
     /// The labels that the scores belong to.
@@ -151,9 +158,7 @@ pub trait Oracle: Sync {
     /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] if their differences overflow,
     /// [`Error::Interrupted`].
     fn evaluate(&self, scores: Scores<'_>, coef: &mut [f64], ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<Evaluation> {
-        let problem = self.problem();
-        Error::check_len("scores", problem.n_samples(), scores.len())?;
-        Error::check_len("coef", problem.n_samples(), coef.len())?;
+        let problem = checked(self.problem(), scores.len(), coef.len())?;
         let found = match problem.weights() {
             None => {
                 let ends = Ends::new(problem, self.range(), self.last());
@@ -196,9 +201,7 @@ pub trait Oracle: Sync {
         ws: &mut Workspace,
         ctx: &Ctx<'_>,
     ) -> Result<Option<Smoothed>> {
-        let problem = self.problem();
-        Error::check_len("scores", problem.n_samples(), scores.len())?;
-        Error::check_len("coef", problem.n_samples(), coef.len())?;
+        let problem = checked(self.problem(), scores.len(), coef.len())?;
         if !(width.is_normal() && width > 0.0) {
             return Err(Error::Domain { name: "width", domain: "a positive number", value: width.to_string() });
         }
@@ -218,6 +221,7 @@ pub trait Oracle: Sync {
         pairs.finish(ctx)?;
         Ok(Some(found))
     }
+
     /// Writes to `coef` the subgradient of a hinge at its proximal point, where `hinge(p) + 1/2 sum_k c_k (p_k - s_k)^2`
     /// is least, `c_k` the stiffness for positives and for negatives; it is `c_k (s_k - p_k)`. O(N) beside sorting the
     /// positives and the negatives that the hinge reaches, and for each time that these are cut in blocks: O(log N) times
@@ -234,9 +238,7 @@ pub trait Oracle: Sync {
         coef: &mut [f64],
         ctx: &Ctx<'_>,
     ) -> Result<Proximal> {
-        let problem = self.problem();
-        Error::check_len("scores", problem.n_samples(), scores.len())?;
-        Error::check_len("coef", problem.n_samples(), coef.len())?;
+        let problem = checked(self.problem(), scores.len(), coef.len())?;
         if !scores.iter().all(|s| s.is_finite()) {
             return Err(Scores::from(scores).non_finite());
         }
