@@ -328,15 +328,17 @@ def test_scorers_in_model_selection():
     y = (X[:, 0] + rng.normal(size=120) > 0.5).astype(int)
     for scorer in (
         metrics.partial_auc_scorer((0.0, 0.3)),
+        metrics.partial_auc_scorer(tpr_range=(0.7, 1.0)),
         metrics.tpr_at_fpr_scorer(0.2),
         metrics.scored_auc_scorer,
     ):
         values = cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=3)
         assert ((values > 0) & (values <= 1)).all()
     model = LinearSVC().fit(X, y)
-    score = metrics.partial_auc_scorer((0.0, 0.3), normalize=None)(model, X, y)
-    expected = metrics.partial_auc_score(y, model.decision_function(X), fpr_range=(0, 0.3), normalize=None)
-    assert score == expected
+    scores = model.decision_function(X)
+    for options in ({"fpr_range": (0.0, 0.3), "normalize": None}, {"tpr_range": (0.5, 1.0)}):
+        expected = metrics.partial_auc_score(y, scores, **options)
+        assert metrics.partial_auc_scorer(**options)(model, X, y) == expected
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "obuchowski"])

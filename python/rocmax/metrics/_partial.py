@@ -25,6 +25,20 @@ def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[s
     return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
 
 
+def area(fpr_range: Any, tpr_range: Any, method: str, normalize: str | None) -> tuple[str, float, float]:
+    """Return the core's name and range of a partial area by either definition; checks the options."""
+    choice(method, ("curve", "ranked"), "method")
+    name, low, high = curve_area(fpr_range, tpr_range, normalize)
+    if method == "curve":
+        return name, low, high
+    if tpr_range is not None or normalize != "width":
+        raise ValueError(
+            "method='ranked' is a mean over pairs: it takes fpr_range and normalize='width',"
+            f" got tpr_range={tpr_range!r} and normalize={normalize!r}"
+        )
+    return "ranked", low, high
+
+
 def check_rate(value: Any, name: str) -> float:
     """Check that `value` is a rate."""
     return number(value, name, "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0)
@@ -100,15 +114,7 @@ def partial_auc_score(
     >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0.0, 0.5))
     0.5
     """
-    choice(method, ("curve", "ranked"), "method")
-    name, low, high = curve_area(fpr_range, tpr_range, normalize)
-    if method == "ranked":
-        if tpr_range is not None or normalize != "width":
-            raise ValueError(
-                "method='ranked' is a mean over pairs: it takes fpr_range and normalize='width',"
-                f" got tpr_range={tpr_range!r} and normalize={normalize!r}"
-            )
-        name = "ranked"
+    name, low, high = area(fpr_range, tpr_range, method, normalize)
     if is_dask(y_true, y_score):
         held = from_dask(y_true, y_score, sample_weight, pos_label)
         if name == "ranked":

@@ -6,21 +6,27 @@ from typing import Any
 
 from sklearn.metrics import make_scorer
 
-from rocmax.metrics._partial import check_rate, curve_area, partial_auc_score, tpr_at_fpr_score
+from rocmax.metrics._partial import area, check_rate, partial_auc_score, tpr_at_fpr_score
 from rocmax.metrics._scored import scored_auc_score
 
 _RESPONSE = ("decision_function", "predict_proba")
 
 
 def partial_auc_scorer(
-    fpr_range: tuple[float, float], *, method: str = "curve", normalize: str | None = "width"
+    fpr_range: tuple[float, float] = (0.0, 1.0),
+    *,
+    tpr_range: tuple[float, float] | None = None,
+    method: str = "curve",
+    normalize: str | None = "width",
 ) -> Any:
     """Return a scorer of :func:`partial_auc_score` for `cross_val_score` and `GridSearchCV`.
 
     Parameters
     ----------
-    fpr_range : (float, float)
+    fpr_range : (float, float), default=(0, 1)
         The range of false positive rates.
+    tpr_range : (float, float), default=None
+        The range of true positive rates instead, with ``method="curve"``.
     method : {"curve", "ranked"}, default="curve"
         Which definition.
     normalize : {"width", "mcclish"} or None, default="width"
@@ -30,12 +36,18 @@ def partial_auc_scorer(
     -------
     callable
         ``scorer(estimator, X, y)``; it reads `decision_function`, else `predict_proba`.
+
+    Raises
+    ------
+    ValueError
+        If the options do not fit together, before anything is scored.
     """
-    curve_area(fpr_range, None, normalize)
+    area(fpr_range, tpr_range, method, normalize)
     return make_scorer(
         partial_auc_score,
         response_method=_RESPONSE,
         fpr_range=tuple(fpr_range),
+        tpr_range=None if tpr_range is None else tuple(tpr_range),
         method=method,
         normalize=normalize,
     )
