@@ -147,7 +147,10 @@ def test_springs_between_tied_samples_are_the_curvature_of_the_proximal_value(fp
             mean = np.average(change[group], weights=per_sample[group])
             springs[group] = per_sample[group] * (change[group] - mean)
         np.testing.assert_allclose(springs, expected, atol=1e-6)
-        values = [end.value(scores + sign * step * change, per_sample) for end, sign in zip(ends, (1, -1), strict=True)]
+        values = [
+            end.offset + end.coef @ (scores + sign * step * change - 0.5 * end.coef / per_sample)
+            for end, sign in zip(ends, (1, -1), strict=True)
+        ]
         assert found.coef @ change == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-6)
 
 

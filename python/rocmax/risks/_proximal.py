@@ -21,7 +21,3 @@ class Proximal(NamedTuple):
     coef: F64
     rows: Rows
     starts: Rows
-
-    def value(self, scores: F64, stiffness: F64) -> float:
-        """Return the least value, given the scores s and the c of each sample."""
-        return self.offset + float(self.coef @ (scores - 0.5 * self.coef / stiffness))

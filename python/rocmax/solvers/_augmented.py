@@ -27,15 +27,16 @@ _RESIDUAL, _SHARPER, _LITTLE, _SHARPEST, _CG_STEPS = 0.3, 0.3, 0.5, 1e-3, 100
 _COPIED, _SHARE = 4000, 5
 # The accuracy of the best length of a model, relative to what is left to gain.
 _LENGTH = 0.05
-# Armijo's condition; a step is shortened to no less than the first of these, no more than the second, so many times.
-_GAIN, _SHORTER, _CALLS = 1e-4, (0.1, 0.5), 20
+# The search along a step ends where the slope has fallen to this share, or after so many calls of the hinge, each well
+# inside the stretch that holds the minimum.
+_FLAT, _CALLS, _INSIDE = 0.3, 20, 0.1
 
 # Takes F, its bound and the best model after each step, and says whether that is enough.
 Report = Callable[[float, float, Model], bool]
 
 
 class _Envelope:
-    """The Moreau envelope of a hinge around multipliers, as a function of the scores."""
+    """The slopes of the Moreau envelope of a hinge around multipliers, as a function of the scores."""
 
     def __init__(self, objective: Objective, bundle: Bundle) -> None:
         self._oracle = objective.oracle
@@ -52,12 +53,10 @@ class _Envelope:
             self.multipliers = bundle.multipliers[0] / objective.C
             self.penalty = bundle.multipliers[1] / objective.C
 
-    def __call__(self, scores: F64) -> tuple[float, Proximal]:
-        """Return the value at some scores, less a constant, and what the hinge finds."""
-        stiffness = self.penalty * self._of_samples
-        shifted = scores + self.multipliers / stiffness
-        found = self._oracle.proximal(0, shifted, (self.penalty * self._pulls[0], self.penalty * self._pulls[1]))
-        return found.value(shifted, stiffness), found
+    def __call__(self, scores: F64) -> Proximal:
+        """Return what the hinge finds at some scores; its slopes are those of the envelope."""
+        shifted = scores + self.multipliers / (self.penalty * self._of_samples)
+        return self._oracle.proximal(0, shifted, (self.penalty * self._pulls[0], self.penalty * self._pulls[1]))
 
     def moved(self, found: Proximal) -> float:
         """Return half the square of how far the multipliers would move, in the metric of the penalty."""
@@ -130,7 +129,7 @@ def minimise_augmented(
     envelope = _Envelope(objective, bundle)
     model = best
     steps, residual, before = 0, _RESIDUAL, np.inf
-    smooth, found = envelope(model.scores)
+    found = envelope(model.scores)
     while True:
         pull = design.adjoint([found.coef])[0]
         of_dual = C * (lean - pull)
@@ -145,7 +144,7 @@ def minimise_augmented(
                 return best, value, bound
             envelope.update(found, steps)
             steps, residual, before = 0, _RESIDUAL, np.inf
-            smooth, found = envelope(model.scores)
+            found = envelope(model.scores)
             continue
         steps += 1
         if slack > _LITTLE * before:
@@ -157,7 +156,7 @@ def minimise_augmented(
         if not 0.0 < ray.curvature < np.inf:
             return best, value, bound  # nowhere to go, to the last digit or beyond the range of numbers
         slope = inner(design, gradient, step)
-        model, smooth, found = _search(ray, envelope, objective, smooth, slope)
+        model, found = _search(ray, envelope, slope)
         reached, evaluation = objective(model)
         candidates.offer(reached, evaluation.partial_auc, model.vector)
         if reached < value:
@@ -167,23 +166,23 @@ def minimise_augmented(
             best, value, _, _ = longer
 
 
-def _search(
-    ray: Ray, envelope: _Envelope, objective: Objective, smooth: float, slope: float
-) -> tuple[Model, float, Proximal]:
-    """Return a model on the ray at which the smooth function is lower, and what the envelope finds there."""
-
-    def total(model: Model, smooth: float) -> float:
-        return 0.5 * model.norm + objective.C * (smooth - objective.tilt.at(model.vector))
-
-    start = total(ray.base, smooth)
+def _search(ray: Ray, envelope: _Envelope, slope: float) -> tuple[Model, Proximal]:
+    """Return about the lowest model on the ray, by the smooth function, and what the envelope finds there."""
+    low, high = (0.0, slope), None
     step = 1.0
     for _ in range(_CALLS):
         model = ray.at(step)
-        smooth, found = envelope(model.scores)
-        here = total(model, smooth)
-        if here <= start + _GAIN * step * slope:
+        found = envelope(model.scores)
+        here = ray.slope(step, ray.change(found.coef))
+        if abs(here) <= _FLAT * abs(slope):
             break
-        # The lowest point of the parabola through the value and the slope at the start and the value here.
-        shorter = -0.5 * slope * step / ((here - start) / step - slope)
-        step *= float(np.clip(shorter / step, *_SHORTER))
-    return model, smooth, found
+        if here < 0:
+            low = step, here
+        else:
+            high = step, here
+        if high is None:
+            step *= 2.0
+        else:
+            share = low[1] / (low[1] - high[1])  # where the line through both slopes is zero
+            step = low[0] + float(np.clip(share, _INSIDE, 1.0 - _INSIDE)) * (high[0] - low[0])
+    return model, found

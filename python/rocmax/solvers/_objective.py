@@ -82,14 +82,18 @@ class Ray:
         found = self._objective.oracle.on_ray(self.base.scores, step, self._change, out)
         at, lean = self._tilt
         value = 0.5 * self._norm(step) + self._objective.C * (found.value - at - step * lean)
-        return Point(step, value, self.slope(step, float(found.coef @ self._change)), found)
+        return Point(step, value, self.slope(step, self.change(found.coef)), found)
 
     def slope(self, step: float, of_risk: float) -> float:
         """Return the derivative of the objective at a step, given that of the risk."""
         return self._along + step * self.curvature + self._objective.C * (of_risk - self._tilt[1])
 
+    def change(self, coef: F64) -> float:
+        """Return how coef . scores changes with the step."""
+        return float(coef @ self._change)
+
     def cut(self, point: Point) -> Cut:
         """Return the cut that the evaluation of a point gives."""
         assert point.evaluation is not None
         value, coef, _ = point.evaluation
-        return Cut(value - float(coef @ self.base.scores) - point.step * float(coef @ self._change), coef)
+        return Cut(value - float(coef @ self.base.scores) - point.step * self.change(coef), coef)
