@@ -29,7 +29,7 @@ _COPIED, _SHARE = 4000, 5
 _LENGTH = 0.05
 # The search along a step ends where the slope has fallen to this share, or after so many calls of the hinge, each well
 # inside the stretch that holds the minimum.
-_FLAT, _CALLS, _INSIDE = 0.3, 20, 0.1
+_FLAT, _CALLS, _INSIDE = 0.1, 20, 0.1
 
 # Takes F, its bound and the best model after each step, and says whether that is enough.
 Report = Callable[[float, float, Model], bool]
