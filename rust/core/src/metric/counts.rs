@@ -1,15 +1,14 @@
 //! Exact pair counts without a sort.
 //!
-//! One class makes a [`Table`] and the other asks it for ranks. Classes too large for that are first scattered, as keys,
+//! One class makes a [`Table`] and the other asks it for ranks. Samples too many for that are first scattered, as keys,
 //! into monotone buckets, each of them small enough for the first-level cache, where the rarer class makes the table;
 //! pairs that lie in two buckets are decided by those. All counts are integers, so the order of the rows and the number of
 //! threads change nothing.
 
 use super::curve::first_non_finite;
-use super::keyed::Rooms;
 use super::labels::{Labels, TILE};
 use super::ranks::{Found, Ranks};
-use super::scattered::{Counter, Scattered};
+use super::scattered::{self, Memory};
 use super::score::{Key, Score};
 use super::table::Table;
 use crate::order::{self, Map, fast};
@@ -83,15 +82,9 @@ pub struct Scratch<S: Score> {
 /// The buffers of [`pair_counts`].
 #[derive(Debug, Default)]
 pub(crate) struct Counting<S: Score> {
-    pub(super) rooms: Rooms<S::Key>,
-    pub(super) counters: Vec<Counter<S>>,
-}
-
-impl<S: Score> Counting<S> {
-    /// Bytes that are held.
-    fn bytes(&self) -> usize {
-        self.rooms.bytes() + self.counters.iter().map(Counter::bytes).sum::<usize>()
-    }
+    pub(super) by_key: Memory<S, S::Key>,
+    /// For scores that tie often.
+    pub(super) by_score: Memory<S, S>,
 }
 
 impl<S: Score> Scratch<S> {
@@ -99,7 +92,7 @@ impl<S: Score> Scratch<S> {
     pub fn bytes(&self) -> usize {
         let scores = [&self.tails, &self.classes[0], &self.classes[1], &self.inside];
         let scores = scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>();
-        self.counting.bytes() + scores + self.positive.capacity()
+        self.counting.by_key.bytes() + self.counting.by_score.bytes() + scores + self.positive.capacity()
     }
 }
 
@@ -109,8 +102,11 @@ pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut 
     &mut buffer[..len]
 }
 
-/// Largest class that is made one table: it stays in the first-level cache, about.
-const DIRECT: usize = 1 << 12;
+/// Largest class that is made one table of its scores as they come.
+const DIRECT: usize = 1 << 9;
+/// So many scores are not scattered: their table, and the counts of ranks where squares are wanted, stay in the second-level
+/// cache.
+const FEW_SCORES: [usize; 2] = [1 << 17, 1 << 15];
 /// A class so much smaller than the other is made one table,
 const RARE: usize = 32;
 /// up to this number of scores, which stay in the last-level cache.
@@ -132,11 +128,10 @@ pub(crate) fn pair_counts<S: Score>(
     let (fewer, more) = (labels.n_pos().min(labels.n_neg()), labels.n_pos().max(labels.n_neg()));
     let counts = if fewer <= DIRECT || (fewer <= more / RARE && fewer <= MOST_DIRECT) {
         direct(labels, scores, wanted, ctx)?
+    } else if scores.len() <= FEW_SCORES[usize::from(wanted == Wanted::Squares)] {
+        scattered::count_few(labels, scores, wanted, buffers, ctx)?
     } else {
-        match Scattered::new(labels, scores, buffers, ctx)? {
-            Some(scattered) => Some(scattered.count(wanted, ctx)?),
-            None => None,
-        }
+        scattered::count(labels, scores, wanted, buffers, ctx)?
     };
     counts.ok_or_else(|| first_non_finite(scores))
 }

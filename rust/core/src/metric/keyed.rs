@@ -1,14 +1,14 @@
 //! Scores as a bucket and 32 bits in it: half the memory to scatter where they have 64, and integers to rank.
 //!
-//! A monotone map gives every score a bucket and a key in it. A float32 is its own key. The keys of float64 scores are
-//! cells of the map, far smaller than the distances between most of them: two scores in one cell have to be compared
-//! themselves.
+//! A monotone map gives every score a bucket and a key in it. A float32 is its own key, and a float64 can be. Otherwise the
+//! keys of float64 scores are cells of the map, far smaller than the distances between most of them: two scores in one cell
+//! have to be compared themselves.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::counts::grown;
 use super::labels::{Labels, TILE};
-use super::score::{Key, Score};
+use super::score::{Key, KeyOf, Score};
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Result};
 
@@ -19,7 +19,8 @@ const N_BUCKETS: (usize, usize) = (2, 256);
 /// Scores scattered together: 16 bits tell where in it one is from, and what is made of them stays in the second-level
 /// cache.
 pub(super) const CHUNK: usize = 1 << 15;
-/// Scores that the map is fitted to.
+/// Scores that the map is fitted to: one of so many, and these at most.
+const SCORES_OF_SAMPLE: usize = 1 << 5;
 const SAMPLES: usize = 1 << 9;
 /// So many ties among them are too many.
 const TIES: usize = 2;
@@ -35,8 +36,8 @@ const LANES: usize = 4;
 pub(super) const SHARES: usize = 4;
 
 /// The samples of one chunk by bucket and class.
-pub(super) struct Chunk<'a, S: Score> {
-    keys: &'a [S::Key],
+pub(super) struct Chunk<'a, S, K> {
+    keys: &'a [K],
     /// Where in the chunk each is from, and the scores of the chunk.
     pub(super) index: &'a [u16],
     scores: &'a [S],
@@ -46,15 +47,15 @@ pub(super) struct Chunk<'a, S: Score> {
 
 /// The samples of one class in a bucket that are from one chunk.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a, S: Score> {
-    pub(super) keys: &'a [S::Key],
+pub(super) struct Part<'a, S, K> {
+    pub(super) keys: &'a [K],
     /// The scores of the chunk, and where in it those of the part are.
     scores: &'a [S],
     index: &'a [u16],
 }
 
-impl<'a, S: Score> Chunk<'a, S> {
-    pub(super) fn part(&self, bucket: usize, class: usize) -> Part<'a, S> {
+impl<'a, S, K> Chunk<'a, S, K> {
+    pub(super) fn part(&self, bucket: usize, class: usize) -> Part<'a, S, K> {
         let id = class * (self.starts.len() / 2) + bucket;
         let own = self.starts[id] as usize..self.starts[id + 1] as usize;
         Part { keys: &self.keys[own.clone()], scores: self.scores, index: &self.index[own] }
@@ -67,20 +68,21 @@ impl<'a, S: Score> Chunk<'a, S> {
     }
 }
 
-impl<S: Score> Part<'_, S> {
-    /// The score of a sample of the part.
-    pub(super) fn score(&self, place: usize) -> S {
-        self.scores[usize::from(self.index[place])]
-    }
-
+impl<S: Copy, K: Copy + PartialEq> Part<'_, S, K> {
     /// All scores, in the order of the keys.
     pub(super) fn scores(&self) -> impl Iterator<Item = S> {
         self.index.iter().map(|&from| self.scores[usize::from(from)])
     }
+
+    /// Those that have some key.
+    pub(super) fn scores_of(&self, key: K) -> impl Iterator<Item = S> {
+        let scores = self.keys.iter().zip(self.index).filter(move |(other, _)| **other == key);
+        scores.map(|(_, &from)| self.scores[usize::from(from)])
+    }
 }
 
 /// For each bucket, the positives and the negatives in those below.
-pub(super) fn below<S: Score>(chunks: &[Chunk<'_, S>], n_buckets: usize) -> Vec<[u64; 2]> {
+pub(super) fn below<S, K>(chunks: &[Chunk<'_, S, K>], n_buckets: usize) -> Vec<[u64; 2]> {
     let size = |bucket, class| chunks.iter().map(|chunk| chunk.size(bucket, class) as u64).sum::<u64>();
     let mut below = vec![[0; 2]];
     for bucket in 1..n_buckets {
@@ -94,6 +96,27 @@ enum Spread {
     /// By a line from the first score on, so many cells a unit and these at most.
     Line(f64, f64, f64),
     Map(Map),
+}
+
+impl Spread {
+    /// Writes the cells of scores.
+    #[inline(always)]
+    fn cells<S: Score>(&self, scores: &[S], cells: &mut [u64]) {
+        let of_scores = cells.iter_mut().zip(scores);
+        match *self {
+            Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {
+                let at = (x.into() - low) * scale;
+                let at = if at > 0.0 { at } else { 0.0 };
+                let at = if at < last { at } else { last };
+                *cell = (at + WHOLE).to_bits() ^ WHOLE.to_bits();
+            }),
+            Spread::Map(map) => map.chosen(|map| {
+                for (cell, &x) in cells.iter_mut().zip(scores) {
+                    *cell = map.cell(x.into());
+                }
+            }),
+        }
+    }
 }
 
 /// A line to `n_cells` cells, if scores as those of `sample`, which ascends, lie evenly enough on it.
@@ -130,6 +153,15 @@ pub(super) struct Rooms<K> {
 }
 
 impl<K: Key> Rooms<K> {
+    /// Calls `f` with room for `len` keys and a stage.
+    pub(super) fn lend<T>(&mut self, len: usize, f: impl FnOnce(&mut [K], &mut Stage<K>) -> T) -> T {
+        let stages = self.stages.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if stages.is_empty() {
+            stages.push(Stage::default());
+        }
+        f(grown(&mut self.keys, len), &mut stages[0])
+    }
+
     /// Bytes that are held.
     pub(super) fn bytes(&self) -> usize {
         let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
@@ -139,9 +171,9 @@ impl<K: Key> Rooms<K> {
 
 /// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
 #[derive(Debug)]
-struct Stage<K> {
-    keys: Vec<K>,
-    ids: Vec<u16>,
+pub(super) struct Stage<K> {
+    pub(super) keys: Vec<K>,
+    pub(super) ids: Vec<u16>,
     sorted: Vec<K>,
     index: Vec<u16>,
 }
@@ -154,10 +186,14 @@ impl<K: Key> Default for Stage<K> {
 }
 
 impl Buckets {
-    /// By an evenly spread sample.
-    pub(super) fn fit<S: Score>(scores: &[S]) -> Self {
-        let len = (scores.len() / BUCKET).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1);
-        let n_sampled = scores.len().min(SAMPLES);
+    /// How many are best for so many scores.
+    pub(super) fn number(n_scores: usize) -> usize {
+        (n_scores / BUCKET).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1)
+    }
+
+    /// So many by an evenly spread sample.
+    pub(super) fn fit<S: Score, K: KeyOf<S>>(scores: &[S], len: usize) -> Self {
+        let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(1, SAMPLES);
         let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
         let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
         if sample.is_empty() {
@@ -165,19 +201,19 @@ impl Buckets {
         }
         sample.sort_unstable_by(f64::total_cmp);
         let n_tied = sample.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        let n_cells = (len as u64) << S::KEY_BITS;
+        let n_cells = (len as u64) << K::BITS;
         let spread = line(&sample, n_cells).unwrap_or_else(|| Spread::Map(Map::fit_cells(&mut sample, n_cells)));
         Self { spread, len, tie: n_tied >= TIES }
     }
 
     /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores; `None` if a score is not finite.
-    pub(super) fn scatter<'a, S: Score>(
+    pub(super) fn scatter<'a, S: Score, K: KeyOf<S>>(
         &self,
         labels: &Labels<'_>,
         scores: &'a [S],
-        rooms: &'a mut Rooms<S::Key>,
+        rooms: &'a mut Rooms<K>,
         ctx: &Ctx<'_>,
-    ) -> Result<Option<Vec<Chunk<'a, S>>>> {
+    ) -> Result<Option<Vec<Chunk<'a, S, K>>>> {
         let (keys, index, stages) = (&mut rooms.keys, &mut rooms.index, &rooms.stages);
         let free = || stages.lock().unwrap_or_else(PoisonError::into_inner);
         let share = scores.len().div_ceil(SHARES * ctx.n_threads()).next_multiple_of(CHUNK);
@@ -203,12 +239,12 @@ impl Buckets {
     }
 
     /// The same of one chunk, whose first score is sample `from`, in `stage`; where the keys of each id begin, and the end.
-    fn scatter_chunk<S: Score>(
+    fn scatter_chunk<S: Score, K: KeyOf<S>>(
         &self,
         labels: &Labels<'_>,
         from: usize,
         scores: &[S],
-        stage: &mut Stage<S::Key>,
+        stage: &mut Stage<K>,
     ) -> Option<Vec<u32>> {
         let Stage { keys, ids, sorted, index } = stage;
         let (keys, ids) = (&mut keys[..scores.len()], &mut ids[..scores.len()]);
@@ -222,13 +258,13 @@ impl Buckets {
 
     /// Writes the key of each score, the first of which is sample `from`, and as its id the bucket, plus their number for
     /// negatives; whether all are finite.
-    fn classify<S: Score>(
+    pub(super) fn classify<S: Score, K: KeyOf<S>>(
         &self,
         labels: &Labels<'_>,
         from: usize,
         scores: &[S],
         ids: &mut [u16],
-        keys: &mut [S::Key],
+        keys: &mut [K],
     ) -> bool {
         let (mut positive, mut cells) = ([false; TILE], [0; TILE]);
         let tiles = scores.chunks(TILE).zip(ids.chunks_mut(TILE)).zip(keys.chunks_mut(TILE));
@@ -241,43 +277,30 @@ impl Buckets {
 }
 
 /// Ids and keys of a tile of scores; whether all are finite.
-struct Classify<'a, S: Score> {
+struct Classify<'a, S, K> {
     buckets: &'a Buckets,
     scores: &'a [S],
     positive: &'a [bool],
     /// Room for what the map gives.
     cells: &'a mut [u64],
     ids: &'a mut [u16],
-    keys: &'a mut [S::Key],
+    keys: &'a mut [K],
 }
 
-impl<S: Score> pulp::NullaryFnOnce for Classify<'_, S> {
+impl<S: Score, K: KeyOf<S>> pulp::NullaryFnOnce for Classify<'_, S, K> {
     type Output = bool;
 
     #[inline(always)]
     fn call(self) -> bool {
         let Self { buckets: &Buckets { ref spread, len, .. }, scores, positive, cells, ids, keys } = self;
         let len = len as u16;
-        let of_scores = cells.iter_mut().zip(scores);
-        match *spread {
-            Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {
-                let at = (x.into() - low) * scale;
-                let at = if at > 0.0 { at } else { 0.0 };
-                let at = if at < last { at } else { last };
-                *cell = (at + WHOLE).to_bits() ^ WHOLE.to_bits();
-            }),
-            Spread::Map(map) => map.chosen(|map| {
-                for (cell, &x) in cells.iter_mut().zip(scores) {
-                    *cell = map.cell(x.into());
-                }
-            }),
-        }
+        spread.cells(scores, cells);
         for ((id, &cell), &positive) in ids.iter_mut().zip(&*cells).zip(positive) {
-            *id = (cell >> S::KEY_BITS) as u16 | if positive { 0 } else { len };
+            *id = (cell >> K::BITS) as u16 | if positive { 0 } else { len };
         }
         let mut finite = true;
         for ((key, &cell), &x) in keys.iter_mut().zip(&*cells).zip(scores) {
-            *key = x.key(cell);
+            *key = K::of(x, cell);
             finite &= x.finite();
         }
         finite
@@ -353,10 +376,10 @@ mod tests {
     use super::*;
     use crate::testing::uniform;
 
-    fn scatters<S: Score>(labels: &[bool], scores: &[S]) {
+    fn scatters<S: Score, K: KeyOf<S>>(labels: &[bool], scores: &[S]) {
         let classes = Labels::new(labels).unwrap();
-        let buckets = Buckets::fit(scores);
-        let mut rooms = Rooms::default();
+        let buckets = Buckets::fit::<S, K>(scores, Buckets::number(scores.len()));
+        let mut rooms = Rooms::<K>::default();
         let chunks = buckets.scatter(&classes, scores, &mut rooms, &Ctx::serial()).unwrap().unwrap();
         for (class, positive) in [true, false].into_iter().enumerate() {
             let mut found = vec![];
@@ -387,8 +410,9 @@ mod tests {
             let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.3 }).collect();
             let tails = |u: f64| (u - 0.5) / (1.0 - u * u / 2.0).powi(40);
             let scores: Vec<f64> = labels.iter().map(|_| tails((next() * levels).floor() / levels)).collect();
-            scatters(&labels, &scores);
-            scatters(&labels, &scores.iter().map(|&x| x as f32).collect::<Vec<_>>());
+            scatters::<f64, i32>(&labels, &scores);
+            scatters::<f64, f64>(&labels, &scores);
+            scatters::<f32, f32>(&labels, &scores.iter().map(|&x| x as f32).collect::<Vec<_>>());
         }
     }
 
@@ -396,7 +420,8 @@ mod tests {
     fn scores_that_tie_are_known_from_a_sample() {
         let mut next = uniform(5);
         let scores: Vec<f64> = (0..5000).map(|_| next()).collect();
-        assert!(!Buckets::fit(&scores).tie);
-        assert!(Buckets::fit(&scores.iter().map(|x| (1e3 * x).round() / 1e3).collect::<Vec<_>>()).tie);
+        assert!(!Buckets::fit::<f64, i32>(&scores, 2).tie);
+        let rounded: Vec<f64> = scores.iter().map(|x| (1e3 * x).round() / 1e3).collect();
+        assert!(Buckets::fit::<f64, i32>(&rounded, 2).tie);
     }
 }

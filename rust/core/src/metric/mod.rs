@@ -20,6 +20,7 @@ mod replicate;
 mod scattered;
 mod score;
 mod scored;
+mod split;
 mod sum;
 mod table;
 mod tail;

@@ -4,7 +4,7 @@ use super::counts::grown;
 use super::curve::first_non_finite;
 use super::keyed::{self, Buckets, CHUNK, Rooms, SHARES, below};
 use super::labels::Labels;
-use super::score::{Key, Monotone, Score};
+use super::score::{Key, KeyOf, Monotone, Score};
 use super::table::Table;
 use super::worker::Worker;
 use crate::order::cells::size;
@@ -21,7 +21,7 @@ pub(crate) struct Placer<S: Score> {
 }
 
 /// The samples of one class in a bucket that are from one chunk, with room for what is found.
-type Part<'a, S> = (keyed::Part<'a, S>, &'a mut [u32]);
+type Part<'a, S> = (keyed::Part<'a, S, <S as Score>::Key>, &'a mut [u32]);
 
 /// What is ranked, of one class in a bucket, each part with room for what is found.
 type Asked<'a, K> = Vec<(&'a [K], &'a mut [u32])>;
@@ -47,7 +47,7 @@ impl<S: Score> Placer<S> {
         Error::check_len("y_score", labels.n_samples(), scores.len())?;
         let Self { rooms, found, key_workers, workers } = self;
         let found = grown(found, scores.len());
-        let buckets = Buckets::fit(scores);
+        let buckets = Buckets::fit::<S, S::Key>(scores, Buckets::number(scores.len()));
         let Some(chunks) = buckets.scatter(labels, scores, rooms, ctx)? else {
             return Err(first_non_finite(scores));
         };
@@ -101,11 +101,11 @@ fn place_bucket<S: Score>(
     below: [u64; 2],
     n_pos: u64,
 ) -> (u64, bool) {
-    if S::EXACT || !tie {
+    if S::Key::EXACT || !tie {
         let asked =
             classes.each_mut().map(|parts| parts.iter_mut().map(|(part, found)| (part.keys, &mut **found)).collect());
         let (won, tied) = place_classes(key_worker, asked, below, n_pos);
-        if S::EXACT || !tied {
+        if S::Key::EXACT || !tied {
             return (won, tied);
         }
     }

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::counts::Counting;
 use super::curve::{Curve, Normalize, Step, first_non_finite};
 use super::labels::Labels;
 use super::measure::Measure;
-use super::scattered::Scattered;
+use super::scattered::negatives_below;
 use super::score::Score;
 use crate::order::fast;
 use crate::{Ctx, Error, RateRange, Result};
@@ -60,10 +59,9 @@ pub(crate) fn nameless<S: Score>(
         _ => return Ok(None),
     };
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
-    let mut buffers = Counting::default();
-    let split = Scattered::new(labels, scores, &mut buffers, ctx)?.ok_or_else(|| first_non_finite(scores))?;
+    let below = negatives_below(labels, scores, ctx)?.ok_or_else(|| first_non_finite(scores))?;
     let n_neg = labels.n_neg() as u32;
-    let below = split.negatives_below(ctx)?.into_iter().rev();
+    let below = below.into_iter().rev();
     let above = below.map(|[below, up_to]| [n_neg - up_to, n_neg - below]).collect();
     Ok(Some(Walk::Area(Area { above, range, normalize })))
 }

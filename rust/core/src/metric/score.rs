@@ -31,24 +31,68 @@ pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + '
 }
 
 /// A floating-point type of scores; float32 is ranked as it is.
-pub trait Score: Key {
+pub trait Score: KeyOf<Self> {
     #[doc(hidden)]
     fn finite(self) -> bool;
     #[doc(hidden)]
     fn negated(self) -> Self;
-    /// What stands for a score in its bucket.
+    /// What stands for a score in its bucket; a score may stand for itself, too.
     #[doc(hidden)]
-    type Key: Key;
+    type Key: KeyOf<Self> + Narrow;
+}
+
+/// What can stand for scores in their buckets.
+pub trait KeyOf<S>: Key {
     /// The lower bits of a cell that are the key; those above them are the bucket.
     #[doc(hidden)]
-    const KEY_BITS: u32;
+    const BITS: u32;
     /// Whether different scores of a bucket never have the same key.
     #[doc(hidden)]
     const EXACT: bool;
     /// The key of a score in such a cell. It never descends in a bucket.
     #[doc(hidden)]
-    fn key(self, cell: u64) -> Self::Key;
+    fn of(score: S, cell: u64) -> Self;
 }
+
+/// Keys of 32 bits.
+pub trait Narrow: Key {
+    /// Those of eight keys whose bit in `first` is set, then the others.
+    #[cfg(target_arch = "x86_64")]
+    #[doc(hidden)]
+    fn arrange(simd: V3, keys: [Self; 8], first: usize) -> [Self; 8];
+}
+
+macro_rules! narrow {
+    ($($type:ty),*) => {$(
+        impl Narrow for $type {
+            #[cfg(target_arch = "x86_64")]
+            #[inline(always)]
+            fn arrange(simd: V3, keys: [Self; 8], first: usize) -> [Self; 8] {
+                let lanes = pulp::cast(LANES[first & 255]);
+                pulp::cast(simd.avx2._mm256_permutevar8x32_epi32(pulp::cast(keys), lanes))
+            }
+        }
+    )*};
+}
+narrow!(i32, f32);
+
+/// For every set of eight lanes, those in it and then the others.
+#[cfg(target_arch = "x86_64")]
+static LANES: [[u32; 8]; 256] = {
+    let mut lanes = [[0; 8]; 256];
+    let mut set = 0;
+    while set < 256 {
+        let (mut k, mut first, mut last) = (0, 0, (set as u32).count_ones() as usize);
+        while k < 8 {
+            let to = if set >> k & 1 == 1 { &mut first } else { &mut last };
+            lanes[set][*to] = k;
+            *to += 1;
+            k += 1;
+        }
+        set += 1;
+    }
+    lanes
+};
 
 /// A linear map of scores to cells, the scores beyond its ends going to the first and the last.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,7 +103,7 @@ pub struct Line<S> {
 }
 
 macro_rules! score {
-    ($type:ty, $whole:expr, $bits:expr, $key_type:ty, $key_bits:expr, $key:expr, $lanes:expr, $compare:expr) => {
+    ($type:ty, $whole:expr, $bits:expr, $key:ty, $lanes:expr, $compare:expr) => {
         impl Key for $type {
             const INFINITY: Self = <$type>::INFINITY;
             const LANES: usize = $lanes;
@@ -95,9 +139,7 @@ macro_rules! score {
         }
 
         impl Score for $type {
-            type Key = $key_type;
-            const KEY_BITS: u32 = $key_bits;
-            const EXACT: bool = $key_bits == 0;
+            type Key = $key;
 
             #[inline(always)]
             fn finite(self) -> bool {
@@ -108,39 +150,43 @@ macro_rules! score {
             fn negated(self) -> Self {
                 -self
             }
+        }
+
+        impl KeyOf<Self> for $type {
+            const BITS: u32 = 0;
+            const EXACT: bool = true;
 
             #[inline(always)]
-            fn key(self, cell: u64) -> $key_type {
-                $key(self, cell)
+            fn of(score: Self, _: u64) -> Self {
+                score
             }
         }
     };
 }
-score!(
-    f64,
-    4_503_599_627_370_496.0,
-    30,
-    u32,
-    31,
-    |_, cell: u64| u32::min(cell as u32 & INFINITY, INFINITY - 1),
-    4,
-    |simd: V3, keys: [f64; 4], x: [f64; 4]| {
-        let (keys, x) = (pulp::cast(keys), pulp::cast(x));
-        let below = simd.avx._mm256_cmp_pd::<_CMP_LT_OQ>(keys, x);
-        [pulp::cast(below), pulp::cast(simd.avx._mm256_cmp_pd::<_CMP_EQ_OQ>(keys, x))]
-    }
-);
-score!(f32, 8_388_608.0, 23, f32, 0, |x, _| x, 8, |simd: V3, keys: [f32; 8], x: [f32; 8]| {
+score!(f64, 4_503_599_627_370_496.0, 30, i32, 4, |simd: V3, keys: [f64; 4], x: [f64; 4]| {
+    let (keys, x) = (pulp::cast(keys), pulp::cast(x));
+    let below = simd.avx._mm256_cmp_pd::<_CMP_LT_OQ>(keys, x);
+    [pulp::cast(below), pulp::cast(simd.avx._mm256_cmp_pd::<_CMP_EQ_OQ>(keys, x))]
+});
+score!(f32, 8_388_608.0, 23, f32, 8, |simd: V3, keys: [f32; 8], x: [f32; 8]| {
     let (keys, x) = (pulp::cast(keys), pulp::cast(x));
     let below = simd.avx._mm256_cmp_ps::<_CMP_LT_OQ>(keys, x);
     [pulp::cast(below), pulp::cast(simd.avx._mm256_cmp_ps::<_CMP_EQ_OQ>(keys, x))]
 });
 
-/// Above the keys of float64 scores: they have 31 bits, since signed numbers are compared at once.
-const INFINITY: u32 = i32::MAX as u32;
+impl KeyOf<f64> for i32 {
+    const BITS: u32 = 32;
+    const EXACT: bool = false;
 
-impl Key for u32 {
-    const INFINITY: Self = INFINITY;
+    /// Signed, as numbers are that are compared at once.
+    #[inline(always)]
+    fn of(_: f64, cell: u64) -> Self {
+        Self::min((cell as u32 ^ 1 << 31) as Self, Self::MAX - 1)
+    }
+}
+
+impl Key for i32 {
+    const INFINITY: Self = Self::MAX;
     const LANES: usize = 8;
 
     #[inline(always)]
@@ -150,13 +196,15 @@ impl Key for u32 {
 
     /// At least half as many cells; the scale is a shift.
     fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
-        let shift = (0..31).find(|&shift| high.saturating_sub(low) >> shift < cells).unwrap_or(31);
-        Line { low, scale: shift, last: high.saturating_sub(low) >> shift }
+        let length = high.max(low).abs_diff(low);
+        let shift = (1..32).find(|&shift| length >> shift < cells).unwrap_or(31);
+        Line { low, scale: shift, last: (length >> shift) as Self }
     }
 
     #[inline(always)]
     fn cell(self, line: Line<Self>) -> u32 {
-        u32::min(self.saturating_sub(line.low) >> (line.scale & 31), line.last)
+        let above = Self::max(self, line.low).wrapping_sub(line.low) as u32;
+        u32::min(above >> (line.scale & 31), line.last as u32)
     }
 
     #[cfg(target_arch = "x86_64")]

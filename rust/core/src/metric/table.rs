@@ -132,16 +132,16 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         });
     }
 
-    /// The sum of the ranks of those scores of all parts that tie with none of the table; the places of the others go to
-    /// `open`.
-    pub(crate) fn ask_untied<'a>(&self, parts: impl Iterator<Item = &'a [S]>, open: &mut Vec<usize>) -> u128 {
+    /// The sum of the ranks of those scores of all parts that tie with none of the table; the others go to `open`.
+    pub(crate) fn ask_untied<'a>(&self, parts: impl Iterator<Item = &'a [S]>, open: &mut Vec<S>) -> u128 {
         let mut total = 0u128;
-        self.tiles(parts, |from, cells, scores| {
+        self.tiles(parts, |_, cells, scores| {
             total += match self.sums(cells, scores) {
                 Some(sums) if sums.below == sums.up_to => sums.below,
                 _ => {
+                    fast(Cells { map: self.map, scores, cells: &mut *cells });
                     let mut sum = 0u64;
-                    self.untied(cells, scores, from, open, |rank| sum = sum.wrapping_add(rank.into()));
+                    self.untied(cells, scores, open, |rank| sum = sum.wrapping_add(rank.into()));
                     sum.into()
                 }
             };
@@ -154,12 +154,12 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
     pub(crate) fn ask_untied_ranks<'a>(
         &self,
         parts: impl Iterator<Item = &'a [S]>,
-        open: &mut Vec<usize>,
+        open: &mut Vec<S>,
         ranks: &mut Ranks,
     ) {
         let counts = ranks.counts.as_mut_slice();
-        self.tiles(parts, |from, cells, scores| {
-            self.untied(cells, scores, from, open, |rank| {
+        self.tiles(parts, |_, cells, scores| {
+            self.untied(cells, scores, open, |rank| {
                 let count = &mut counts[rank as usize];
                 *count = count.wrapping_add(Ranks::UNTIED);
             });
@@ -169,7 +169,11 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
 
     /// Calls `f` with the place of the first score, the cells and the scores of one tile after the other while it returns
     /// true.
-    fn tiles<'a>(&self, mut parts: impl Iterator<Item = &'a [S]>, mut f: impl FnMut(usize, &[u32], &'a [S]) -> bool) {
+    fn tiles<'a>(
+        &self,
+        mut parts: impl Iterator<Item = &'a [S]>,
+        mut f: impl FnMut(usize, &mut [u32], &'a [S]) -> bool,
+    ) {
         let (mut cells, mut from) = ([0; TILE], 0);
         parts.all(|part| {
             part.chunks(TILE).all(|scores| {
@@ -181,29 +185,35 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         });
     }
 
-    /// Calls `f` with the ranks of those scores of a tile, the first of them at place `from`, that tie with none of the
-    /// table; the places of the others go to `open`.
+    /// Calls `f` with the ranks of those scores of a tile that tie with none of the table; the others go to `open`.
     #[inline(always)]
-    fn untied(&self, cells: &[u32], scores: &[S], from: usize, open: &mut Vec<usize>, mut f: impl FnMut(u32)) {
+    fn untied(&self, cells: &[u32], scores: &[S], open: &mut Vec<S>, mut f: impl FnMut(u32)) {
         self.rank(cells, scores, None, |k: usize, [below, up_to]: [u32; 2], _| {
             if below == up_to {
                 f(below)
             } else {
-                open.push(from.wrapping_add(k))
+                open.push(scores[k])
             }
             k.wrapping_add(1)
         });
     }
 
-    /// What all scores of a tile find; `None` if some cells are crowded.
-    fn sums(&self, cells: &[u32], scores: &[S]) -> Option<Found> {
-        if !self.crowded.is_empty() {
-            return None;
-        }
+    /// What all scores of a tile find, with the instructions of this machine, if it has them; spoils the cells.
+    fn sums(&self, cells: &mut [u32], scores: &[S]) -> Option<Found> {
         let (starts, sorted) = (&self.starts[..], &self.scores[..]);
         #[cfg(target_arch = "x86_64")]
         if let Some(simd) = V3::try_new() {
-            return Some(simd.vectorize(Sums { simd, starts, sorted, cells, scores }));
+            let cells = &mut *cells;
+            let (mut found, n_crowded) = if self.crowded.is_empty() {
+                simd.vectorize(Sums::<S, false> { simd, starts, sorted, cells: &mut *cells, scores })
+            } else {
+                simd.vectorize(Sums::<S, true> { simd, starts, sorted, cells: &mut *cells, scores })
+            };
+            for &k in &cells[..n_crowded] {
+                let [below, up_to] = self.rank_of(scores[k as usize]);
+                found.add(Found { below: below.into(), up_to: up_to.into() });
+            }
+            return Some(found);
         }
         None
     }
@@ -307,27 +317,34 @@ impl Compare for V3 {
     }
 }
 
-/// Sums what a tile of scores finds in a table without crowded cells.
+/// Sums what a tile of scores finds in a table, but for those in cells of more than [`Key::LANES`], if it is `CROWDED` and
+/// has any: their places go to the front of `cells`. Their number.
 #[cfg(target_arch = "x86_64")]
-struct Sums<'a, S> {
+struct Sums<'a, S, const CROWDED: bool> {
     simd: V3,
     starts: &'a [u32],
     sorted: &'a [S],
-    cells: &'a [u32],
+    cells: &'a mut [u32],
     scores: &'a [S],
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<S: Key> pulp::NullaryFnOnce for Sums<'_, S> {
-    type Output = Found;
+impl<S: Key, const CROWDED: bool> pulp::NullaryFnOnce for Sums<'_, S, CROWDED> {
+    type Output = (Found, usize);
 
     #[inline(always)]
-    fn call(self) -> Found {
+    fn call(self) -> (Found, usize) {
         let Self { simd, starts, sorted, cells, scores } = self;
         let zero = simd.avx._mm256_setzero_si256();
-        let (mut total, mut below, mut equal) = (0u64, zero, zero);
+        let (mut total, mut below, mut equal, mut n_crowded) = (0u64, zero, zero, 0usize);
         for k in 0..usize::min(cells.len(), scores.len()) {
-            let start = starts[cells[k] as usize];
+            let cell = cells[k] as usize;
+            let start = starts[cell];
+            if CROWDED && starts[cell + 1].wrapping_sub(start) as usize > S::LANES {
+                cells[n_crowded] = k as u32;
+                n_crowded = n_crowded.wrapping_add(1);
+                continue;
+            }
             let masks = S::compare(simd, &sorted[start as usize..], scores[k]);
             below = simd.avx2._mm256_sub_epi32(below, masks[0]);
             equal = simd.avx2._mm256_sub_epi32(equal, masks[1]);
@@ -336,7 +353,7 @@ impl<S: Key> pulp::NullaryFnOnce for Sums<'_, S> {
         // A mask of float64 is two of 32 bits.
         let sum = |lanes: [u32; 8]| lanes.into_iter().map(u128::from).sum::<u128>() * S::LANES as u128 / 8;
         let below = u128::from(total) + sum(pulp::cast(below));
-        Found { below, up_to: below + sum(pulp::cast(equal)) }
+        (Found { below, up_to: below + sum(pulp::cast(equal)) }, n_crowded)
     }
 }
 

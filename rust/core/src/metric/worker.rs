@@ -2,8 +2,8 @@
 
 use super::counts::{Wanted, fit};
 use super::ranks::{Found, Ranks};
-use super::score::{Key, Line, Monotone};
-use super::table::Table;
+use super::score::{Key, Line, Monotone, Score};
+use super::table::{MOST_OPEN, Table};
 use crate::order::{Map, fast};
 
 /// Memory for the counts of a bucket.
@@ -33,6 +33,23 @@ impl<S: Key> Worker<S> {
     pub(super) fn ask<'a>(&mut self, crowded: bool, others: impl Iterator<Item = &'a [S]>, wanted: Wanted) -> Sums {
         let Self { table, spread, ranks, .. } = self;
         if crowded { ask(spread, others, wanted, ranks) } else { ask(table, others, wanted, ranks) }
+    }
+
+    /// The same by keys that tie more often than scores do; `None` if those of many tie. Those of few are compared by the
+    /// scores that have a key, of the class that asks and, for true, of the table.
+    pub(super) fn ask_keys<'a, T: Score>(
+        &mut self,
+        crowded: bool,
+        others: impl Iterator<Item = &'a [S]>,
+        wanted: Wanted,
+        scores: impl Fn(bool, S) -> Vec<T>,
+    ) -> Option<Sums> {
+        let Self { table, spread, ranks, .. } = self;
+        if crowded {
+            ask_keys(spread, others, wanted, scores, ranks)
+        } else {
+            ask_keys(table, others, wanted, scores, ranks)
+        }
     }
 
     /// Makes all `parts` a table; whether it is the one for scores that crowd.
@@ -66,6 +83,42 @@ fn ask<'a, S: Key, M: Monotone<S>>(
             ranks.sums()
         }
     }
+}
+
+/// What all `parts` find in a table of keys, as [`Worker::ask_keys`] does.
+fn ask_keys<'a, S: Key, M: Monotone<S>, T: Score>(
+    table: &Table<S, M>,
+    parts: impl Iterator<Item = &'a [S]>,
+    wanted: Wanted,
+    scores: impl Fn(bool, S) -> Vec<T>,
+    ranks: &mut Ranks,
+) -> Option<Sums> {
+    let (mut open, mut sum) = (vec![], 0);
+    match wanted {
+        Wanted::Pairs => sum = table.ask_untied(parts, &mut open),
+        Wanted::Squares => {
+            ranks.clear(table.len());
+            table.ask_untied_ranks(parts, &mut open, ranks);
+        }
+    }
+    if open.len() > MOST_OPEN {
+        return None;
+    }
+    let mut found = Found { below: sum, up_to: sum };
+    open.sort_unstable_by(S::order);
+    open.dedup();
+    for key in open {
+        let ([start, _], own) = (table.rank_of(key), scores(true, key));
+        for x in scores(false, key) {
+            let count = |of: &dyn Fn(&T) -> bool| start + own.iter().filter(|y| of(y)).count() as u32;
+            let rank = [count(&|y| *y < x), count(&|y| *y <= x)];
+            match wanted {
+                Wanted::Pairs => found.add(Found { below: rank[0].into(), up_to: rank[1].into() }),
+                Wanted::Squares => ranks.count(rank),
+            }
+        }
+    }
+    Some(if wanted == Wanted::Squares { ranks.sums() } else { (found, [0; 2]) })
 }
 
 /// The least and the greatest score.
