@@ -103,8 +103,10 @@ pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut 
 }
 
 /// Largest class that is made one table of its scores as they come.
-const DIRECT: usize = 1 << 9;
-/// So many scores are not scattered: their table, and the counts of ranks where squares are wanted, stay in the second-level
+const DIRECT: usize = 1 << 12;
+/// So few are never made anything else.
+const FEWEST: usize = 1 << 9;
+/// So many scores are not scattered if they lie evenly: their table, and the counts of ranks where squares are wanted, stay in the second-level
 /// cache.
 const FEW_SCORES: [usize; 2] = [1 << 17, 1 << 15];
 /// A class so much smaller than the other is made one table,
@@ -126,10 +128,15 @@ pub(crate) fn pair_counts<S: Score>(
 ) -> Result<PairCounts> {
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
     let (fewer, more) = (labels.n_pos().min(labels.n_neg()), labels.n_pos().max(labels.n_neg()));
-    let counts = if fewer <= DIRECT || (fewer <= more / RARE && fewer <= MOST_DIRECT) {
+    let rare = fewer <= FEWEST || (fewer <= more / RARE && fewer <= MOST_DIRECT);
+    if !rare
+        && scores.len() <= FEW_SCORES[usize::from(wanted == Wanted::Squares)]
+        && let Some(counts) = scattered::count_few(labels, scores, wanted, buffers, ctx)?
+    {
+        return Ok(counts);
+    }
+    let counts = if rare || fewer <= DIRECT {
         direct(labels, scores, wanted, ctx)?
-    } else if scores.len() <= FEW_SCORES[usize::from(wanted == Wanted::Squares)] {
-        scattered::count_few(labels, scores, wanted, buffers, ctx)?
     } else {
         scattered::count(labels, scores, wanted, buffers, ctx)?
     };

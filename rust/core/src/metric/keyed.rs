@@ -6,10 +6,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::compare::Holds;
 use super::counts::grown;
 use super::labels::{Labels, TILE};
 use super::score::{Key, KeyOf, Score};
-use crate::order::{self, Map, fast};
+use super::spread::Spread;
+use crate::order::{self, fast};
 use crate::{Ctx, Result};
 
 /// Scores aimed at in a bucket: the table of the rarer class stays in the first-level cache.
@@ -24,12 +26,8 @@ const SCORES_OF_SAMPLE: usize = 1 << 5;
 const SAMPLES: usize = 1 << 9;
 /// So many ties among them are too many.
 const TIES: usize = 2;
-/// Parts of a line that are looked at,
-const BINS: usize = 64;
-/// and how much more often than if they were spread evenly two scores may fall together on a line.
-const UNEVEN: f64 = 4.0;
-/// 2^52: adding it to a smaller number rounds that to a whole one, which then stands in the low bits.
-const WHOLE: f64 = 4_503_599_627_370_496.0;
+/// One key of so many that is shared is too many.
+const DENSE: f64 = 4096.0;
 /// Scores that follow each other are counted in several places, so that equal ones do not wait for each other.
 const LANES: usize = 4;
 /// Units of work for each thread.
@@ -68,7 +66,7 @@ impl<'a, S, K> Chunk<'a, S, K> {
     }
 }
 
-impl<S: Copy, K: Copy + PartialEq> Part<'_, S, K> {
+impl<S: Copy, K: Key> Part<'_, S, K> {
     /// All scores, in the order of the keys.
     pub(super) fn scores(&self) -> impl Iterator<Item = S> {
         self.index.iter().map(|&from| self.scores[usize::from(from)])
@@ -76,7 +74,8 @@ impl<S: Copy, K: Copy + PartialEq> Part<'_, S, K> {
 
     /// Those that have some key.
     pub(super) fn scores_of(&self, key: K) -> impl Iterator<Item = S> {
-        let scores = self.keys.iter().zip(self.index).filter(move |(other, _)| **other == key);
+        let keys = if fast(Holds(self.keys, key)) { self.keys } else { &[] };
+        let scores = keys.iter().zip(self.index).filter(move |(other, _)| **other == key);
         scores.map(|(_, &from)| self.scores[usize::from(from)])
     }
 }
@@ -91,56 +90,14 @@ pub(super) fn below<S, K>(chunks: &[Chunk<'_, S, K>], n_buckets: usize) -> Vec<[
     below
 }
 
-/// How scores become cells.
-enum Spread {
-    /// By a line from the first score on, so many cells a unit and these at most.
-    Line(f64, f64, f64),
-    Map(Map),
-}
-
-impl Spread {
-    /// Writes the cells of scores.
-    #[inline(always)]
-    fn cells<S: Score>(&self, scores: &[S], cells: &mut [u64]) {
-        let of_scores = cells.iter_mut().zip(scores);
-        match *self {
-            Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {
-                let at = (x.into() - low) * scale;
-                let at = if at > 0.0 { at } else { 0.0 };
-                let at = if at < last { at } else { last };
-                *cell = (at + WHOLE).to_bits() ^ WHOLE.to_bits();
-            }),
-            Spread::Map(map) => map.chosen(|map| {
-                for (cell, &x) in cells.iter_mut().zip(scores) {
-                    *cell = map.cell(x.into());
-                }
-            }),
-        }
-    }
-}
-
-/// A line to `n_cells` cells, if scores as those of `sample`, which ascends, lie evenly enough on it.
-fn line(sample: &[f64], n_cells: u64) -> Option<Spread> {
-    let (first, last) = (sample[0], sample[sample.len() - 1]);
-    // What lies beyond the sample by more is left to the outermost cells.
-    let margin = (last - first) / 8.0;
-    let (low, length) = (first - margin, last - first + 2.0 * margin);
-    let scale = n_cells as f64 / length;
-    if !(length.is_normal() && scale.is_normal()) {
-        return None;
-    }
-    let bin = |x: f64| ((x - low) / length * BINS as f64) as usize;
-    let together = sample.chunk_by(|&x, &y| bin(x) == bin(y)).map(|bin| bin.len().pow(2)).sum::<usize>();
-    let even = (together * BINS) as f64 <= UNEVEN * sample.len().pow(2) as f64;
-    even.then_some(Spread::Line(low, scale, (n_cells - 1) as f64))
-}
-
 /// How scores are shared among buckets, and what their keys are.
 pub(super) struct Buckets {
-    spread: Spread,
+    pub(super) spread: Spread,
     pub(super) len: usize,
     /// Whether scores tie often, and so their keys.
     pub(super) tie: bool,
+    /// Whether keys are expected to tie often, be it that scores do or that they lie too close together.
+    pub(super) dense: bool,
 }
 
 /// Memory for keys, kept from call to call.
@@ -197,13 +154,18 @@ impl Buckets {
         let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
         let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
         if sample.is_empty() {
-            return Self { spread: Spread::Map(Map::default()), len, tie: true };
+            return Self { spread: Spread::default(), len, tie: true, dense: true };
         }
         sample.sort_unstable_by(f64::total_cmp);
         let n_tied = sample.windows(2).filter(|pair| pair[0] == pair[1]).count();
         let n_cells = (len as u64) << K::BITS;
-        let spread = line(&sample, n_cells).unwrap_or_else(|| Spread::Map(Map::fit_cells(&mut sample, n_cells)));
-        Self { spread, len, tie: n_tied >= TIES }
+        let spread = Spread::fit(&mut sample, n_cells);
+        // Of those between two neighbours of the sample, spread evenly, that many share a key.
+        let (mut cells, between) = (vec![0; sample.len()], scores.len() as f64 / sample.len() as f64);
+        spread.cells(&sample, &mut cells);
+        let sharing = |pair: &[u64]| between * between / (2 * u64::max(pair[1] - pair[0], 1)) as f64;
+        let shared = cells.windows(2).map(sharing).sum::<f64>();
+        Self { spread, len, tie: n_tied >= TIES, dense: shared * DENSE > scores.len() as f64 }
     }
 
     /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores; `None` if a score is not finite.
@@ -420,8 +382,14 @@ mod tests {
     fn scores_that_tie_are_known_from_a_sample() {
         let mut next = uniform(5);
         let scores: Vec<f64> = (0..5000).map(|_| next()).collect();
-        assert!(!Buckets::fit::<f64, i32>(&scores, 2).tie);
+        let buckets = Buckets::fit::<f64, i32>(&scores, 2);
+        assert!(!buckets.tie && !buckets.dense);
         let rounded: Vec<f64> = scores.iter().map(|x| (1e3 * x).round() / 1e3).collect();
-        assert!(Buckets::fit::<f64, i32>(&rounded, 2).tie);
+        let buckets = Buckets::fit::<f64, i32>(&rounded, 2);
+        assert!(buckets.tie && buckets.dense);
+        // Cubes of scores about zero lie closer together there than keys do.
+        let cubes: Vec<f64> = (0..1 << 17).map(|_| (2.0 * next() - 1.0).powi(3)).collect();
+        let buckets = Buckets::fit::<f64, i32>(&cubes, 2);
+        assert!(!buckets.tie && buckets.dense);
     }
 }

@@ -4,6 +4,7 @@
 //! [`measure`] takes the shorter ways that some of them have.
 
 mod bootstrap;
+mod compare;
 mod components;
 mod counts;
 mod covariance;
@@ -21,6 +22,7 @@ mod scattered;
 mod score;
 mod scored;
 mod split;
+mod spread;
 mod sum;
 mod table;
 mod tail;

@@ -33,7 +33,7 @@ struct Scattered<'a, S, K> {
     n_buckets: usize,
 }
 
-/// The pairs of samples few enough for one table in the second-level cache; `None` if any score is not finite.
+/// The pairs of samples few enough for one table in the second-level cache, unless their keys crowd or tie often.
 pub(super) fn count_few<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
@@ -42,19 +42,15 @@ pub(super) fn count_few<S: Score>(
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
     let buckets = Buckets::fit::<S, S::Key>(scores, 1);
-    if buckets.tie && !S::Key::EXACT {
-        return count(labels, scores, wanted, buffers, ctx);
+    if !buckets.spread.is_line() || (buckets.dense && !S::Key::EXACT) {
+        return Ok(None);
     }
     let Memory { rooms, counters } = &mut buffers.by_key;
     counters.resize_with(usize::max(1, counters.len()), Counter::default);
-    let counts = rooms.lend(scores.len(), |keys, stage| {
-        let Some(split) = Split::new(labels, scores, buckets, stage, keys, ctx)? else { return Ok(Some(None)) };
-        Ok(split.count(&mut counters[0].keys, wanted).map(Some))
-    })?;
-    match counts {
-        Some(counts) => Ok(counts),
-        None => count(labels, scores, wanted, buffers, ctx),
-    }
+    rooms.lend(scores.len(), |keys, stage| {
+        let split = Split::new(labels, scores, buckets, stage, keys, ctx)?;
+        Ok(split.and_then(|split| split.count(&mut counters[0].keys, wanted)))
+    })
 }
 
 /// The pairs of all samples; `None` if any score is not finite.
@@ -67,7 +63,7 @@ pub(super) fn count<S: Score>(
 ) -> Result<Option<PairCounts>> {
     let n_buckets = Buckets::number(scores.len());
     let buckets = Buckets::fit::<S, S::Key>(scores, n_buckets);
-    if buckets.tie && !S::Key::EXACT {
+    if buckets.dense && !S::Key::EXACT {
         let buckets = Buckets::fit::<S, S>(scores, n_buckets);
         let scattered = Scattered::new(buckets, labels, scores, &mut buffers.by_score, ctx)?;
         return scattered.map(|scattered| scattered.count(wanted, ctx)).transpose();

@@ -1,5 +1,6 @@
 //! Keys of few samples, the classes apart, without a branch that depends on any of them.
 
+use super::compare::Holds;
 use super::counts::{PairCounts, Wanted};
 use super::keyed::{Buckets, CHUNK, Stage};
 use super::labels::{Labels, TILE};
@@ -87,19 +88,6 @@ impl<'a, S: Score> Split<'a, S> {
             found.extend(own.map(|k| scores[k]));
         }
         found
-    }
-}
-
-/// Whether any of the keys is this.
-struct Holds<'a, K>(&'a [K], K);
-
-impl<K: Narrow> pulp::NullaryFnOnce for Holds<'_, K> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn call(self) -> bool {
-        // All are looked at: many at once.
-        self.0.iter().fold(false, |found, &key| found | (key == self.1))
     }
 }
 

@@ -1,0 +1,71 @@
+//! Monotone cells of scores, by a line if they lie evenly on it.
+
+use super::score::Score;
+use crate::order::Map;
+
+/// Parts of a line that are looked at,
+const BINS: usize = 64;
+/// and how much more often than if they were spread evenly two scores may fall together on a line.
+const UNEVEN: f64 = 4.0;
+/// 2^52: adding it to a smaller number rounds that to a whole one, which then stands in the low bits.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// How scores become cells.
+pub(super) enum Spread {
+    /// By a line from the first score on, so many cells a unit and these at most.
+    Line(f64, f64, f64),
+    Map(Map),
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self::Map(Map::default())
+    }
+}
+
+impl Spread {
+    /// To `n_cells` cells, by a sample that ascends.
+    pub(super) fn fit(sample: &mut [f64], n_cells: u64) -> Self {
+        line(sample, n_cells).unwrap_or_else(|| Self::Map(Map::fit_cells(sample, n_cells)))
+    }
+
+    /// Whether scores lie evenly enough for a line.
+    pub(super) fn is_line(&self) -> bool {
+        matches!(self, Self::Line(..))
+    }
+
+    /// Writes the cells of scores.
+    #[inline(always)]
+    pub(super) fn cells<S: Score>(&self, scores: &[S], cells: &mut [u64]) {
+        let of_scores = cells.iter_mut().zip(scores);
+        match *self {
+            Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {
+                let at = (x.into() - low) * scale;
+                let at = if at > 0.0 { at } else { 0.0 };
+                let at = if at < last { at } else { last };
+                *cell = (at + WHOLE).to_bits() ^ WHOLE.to_bits();
+            }),
+            Spread::Map(map) => map.chosen(|map| {
+                for (cell, &x) in cells.iter_mut().zip(scores) {
+                    *cell = map.cell(x.into());
+                }
+            }),
+        }
+    }
+}
+
+/// A line to `n_cells` cells, if scores as those of `sample`, which ascends, lie evenly enough on it.
+fn line(sample: &[f64], n_cells: u64) -> Option<Spread> {
+    let (first, last) = (sample[0], sample[sample.len() - 1]);
+    // What lies beyond the sample by more is left to the outermost cells.
+    let margin = (last - first) / 8.0;
+    let (low, length) = (first - margin, last - first + 2.0 * margin);
+    let scale = n_cells as f64 / length;
+    if !(length.is_normal() && scale.is_normal()) {
+        return None;
+    }
+    let bin = |x: f64| ((x - low) / length * BINS as f64) as usize;
+    let together = sample.chunk_by(|&x, &y| bin(x) == bin(y)).map(|bin| bin.len().pow(2)).sum::<usize>();
+    let even = (together * BINS) as f64 <= UNEVEN * sample.len().pow(2) as f64;
+    even.then_some(Spread::Line(low, scale, (n_cells - 1) as f64))
+}
