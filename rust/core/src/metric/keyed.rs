@@ -148,7 +148,7 @@ impl Buckets {
         (n_scores / BUCKET).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1)
     }
 
-    /// So many by an evenly spread sample.
+    /// So many by an evenly spread sample; one is of use only where scores lie evenly.
     pub(super) fn fit<S: Score, K: KeyOf<S>>(scores: &[S], len: usize) -> Self {
         let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(1, SAMPLES);
         let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
@@ -159,7 +159,7 @@ impl Buckets {
         sample.sort_unstable_by(f64::total_cmp);
         let n_tied = sample.windows(2).filter(|pair| pair[0] == pair[1]).count();
         let n_cells = (len as u64) << K::BITS;
-        let spread = Spread::fit(&mut sample, n_cells);
+        let spread = Spread::fit(&mut sample, n_cells, len == 1);
         // Of those between two neighbours of the sample, spread evenly, that many share a key.
         let (mut cells, between) = (vec![0; sample.len()], scores.len() as f64 / sample.len() as f64);
         spread.cells(&sample, &mut cells);

@@ -24,9 +24,14 @@ impl Default for Spread {
 }
 
 impl Spread {
-    /// To `n_cells` cells, by a sample that ascends.
-    pub(super) fn fit(sample: &mut [f64], n_cells: u64) -> Self {
-        line(sample, n_cells).unwrap_or_else(|| Self::Map(Map::fit_cells(sample, n_cells)))
+    /// To `n_cells` cells, by a sample that ascends; with `only_line`, scores that do not lie evenly on one get a map of no
+    /// use.
+    pub(super) fn fit(sample: &mut [f64], n_cells: u64, only_line: bool) -> Self {
+        match line(sample, n_cells) {
+            Some(line) => line,
+            None if only_line => Self::default(),
+            None => Self::Map(Map::fit_cells(sample, n_cells)),
+        }
     }
 
     /// Whether scores lie evenly enough for a line.
