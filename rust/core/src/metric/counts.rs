@@ -2,14 +2,15 @@
 //!
 //! One class makes a [`Table`] and the other asks it for ranks. Samples too many for that are first scattered, as keys,
 //! into monotone buckets, each of them small enough for the first-level cache, where the rarer class makes the table;
-//! pairs that lie in two buckets are decided by those. All counts are integers, so the order of the rows and the number of
-//! threads change nothing.
+//! pairs that lie in two buckets are decided by those. Scores of few values are counted by value instead. All counts
+//! are integers, so the order of the rows and the number of threads change nothing.
 
 use super::curve::first_non_finite;
 use super::labels::{Labels, TILE};
+use super::levels::{self, Levels};
 use super::ranks::{Found, Ranks};
 use super::scattered::{self, Memory};
-use super::score::{Key, Score};
+use super::score::{Key, KeyOf, Score};
 use super::table::Table;
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Error, Result};
@@ -85,6 +86,8 @@ pub(crate) struct Counting<S: Score> {
     pub(super) by_key: Memory<S, S::Key>,
     /// For scores that tie often.
     pub(super) by_score: Memory<S, S>,
+    /// For scores of few values.
+    levels: Vec<Levels>,
 }
 
 impl<S: Score> Scratch<S> {
@@ -92,7 +95,8 @@ impl<S: Score> Scratch<S> {
     pub fn bytes(&self) -> usize {
         let scores = [&self.tails, &self.classes[0], &self.classes[1], &self.inside];
         let scores = scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>();
-        self.counting.by_key.bytes() + self.counting.by_score.bytes() + scores + self.positive.capacity()
+        let levels = self.counting.levels.iter().map(Levels::bytes).sum::<usize>();
+        self.counting.by_key.bytes() + self.counting.by_score.bytes() + levels + scores + self.positive.capacity()
     }
 }
 
@@ -106,9 +110,11 @@ pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut 
 const DIRECT: usize = 1 << 12;
 /// So few are never made anything else.
 const FEWEST: usize = 1 << 9;
-/// So many scores are not scattered if they lie evenly: their table, and the counts of ranks where squares are wanted, stay in the second-level
-/// cache.
+/// So many scores are not scattered if they lie evenly: their table, and the counts of ranks where squares are wanted,
+/// stay in the second-level cache.
 const FEW_SCORES: [usize; 2] = [1 << 17, 1 << 15];
+/// Fewest scores that are looked at for few values.
+const FEWEST_LEVELLED: usize = 1 << 11;
 /// A class so much smaller than the other is made one table,
 const RARE: usize = 32;
 /// up to this number of scores, which stay in the last-level cache.
@@ -128,8 +134,19 @@ pub(crate) fn pair_counts<S: Score>(
 ) -> Result<PairCounts> {
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
     let (fewer, more) = (labels.n_pos().min(labels.n_neg()), labels.n_pos().max(labels.n_neg()));
+    // Where scores tie, so do more keys than can be compared one by one.
+    let tied = if scores.len() < FEWEST_LEVELLED {
+        false
+    } else {
+        match levels::count(labels, scores, &mut buffers.levels, ctx)? {
+            levels::Found::Few(counts) => return Ok(counts),
+            levels::Found::Tied => true,
+            levels::Found::Untied => false,
+        }
+    };
     let rare = fewer <= FEWEST || (fewer <= more / RARE && fewer <= MOST_DIRECT);
     if !rare
+        && (!tied || S::Key::EXACT)
         && scores.len() <= FEW_SCORES[usize::from(wanted == Wanted::Squares)]
         && let Some(counts) = scattered::count_few(labels, scores, wanted, buffers, ctx)?
     {
@@ -246,6 +263,8 @@ mod tests {
                 7 if u < 0.1 => f64::from_bits(0.5f64.to_bits() + (4.0 * next()) as u64),
                 8 => f64::from_bits(((1.0 + (1e4 * u).floor() / 1e4).to_bits() >> 4 << 4) + (3.0 * next()) as u64),
                 9 => 1e-310 * u,
+                // Few values, and some that hardly any sample shows.
+                11 if next() < 0.999 => (300.0 * u).floor(),
                 10 if u < 0.2 => 0.0f64.copysign(next() - 0.5),
                 _ => u - 0.5,
             }
@@ -278,7 +297,7 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let mut scratch = (Counting::default(), Counting::default());
         let sizes = (0..6).flat_map(|shape| [(300, shape), (5_000, shape), (90_000, shape)]);
-        for (n, shape) in sizes.chain((6..11).map(|shape| (40_000, shape))) {
+        for (n, shape) in sizes.chain((6..12).map(|shape| (40_000, shape))) {
             for share in [0.4, 0.6, 0.02] {
                 let (labels, scores) = sample(n, share, shape);
                 let expected = plain(&labels, &scores);
@@ -295,6 +314,32 @@ mod tests {
                     assert_eq!((found.won, found.tied), (expected.won, expected.tied));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn few_values_are_counted_without_a_table_of_scores() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let mut buffers = vec![];
+        for (n, shape, few) in [(5_000, 2, true), (5_000, 5, true), (150_000, 2, true), (150_000, 11, true)]
+            .into_iter()
+            .chain([(150_000, 0, false), (150_000, 7, false), (5_000, 8, false)])
+        {
+            let (labels, mut scores) = sample(n, 0.3, shape);
+            let classes = Labels::new(&labels).unwrap();
+            for (k, score) in scores.iter_mut().enumerate().filter(|(_, score)| **score == 0.0) {
+                *score = 0.0f64.copysign(if k % 2 == 0 { 1.0 } else { -1.0 });
+            }
+            for ctx in [Ctx::serial(), Ctx::new(Some(&pool), None)] {
+                let found = match levels::count(&classes, &scores, &mut buffers, &ctx).unwrap() {
+                    levels::Found::Few(counts) => Some(counts),
+                    levels::Found::Tied | levels::Found::Untied => None,
+                };
+                assert_eq!(found, few.then(|| plain(&labels, &scores)), "{n} scores of shape {shape}, {ctx:?}");
+            }
+            scores[n / 2] = f64::NAN;
+            let found = levels::count(&classes, &scores, &mut buffers, &Ctx::serial()).unwrap();
+            assert!(!matches!(found, levels::Found::Few(_)));
         }
     }
 

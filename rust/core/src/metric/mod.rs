@@ -12,6 +12,7 @@ mod curve;
 mod draw;
 mod keyed;
 mod labels;
+mod levels;
 mod measure;
 mod permutation;
 mod placements;

@@ -1,0 +1,176 @@
+//! Scores of few distinct values, as rounded ones and those of tree ensembles: both classes are counted by value.
+//!
+//! The values are found on the way, in a hash table; where they prove to be many, other ways are left to be taken.
+
+use super::counts::PairCounts;
+use super::labels::{Labels, TILE};
+use super::score::Score;
+use crate::order::{self, fast};
+use crate::{Ctx, Result};
+
+/// Scores that are looked at first,
+const SAMPLE: usize = 1 << 8;
+/// so many of which are more than chance if they tie,
+const TIES: usize = 2;
+/// and how many values more than they let expect there may be: those at the ends are rare.
+const UNSEEN: usize = 4;
+/// A value has so many scores at least, on average,
+const SCORES_OF_LEVEL: usize = 16;
+/// and there are so many values at most: their table stays in the second-level cache.
+const MOST: usize = 1 << 14;
+/// Places that are tried for a value.
+const PROBES: usize = 32;
+/// Fewest scores of one unit of work.
+const GRAIN: usize = 1 << 16;
+/// Of a free place: not the bits of a finite score.
+const FREE: u64 = u64::MAX;
+
+/// A value, and how many negatives and positives have it.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    bits: u64,
+    counts: [u32; 2],
+}
+
+/// The values of scores, kept from call to call.
+#[derive(Debug, Default)]
+pub(super) struct Levels {
+    places: Vec<Level>,
+    /// How many are taken, and how many may be.
+    len: usize,
+    most: usize,
+}
+
+impl Levels {
+    /// Bytes that are held.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Level>() * self.places.capacity()
+    }
+
+    /// Forgets all values; so many may come.
+    fn clear(&mut self, most: usize) {
+        self.places.clear();
+        self.places.resize(2 * most.next_power_of_two(), Level { bits: FREE, counts: [0; 2] });
+        (self.len, self.most) = (0, most);
+    }
+
+    /// Adds to the counts of a finite score; whether there was a place for it.
+    #[inline(always)]
+    fn add(&mut self, score: f64, counts: [u32; 2]) -> bool {
+        // The zeros become one.
+        let bits = (score + 0.0).to_bits();
+        let mask = self.places.len().wrapping_sub(1);
+        let hash = ((bits ^ bits >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
+        for probe in 0..PROBES {
+            let Some(level) = self.places.get_mut(hash.wrapping_add(probe) & mask) else { return false };
+            if level.bits == FREE {
+                level.bits = bits;
+                self.len = self.len.wrapping_add(1);
+            } else if level.bits != bits {
+                continue;
+            }
+            level.counts = [0, 1].map(|class| level.counts[class].wrapping_add(counts[class]));
+            return self.len <= self.most;
+        }
+        false
+    }
+
+    /// How many values as frequent as each other would tie as often as the scores of a sample; `None` if few tie.
+    fn expect<S: Score>(&mut self, scores: &[S]) -> Option<usize> {
+        self.clear(SAMPLE);
+        let mut sample = (0..SAMPLE).map(|k| scores[order::spread(k, SAMPLE, scores.len())].into());
+        let added = sample.all(|x: f64| x.is_finite() && self.add(x, [0; 2]));
+        let n_tied = SAMPLE - self.len;
+        // A sample of m shows m^2 / 2d of d values once more.
+        (added && n_tied >= TIES).then(|| SAMPLE.pow(2) / (2 * n_tied))
+    }
+
+    /// Adds all scores, the first of which is sample `from`; whether they are finite and their values few.
+    fn fill<S: Score>(&mut self, labels: &Labels<'_>, from: usize, scores: &[S], ctx: &Ctx<'_>) -> Result<bool> {
+        let mut positive = [false; TILE];
+        for (scores, from) in scores.chunks(TILE).zip((from..).step_by(TILE)) {
+            ctx.check()?;
+            let positive = &mut positive[..scores.len()];
+            labels.fill(from, positive);
+            if !fast(Fill { levels: self, scores, positive }) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The pairs of all scores.
+    fn sum(&self) -> PairCounts {
+        let mut levels: Vec<Level> = self.places.iter().filter(|level| level.bits != FREE).copied().collect();
+        levels.sort_unstable_by(|x, y| f64::total_cmp(&f64::from_bits(x.bits), &f64::from_bits(y.bits)));
+        let (mut below, mut sums) = ([0u64; 2], PairCounts::default());
+        for Level { counts, .. } in levels {
+            let [n_neg, n_pos] = counts.map(u64::from);
+            // Those of a class that tie count half; all are below 2^32.
+            let [of_pos, of_neg] = [2 * below[0] + n_neg, 2 * below[1] + n_pos].map(u128::from);
+            sums.won += u128::from(n_pos * below[0]);
+            sums.tied += u128::from(n_pos * n_neg);
+            sums.squares[0] += u128::from(n_pos) * of_pos.pow(2);
+            sums.squares[1] += u128::from(n_neg) * of_neg.pow(2);
+            below = [below[0] + n_neg, below[1] + n_pos];
+        }
+        sums
+    }
+}
+
+/// Adds the scores of a tile; whether they are finite and their values few.
+struct Fill<'a, S> {
+    levels: &'a mut Levels,
+    scores: &'a [S],
+    positive: &'a [bool],
+}
+
+impl<S: Score> pulp::NullaryFnOnce for Fill<'_, S> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        let Self { levels, scores, positive } = self;
+        scores.iter().fold(true, |finite, x| finite & x.finite())
+            && scores
+                .iter()
+                .zip(positive)
+                .all(|(&x, &positive)| levels.add(x.into(), [u32::from(!positive), u32::from(positive)]))
+    }
+}
+
+/// What is known of the values of scores.
+pub(super) enum Found {
+    /// They are few, and these are the pairs.
+    Few(PairCounts),
+    /// They are not, but many scores tie.
+    Tied,
+    /// Hardly any scores of a sample tie, or a score is not finite.
+    Untied,
+}
+
+/// The pairs of scores whose values are few.
+pub(super) fn count<S: Score>(
+    labels: &Labels<'_>,
+    scores: &[S],
+    levels: &mut Vec<Levels>,
+    ctx: &Ctx<'_>,
+) -> Result<Found> {
+    let share = scores.len().div_ceil(ctx.n_threads()).max(GRAIN);
+    let shares: Vec<(usize, &[S])> = (0..).step_by(share).zip(scores.chunks(share)).collect();
+    levels.resize_with(usize::max(shares.len(), levels.len()), Levels::default);
+    let Some(expected) = levels[0].expect(scores) else { return Ok(Found::Untied) };
+    if expected > usize::min(scores.len() / SCORES_OF_LEVEL, MOST / 2) {
+        return Ok(Found::Tied);
+    }
+    let levels = &mut levels[..shares.len()];
+    let filled = ctx.map(shares.into_iter().zip(&mut *levels).collect(), |((from, scores), levels)| {
+        levels.clear(usize::min(UNSEEN * expected, MOST));
+        levels.fill(labels, from, scores, ctx)
+    })?;
+    let few = filled.into_iter().collect::<Result<Vec<_>>>()?.into_iter().all(|few| few);
+    let Some((all, others)) = levels.split_first_mut().filter(|_| few) else { return Ok(Found::Tied) };
+    let mut taken = others.iter().flat_map(|levels| &levels.places).filter(|level| level.bits != FREE);
+    let few = taken.all(|level| all.add(f64::from_bits(level.bits), level.counts));
+    Ok(if few { Found::Few(all.sum()) } else { Found::Tied })
+}
