@@ -251,7 +251,9 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
     """
     means = scores.mean(axis=0)
     columns = means.argmax(axis=1)
-    for k in (k for k, name in enumerate(surrogates) if name in _STEADY and len(surrogates) > 1):
+    for k, name in enumerate(surrogates):
+        if name not in _STEADY:
+            continue
         behind = scores[:, k, columns[k], None] - scores[:, k]
         error = np.sqrt(np.mean(_error(behind, correction) ** 2))
         settled = (len(scores) > 1) & (behind.mean(axis=0) > _OPEN * error)
