@@ -6,8 +6,9 @@
 use super::draw::{Draws, Stream};
 use super::labels::Labels;
 use super::measure::Measure;
-use super::replicate::{Buffers, Ranking, Walk, nameless};
+use super::replicate::{Ranking, Walk, nameless};
 use super::score::Score;
+use super::sequence::POSITIVE;
 use crate::{Ctx, Result};
 
 /// What stays fixed from replicate to replicate.
@@ -33,16 +34,16 @@ pub struct Resampling {
 /// Batches of replicates a thread gets, which share their memory.
 pub(super) const BATCHES: usize = 4;
 
-/// One model: its walk, and where the samples of each class stand in the order of the first model.
+/// One model: its walk, and the ranks of its samples by the first model, for which counts are drawn.
 struct Model {
     walk: Walk,
-    order: Option<[Vec<u32>; 2]>,
+    order: Option<Vec<u32>>,
 }
 
 /// `measure` of every model, for every replicate: `n_resamples` rows of `models.len()` values.
 ///
-/// O(N log N) once a model, then O(N) a replicate and model: for the area under the curve or a part of it 1 to 2 ns a
-/// score. The counts of the draws are exactly multinomial, and all sums over them are integers.
+/// O(N log N) once a model, then O(N) a replicate and model: for the area under the curve or a part of it below
+/// 1 ns a score. The counts of the draws are exactly multinomial, and all sums over them are integers.
 ///
 /// # Errors
 /// Those of [`crate::metric::Curve::new`]; with weights [`crate::Error::OneClass`] for a replicate without weight in a
@@ -55,39 +56,34 @@ pub fn bootstrap<S: Score>(
     resampling: Resampling,
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
-    let models = prepared(labels, models, weights, measure, ctx)?;
-    let (n_pos, n) = (labels.n_pos(), labels.n_samples());
+    let (classes, models) = prepared(labels, models, weights, measure, ctx)?;
+    let n = classes.len();
     let draws = match resampling.scheme {
-        Scheme::Stratified => vec![(0..n_pos, Draws::new(n_pos as u32)), (n_pos..n, Draws::new(labels.n_neg() as u32))],
-        Scheme::Pooled => vec![(0..n, Draws::new(n as u32))],
+        Scheme::Stratified => Draws::new(classes.clone()),
+        Scheme::Pooled => Draws::new(vec![POSITIVE; n]),
     };
     let batch = |from: usize, to: usize| -> Result<Vec<f64>> {
-        let (mut counts, mut of_model) = (vec![0u8; n], [Vec::new(), Vec::new()]);
-        let mut buffers = Buffers::default();
+        let (mut counts, mut of_model, mut reversed) = (vec![0u8; n], vec![0u8; n], Vec::new());
         let mut values = Vec::with_capacity((to - from) * models.len());
         for replicate in from..to {
             let mut stream = Stream::new(resampling.seed, replicate as u64);
-            let both = |counts: &[u8]| [&counts[..n_pos], &counts[n_pos..]].iter().all(|c| c.iter().any(|&c| c > 0));
+            let has = |counts: &[u8], class: u8| counts.iter().zip(&classes).any(|(&c, &of)| c > 0 && of == class);
             loop {
-                for (part, draws) in &draws {
-                    draws.fill(&mut stream, &mut counts[part.clone()], ctx)?;
-                }
-                if both(&counts) {
+                draws.fill(&mut stream, &mut counts, ctx)?;
+                if has(&counts, POSITIVE) && has(&counts, 0) {
                     break;
                 }
             }
-            let counts = [&counts[..n_pos], &counts[n_pos..]];
             for model in &models {
                 ctx.check()?;
-                let Some(order) = &model.order else {
-                    values.push(model.walk.measure(counts, &mut buffers)?);
-                    continue;
+                let counts = match &model.order {
+                    None => &counts,
+                    Some(order) => {
+                        of_model.iter_mut().zip(order).for_each(|(to, &rank)| *to = counts[rank as usize]);
+                        &of_model
+                    }
                 };
-                for ((to, order), from) in of_model.iter_mut().zip(order).zip(counts) {
-                    to.clear();
-                    to.extend(order.iter().map(|&rank| from[rank as usize]));
-                }
-                values.push(model.walk.measure([&of_model[0], &of_model[1]], &mut buffers)?);
+                values.push(model.walk.measure(counts, &mut reversed)?);
             }
         }
         Ok(values)
@@ -99,32 +95,31 @@ pub fn bootstrap<S: Score>(
     Ok(rows.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Sorts every model; samples are numbered by their rank in the first, whose walk then reads the counts in order.
+/// Sorts every model: the classes by rank of the first, and all models.
 fn prepared<S: Score>(
     labels: &Labels<'_>,
     models: &[&[S]],
     weights: Option<&[f64]>,
     measure: Measure,
     ctx: &Ctx<'_>,
-) -> Result<Vec<Model>> {
+) -> Result<(Vec<u8>, Vec<Model>)> {
     if let ([scores], None) = (models, weights)
-        && let Some(walk) = nameless(labels, scores, measure, ctx)?
+        && let Some((classes, walk)) = nameless(labels, scores, measure, ctx)?
     {
-        return Ok(vec![Model { walk, order: None }]);
+        return Ok((classes, vec![Model { walk, order: None }]));
     }
-    let mut numbers = vec![0u32; labels.n_samples()];
+    let (mut ranks, mut classes) = (vec![0u32; labels.n_samples()], Vec::new());
     let mut prepared = Vec::with_capacity(models.len());
     for scores in models {
         let ranking = Ranking::new(labels, scores, ctx)?;
         let order = if prepared.is_empty() {
-            for class in &ranking.members {
-                class.iter().zip(0..).for_each(|(&sample, rank)| numbers[sample as usize] = rank);
-            }
+            classes = ranking.classes();
+            ranking.order.iter().zip(0..).for_each(|(&sample, rank)| ranks[sample as usize] = rank);
             None
         } else {
-            Some(ranking.members.each_ref().map(|class| class.iter().map(|&i| numbers[i as usize]).collect()))
+            Some(ranking.order.iter().map(|&sample| ranks[sample as usize]).collect())
         };
         prepared.push(Model { walk: ranking.walk(measure, weights), order });
     }
-    Ok(prepared)
+    Ok((classes, prepared))
 }

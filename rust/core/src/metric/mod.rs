@@ -22,6 +22,7 @@ mod replicate;
 mod scattered;
 mod score;
 mod scored;
+mod sequence;
 mod split;
 mod spread;
 mod sum;
