@@ -265,6 +265,10 @@ mod tests {
                 9 => 1e-310 * u,
                 // Few values, and some that hardly any sample shows.
                 11 if next() < 0.999 => (300.0 * u).floor(),
+                // Some far out, as no sample shows: alike to a map, and some of them equal.
+                12 if next() < 0.002 => (u - 0.5).signum() * 1e3 * (1.0 + (300.0 * next()).floor()),
+                // One score that many have.
+                13 if next() < 0.003 => 0.25,
                 10 if u < 0.2 => 0.0f64.copysign(next() - 0.5),
                 _ => u - 0.5,
             }
@@ -297,7 +301,7 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let mut scratch = (Counting::default(), Counting::default());
         let sizes = (0..6).flat_map(|shape| [(300, shape), (5_000, shape), (90_000, shape)]);
-        for (n, shape) in sizes.chain((6..12).map(|shape| (40_000, shape))) {
+        for (n, shape) in sizes.chain((6..14).map(|shape| (40_000, shape))) {
             for share in [0.4, 0.6, 0.02] {
                 let (labels, scores) = sample(n, share, shape);
                 let expected = plain(&labels, &scores);

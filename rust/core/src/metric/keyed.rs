@@ -4,11 +4,12 @@
 //! keys of float64 scores are cells of the map, far smaller than the distances between most of them: two scores in one cell
 //! have to be compared themselves.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::compare::Holds;
 use super::counts::grown;
 use super::labels::{Labels, TILE};
+use super::scatter::Stage;
 use super::score::{Key, KeyOf, Score};
 use super::spread::Spread;
 use crate::order::{self, fast};
@@ -17,31 +18,36 @@ use crate::{Ctx, Result};
 /// Scores aimed at in a bucket: the table of the rarer class stays in the first-level cache.
 const BUCKET: usize = 1 << 13;
 /// Buckets, at least and at most; each is two streams of the scatter, one a class.
-const N_BUCKETS: (usize, usize) = (2, 256);
+pub(super) const N_BUCKETS: (usize, usize) = (2, 256);
 /// Scores scattered together: 16 bits tell where in it one is from, and what is made of them stays in the second-level
 /// cache.
 pub(super) const CHUNK: usize = 1 << 15;
 /// Scores that the map is fitted to: one of so many, and these at most.
 const SCORES_OF_SAMPLE: usize = 1 << 5;
-const SAMPLES: usize = 1 << 9;
+const SAMPLES: usize = 1 << 10;
 /// So many ties among them are too many.
 const TIES: usize = 2;
 /// One key of so many that is shared is too many.
 const DENSE: f64 = 4096.0;
-/// Scores that follow each other are counted in several places, so that equal ones do not wait for each other.
-const LANES: usize = 4;
 /// Units of work for each thread.
 pub(super) const SHARES: usize = 4;
 
 /// The samples of one chunk by bucket and class.
 pub(super) struct Chunk<'a, S, K> {
     keys: &'a [K],
-    /// Where in the chunk each is from, and the scores of the chunk.
+    /// Where in the chunk each is from, if that was wanted.
     pub(super) index: &'a [u16],
-    scores: &'a [S],
+    /// The scores of the chunk, the first of which is sample `from`.
+    pub(super) scores: &'a [S],
+    pub(super) from: usize,
+    /// Those in the outermost cells, to which all are left that lie further out, each with its id and key.
+    pub(super) ends: Ends<S, K>,
     /// Where the positives of each bucket begin, then the negatives of each, and the end.
     starts: Vec<u32>,
 }
+
+/// Scores in the outermost cells, each with its id and key, where different scores may share one.
+pub(super) type Ends<S, K> = Vec<(u16, K, S)>;
 
 /// The samples of one class in a bucket that are from one chunk.
 #[derive(Debug, Clone, Copy)]
@@ -53,16 +59,20 @@ pub(super) struct Part<'a, S, K> {
 }
 
 impl<'a, S, K> Chunk<'a, S, K> {
+    /// The samples of a class in a bucket, whose index was wanted.
     pub(super) fn part(&self, bucket: usize, class: usize) -> Part<'a, S, K> {
-        let id = class * (self.starts.len() / 2) + bucket;
-        let own = self.starts[id] as usize..self.starts[id + 1] as usize;
+        let own = self.own(bucket, class);
         Part { keys: &self.keys[own.clone()], scores: self.scores, index: &self.index[own] }
     }
 
-    /// The number of samples of a class in a bucket.
-    fn size(&self, bucket: usize, class: usize) -> usize {
+    /// Their keys.
+    pub(super) fn keys(&self, bucket: usize, class: usize) -> &'a [K] {
+        &self.keys[self.own(bucket, class)]
+    }
+
+    fn own(&self, bucket: usize, class: usize) -> Range<usize> {
         let id = class * (self.starts.len() / 2) + bucket;
-        (self.starts[id + 1] - self.starts[id]) as usize
+        self.starts[id] as usize..self.starts[id + 1] as usize
     }
 }
 
@@ -71,18 +81,11 @@ impl<S: Copy, K: Key> Part<'_, S, K> {
     pub(super) fn scores(&self) -> impl Iterator<Item = S> {
         self.index.iter().map(|&from| self.scores[usize::from(from)])
     }
-
-    /// Those that have some key.
-    pub(super) fn scores_of(&self, key: K) -> impl Iterator<Item = S> {
-        let keys = if fast(Holds(self.keys, key)) { self.keys } else { &[] };
-        let scores = keys.iter().zip(self.index).filter(move |(other, _)| **other == key);
-        scores.map(|(_, &from)| self.scores[usize::from(from)])
-    }
 }
 
 /// For each bucket, the positives and the negatives in those below.
 pub(super) fn below<S, K>(chunks: &[Chunk<'_, S, K>], n_buckets: usize) -> Vec<[u64; 2]> {
-    let size = |bucket, class| chunks.iter().map(|chunk| chunk.size(bucket, class) as u64).sum::<u64>();
+    let size = |bucket, class| chunks.iter().map(|chunk| chunk.own(bucket, class).len() as u64).sum::<u64>();
     let mut below = vec![[0; 2]];
     for bucket in 1..n_buckets {
         below.push([0, 1].map(|class| below[bucket - 1][class] + size(bucket - 1, class)));
@@ -98,6 +101,13 @@ pub(super) struct Buckets {
     pub(super) tie: bool,
     /// Whether keys are expected to tie often, be it that scores do or that they lie too close together.
     pub(super) dense: bool,
+    /// Whether all that is not finite goes to the outermost cells, where it is looked for.
+    far: bool,
+}
+
+/// The scores of an outermost cell, if it is one.
+pub(super) fn at_end<S: Copy, K: Key>(ends: &Ends<S, K>, id: u16, key: K) -> Vec<S> {
+    ends.iter().filter(|end| (end.0, end.1) == (id, key)).map(|end| end.2).collect()
 }
 
 /// Memory for keys, kept from call to call.
@@ -122,23 +132,7 @@ impl<K: Key> Rooms<K> {
     /// Bytes that are held.
     pub(super) fn bytes(&self) -> usize {
         let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
-        size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages * CHUNK * (2 * size_of::<K>() + 4)
-    }
-}
-
-/// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
-#[derive(Debug)]
-pub(super) struct Stage<K> {
-    pub(super) keys: Vec<K>,
-    pub(super) ids: Vec<u16>,
-    sorted: Vec<K>,
-    index: Vec<u16>,
-}
-
-impl<K: Key> Default for Stage<K> {
-    fn default() -> Self {
-        let keys = || vec![K::default(); CHUNK];
-        Self { keys: keys(), ids: vec![0; CHUNK], sorted: keys(), index: vec![0; CHUNK] }
+        size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages * Stage::<K>::BYTES
     }
 }
 
@@ -154,7 +148,7 @@ impl Buckets {
         let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
         let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
         if sample.is_empty() {
-            return Self { spread: Spread::default(), len, tie: true, dense: true };
+            return Self { spread: Spread::default(), len, tie: true, dense: true, far: false };
         }
         sample.sort_unstable_by(f64::total_cmp);
         let n_tied = sample.windows(2).filter(|pair| pair[0] == pair[1]).count();
@@ -165,32 +159,49 @@ impl Buckets {
         spread.cells(&sample, &mut cells);
         let sharing = |pair: &[u64]| between * between / (2 * u64::max(pair[1] - pair[0], 1)) as f64;
         let shared = cells.windows(2).map(sharing).sum::<f64>();
-        Self { spread, len, tie: n_tied >= TIES, dense: shared * DENSE > scores.len() as f64 }
+        let mut outermost = [0; 4];
+        spread.cells(&[f64::NEG_INFINITY, f64::INFINITY, f64::NAN, -f64::NAN], &mut outermost);
+        let far = !K::EXACT && outermost[0] == 0 && outermost[1..].iter().all(|cell| [0, n_cells - 1].contains(cell));
+        Self { spread, len, tie: n_tied >= TIES, dense: shared * DENSE > scores.len() as f64, far }
     }
 
-    /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores; `None` if a score is not finite.
+    /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores, with an index if that is wanted; `None` if a
+    /// score is not finite.
     pub(super) fn scatter<'a, S: Score, K: KeyOf<S>>(
         &self,
         labels: &Labels<'_>,
         scores: &'a [S],
         rooms: &'a mut Rooms<K>,
+        with_index: bool,
         ctx: &Ctx<'_>,
     ) -> Result<Option<Vec<Chunk<'a, S, K>>>> {
         let (keys, index, stages) = (&mut rooms.keys, &mut rooms.index, &rooms.stages);
         let free = || stages.lock().unwrap_or_else(PoisonError::into_inner);
-        let share = scores.len().div_ceil(SHARES * ctx.n_threads()).next_multiple_of(CHUNK);
-        let rooms = grown(keys, scores.len()).chunks_mut(share).zip(grown(index, scores.len()).chunks_mut(share));
-        let shares = (0..).step_by(share).zip(scores.chunks(share)).zip(rooms);
-        let done = ctx.map(shares.collect(), |((from, scores), (keys, index))| {
+        let n_indexed = if with_index { scores.len() } else { 0 };
+        let mut rooms = grown(keys, scores.len()).chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).zip(scores.chunks(CHUNK));
+        let mut index = grown(index, n_indexed).chunks_mut(CHUNK);
+        let share = scores.len().div_ceil(CHUNK).div_ceil(SHARES * ctx.n_threads());
+        let mut shares = vec![];
+        loop {
+            let rooms = rooms.by_ref().take(share).map(|room| (room, index.next().unwrap_or_default()));
+            let rooms: Vec<_> = rooms.collect();
+            if rooms.is_empty() {
+                break;
+            }
+            shares.push(rooms);
+        }
+        let done = ctx.map(shares, |rooms| {
             let mut stage = free().pop().unwrap_or_default();
-            let rooms = keys.chunks_mut(CHUNK).zip(index.chunks_mut(CHUNK));
-            let chunks = (from..).step_by(CHUNK).zip(scores.chunks(CHUNK)).zip(rooms);
-            let done = chunks.map(|((from, scores), (keys, index))| {
+            let done = rooms.into_iter().map(|(((keys, from), scores), index)| {
                 ctx.check()?;
-                let Some(starts) = self.scatter_chunk(labels, from, scores, &mut stage) else { return Ok(None) };
-                keys.copy_from_slice(&stage.sorted[..scores.len()]);
-                index.copy_from_slice(&stage.index[..scores.len()]);
-                Ok(Some(Chunk { keys, index, scores, starts }))
+                let Stage { keys: of_scores, ids, .. } = &mut stage;
+                let (ids, of_scores) = (&mut ids[..scores.len()], &mut of_scores[..scores.len()]);
+                let mut ends = vec![];
+                if !self.classify(labels, from, scores, (&mut *ids, &mut *of_scores), &mut ends) {
+                    return Ok(None);
+                }
+                let starts = stage.scatter(2 * self.len, keys, index);
+                Ok(Some(Chunk { keys, index, scores, from, ends, starts }))
             });
             let done = done.collect::<Result<Option<Vec<_>>>>();
             free().push(stage);
@@ -200,45 +211,71 @@ impl Buckets {
         Ok(done.map(|chunks| chunks.into_iter().flatten().collect()))
     }
 
-    /// The same of one chunk, whose first score is sample `from`, in `stage`; where the keys of each id begin, and the end.
-    fn scatter_chunk<S: Score, K: KeyOf<S>>(
+    /// The id of a class, 0 positive and 1 negative, in a bucket.
+    pub(super) fn id(&self, bucket: usize, class: usize) -> u16 {
+        (class * self.len + bucket) as u16
+    }
+
+    /// Calls `f` with each of so many finite scores, the first of which is sample `from`, its id and its key.
+    pub(super) fn look<S: Score, K: KeyOf<S>>(
         &self,
         labels: &Labels<'_>,
         from: usize,
         scores: &[S],
-        stage: &mut Stage<K>,
-    ) -> Option<Vec<u32>> {
-        let Stage { keys, ids, sorted, index } = stage;
-        let (keys, ids) = (&mut keys[..scores.len()], &mut ids[..scores.len()]);
-        if !self.classify(labels, from, scores, ids, keys) {
-            return None;
+        mut f: impl FnMut(S, u16, K),
+    ) {
+        let (mut ids, mut keys) = ([0; TILE], [K::default(); TILE]);
+        for (scores, from) in scores.chunks(TILE).zip((from..).step_by(TILE)) {
+            let (ids, keys) = (&mut ids[..scores.len()], &mut keys[..scores.len()]);
+            self.classify(labels, from, scores, (&mut *ids, &mut *keys), &mut vec![]);
+            scores.iter().zip(ids).zip(keys).for_each(|((&score, &mut id), &mut key)| f(score, id, key));
         }
-        let (starts, next) = starts(ids, 2 * self.len);
-        fast(Scatter { keys, ids, next, to: sorted, index });
-        Some(starts)
     }
 
-    /// Writes the key of each score, the first of which is sample `from`, and as its id the bucket, plus their number for
-    /// negatives; whether all are finite.
+    /// Writes the id of each score, the first of which is sample `from`, its bucket plus for negatives their number, and its
+    /// key, and adds to `ends`; whether all are finite.
     pub(super) fn classify<S: Score, K: KeyOf<S>>(
         &self,
         labels: &Labels<'_>,
         from: usize,
         scores: &[S],
-        ids: &mut [u16],
-        keys: &mut [K],
+        (ids, keys): (&mut [u16], &mut [K]),
+        ends: &mut Ends<S, K>,
     ) -> bool {
         let (mut positive, mut cells) = ([false; TILE], [0; TILE]);
         let tiles = scores.chunks(TILE).zip(ids.chunks_mut(TILE)).zip(keys.chunks_mut(TILE));
         tiles.zip((from..).step_by(TILE)).all(|(((scores, ids), keys), from)| {
             let (positive, cells) = (&mut positive[..scores.len()], &mut cells[..scores.len()]);
             labels.fill(from, positive);
-            fast(Classify { buckets: self, scores, positive, cells, ids, keys })
+            let mut finite = fast(Classify { buckets: self, scores, positive, cells, ids, keys });
+            for (keys, first) in keys.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+                if !K::EXACT && fast(AnyOutermost(keys)) {
+                    let outermost = (0..keys.len()).filter(|&k| keys[k].outermost()).map(|k| first + k);
+                    let outermost = outermost.inspect(|&k| finite &= scores[k].finite());
+                    ends.extend(outermost.map(|k| (ids[k], keys[k - first], scores[k])));
+                }
+            }
+            finite
         })
     }
 }
 
-/// Ids and keys of a tile of scores; whether all are finite.
+/// Scores that are looked at together.
+const BLOCK: usize = 1 << 8;
+
+/// Whether any key may be that of an outermost cell.
+struct AnyOutermost<'a, K>(&'a [K]);
+
+impl<K: Key> pulp::NullaryFnOnce for AnyOutermost<'_, K> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        self.0.iter().fold(false, |any, key| any | key.outermost())
+    }
+}
+
+/// Ids and keys of a tile of scores; whether all are finite, but perhaps for some in outermost cells.
 struct Classify<'a, S, K> {
     buckets: &'a Buckets,
     scores: &'a [S],
@@ -254,82 +291,25 @@ impl<S: Score, K: KeyOf<S>> pulp::NullaryFnOnce for Classify<'_, S, K> {
 
     #[inline(always)]
     fn call(self) -> bool {
-        let Self { buckets: &Buckets { ref spread, len, .. }, scores, positive, cells, ids, keys } = self;
-        let len = len as u16;
+        let Self { buckets: &Buckets { ref spread, len, far, .. }, scores, positive, cells, ids, keys } = self;
+        let of_class = |positive| if positive { 0 } else { len as u16 };
+        if let (true, &Spread::Line(low, scale, last)) = (K::EXACT, spread) {
+            // In the arithmetic of the scores themselves.
+            let line = S::line_from(low, scale, last);
+            for (((id, key), &x), &positive) in ids.iter_mut().zip(keys).zip(scores).zip(positive) {
+                *id = x.cell(line) as u16 | of_class(positive);
+                *key = K::of(x, 0);
+            }
+            return scores.iter().fold(true, |finite, x| finite & x.finite());
+        }
         spread.cells(scores, cells);
         for ((id, &cell), &positive) in ids.iter_mut().zip(&*cells).zip(positive) {
-            *id = (cell >> K::BITS) as u16 | if positive { 0 } else { len };
+            *id = (cell >> K::BITS) as u16 | of_class(positive);
         }
-        let mut finite = true;
         for ((key, &cell), &x) in keys.iter_mut().zip(&*cells).zip(scores) {
             *key = K::of(x, cell);
-            finite &= x.finite();
         }
-        finite
-    }
-}
-
-/// Ids, at most.
-const MOST_IDS: usize = 2 * N_BUCKETS.1;
-
-/// Numbers by lane and id.
-type Counts = [[u32; MOST_IDS]; LANES];
-
-/// Where the keys of each of `n_ids` ids begin, and the end; and the same by lane.
-fn starts(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts) {
-    let mut counts = [[0u32; MOST_IDS]; LANES];
-    let (groups, rest) = ids.as_chunks::<LANES>();
-    let mut count = |lane: usize, id: u16| {
-        let count = &mut counts[lane][usize::from(id) & (MOST_IDS - 1)];
-        *count = count.wrapping_add(1);
-    };
-    groups.iter().for_each(|group| group.iter().enumerate().for_each(|(lane, &id)| count(lane, id)));
-    rest.iter().enumerate().for_each(|(lane, &id)| count(lane, id));
-    let (mut sum, mut starts) = (0, vec![0]);
-    for id in 0..n_ids {
-        for lane in counts.iter_mut() {
-            sum += std::mem::replace(&mut lane[id], sum);
-        }
-        starts.push(sum);
-    }
-    (starts, counts)
-}
-
-/// Writes every key to the next place of its lane and id, and where it is from.
-struct Scatter<'a, K> {
-    keys: &'a [K],
-    ids: &'a [u16],
-    next: Counts,
-    to: &'a mut [K],
-    index: &'a mut [u16],
-}
-
-impl<K: Copy> pulp::NullaryFnOnce for Scatter<'_, K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { keys, ids, mut next, to, index } = self;
-        let (to, index) = (&mut to[..keys.len()], &mut index[..keys.len()]);
-        let mut from = 0u16;
-        let mut put = |lane: usize, key: K, id: u16| {
-            let next = &mut next[lane][usize::from(id) & (MOST_IDS - 1)];
-            // Counted first: the next key of this id waits for that.
-            let at = *next as usize;
-            *next = next.wrapping_add(1);
-            to[at] = key;
-            index[at] = from;
-            from = from.wrapping_add(1);
-        };
-        let ((groups, rest), (ids, last_ids)) = (keys.as_chunks::<LANES>(), ids.as_chunks::<LANES>());
-        for (group, ids) in groups.iter().zip(ids) {
-            for lane in 0..LANES {
-                put(lane, group[lane], ids[lane]);
-            }
-        }
-        for (lane, (&key, &id)) in rest.iter().zip(last_ids).enumerate() {
-            put(lane, key, id);
-        }
+        far || scores.iter().fold(true, |finite, x| finite & x.finite())
     }
 }
 
@@ -342,14 +322,14 @@ mod tests {
         let classes = Labels::new(labels).unwrap();
         let buckets = Buckets::fit::<S, K>(scores, Buckets::number(scores.len()));
         let mut rooms = Rooms::<K>::default();
-        let chunks = buckets.scatter(&classes, scores, &mut rooms, &Ctx::serial()).unwrap().unwrap();
+        let chunks = buckets.scatter(&classes, scores, &mut rooms, true, &Ctx::serial()).unwrap().unwrap();
         for (class, positive) in [true, false].into_iter().enumerate() {
             let mut found = vec![];
             for bucket in 0..buckets.len {
                 let mut entries = vec![];
                 for (chunk, base) in chunks.iter().zip((0..).step_by(CHUNK)) {
                     let part = chunk.part(bucket, class);
-                    assert_eq!(part.keys.len(), chunk.size(bucket, class));
+                    assert_eq!(part.keys, chunk.keys(bucket, class));
                     let samples = part.index.iter().map(|&from| base + usize::from(from));
                     assert!(part.scores().zip(samples.clone()).all(|(score, sample)| score == scores[sample]));
                     entries.extend(part.keys.iter().copied().zip(samples));

@@ -19,6 +19,7 @@ mod placements;
 mod placer;
 mod ranks;
 mod replicate;
+mod scatter;
 mod scattered;
 mod score;
 mod scored;

@@ -48,7 +48,7 @@ impl<S: Score> Placer<S> {
         let Self { rooms, found, key_workers, workers } = self;
         let found = grown(found, scores.len());
         let buckets = Buckets::fit::<S, S::Key>(scores, Buckets::number(scores.len()));
-        let Some(chunks) = buckets.scatter(labels, scores, rooms, ctx)? else {
+        let Some(chunks) = buckets.scatter(labels, scores, rooms, true, ctx)? else {
             return Err(first_non_finite(scores));
         };
         let below = below(&chunks, buckets.len);

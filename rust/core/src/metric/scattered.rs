@@ -1,16 +1,17 @@
 //! All samples by bucket, and the counts of every bucket.
 
+use super::compare::Holds;
 use super::counts::{Counting, PairCounts, Wanted};
-use super::keyed::{Buckets, Chunk, Part, Rooms, SHARES, below};
+use super::keyed::{Buckets, Chunk, Rooms, SHARES, at_end, below};
 use super::labels::Labels;
 use super::score::{Key, KeyOf, Score};
 use super::split::Split;
-use super::table::MOST_OPEN;
-use super::worker::{Sums, Worker};
+use super::worker::{Worker, sizes};
+use crate::order::fast;
 use crate::{Ctx, Result};
 
-/// The classes of a bucket, in parts.
-type Classes<'a, S, K> = [Vec<Part<'a, S, K>>; 2];
+/// The members of either class in a bucket, in parts.
+type Classes<'a, K> = [Vec<&'a [K]>; 2];
 
 /// Memory for samples that are scattered as keys, and for the counts of buckets.
 #[derive(Debug, Default)]
@@ -28,9 +29,9 @@ impl<S, K: Key> Memory<S, K> {
 
 /// All samples by bucket and class.
 struct Scattered<'a, S, K> {
+    buckets: &'a Buckets,
+    labels: &'a Labels<'a>,
     chunks: Vec<Chunk<'a, S, K>>,
-    counters: &'a mut Vec<Counter<S, K>>,
-    n_buckets: usize,
 }
 
 /// The pairs of samples few enough for one table in the second-level cache, unless their keys crowd or tie often.
@@ -65,11 +66,22 @@ pub(super) fn count<S: Score>(
     let buckets = Buckets::fit::<S, S::Key>(scores, n_buckets);
     if buckets.dense && !S::Key::EXACT {
         let buckets = Buckets::fit::<S, S>(scores, n_buckets);
-        let scattered = Scattered::new(buckets, labels, scores, &mut buffers.by_score, ctx)?;
-        return scattered.map(|scattered| scattered.count(wanted, ctx)).transpose();
+        return count_in(&buckets, labels, scores, wanted, &mut buffers.by_score, ctx);
     }
-    let scattered = Scattered::new(buckets, labels, scores, &mut buffers.by_key, ctx)?;
-    scattered.map(|scattered| scattered.count(wanted, ctx)).transpose()
+    count_in(&buckets, labels, scores, wanted, &mut buffers.by_key, ctx)
+}
+
+fn count_in<S: Score, K: KeyOf<S>>(
+    buckets: &Buckets,
+    labels: &Labels<'_>,
+    scores: &[S],
+    wanted: Wanted,
+    memory: &mut Memory<S, K>,
+    ctx: &Ctx<'_>,
+) -> Result<Option<PairCounts>> {
+    let Memory { rooms, counters } = memory;
+    let Some(chunks) = buckets.scatter(labels, scores, rooms, false, ctx)? else { return Ok(None) };
+    Scattered { buckets, labels, chunks }.count(wanted, counters, ctx).map(Some)
 }
 
 /// For each positive, the lowest first, how many negatives are below it, and how many below it or tied; `None` if any score
@@ -79,68 +91,153 @@ pub(super) fn negatives_below<S: Score>(
     scores: &[S],
     ctx: &Ctx<'_>,
 ) -> Result<Option<Vec<[u32; 2]>>> {
-    let mut memory = Memory::<S, S>::default();
-    let buckets = Buckets::fit::<S, S>(scores, Buckets::number(scores.len()));
-    let scattered = Scattered::new(buckets, labels, scores, &mut memory, ctx)?;
-    scattered.map(|scattered| scattered.negatives_below(ctx)).transpose()
+    let Memory { mut rooms, mut counters } = Memory::<S, S>::default();
+    let buckets = &Buckets::fit::<S, S>(scores, Buckets::number(scores.len()));
+    let Some(chunks) = buckets.scatter(labels, scores, &mut rooms, false, ctx)? else { return Ok(None) };
+    Scattered { buckets, labels, chunks }.negatives_below(&mut counters, ctx).map(Some)
 }
 
 impl<'a, S: Score, K: KeyOf<S>> Scattered<'a, S, K> {
-    /// Scatters all scores; `None` if any is not finite.
-    fn new(
-        buckets: Buckets,
-        labels: &Labels<'_>,
-        scores: &'a [S],
-        memory: &'a mut Memory<S, K>,
-        ctx: &Ctx<'_>,
-    ) -> Result<Option<Self>> {
-        let Memory { rooms, counters } = memory;
-        let chunks = buckets.scatter(labels, scores, rooms, ctx)?;
-        Ok(chunks.map(|chunks| Self { chunks, counters, n_buckets: buckets.len }))
-    }
-
     /// Counts all pairs.
-    fn count(self, wanted: Wanted, ctx: &Ctx<'_>) -> Result<PairCounts> {
-        let counts = self
-            .each(|counter, classes, sizes, below| counter.count(&classes, sizes, wanted).above(sizes, below), ctx)?;
+    fn count(&self, wanted: Wanted, counters: &mut Vec<Counter<S, K>>, ctx: &Ctx<'_>) -> Result<PairCounts> {
+        let below = below(&self.chunks, self.buckets.len);
+        let all = (0..self.buckets.len).map(|bucket| (bucket, self.keys(bucket))).collect();
+        let counts = each(all, counters, ctx, |counter, (bucket, classes)| {
+            let counts = self.count_keys(bucket, &classes, wanted, counter);
+            (bucket, counts.map(|counts| counts.above(sizes(&classes), below[bucket])))
+        })?;
+        let left: Vec<usize> =
+            counts.iter().filter(|(_, counts)| counts.is_none()).map(|(bucket, _)| *bucket).collect();
         let mut total = PairCounts::default();
+        counts.into_iter().filter_map(|(_, counts)| counts).for_each(|counts| total.add(counts));
+        if left.is_empty() {
+            return Ok(total);
+        }
+        // The keys of many tie there: they are compared by their scores.
+        let scores = self.scores(&left, ctx)?;
+        let parts = |k: usize| [0, 1].map(|class| scores.iter().map(|of| &of[2 * k + class][..]).collect::<Vec<_>>());
+        let rest = left.iter().enumerate().map(|(k, &bucket)| (bucket, parts(k))).collect();
+        let counts = each(rest, counters, ctx, |counter, (bucket, classes)| {
+            counter.scores.count(&classes, wanted).above(sizes(&classes), below[bucket])
+        })?;
         counts.into_iter().for_each(|counts| total.add(counts));
         Ok(total)
     }
 
-    /// Calls `f` with the classes of every bucket in parts, their sizes, and those of the buckets below; what it returns.
-    fn each<T: Send>(
-        self,
-        f: impl Fn(&mut Counter<S, K>, Classes<'_, S, K>, [usize; 2], [u64; 2]) -> T + Sync + Send,
-        ctx: &Ctx<'_>,
-    ) -> Result<Vec<T>> {
-        let Self { chunks, counters, n_buckets } = self;
-        let below = below(&chunks, n_buckets);
-        let share = n_buckets.div_ceil(SHARES * ctx.n_threads());
-        counters.resize_with(usize::max(n_buckets.div_ceil(share), counters.len()), Counter::default);
-        let shares = (0..n_buckets).step_by(share).zip(counters.iter_mut());
-        let found = ctx.map(shares.collect(), |(first, counter)| {
-            counter.tie = false;
-            let one = |(bucket, &below): (usize, &[u64; 2])| {
-                ctx.check()?;
-                let classes = [0, 1].map(|class| chunks.iter().map(|chunk| chunk.part(bucket, class)).collect());
-                let sizes =
-                    classes.each_ref().map(|parts: &Vec<Part<'_, S, K>>| parts.iter().map(|p| p.keys.len()).sum());
-                Ok(f(counter, classes, sizes, below))
-            };
-            below.iter().enumerate().skip(first).take(share).map(one).collect::<Result<Vec<T>>>()
-        })?;
-        Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    /// The keys of a bucket.
+    fn keys(&self, bucket: usize) -> Classes<'a, K> {
+        [0, 1].map(|class| self.chunks.iter().map(|chunk| chunk.keys(bucket, class)).collect())
+    }
+
+    /// Counts the pairs of one bucket by their keys; `None` if those of many tie, but not their scores for certain.
+    fn count_keys(
+        &self,
+        bucket: usize,
+        classes: &Classes<'_, K>,
+        wanted: Wanted,
+        counter: &mut Counter<S, K>,
+    ) -> Option<PairCounts> {
+        let Counter { keys, looks, .. } = counter;
+        if K::EXACT {
+            return Some(keys.count(classes, wanted));
+        }
+        keys.count_keys(classes, wanted, |class, key| self.scores_of(bucket, class, key, looks))
+    }
+
+    /// The scores of a class in a bucket that have some key; `None` where no more chunks may be looked through.
+    fn scores_of(&self, bucket: usize, class: usize, key: K, looks: &mut usize) -> Option<Vec<S>> {
+        let own = self.buckets.id(bucket, class);
+        let mut found = self.chunks.iter().flat_map(|chunk| at_end(&chunk.ends, own, key)).collect::<Vec<S>>();
+        if !found.is_empty() {
+            return Some(found);
+        }
+        let cells = key.cells(bucket as u64);
+        let [from, to] = [cells.start, cells.end].map(|cell| self.buckets.spread.least(cell));
+        for chunk in self.chunks.iter().filter(|chunk| fast(Holds(chunk.keys(bucket, class), key))) {
+            *looks = looks.checked_sub(1)?;
+            for (block, first) in chunk.scores.chunks(BLOCK).zip((chunk.from..).step_by(BLOCK)) {
+                if fast(AnyBetween(block, [from, to])) {
+                    let own = |k: usize| self.labels.is_positive(first + k) == (class == 0);
+                    let between = |x: f64| from <= x && x < to;
+                    found.extend((0..block.len()).filter(|&k| between(block[k].into()) && own(k)).map(|k| block[k]));
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// By chunk the scores in these buckets, of the positives and of the negatives in the first, then in the second.
+    fn scores(&self, buckets: &[usize], ctx: &Ctx<'_>) -> Result<Vec<Vec<Vec<S>>>> {
+        let mut places = vec![None; 2 * self.buckets.len];
+        for (k, &bucket) in buckets.iter().enumerate() {
+            for class in 0..2 {
+                places[usize::from(self.buckets.id(bucket, class))] = Some(2 * k + class);
+            }
+        }
+        ctx.map(self.chunks.iter().collect(), |chunk| {
+            let mut found = vec![vec![]; 2 * buckets.len()];
+            self.buckets.look(self.labels, chunk.from, chunk.scores, |score, id, _: K| {
+                if let Some(place) = places[usize::from(id)] {
+                    found[place].push(score);
+                }
+            });
+            found
+        })
     }
 }
 
 impl<S: Score> Scattered<'_, S, S> {
     /// For each positive, the lowest first, how many negatives are below it, and how many below it or tied.
-    fn negatives_below(self, ctx: &Ctx<'_>) -> Result<Vec<[u32; 2]>> {
-        let of_bucket = |counter: &mut Counter<S, S>, classes: Classes<'_, S, S>, sizes, below: [u64; 2]| {
-            counter.negatives_below(&classes, sizes, below[1] as u32)
-        };
-        Ok(self.each(of_bucket, ctx)?.concat())
+    fn negatives_below(&self, counters: &mut Vec<Counter<S, S>>, ctx: &Ctx<'_>) -> Result<Vec<[u32; 2]>> {
+        let below = below(&self.chunks, self.buckets.len);
+        let all = (0..self.buckets.len).map(|bucket| (self.keys(bucket), below[bucket][1] as u32)).collect();
+        let found = each(all, counters, ctx, |counter, (classes, above)| {
+            let sizes = sizes(&classes);
+            if sizes[0] == 0 || sizes[1] == 0 {
+                return vec![[above; 2]; sizes[0]];
+            }
+            counter.keys.count(&classes, Wanted::Squares);
+            let ranks = &counter.keys.ranks;
+            let all = |below: [u32; 2]| below.map(|below| below.wrapping_add(above));
+            if sizes[0] < sizes[1] { ranks.of_table().map(all).collect() } else { ranks.of_asking().map(all).collect() }
+        })?;
+        Ok(found.concat())
+    }
+}
+
+/// What `f` makes of each of some buckets, on all threads.
+fn each<S: Key, K: Key, B: Send, T: Send>(
+    mut buckets: Vec<B>,
+    counters: &mut Vec<Counter<S, K>>,
+    ctx: &Ctx<'_>,
+    f: impl Fn(&mut Counter<S, K>, B) -> T + Sync + Send,
+) -> Result<Vec<T>> {
+    let share = buckets.len().div_ceil(SHARES * ctx.n_threads()).max(1);
+    let n_shares = buckets.len().div_ceil(share);
+    counters.resize_with(usize::max(n_shares, counters.len()), Counter::default);
+    let shares: Vec<Vec<B>> = (0..n_shares).rev().map(|k| buckets.split_off(k * share)).collect();
+    let shares = shares.into_iter().rev().zip(counters).collect();
+    let found = ctx.map(shares, |(buckets, counter)| {
+        counter.looks = buckets.len();
+        let one = |bucket| ctx.check().map(|()| f(counter, bucket));
+        buckets.into_iter().map(one).collect::<Result<Vec<T>>>()
+    })?;
+    Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// Scores that are looked at together.
+const BLOCK: usize = 1 << 8;
+
+/// Whether any score is at least the first of two numbers and below the second.
+struct AnyBetween<'a, S>(&'a [S], [f64; 2]);
+
+impl<S: Score> pulp::NullaryFnOnce for AnyBetween<'_, S> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        let [from, to] = self.1;
+        self.0.iter().fold(false, |found, &x| found | ((from <= x.into()) & (x.into() < to)))
     }
 }
 
@@ -149,69 +246,12 @@ impl<S: Score> Scattered<'_, S, S> {
 struct Counter<S, K> {
     keys: Worker<K>,
     scores: Worker<S>,
-    gathered: [Vec<S>; 2],
-    /// Whether the keys of many are expected to tie in the next bucket.
-    tie: bool,
+    /// How many chunks may still be looked through for scores whose keys tie: about one a bucket.
+    looks: usize,
 }
 
 impl<S, K: Key> Counter<S, K> {
     fn bytes(&self) -> usize {
-        let gathered = self.gathered.iter().map(Vec::capacity).sum::<usize>();
-        self.keys.bytes() + self.scores.bytes() + size_of::<S>() * gathered
-    }
-}
-
-impl<S: Score, K: KeyOf<S>> Counter<S, K> {
-    /// Counts the pairs of one bucket.
-    fn count(&mut self, classes: &Classes<'_, S, K>, sizes: [usize; 2], wanted: Wanted) -> PairCounts {
-        let asking = usize::from(sizes[0] < sizes[1]);
-        if sizes[1 - asking] == 0 {
-            return PairCounts::default();
-        }
-        let (found, squares) = self.ask(classes, asking, wanted);
-        PairCounts::of_found(asking, sizes, found, squares)
-    }
-
-    /// What class `asking` finds in the other, and the squares if they are wanted.
-    fn ask(&mut self, classes: &Classes<'_, S, K>, asking: usize, wanted: Wanted) -> Sums {
-        let (own, others) = (&classes[1 - asking], &classes[asking]);
-        if K::EXACT || !self.tie {
-            let crowded = self.keys.fill(own.iter().map(|part| part.keys));
-            let keys = others.iter().map(|part| part.keys);
-            if K::EXACT {
-                return self.keys.ask(crowded, keys, wanted);
-            }
-            let by_keys = self.keys.ask_keys(crowded, keys, wanted, |of_table, key| {
-                let parts = if of_table { own } else { others };
-                parts.iter().flat_map(|part| part.scores_of(key)).collect::<Vec<S>>()
-            });
-            if let Some(sums) = by_keys {
-                return sums;
-            }
-        }
-        // The keys of many tie: they are compared by their scores.
-        for (gathered, parts) in self.gathered.iter_mut().zip([own, others]) {
-            gathered.clear();
-            parts.iter().for_each(|part| gathered.extend(part.scores()));
-        }
-        let [own, others] = &self.gathered;
-        let crowded = self.scores.fill(std::iter::once(&own[..]));
-        let sums = self.scores.ask(crowded, std::iter::once(&others[..]), wanted);
-        self.tie = sums.0.up_to - sums.0.below > MOST_OPEN as u128;
-        sums
-    }
-}
-
-impl<S: Score> Counter<S, S> {
-    /// For each positive of a bucket, the lowest first, how many negatives are below it, and below it or tied; `above` of
-    /// them are in the buckets below.
-    fn negatives_below(&mut self, classes: &Classes<'_, S, S>, sizes: [usize; 2], above: u32) -> Vec<[u32; 2]> {
-        if sizes[0] == 0 || sizes[1] == 0 {
-            return vec![[above; 2]; sizes[0]];
-        }
-        self.count(classes, sizes, Wanted::Squares);
-        let ranks = &self.keys.ranks;
-        let all = |below: [u32; 2]| below.map(|below| below.wrapping_add(above));
-        if sizes[0] < sizes[1] { ranks.of_table().map(all).collect() } else { ranks.of_asking().map(all).collect() }
+        self.keys.bytes() + self.scores.bytes()
     }
 }

@@ -7,6 +7,7 @@ use {
 };
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 use crate::order::Map;
 
@@ -21,6 +22,9 @@ pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + '
     fn line(low: Self, high: Self, cells: u32) -> Line<Self>;
     #[doc(hidden)]
     fn cell(self, line: Line<Self>) -> u32;
+    /// Whether this may stand for all scores that lie further out than a map goes.
+    #[doc(hidden)]
+    fn outermost(self) -> bool;
     /// Keys that are compared at once.
     #[doc(hidden)]
     const LANES: usize;
@@ -36,6 +40,9 @@ pub trait Score: KeyOf<Self> {
     fn finite(self) -> bool;
     #[doc(hidden)]
     fn negated(self) -> Self;
+    /// The line from `low` on with so many cells a unit, up to the `last`.
+    #[doc(hidden)]
+    fn line_from(low: f64, scale: f64, last: f64) -> Line<Self>;
     /// What stands for a score in its bucket; a score may stand for itself, too.
     #[doc(hidden)]
     type Key: KeyOf<Self> + Narrow;
@@ -52,6 +59,9 @@ pub trait KeyOf<S>: Key {
     /// The key of a score in such a cell. It never descends in a bucket.
     #[doc(hidden)]
     fn of(score: S, cell: u64) -> Self;
+    /// The cells in a bucket whose scores may have this key.
+    #[doc(hidden)]
+    fn cells(self, bucket: u64) -> Range<u64>;
 }
 
 /// Keys of 32 bits.
@@ -113,6 +123,11 @@ macro_rules! score {
                 self.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal)
             }
 
+            #[inline(always)]
+            fn outermost(self) -> bool {
+                false
+            }
+
             fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
                 let scale = cells as $type / (high - low);
                 // A range too wide or too narrow for the arithmetic becomes one cell.
@@ -150,6 +165,11 @@ macro_rules! score {
             fn negated(self) -> Self {
                 -self
             }
+
+            #[inline(always)]
+            fn line_from(low: f64, scale: f64, last: f64) -> Line<Self> {
+                Line { low: low as Self, scale: scale as Self, last: last as Self }
+            }
         }
 
         impl KeyOf<Self> for $type {
@@ -159,6 +179,10 @@ macro_rules! score {
             #[inline(always)]
             fn of(score: Self, _: u64) -> Self {
                 score
+            }
+
+            fn cells(self, bucket: u64) -> Range<u64> {
+                bucket..bucket + 1
             }
         }
     };
@@ -183,6 +207,11 @@ impl KeyOf<f64> for i32 {
     fn of(_: f64, cell: u64) -> Self {
         Self::min((cell as u32 ^ 1 << 31) as Self, Self::MAX - 1)
     }
+
+    fn cells(self, bucket: u64) -> Range<u64> {
+        let cell = bucket << 32 | u64::from(self as u32 ^ 1 << 31);
+        cell..cell + if self == Self::MAX - 1 { 2 } else { 1 }
+    }
 }
 
 impl Key for i32 {
@@ -192,6 +221,11 @@ impl Key for i32 {
     #[inline(always)]
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         self.cmp(other)
+    }
+
+    #[inline(always)]
+    fn outermost(self) -> bool {
+        (self == Self::MIN) | (self == Self::MAX - 1)
     }
 
     /// At least half as many cells; the scale is a shift.

@@ -2,8 +2,9 @@
 
 use super::compare::Holds;
 use super::counts::{PairCounts, Wanted};
-use super::keyed::{Buckets, CHUNK, Stage};
+use super::keyed::{Buckets, CHUNK, Ends, at_end};
 use super::labels::{Labels, TILE};
+use super::scatter::Stage;
 use super::score::{KeyOf, Narrow, Score};
 use super::worker::Worker;
 use crate::order::fast;
@@ -16,6 +17,7 @@ pub(super) struct Split<'a, S: Score> {
     buckets: Buckets,
     /// The positives, then the negatives.
     keys: &'a [S::Key],
+    ends: Ends<S, S::Key>,
     /// What of the keys was free, from where to where, before each tile of samples, and at the end.
     free: Vec<(usize, usize)>,
 }
@@ -31,11 +33,11 @@ impl<'a, S: Score> Split<'a, S> {
         ctx: &Ctx<'_>,
     ) -> Result<Option<Self>> {
         let mut free = vec![(0, scores.len())];
-        let mut positive = [false; TILE];
+        let (mut positive, mut ends) = ([false; TILE], vec![]);
         for (chunk, from) in scores.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
             ctx.check()?;
             let (ids, own) = (&mut stage.ids[..chunk.len()], &mut stage.keys[..chunk.len()]);
-            if !buckets.classify(labels, from, chunk, ids, own) {
+            if !buckets.classify(labels, from, chunk, (&mut *ids, &mut *own), &mut ends) {
                 return Ok(None);
             }
             for (tile, from) in own.chunks(TILE).zip((from..).step_by(TILE)) {
@@ -46,7 +48,7 @@ impl<'a, S: Score> Split<'a, S> {
                 free.push((start + parted, end - (tile.len() - parted)));
             }
         }
-        Ok(Some(Self { labels, scores, buckets, keys, free }))
+        Ok(Some(Self { labels, scores, buckets, keys, ends, free }))
     }
 
     /// The keys of the positives, or of the negatives.
@@ -57,23 +59,20 @@ impl<'a, S: Score> Split<'a, S> {
 
     /// Counts all pairs; `None` if the keys of many tie, but not their scores for certain.
     pub(super) fn count(&self, worker: &mut Worker<S::Key>, wanted: Wanted) -> Option<PairCounts> {
-        let sizes = [self.labels.n_pos(), self.labels.n_neg()];
-        let asking = usize::from(sizes[0] < sizes[1]);
-        let crowded = worker.fill(std::iter::once(self.class(1 - asking)));
-        let others = std::iter::once(self.class(asking));
-        let (found, squares) = if S::Key::EXACT {
-            worker.ask(crowded, others, wanted)
-        } else {
-            let scores = |of_table: bool, key| self.scores(if of_table { 1 - asking } else { asking }, key);
-            worker.ask_keys(crowded, others, wanted, scores)?
-        };
-        Some(PairCounts::of_found(asking, sizes, found, squares))
+        let classes = [0, 1].map(|class| vec![self.class(class)]);
+        if S::Key::EXACT {
+            return Some(worker.count(&classes, wanted));
+        }
+        worker.count_keys(&classes, wanted, |class, key| Some(self.scores(class, key)))
     }
 
     /// The scores of a class that have some key.
     fn scores(&self, class: usize, key: S::Key) -> Vec<S> {
-        let (mut ids, mut keys) = ([0; TILE], [S::Key::default(); TILE]);
-        let mut found = vec![];
+        // With one bucket the id is the class.
+        let mut found = at_end(&self.ends, class as u16, key);
+        if !found.is_empty() {
+            return found;
+        }
         for (tile, ends) in self.free.windows(2).enumerate() {
             let of_tile = if class == 0 { ends[0].0..ends[1].0 } else { ends[1].1..ends[0].1 };
             if !fast(Holds(&self.keys[of_tile], key)) {
@@ -81,11 +80,11 @@ impl<'a, S: Score> Split<'a, S> {
             }
             let from = tile * TILE;
             let scores = &self.scores[from..usize::min(from + TILE, self.scores.len())];
-            let (ids, keys) = (&mut ids[..scores.len()], &mut keys[..scores.len()]);
-            self.buckets.classify(self.labels, from, scores, ids, keys);
-            // With one bucket the id is the class.
-            let own = (0..scores.len()).filter(|&k| keys[k] == key && usize::from(ids[k]) == class);
-            found.extend(own.map(|k| scores[k]));
+            self.buckets.look(self.labels, from, scores, |score, id, its: S::Key| {
+                if its == key && usize::from(id) == class {
+                    found.push(score);
+                }
+            });
         }
         found
     }
@@ -176,7 +175,7 @@ mod tests {
                 let own = || (0..n).filter(|&i| labels[i] == positive).map(|i| scores[i]);
                 let key_of = |x: f64| {
                     let mut key = [0i32];
-                    split.buckets.classify(&labels_of, 0, &[x], &mut [0], &mut key);
+                    split.buckets.classify(&labels_of, 0, &[x], (&mut [0], &mut key), &mut vec![]);
                     key[0]
                 };
                 let mut expected: Vec<i32> = own().map(key_of).collect();

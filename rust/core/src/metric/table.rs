@@ -15,7 +15,9 @@ use super::score::{Key, Monotone};
 use crate::order::fast;
 
 /// Scores that tie, after which no more of those that do are looked for.
-pub(super) const MOST_OPEN: usize = 64;
+const MOST_OPEN: usize = 64;
+/// So many of them are let grow before they are counted.
+const ROOM: usize = 4 * MOST_OPEN;
 
 /// The scores of a class by ascending cell.
 #[derive(Debug, Default)]
@@ -30,6 +32,13 @@ pub(crate) struct Table<S, M> {
     /// The cells that hold more than `LANES`.
     crowded: Vec<usize>,
     len: usize,
+}
+
+/// Whether the keys that tie are few; each is kept once.
+pub(super) fn few<S: Key>(open: &mut Vec<S>) -> bool {
+    open.sort_unstable_by(S::order);
+    open.dedup();
+    open.len() <= MOST_OPEN
 }
 
 impl<S: Key, M: Monotone<S>> Table<S, M> {
@@ -148,7 +157,7 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
                     sum.into()
                 }
             };
-            open.len() <= MOST_OPEN
+            open.len() <= ROOM || few(open)
         });
         total
     }
@@ -166,7 +175,7 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
                 let count = &mut counts[rank as usize];
                 *count = count.wrapping_add(Ranks::UNTIED);
             });
-            open.len() <= MOST_OPEN
+            open.len() <= ROOM || few(open)
         });
     }
 

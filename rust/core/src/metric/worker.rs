@@ -1,9 +1,9 @@
 //! Counting the pairs of one bucket by what is compared: keys, or the scores themselves.
 
-use super::counts::{Wanted, fit};
+use super::counts::{PairCounts, Wanted, fit};
 use super::ranks::{Found, Ranks};
 use super::score::{Key, Line, Monotone, Score};
-use super::table::{MOST_OPEN, Table};
+use super::table::{Table, few};
 use crate::order::{Map, fast};
 
 /// Memory for the counts of a bucket.
@@ -18,7 +18,7 @@ pub(super) struct Worker<S> {
 }
 
 /// What scores find in a table, and the sums of squares of either side.
-pub(super) type Sums = (Found, [u128; 2]);
+type Sums = (Found, [u128; 2]);
 
 impl<S> Worker<S> {
     pub(super) fn bytes(&self) -> usize {
@@ -28,28 +28,44 @@ impl<S> Worker<S> {
 }
 
 impl<S: Key> Worker<S> {
-    /// What all `others` find in the table, and if they are wanted the squares by side; `crowded` tells which table, as
-    /// [`Worker::fill`] does.
-    pub(super) fn ask<'a>(&mut self, crowded: bool, others: impl Iterator<Item = &'a [S]>, wanted: Wanted) -> Sums {
+    /// Counts the pairs of two classes, the positives first, each in parts.
+    pub(super) fn count(&mut self, classes: &[Vec<&[S]>; 2], wanted: Wanted) -> PairCounts {
+        let sizes = sizes(classes);
+        let asking = usize::from(sizes[0] < sizes[1]);
+        if sizes[1 - asking] == 0 {
+            return PairCounts::default();
+        }
+        let crowded = self.fill(classes[1 - asking].iter().copied());
+        let others = classes[asking].iter().copied();
         let Self { table, spread, ranks, .. } = self;
-        if crowded { ask(spread, others, wanted, ranks) } else { ask(table, others, wanted, ranks) }
+        let (found, squares) =
+            if crowded { ask(spread, others, wanted, ranks) } else { ask(table, others, wanted, ranks) };
+        PairCounts::of_found(asking, sizes, found, squares)
     }
 
     /// The same by keys that tie more often than scores do; `None` if those of many tie. Those of few are compared by the
-    /// scores that have a key, of the class that asks and, for true, of the table.
-    pub(super) fn ask_keys<'a, T: Score>(
+    /// scores of a class that have a key, unless these are not told.
+    pub(super) fn count_keys<T: Score>(
         &mut self,
-        crowded: bool,
-        others: impl Iterator<Item = &'a [S]>,
+        classes: &[Vec<&[S]>; 2],
         wanted: Wanted,
-        scores: impl Fn(bool, S) -> Vec<T>,
-    ) -> Option<Sums> {
+        mut scores: impl FnMut(usize, S) -> Option<Vec<T>>,
+    ) -> Option<PairCounts> {
+        let sizes = sizes(classes);
+        let asking = usize::from(sizes[0] < sizes[1]);
+        if sizes[1 - asking] == 0 {
+            return Some(PairCounts::default());
+        }
+        let crowded = self.fill(classes[1 - asking].iter().copied());
+        let others = classes[asking].iter().copied();
+        let scores = |of_table, key| scores(if of_table { 1 - asking } else { asking }, key);
         let Self { table, spread, ranks, .. } = self;
-        if crowded {
+        let (found, squares) = if crowded {
             ask_keys(spread, others, wanted, scores, ranks)
         } else {
             ask_keys(table, others, wanted, scores, ranks)
-        }
+        }?;
+        Some(PairCounts::of_found(asking, sizes, found, squares))
     }
 
     /// Makes all `parts` a table; whether it is the one for scores that crowd.
@@ -69,6 +85,11 @@ impl<S: Key> Worker<S> {
     }
 }
 
+/// How many there are of either class.
+pub(super) fn sizes<K>(classes: &[Vec<&[K]>; 2]) -> [usize; 2] {
+    classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum())
+}
+
 fn ask<'a, S: Key, M: Monotone<S>>(
     table: &Table<S, M>,
     parts: impl Iterator<Item = &'a [S]>,
@@ -85,12 +106,13 @@ fn ask<'a, S: Key, M: Monotone<S>>(
     }
 }
 
-/// What all `parts` find in a table of keys, as [`Worker::ask_keys`] does.
+/// What all `parts` find in a table of keys, as [`Worker::count_keys`] does; `scores` are those of the class that asks and,
+/// for true, of the table.
 fn ask_keys<'a, S: Key, M: Monotone<S>, T: Score>(
     table: &Table<S, M>,
     parts: impl Iterator<Item = &'a [S]>,
     wanted: Wanted,
-    scores: impl Fn(bool, S) -> Vec<T>,
+    mut scores: impl FnMut(bool, S) -> Option<Vec<T>>,
     ranks: &mut Ranks,
 ) -> Option<Sums> {
     let (mut open, mut sum) = (vec![], 0);
@@ -101,17 +123,15 @@ fn ask_keys<'a, S: Key, M: Monotone<S>, T: Score>(
             table.ask_untied_ranks(parts, &mut open, ranks);
         }
     }
-    if open.len() > MOST_OPEN {
+    if !few(&mut open) {
         return None;
     }
     let mut found = Found { below: sum, up_to: sum };
-    open.sort_unstable_by(S::order);
-    open.dedup();
     for key in open {
-        let ([start, _], own) = (table.rank_of(key), scores(true, key));
-        for x in scores(false, key) {
-            let count = |of: &dyn Fn(&T) -> bool| start + own.iter().filter(|y| of(y)).count() as u32;
-            let rank = [count(&|y| *y < x), count(&|y| *y <= x)];
+        let ([start, _], mut own) = (table.rank_of(key), scores(true, key)?);
+        own.sort_unstable_by(T::order);
+        for x in scores(false, key)? {
+            let rank = [own.partition_point(|&y| y < x), own.partition_point(|&y| y <= x)].map(|at| start + at as u32);
             match wanted {
                 Wanted::Pairs => found.add(Found { below: rank[0].into(), up_to: rank[1].into() }),
                 Wanted::Squares => ranks.count(rank),

@@ -1,0 +1,121 @@
+//! The keys of a chunk written by id: a counting sort that stays in the caches.
+
+use super::keyed::{CHUNK, N_BUCKETS};
+use super::score::Key;
+use crate::order::fast;
+
+/// Ids, at most.
+const MOST_IDS: usize = 2 * N_BUCKETS.1;
+/// So many ids have each a line of the first-level cache to itself for every one of [`MANY`] lanes.
+const FEW_IDS: usize = 1 << 7;
+/// Scores that follow each other are counted in several places, so that equal ones do not wait for each other: lanes,
+/// of few ids and of more.
+const MANY: usize = 4;
+const FEW: usize = 2;
+
+/// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
+#[derive(Debug)]
+pub(super) struct Stage<K> {
+    pub(super) keys: Vec<K>,
+    pub(super) ids: Vec<u16>,
+    sorted: Vec<K>,
+    index: Vec<u16>,
+}
+
+impl<K: Key> Default for Stage<K> {
+    fn default() -> Self {
+        let keys = || vec![K::default(); CHUNK];
+        Self { keys: keys(), ids: vec![0; CHUNK], sorted: keys(), index: vec![0; CHUNK] }
+    }
+}
+
+impl<K: Key> Stage<K> {
+    /// Bytes that each takes.
+    pub(super) const BYTES: usize = CHUNK * (2 * size_of::<K>() + 4);
+
+    /// Writes the first keys, as many as `keys` holds, to it by their `n_ids` ids, and to `index` where each is from unless
+    /// that is empty; where the keys of each id begin, and the end.
+    pub(super) fn scatter(&mut self, n_ids: usize, keys: &mut [K], index: &mut [u16]) -> Vec<u32> {
+        let len = keys.len();
+        let starts = match (n_ids <= FEW_IDS, index.is_empty()) {
+            (true, true) => self.sort::<MANY, false>(n_ids, len),
+            (true, false) => self.sort::<MANY, true>(n_ids, len),
+            (false, true) => self.sort::<FEW, false>(n_ids, len),
+            (false, false) => self.sort::<FEW, true>(n_ids, len),
+        };
+        keys.copy_from_slice(&self.sorted[..len]);
+        index.copy_from_slice(&self.index[..index.len()]);
+        starts
+    }
+
+    fn sort<const LANES: usize, const INDEX: bool>(&mut self, n_ids: usize, len: usize) -> Vec<u32> {
+        let Self { keys, ids, sorted, index } = self;
+        let (keys, ids) = (&keys[..len], &ids[..len]);
+        let (starts, next) = starts::<LANES>(ids, n_ids);
+        fast(Scatter::<_, LANES, INDEX> { keys, ids, next, to: sorted, index });
+        starts
+    }
+}
+
+/// Numbers by lane and id.
+type Counts<const LANES: usize> = [[u32; MOST_IDS]; LANES];
+
+/// Where the keys of each of `n_ids` ids begin, and the end; and the same by lane.
+fn starts<const LANES: usize>(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts<LANES>) {
+    let mut counts = [[0u32; MOST_IDS]; LANES];
+    let (groups, rest) = ids.as_chunks::<LANES>();
+    let mut count = |lane: usize, id: u16| {
+        let count = &mut counts[lane][usize::from(id) & (MOST_IDS - 1)];
+        *count = count.wrapping_add(1);
+    };
+    groups.iter().for_each(|group| group.iter().enumerate().for_each(|(lane, &id)| count(lane, id)));
+    rest.iter().enumerate().for_each(|(lane, &id)| count(lane, id));
+    let (mut sum, mut starts) = (0, vec![0]);
+    for id in 0..n_ids {
+        for lane in counts.iter_mut() {
+            sum += std::mem::replace(&mut lane[id], sum);
+        }
+        starts.push(sum);
+    }
+    (starts, counts)
+}
+
+/// Writes every key to the next place of its lane and id, and where it is from if an `INDEX` is wanted.
+struct Scatter<'a, K, const LANES: usize, const INDEX: bool> {
+    keys: &'a [K],
+    ids: &'a [u16],
+    next: Counts<LANES>,
+    to: &'a mut [K],
+    index: &'a mut [u16],
+}
+
+impl<K: Copy, const LANES: usize, const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, K, LANES, INDEX> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { keys, ids, mut next, to, index } = self;
+        let (to, index) = (&mut to[..keys.len()], &mut index[..keys.len()]);
+        let mut from = 0u16;
+        let mut put = |lane: usize, key: K, id: u16| {
+            let next = &mut next[lane][usize::from(id) & (MOST_IDS - 1)];
+            // Counted first: the next key of this id waits for that.
+            let at = *next as usize;
+            *next = next.wrapping_add(1);
+            to[at] = key;
+            if INDEX {
+                index[at] = from;
+                from = from.wrapping_add(1);
+            }
+        };
+        let ((groups, rest), (ids, last_ids)) = (keys.as_chunks::<LANES>(), ids.as_chunks::<LANES>());
+        for (group, ids) in groups.iter().zip(ids) {
+            for lane in 0..LANES {
+                put(lane, group[lane], ids[lane]);
+            }
+        }
+        for (lane, (&key, &id)) in rest.iter().zip(last_ids).enumerate() {
+            put(lane, key, id);
+        }
+    }
+}
