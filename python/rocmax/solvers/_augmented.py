@@ -16,13 +16,13 @@ from rocmax.solvers._objective import Objective, Ray
 # The first penalty: so many times the positives' multipliers, relative to the most that they can sum to; at most 1.
 _FIRST = 5.0
 # It grows where the inner problem took few steps, and falls where it took many.
-_FEW, _GROWTH, _MANY, _RELIEF = 5, 1.5, 12, 0.3
+_FEW, _GROWTH, _MANY, _RELIEF = 5, 1.5, 10, 0.3
 _LEAST, _MOST = 1e-30, 1e30
 # The inner problem is solved once its gradient is this small beside the move of the multipliers; at most so many steps.
-_INNER, _INNER_STEPS = 0.5, 20
+_INNER, _INNER_STEPS = 2.0, 12
 # The residual of a Newton step: the first, how it falls after a step that left more than _LITTLE of the gradient's
 # square, and the last. At most so many products a step.
-_RESIDUAL, _SHARPER, _LITTLE, _SHARPEST, _CG_STEPS = 0.3, 0.3, 0.5, 1e-3, 100
+_RESIDUAL, _SHARPER, _LITTLE, _SHARPEST, _CG_STEPS = 0.3, 0.3, 0.5, 1e-3, 50
 # Tied samples whose features are copied: so many, or one of so many.
 _COPIED, _SHARE = 4000, 5
 # The accuracy of the best length of a model, relative to what is left to gain.
