@@ -14,6 +14,8 @@ from rocmax.designs import as_design
 from rocmax.risks import Naive, Ramp, Tight
 from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_difference
 from rocmax.solvers._descent import descend
+from rocmax.solvers._envelope import Envelope
+from rocmax.solvers._objective import Objective
 from rocmax.solvers._simplex_qp import minimise_on_simplex
 
 CASES = Path(__file__).parent / "cases"
@@ -169,15 +171,43 @@ def test_multipliers_serve_the_next_fit():
     assert first.gap <= 1e-4 and second.gap <= 1e-4 and 3 * second.n_iter < first.n_iter
 
 
-def test_the_ramp_of_wide_data_is_certified():
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.02, 0.1)])
+def test_the_ramp_of_wide_data_is_certified(fpr_range):
     X, y = wide(np.random.default_rng(2))
-    ramp, design, C, fpr_range = Ramp((0.0, 0.1)).bind(_core.Problem(y), 1), as_design(X), 1e3, (0.0, 0.1)
+    ramp, design, C = Ramp(fpr_range).bind(_core.Problem(y), 1), as_design(X), 1e3
     bundle = Bundle(design)
     start = minimise_convex(ramp.convex, design, 1.0, tol=1e-2, max_iter=2000).lowest
-    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=2000, start=start, left=3.0, bundle=bundle)
+    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=500, start=start, left=3.0, bundle=bundle)
     w = found.lowest.vector
     assert found.gap <= 1e-4 and bundle.multipliers is not None
     assert found.lowest_objective == pytest.approx(0.5 * w @ w + C * reference.ramp(y, X @ w, fpr_range), rel=1e-9)
+
+
+def test_two_hinges_have_multipliers_each_and_a_certified_sum(monkeypatch):
+    rng = np.random.default_rng(3)
+    X, y = overlapping(rng, n=400, d=40)
+    convex, design = Ramp((0.05, 0.3)).bind(_core.Problem(y == 1), 1).convex, as_design(X)
+    planes = minimise_convex(convex, design, 1e2, tol=1e-6, max_iter=5000)
+    monkeypatch.setattr("rocmax.solvers._cutting_plane._slow", lambda history, tol: len(history) > 2)
+    bundle = Bundle(design)
+    found = minimise_convex(convex, design, 1e2, tol=1e-6, max_iter=500, bundle=bundle)
+    assert found.gap <= 1e-6 and bundle.multipliers[0].shape == (2, 400)
+    assert found.bound <= planes.lowest_objective and planes.bound <= found.lowest_objective
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+def test_newton_steps_with_few_features_are_exact(store, monkeypatch):
+    rng = np.random.default_rng(4)
+    X, y = overlapping(rng, n=400, d=12)
+    design, convex = as_design(store(X)), Ramp((0.05, 0.3)).bind(_core.Problem(y == 1), 1).convex
+    envelope = Envelope(Objective(convex, design, 100.0), Bundle(design))
+    envelope.penalty = 0.1
+    found, gradient = envelope(0.3 * X @ rng.standard_normal(12)), rng.standard_normal(12)
+    assert all(len(part.rows) > 20 for part in found.parts)
+    exact = envelope.newton_step(found, gradient, 0.5)
+    monkeypatch.setattr("rocmax.solvers._envelope._DIRECT", 11)
+    assert np.abs(envelope.newton_step(found, gradient, 0.5) - exact).max() > 1e-3 * np.abs(exact).max()
+    np.testing.assert_allclose(envelope.newton_step(found, gradient, 1e-12), exact, rtol=1e-9, atol=1e-12)
 
 
 def test_scores_and_norms_of_a_model_stay_exact():

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from rocmax._typing import F64, Coefs, Rows
+from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._dask import DaskDesign
 from rocmax.designs._linear import DenseDesign, SparseDesign
 from rocmax.designs._memmap import MemmapDesign
@@ -15,7 +15,8 @@ class Design(Protocol):
     """The features behind a ranking problem, seen as a linear map.
 
     A *vector* is a model: the weights of the features in a linear design. Solvers add and scale vectors as they are,
-    and use nothing of the features but the three products below, so a new storage is one new class.
+    and use nothing of the features but the products below, and the features themselves where they are few, so a new
+    storage is one new class.
     """
 
     n_samples: int
@@ -37,6 +38,10 @@ class Design(Protocol):
 
     def rows(self, index: Rows, /) -> "Design | None":
         """Return the design of some samples, in memory, or None if it is no cheaper than the whole."""
+        ...
+
+    def features(self) -> AnyArray | None:
+        """Return the features, dense, or None if they are not in memory or inner products not the ordinary ones."""
         ...
 
 

@@ -36,3 +36,6 @@ class DaskDesign:
 
     def rows(self, index: Rows, /) -> DenseDesign:
         return DenseDesign(self._X[index].compute())
+
+    def features(self) -> None:
+        return None

@@ -172,6 +172,9 @@ class KernelDesign:
     def rows(self, index: Rows, /) -> None:
         """None: models carry their scores, so products with a sample save nothing."""
 
+    def features(self) -> None:
+        return None
+
     def _product(self, coefs: F64) -> F64:
         used = np.flatnonzero(coefs.any(axis=0))
         sparse = len(used) < _SPARSE * self.n_samples
@@ -206,3 +209,6 @@ class DualDesign:
 
     def rows(self, index: Rows, /) -> None:
         """None: coefficients are over all samples."""
+
+    def features(self) -> None:
+        return None

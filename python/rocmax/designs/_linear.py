@@ -56,6 +56,9 @@ class DenseDesign(_LinearDesign):
     def rows(self, index: Rows, /) -> "DenseDesign":
         return DenseDesign(self._X[index])
 
+    def features(self) -> AnyArray:
+        return self._X
+
 
 class SparseDesign(_LinearDesign):
     """A scipy sparse matrix, kept by rows; an adjoint of few samples reads theirs alone."""
@@ -82,6 +85,9 @@ class SparseDesign(_LinearDesign):
 
     def rows(self, index: Rows, /) -> "SparseDesign":
         return SparseDesign(self._X[index])
+
+    def features(self) -> AnyArray:
+        return np.asarray(self._X.toarray())
 
 
 def coefs_of(coefs: Coefs, rows: slice, dtype: Any) -> AnyArray:

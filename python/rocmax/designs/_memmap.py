@@ -51,6 +51,9 @@ class MemmapDesign:
             found[order[first:last], columns] = block[ascending[first:last] - (rows.start or 0)]
         return DenseDesign(found)
 
+    def features(self) -> None:
+        return None
+
 
 def blocks(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
     """Yield (rows, columns, X[rows, columns]) over blocks of a memmap; their pages leave memory afterwards."""

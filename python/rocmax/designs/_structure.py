@@ -83,6 +83,9 @@ class StructuredDesign:
         found._design, found.n_samples = rows, len(index)
         return found
 
+    def features(self) -> None:
+        return None
+
 
 def structured_gram(matrix: AnyArray, positive: Bool, structure: float, weight: F64 | None = None) -> AnyArray:
     """Return the kernel matrix K' of k'(x, z) = phi(x)'(I + lambda Sigma)^-1 phi(z), given K.

@@ -39,3 +39,6 @@ class SubsetDesign:
 
     def rows(self, index: Rows, /) -> "Design | None":
         return self._design.rows(self._index[index])
+
+    def features(self) -> None:
+        return None

@@ -38,8 +38,8 @@ _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
     "auc": lambda _: Tight(FULL),  # full-range training
     "logistic": Logistic,  # logistic regression
 }
-# The full-range model only starts the descent on a risk that is not convex: a rough one does.
-_START_TOL = 1e-2
+# The full-range model and logistic regression only start the descent on a risk that is not convex: rough ones do.
+_START_TOL, _START_SLOPE = 1e-2, 1e-3
 # On many rows a descent begins at what it finds on one of _SHARE of them, _ROWS or so many a feature. Measured on
 # covtype (387,000 x 54) and on 100,000 x 50, [0, 0.05]: half the time.
 _SHARE, _ROWS, _ROWS_A_FEATURE = 8, (10_000, 20_000), 100
@@ -182,7 +182,7 @@ class Training:
         self._full = self._fit_convex("auc", C, max(tol, _START_TOL), max_iter, before, None).lowest.vector
         vectors = [self._full]
         if self._logistic is None:
-            self._logistic = self._regression(1.0)
+            self._logistic = self._regression(1.0, _START_SLOPE)
         return vectors + ([] if self._logistic is None else [self._logistic]), _FAR
 
     def _sample(self) -> "Training | None":
@@ -201,13 +201,13 @@ class Training:
         weight = None if self._weight is None else self._weight[rows]
         return Training(None, self._labels[rows], self._fpr_range, self._n_threads, weight=weight, design=design)
 
-    def _regression(self, C: float) -> F64 | None:
+    def _regression(self, C: float, tol: float = 1e-4) -> F64 | None:
         """Return scikit-learn's logistic regression, C there a weight of the sum; None if X is not in memory."""
         if not isinstance(self._X, np.ndarray | sp.sparray) or isinstance(self._X, np.memmap):
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fitted = LogisticRegression(C=C).fit(self._X, self._labels, self._weight)
+            fitted = LogisticRegression(C=C, tol=tol).fit(self._X, self._labels, self._weight)
         return np.asarray(fitted.coef_[0], dtype=np.float64)
 
     def _fit_convex(

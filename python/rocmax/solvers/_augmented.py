@@ -4,27 +4,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rocmax._typing import F64
-from rocmax.designs import Design, SubsetDesign, inner
-from rocmax.risks import Proximal
+from rocmax.designs import inner
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._candidates import Candidates, Model
-from rocmax.solvers._conjugate_gradients import conjugate_gradients
+from rocmax.solvers._envelope import Envelope, Found
 from rocmax.solvers._length import lengthened
 from rocmax.solvers._objective import Objective, Ray
 
-# The first penalty: so many times the positives' multipliers, relative to the most that they can sum to; at most 1.
-_FIRST = 5.0
-# It grows where the inner problem took few steps, and falls where it took many.
-_FEW, _GROWTH, _MANY, _RELIEF = 5, 1.5, 10, 0.3
-_LEAST, _MOST = 1e-30, 1e30
 # The inner problem is solved once its gradient is this small beside the move of the multipliers; at most so many steps.
 _INNER, _INNER_STEPS = 2.0, 12
 # The residual of a Newton step: the first, how it falls after a step that left more than _LITTLE of the gradient's
-# square, and the last. At most so many products a step.
-_RESIDUAL, _SHARPER, _LITTLE, _SHARPEST, _CG_STEPS = 0.3, 0.3, 0.5, 1e-3, 50
-# Tied samples whose features are copied: so many, or one of so many.
-_COPIED, _SHARE = 4000, 5
+# square, and the last.
+_RESIDUAL, _SHARPER, _LITTLE, _SHARPEST = 0.3, 0.3, 0.5, 1e-3
 # The accuracy of the best length of a model, relative to what is left to gain.
 _LENGTH = 0.05
 # The search along a step ends where the slope has fallen to this share, or after so many calls of the hinge, each well
@@ -35,66 +26,10 @@ _FLAT, _CALLS, _INSIDE = 0.1, 20, 0.1
 Report = Callable[[float, float, Model], bool]
 
 
-class _Envelope:
-    """The slopes of the Moreau envelope of a hinge around multipliers, as a function of the scores."""
-
-    def __init__(self, objective: Objective, bundle: Bundle) -> None:
-        self._oracle = objective.oracle
-        labels = objective.oracle.labels
-        assert objective.oracle.hinges is not None
-        ((scale, top),) = objective.oracle.hinges
-        # What the hinge can pull at a positive, and at a negative.
-        self._pulls = scale * top, scale * np.count_nonzero(labels)
-        self._of_samples = np.where(labels, *self._pulls)
-        if bundle.multipliers is None:
-            self.multipliers = np.zeros(len(labels))
-            self.penalty = float(np.clip(_FIRST * bundle.constant / objective.C, _LEAST, 1.0))
-        else:
-            self.multipliers = bundle.multipliers[0] / objective.C
-            self.penalty = bundle.multipliers[1] / objective.C
-
-    def __call__(self, scores: F64) -> Proximal:
-        """Return what the hinge finds at some scores; its slopes are those of the envelope."""
-        shifted = scores + self.multipliers / (self.penalty * self._of_samples)
-        return self._oracle.proximal(0, shifted, (self.penalty * self._pulls[0], self.penalty * self._pulls[1]))
-
-    def moved(self, found: Proximal) -> float:
-        """Return half the square of how far the multipliers would move, in the metric of the penalty."""
-        move = found.coef - self.multipliers
-        return 0.5 * float(move @ (move / self._of_samples)) / self.penalty
-
-    def update(self, found: Proximal, steps: int) -> None:
-        """Go on with the slopes found as multipliers, after an inner problem of so many steps."""
-        self.multipliers = found.coef
-        factor = _GROWTH if steps <= _FEW else _RELIEF if steps >= _MANY else 1.0
-        self.penalty = float(np.clip(factor * self.penalty, _LEAST, _MOST))
-
-    def curvature(self, design: Design, found: Proximal) -> Callable[[F64], F64]:
-        """Return the second derivative as a product with vectors."""
-        rows, starts = found.rows, found.starts
-        if not len(rows):
-            return np.zeros_like
-        copied = design.rows(rows) if len(rows) <= max(_COPIED, design.n_samples // _SHARE) else None
-        sample = SubsetDesign(design, rows) if copied is None else copied
-        stiffness = self.penalty * self._of_samples[rows]
-        sizes, sums = np.diff(np.append(starts, len(rows))), np.add.reduceat(stiffness, starts)
-
-        def product(vector: F64) -> F64:
-            change = sample.scores(vector)
-            change -= np.repeat(np.add.reduceat(stiffness * change, starts) / sums, sizes)
-            image: F64 = sample.adjoint([stiffness * change])[0]
-            return image
-
-        return product
-
-
 def suits(objective: Objective) -> bool:
-    """Whether the risk is one hinge, and the design divisible.
-
-    Risks of two hinges, as the convex part of a ramp with a > 0, took no fewer steps than by cutting planes.
-    """
+    """Whether the risk is a sum of hinges, and the design divisible."""
     hinges = objective.oracle.hinges
-    return hinges is not None and len(hinges) == 1 and objective.design.divisible
+    return hinges is not None and objective.design.divisible
 
 
 def minimise_augmented(
@@ -107,17 +42,17 @@ def minimise_augmented(
     candidates: Candidates,
     report: Report,
 ) -> tuple[Model, float, float]:
-    """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a hinge over the highest negatives, from the best model known.
+    """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a sum of hinges, from the best model known.
 
-    Models and their scores are kept apart, w and s = X w, the second being a constraint with multipliers. Given these,
+    Models and their scores are kept apart, w and, for each hinge, s = X w, a constraint with multipliers. Given these,
     the best scores are the proximal point of the hinge, so that a smooth function of w is left; Newton steps minimise
-    it, their curvature that of the samples tied in the proximal point, and the slopes found there are the next
+    it, their curvature that of the samples tied in the proximal points, and the slopes found there are the next
     multipliers. Unlike the widths of smoothed hinges the penalty need not grow without end: some ten inner problems are
     enough for any accuracy, also where many samples decide, as in wide and separable data. The slopes are cuts of R,
     which give the bound.
 
-    Holds the multipliers and some ten more vectors over the samples, and the features of tied samples as far as these
-    are no more than a fifth of all.
+    Holds the multipliers, up to ten vectors over the samples for each hinge, and the features of tied samples as far as
+    these are no more than a fifth of all.
 
     References
     ----------
@@ -126,7 +61,7 @@ def minimise_augmented(
     """
     design, C, tilt = objective.design, objective.C, objective.tilt
     lean = 0.0 if tilt.vector is None else tilt.vector
-    envelope = _Envelope(objective, bundle)
+    envelope = Envelope(objective, bundle)
     model = best
     steps, residual, before = 0, _RESIDUAL, np.inf
     found = envelope(model.scores)
@@ -140,7 +75,7 @@ def minimise_augmented(
         if enough or slack <= _INNER * C * envelope.moved(found) or steps == _INNER_STEPS:
             bundle.add(np.array([found.offset]), pull[None])
             if enough:
-                bundle.multipliers = C * found.coef, C * envelope.penalty
+                bundle.multipliers = C * found.multipliers, C * envelope.penalty
                 return best, value, bound
             envelope.update(found, steps)
             steps, residual, before = 0, _RESIDUAL, np.inf
@@ -150,8 +85,7 @@ def minimise_augmented(
         if slack > _LITTLE * before:
             residual = max(_SHARPER * residual, _SHARPEST)
         before = slack
-        curvature = envelope.curvature(design, found)
-        step = conjugate_gradients(lambda v: v + C * curvature(v), -gradient, design, _CG_STEPS, residual)  # noqa: B023
+        step = envelope.newton_step(found, gradient, residual)
         ray = Ray(objective, model, model.vector + step)
         if not 0.0 < ray.curvature < np.inf:
             return best, value, bound  # nowhere to go, to the last digit or beyond the range of numbers
@@ -166,7 +100,7 @@ def minimise_augmented(
             best, value, _, _ = longer
 
 
-def _search(ray: Ray, envelope: _Envelope, slope: float) -> tuple[Model, Proximal]:
+def _search(ray: Ray, envelope: Envelope, slope: float) -> tuple[Model, Found]:
     """Return about the lowest model on the ray, by the smooth function, and what the envelope finds there."""
     low, high = (0.0, slope), None
     step = 1.0
