@@ -5,7 +5,7 @@
 //! are those of T uniform draws. The n - T that are left are drawn one by one; if T exceeds n, all n are. Neither depends
 //! on where the T draws fell, so the result is multinomial.
 
-use super::sequence::totals;
+use super::sequence::{POSITIVE, totals};
 use crate::ctx::CHUNK;
 use crate::order::fast;
 use crate::{Ctx, Result};
@@ -103,7 +103,8 @@ pub(crate) struct Draws {
 impl Draws {
     /// Of samples of the first class where `classes` has all bits, of the second where it is 0.
     pub(crate) fn new(classes: Vec<u8>) -> Self {
-        let mut members = [Vec::new(), Vec::new()];
+        let [n_first, all] = [totals(&classes, &classes)[0] / u64::from(POSITIVE), classes.len() as u64];
+        let mut members = [n_first, all - n_first].map(|size| Vec::with_capacity(size as usize));
         classes.iter().zip(0..).for_each(|(&class, sample)| members[usize::from(class == 0)].push(sample));
         let sizes = members.each_ref().map(|members: &Vec<u32>| members.len() as f64);
         let [few, many] = [f64::min(sizes[0], sizes[1]), f64::max(sizes[0], sizes[1])];
@@ -217,7 +218,6 @@ fn of_rest(poisson: &Poisson, stream: &mut Stream, counts: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::sequence::POSITIVE;
 
     /// The chi-square statistic of `found` against `expected`, over its degrees of freedom.
     fn chi_square(found: &[f64], expected: &[f64]) -> f64 {

@@ -178,16 +178,18 @@ mod tests {
         let mut next = uniform(5);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let mut kept = Placements::default();
-        for (n, levels, k) in [
-            (4, 3.0, 2),
-            (50, 5.0, 3),
-            (3000, 1e9, 2),
-            (3000, 40.0, 1),
-            (200_000, 1e9, 2),
-            (200_000, 1e5, 2),
-            (200_000, 300.0, 2),
+        for (n, levels, k, share) in [
+            (4, 3.0, 2, 0.3),
+            (50, 5.0, 3, 0.3),
+            (3000, 1e9, 2, 0.3),
+            (3000, 40.0, 1, 0.3),
+            (20_000, 1e9, 2, 0.002),
+            (20_000, 1e4, 2, 0.9),
+            (200_000, 1e9, 2, 0.3),
+            (200_000, 1e5, 2, 0.3),
+            (200_000, 300.0, 2, 0.3),
         ] {
-            let labels: Vec<bool> = (0..n).map(|i| if i < 4 { i < 2 } else { next() < 0.3 }).collect();
+            let labels: Vec<bool> = (0..n).map(|i| if i < 4 { i < 2 } else { next() < share }).collect();
             // A few crowd so closely that they share their keys.
             let mut score = |positive: bool| match next() + 0.2 * f64::from(u8::from(positive)) {
                 u if levels == 1e9 && u < 0.002 => 1e-14 * next(),

@@ -3,7 +3,7 @@
 use super::counts::grown;
 use super::curve::first_non_finite;
 use super::keyed::{self, Buckets, CHUNK, Rooms, SHARES, below};
-use super::labels::Labels;
+use super::labels::{Labels, TILE};
 use super::score::{Key, KeyOf, Monotone, Score};
 use super::table::Table;
 use super::worker::Worker;
@@ -16,8 +16,16 @@ pub(crate) struct Placer<S: Score> {
     rooms: Rooms<S::Key>,
     /// By place in the buckets, what is found.
     found: Vec<u32>,
-    key_workers: Vec<Worker<S::Key>>,
-    workers: Vec<Worker<S>>,
+    workers: Vec<BucketPlacer<S>>,
+}
+
+/// What a thread needs to place the samples of a bucket.
+#[derive(Debug, Default)]
+struct BucketPlacer<S: Score> {
+    keys: Worker<S::Key>,
+    scores: Worker<S>,
+    /// By k, how many that ask have k of the table below, and how many k below or equal.
+    counts: Vec<u32>,
 }
 
 /// The samples of one class in a bucket that are from one chunk, with room for what is found.
@@ -29,10 +37,7 @@ type Asked<'a, K> = Vec<(&'a [K], &'a mut [u32])>;
 impl<S: Score> Placer<S> {
     /// Bytes that are held.
     pub(crate) fn bytes(&self) -> usize {
-        self.rooms.bytes()
-            + 4 * self.found.capacity()
-            + self.key_workers.iter().map(Worker::bytes).sum::<usize>()
-            + self.workers.iter().map(Worker::bytes).sum::<usize>()
+        self.rooms.bytes() + 4 * self.found.capacity() + self.workers.iter().map(BucketPlacer::bytes).sum::<usize>()
     }
 
     /// Sets `values` to `2 #{t < s_i} + #{t = s_i}` of each positive i and `2 #{s > t_j} + #{s = t_j}` of each negative
@@ -45,7 +50,7 @@ impl<S: Score> Placer<S> {
         ctx: &Ctx<'_>,
     ) -> Result<u64> {
         Error::check_len("y_score", labels.n_samples(), scores.len())?;
-        let Self { rooms, found, key_workers, workers } = self;
+        let Self { rooms, found, workers } = self;
         let found = grown(found, scores.len());
         let buckets = Buckets::fit::<S, S::Key>(scores, Buckets::number(scores.len()));
         let Some(chunks) = buckets.scatter(labels, scores, rooms, true, ctx)? else {
@@ -65,16 +70,15 @@ impl<S: Score> Placer<S> {
         }
         let share = buckets.len.div_ceil(SHARES * ctx.n_threads());
         let n_shares = buckets.len.div_ceil(share);
-        key_workers.resize_with(usize::max(n_shares, key_workers.len()), Worker::default);
-        workers.resize_with(usize::max(n_shares, workers.len()), Worker::default);
-        let shares = parts.chunks_mut(share).zip(below.chunks(share)).zip(key_workers).zip(workers);
+        workers.resize_with(usize::max(n_shares, workers.len()), BucketPlacer::default);
+        let shares = parts.chunks_mut(share).zip(below.chunks(share)).zip(workers);
         let n_pos = labels.n_pos() as u64;
-        let won = ctx.map(shares.collect(), |(((parts, below), key_worker), worker)| {
+        let won = ctx.map(shares.collect(), |((parts, below), worker)| {
             // Where scores of one bucket tie, those of the next are taken to.
             let (mut won, mut tie) = (0, buckets.tie);
             for (classes, &below) in parts.iter_mut().zip(below) {
                 ctx.check()?;
-                let (more, tied) = place_bucket(key_worker, worker, tie, classes, below, n_pos);
+                let (more, tied) = worker.place(tie, classes, below, n_pos);
                 (won, tie) = (won + more, tied);
             }
             Ok(won)
@@ -90,42 +94,50 @@ impl<S: Score> Placer<S> {
     }
 }
 
-/// Places the samples of a bucket, by their scores where keys of different classes tie and scores perhaps do not, and at
-/// once if they are expected to `tie`; twice the pairs of its positives and any negatives that are won, and whether
-/// any of its own tie.
-fn place_bucket<S: Score>(
-    key_worker: &mut Worker<S::Key>,
-    worker: &mut Worker<S>,
-    tie: bool,
-    classes: &mut [Vec<Part<'_, S>>; 2],
-    below: [u64; 2],
-    n_pos: u64,
-) -> (u64, bool) {
-    if S::Key::EXACT || !tie {
-        let asked =
-            classes.each_mut().map(|parts| parts.iter_mut().map(|(part, found)| (part.keys, &mut **found)).collect());
-        let (won, tied) = place_classes(key_worker, asked, below, n_pos);
-        if S::Key::EXACT || !tied {
-            return (won, tied);
-        }
+impl<S: Score> BucketPlacer<S> {
+    fn bytes(&self) -> usize {
+        self.keys.bytes() + self.scores.bytes() + 4 * self.counts.capacity()
     }
-    let gathered = classes.each_ref().map(|parts| parts.iter().flat_map(|(part, _)| part.scores()).collect::<Vec<S>>());
-    let mut rest = gathered.each_ref().map(Vec::as_slice).into_iter();
-    let asked = classes.each_mut().map(|parts| {
-        let mut rest = rest.next().unwrap_or_default();
-        let mut asked = Vec::with_capacity(parts.len());
-        for (_, found) in parts {
-            let (scores, more) = rest.split_at(found.len());
-            asked.push((scores, &mut **found));
-            rest = more;
+
+    /// Places the samples of a bucket, by their scores where keys of different classes tie and scores perhaps do not, and
+    /// at once if they are expected to `tie`; twice the pairs of its positives and any negatives that are won, and
+    /// whether any of its own tie.
+    fn place(&mut self, tie: bool, classes: &mut [Vec<Part<'_, S>>; 2], below: [u64; 2], n_pos: u64) -> (u64, bool) {
+        let Self { keys, scores, counts } = self;
+        if S::Key::EXACT || !tie {
+            let asked = classes
+                .each_mut()
+                .map(|parts| parts.iter_mut().map(|(part, found)| (part.keys, &mut **found)).collect());
+            let (won, tied) = place_classes(keys, counts, asked, below, n_pos);
+            if S::Key::EXACT || !tied {
+                return (won, tied);
+            }
         }
-        asked
-    });
-    place_classes(worker, asked, below, n_pos)
+        let gathered =
+            classes.each_ref().map(|parts| parts.iter().flat_map(|(part, _)| part.scores()).collect::<Vec<S>>());
+        let mut rest = gathered.each_ref().map(Vec::as_slice).into_iter();
+        let asked = classes.each_mut().map(|parts| {
+            let mut rest = rest.next().unwrap_or_default();
+            let mut asked = Vec::with_capacity(parts.len());
+            for (_, found) in parts {
+                let (scores, more) = rest.split_at(found.len());
+                asked.push((scores, &mut **found));
+                rest = more;
+            }
+            asked
+        });
+        place_classes(scores, counts, asked, below, n_pos)
+    }
 }
 
 /// Places what is asked for, of either class; what they win, and whether any tie.
-fn place_classes<K: Key>(worker: &mut Worker<K>, asked: [Asked<'_, K>; 2], below: [u64; 2], n_pos: u64) -> (u64, bool) {
+fn place_classes<K: Key>(
+    worker: &mut Worker<K>,
+    counts: &mut Vec<u32>,
+    asked: [Asked<'_, K>; 2],
+    below: [u64; 2],
+    n_pos: u64,
+) -> (u64, bool) {
     let sizes = asked.each_ref().map(|parts| parts.iter().map(|(keys, _)| keys.len() as u64).sum::<u64>());
     // From twice the members of the other class below, here, tied ones counted half: where they start, and whether those
     // are added that are above instead.
@@ -140,8 +152,8 @@ fn place_classes<K: Key>(worker: &mut Worker<K>, asked: [Asked<'_, K>; 2], below
     }
     let starts = [starts[asking], starts[1 - asking]];
     let crowded = worker.fill(own.iter().map(|(keys, _)| *keys));
-    let Worker { table, spread, ranks, .. } = worker;
-    let places = Places { starts, above: asking == 1, counts: &mut ranks.counts };
+    let Worker { table, spread, .. } = worker;
+    let places = Places { starts, above: asking == 1, counts };
     let (lower, tied) =
         if crowded { places.find(spread, &mut others, &mut own) } else { places.find(table, &mut others, &mut own) };
     (won_below + if asking == 0 { lower } else { 2 * sizes[0] * sizes[1] - lower }, tied)
@@ -153,7 +165,7 @@ struct Places<'a> {
     starts: [u32; 2],
     /// Whether what asks is placed by what is above it, and the table by what is below.
     above: bool,
-    counts: &'a mut Vec<u64>,
+    counts: &'a mut Vec<u32>,
 }
 
 impl Places<'_> {
@@ -168,30 +180,26 @@ impl Places<'_> {
         let Self { starts, above, counts } = self;
         counts.clear();
         counts.resize(table.len() + 1, 0);
-        let mut ties = 0;
-        let placed = |start: u32, above: bool, rank: u32| {
-            if above { start.wrapping_sub(rank) } else { start.wrapping_add(rank) }
-        };
+        // Added or subtracted: without a branch, minus x is !x + 1.
+        let flips = [above, !above].map(|above| if above { u32::MAX } else { 0 });
+        let placed =
+            move |class: usize, rank: u32| starts[class].wrapping_add(rank ^ flips[class]).wrapping_sub(flips[class]);
+        let (mut ties, mut cells) = (false, [0; TILE]);
         for (keys, found) in others {
-            table.map_ranks(keys, found, |rank| {
-                for at in rank {
-                    let count = &mut counts[at as usize];
-                    *count = count.wrapping_add(1);
-                }
-                ties |= rank[0] ^ rank[1];
-                placed(starts[0], above, rank[0].wrapping_add(rank[1]))
-            });
+            let place = move |[below, up_to]: [u32; 2]| placed(0, below.wrapping_add(up_to));
+            ties |= table.map_and_count(keys, found, &mut cells, counts, place);
         }
         // As in `Ranks::sums`: summed up to and including k they are what the k-th member of the table is above, twice.
-        let (mut seen, mut lower) = (0u64, 0u64);
+        let (mut seen, mut lower) = (0u32, 0u64);
         for (count, k) in counts.iter_mut().zip(0u64..) {
-            lower = lower.wrapping_add(k.wrapping_mul(*count));
+            lower = lower.wrapping_add(k.wrapping_mul((*count).into()));
             seen = seen.wrapping_add(*count);
             *count = seen;
         }
+        let counts = &counts[..];
         for (keys, found) in own {
-            table.map_ranks(keys, found, |[below, _]| placed(starts[1], !above, counts[below as usize] as u32));
+            table.map_ranks(keys, found, &mut cells, move |[below, _]| placed(1, counts[below as usize]));
         }
-        (lower, ties != 0)
+        (lower, ties)
     }
 }

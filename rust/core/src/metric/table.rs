@@ -235,16 +235,52 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         rank(Plain, &self.starts, &self.scores, self.map.cell(x), x)
     }
 
-    /// Writes what `f` makes of the rank of each score: how many of the table are below it, and below or equal.
-    pub(crate) fn map_ranks(&self, scores: &[S], to: &mut [u32], mut f: impl FnMut([u32; 2]) -> u32) {
-        self.tiles(std::iter::once(scores), |from, cells, scores| {
-            let (tile, f) = (&mut to[from..from + scores.len()], &mut f);
+    /// Writes what `f` makes of the rank of each score: how many of the table are below it, and below or equal. `cells` is
+    /// room, which many calls share.
+    pub(crate) fn map_ranks(
+        &self,
+        scores: &[S],
+        to: &mut [u32],
+        cells: &mut [u32; TILE],
+        f: impl Fn([u32; 2]) -> u32 + Copy,
+    ) {
+        for (scores, to) in scores.chunks(TILE).zip(to.chunks_mut(TILE)) {
+            let cells = &mut cells[..scores.len()];
+            fast(Cells { map: self.map, scores, cells: &mut *cells });
             self.rank(cells, scores, None, move |k: usize, rank, _| {
-                tile[k] = f(rank);
+                to[k] = f(rank);
                 k.wrapping_add(1)
             });
-            true
-        });
+        }
+    }
+
+    /// The same; adds to `counts` how many have which number below, and how many below or equal. Whether any tie.
+    pub(crate) fn map_and_count(
+        &self,
+        scores: &[S],
+        to: &mut [u32],
+        cells: &mut [u32; TILE],
+        counts: &mut [u32],
+        f: impl Fn([u32; 2]) -> u32 + Copy,
+    ) -> bool {
+        let mut ties = false;
+        for (scores, to) in scores.chunks(TILE).zip(to.chunks_mut(TILE)) {
+            let (cells, counts) = (&mut cells[..scores.len()], &mut *counts);
+            fast(Cells { map: self.map, scores, cells: &mut *cells });
+            let (_, tied) = self.rank(cells, scores, None, move |(k, tied): (usize, bool), [below, up_to], _| {
+                to[k] = f([below, up_to]);
+                let count = &mut counts[below as usize];
+                if below == up_to {
+                    *count = count.wrapping_add(2);
+                } else {
+                    *count = count.wrapping_add(1);
+                    counts[up_to as usize] = counts[up_to as usize].wrapping_add(1);
+                }
+                (k.wrapping_add(1), tied | (below != up_to))
+            });
+            ties |= tied;
+        }
+        ties
     }
 
     /// Folds the ranks of a tile of scores: below each, and below or equal to it; weight 0 for what is not wanted.
