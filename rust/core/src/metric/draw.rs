@@ -1,9 +1,9 @@
 //! Random draws with replacement, as counts of how often each sample of a class is drawn: exactly multinomial.
 //!
-//! n draws one by one cost a random access each. Instead the counts of all samples are drawn from a Poisson distribution
-//! of mean slightly below 1, 16 random bits a count and many counts at once: given their total T in a class of n they
-//! are those of T uniform draws. The n - T that are left are drawn one by one; if T exceeds n, all n are. Neither depends
-//! on where the T draws fell, so the result is multinomial.
+//! n draws one by one cost a random access each. Instead the counts of all samples are drawn from a Poisson
+//! distribution of mean slightly below 1, 16 random bits a count and many at once: given their total T in a class of n
+//! they are those of T uniform draws. The n - T that are left are drawn one by one; if T exceeds n, all n are.
+//! Neither depends on where the T draws fell, so the result is multinomial.
 
 use super::sequence::{POSITIVE, totals};
 use crate::ctx::CHUNK;
@@ -101,10 +101,10 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
-    /// Of samples of the first class where `classes` has all bits, of the second where it is 0.
+    /// Of samples of the first class where `classes` is [`POSITIVE`], of the second where it is 0.
     pub(crate) fn new(classes: Vec<u8>) -> Self {
-        let [n_first, all] = [totals(&classes, &classes)[0] / u64::from(POSITIVE), classes.len() as u64];
-        let mut members = [n_first, all - n_first].map(|size| Vec::with_capacity(size as usize));
+        let n_first = classes.iter().filter(|&&class| class == POSITIVE).count();
+        let mut members = [n_first, classes.len() - n_first].map(Vec::with_capacity);
         classes.iter().zip(0..).for_each(|(&class, sample)| members[usize::from(class == 0)].push(sample));
         let sizes = members.each_ref().map(|members: &Vec<u32>| members.len() as f64);
         let [few, many] = [f64::min(sizes[0], sizes[1]), f64::max(sizes[0], sizes[1])];

@@ -99,8 +99,8 @@ impl<S: Score> BucketPlacer<S> {
         self.keys.bytes() + self.scores.bytes() + 4 * self.counts.capacity()
     }
 
-    /// Places the samples of a bucket, by their scores where keys of different classes tie and scores perhaps do not, and
-    /// at once if they are expected to `tie`; twice the pairs of its positives and any negatives that are won, and
+    /// Places the samples of a bucket, by their scores where keys of different classes tie and scores perhaps do not,
+    /// and at once if they are expected to `tie`; twice the pairs of its positives and any negatives that are won, and
     /// whether any of its own tie.
     fn place(&mut self, tie: bool, classes: &mut [Vec<Part<'_, S>>; 2], below: [u64; 2], n_pos: u64) -> (u64, bool) {
         let Self { keys, scores, counts } = self;

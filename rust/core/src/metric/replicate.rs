@@ -78,7 +78,8 @@ pub(crate) enum Walk {
 }
 
 impl Walk {
-    /// The measure when the sample of each rank is repeated `counts` times; `reversed` is kept from replicate to replicate.
+    /// The measure when the sample of each rank is repeated `counts` times; `reversed` is room, kept from replicate to
+    /// replicate.
     pub(crate) fn measure(&self, counts: &[u8], reversed: &mut Vec<u8>) -> Result<f64> {
         match self {
             Walk::Area(sequence, range, normalize) => Ok(normalize.apply(sequence.area(counts, *range), *range)),

@@ -11,7 +11,7 @@ use crate::order::fast;
 pub(crate) struct Sequence {
     /// By rank, [`POSITIVE`] or 0.
     pub(crate) classes: Vec<u8>,
-    /// The blocks of ties of both classes: the ranks of their first positive and of their first negative, and their end.
+    /// The blocks of ties of both classes: the ranks of their first positive and first negative, and their end.
     blocks: Vec<[u32; 3]>,
 }
 
@@ -22,8 +22,8 @@ pub(crate) const POSITIVE: u8 = u8::MAX;
 const TILE: usize = 1 << 11;
 
 impl Sequence {
-    /// Of `n_samples` samples, from each positive, the highest first: how many negatives are above it, and how many above
-    /// it or tied.
+    /// Of `n_samples` samples, from each positive, the highest first: how many negatives are above it, and how many
+    /// above it or tied.
     pub(crate) fn new(above: impl Iterator<Item = [u32; 2]>, n_samples: usize) -> Self {
         let (mut classes, mut blocks) = (vec![0; n_samples], Vec::<[u32; 3]>::new());
         for ([above, up_to], positives) in above.zip(0u32..) {
@@ -60,8 +60,8 @@ impl Sequence {
         (to - from) / (pos * neg)
     }
 
-    /// The area under the curve of counts over the first `end` repeated negatives, `sum_i c_i (end - G_i)_+`: c_i is how
-    /// often the i-th positive is repeated, G_i the repeated negatives above it, averaged over those tied with it.
+    /// The area under the curve of counts over the first `end` repeated negatives, `sum_i c_i (end - G_i)_+`: c_i is
+    /// how often the i-th positive is repeated, G_i the repeated negatives above it, averaged over those tied with it.
     fn up_to(&self, counts: &[u8], end: f64) -> f64 {
         // Up to the negative that passes the end, if any.
         let (mut seen, mut rank) = (Seen::default(), 0);
