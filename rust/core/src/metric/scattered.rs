@@ -1,5 +1,7 @@
 //! All samples by bucket, and the counts of every bucket.
 
+use std::ops::Range;
+
 use super::compare::Holds;
 use super::counts::{Counting, PairCounts, Wanted};
 use super::keyed::{Buckets, Chunk, Rooms, SHARES, at_end, below};
@@ -12,6 +14,13 @@ use crate::{Ctx, Result};
 
 /// The members of either class in a bucket, in parts.
 type Classes<'a, K> = [Vec<&'a [K]>; 2];
+
+/// Runs of buckets, at most, that are counted by scores where the keys of many tie,
+const MOST_RUNS: usize = 8;
+/// and how many buckets may be between those of a run.
+const GAP: usize = 4;
+/// Scores that are looked at together.
+const BLOCK: usize = 1 << 6;
 
 /// Memory for samples that are scattered as keys, and for the counts of buckets.
 #[derive(Debug, Default)]
@@ -64,13 +73,18 @@ pub(super) fn count<S: Score>(
 ) -> Result<Option<PairCounts>> {
     let n_buckets = Buckets::number(scores.len());
     let buckets = Buckets::fit::<S, S::Key>(scores, n_buckets);
-    if buckets.dense && !S::Key::EXACT {
-        let buckets = Buckets::fit::<S, S>(scores, n_buckets);
-        return count_in(&buckets, labels, scores, wanted, &mut buffers.by_score, ctx);
+    if S::Key::EXACT || !buckets.dense {
+        match count_in(&buckets, labels, scores, wanted, &mut buffers.by_key, ctx)? {
+            None => return Ok(None),
+            Some(None) => {}
+            Some(counts) => return Ok(counts),
+        }
     }
-    count_in(&buckets, labels, scores, wanted, &mut buffers.by_key, ctx)
+    let buckets = Buckets::fit::<S, S>(scores, n_buckets);
+    Ok(count_in(&buckets, labels, scores, wanted, &mut buffers.by_score, ctx)?.flatten())
 }
 
+/// The pairs of all samples in these buckets, or `None` if the keys of many tie; `None` if any score is not finite.
 fn count_in<S: Score, K: KeyOf<S>>(
     buckets: &Buckets,
     labels: &Labels<'_>,
@@ -78,10 +92,10 @@ fn count_in<S: Score, K: KeyOf<S>>(
     wanted: Wanted,
     memory: &mut Memory<S, K>,
     ctx: &Ctx<'_>,
-) -> Result<Option<PairCounts>> {
+) -> Result<Option<Option<PairCounts>>> {
     let Memory { rooms, counters } = memory;
     let Some(chunks) = buckets.scatter(labels, scores, rooms, false, ctx)? else { return Ok(None) };
-    Scattered { buckets, labels, chunks }.count(wanted, counters, ctx).map(Some)
+    Ok(Some(Scattered { buckets, labels, chunks }.count(wanted, counters, ctx)?))
 }
 
 /// For each positive, the lowest first, how many negatives are below it, and how many below it or tied; `None` if any score
@@ -98,30 +112,34 @@ pub(super) fn negatives_below<S: Score>(
 }
 
 impl<'a, S: Score, K: KeyOf<S>> Scattered<'a, S, K> {
-    /// Counts all pairs.
-    fn count(&self, wanted: Wanted, counters: &mut Vec<Counter<S, K>>, ctx: &Ctx<'_>) -> Result<PairCounts> {
+    /// Counts all pairs; `None` if the keys of many tie in many places.
+    fn count(&self, wanted: Wanted, counters: &mut Vec<Counter<S, K>>, ctx: &Ctx<'_>) -> Result<Option<PairCounts>> {
         let below = below(&self.chunks, self.buckets.len);
         let all = (0..self.buckets.len).map(|bucket| (bucket, self.keys(bucket))).collect();
         let counts = each(all, counters, ctx, |counter, (bucket, classes)| {
-            let counts = self.count_keys(bucket, &classes, wanted, counter);
-            (bucket, counts.map(|counts| counts.above(sizes(&classes), below[bucket])))
+            let counts = self.count_keys(bucket, &classes, wanted, counter)?;
+            Some(counts.above(sizes(&classes), below[bucket]))
         })?;
-        let left: Vec<usize> =
-            counts.iter().filter(|(_, counts)| counts.is_none()).map(|(bucket, _)| *bucket).collect();
-        let mut total = PairCounts::default();
-        counts.into_iter().filter_map(|(_, counts)| counts).for_each(|counts| total.add(counts));
-        if left.is_empty() {
-            return Ok(total);
+        // Where the keys of many tie, they are compared by their scores.
+        let mut runs: Vec<Range<usize>> = vec![];
+        for (bucket, _) in counts.iter().enumerate().filter(|(_, counts)| counts.is_none()) {
+            match runs.last_mut() {
+                Some(run) if bucket < run.end + GAP => run.end = bucket + 1,
+                _ => runs.push(bucket..bucket + 1),
+            }
         }
-        // The keys of many tie there: they are compared by their scores.
-        let scores = self.scores(&left, ctx)?;
-        let parts = |k: usize| [0, 1].map(|class| scores.iter().map(|of| &of[2 * k + class][..]).collect::<Vec<_>>());
-        let rest = left.iter().enumerate().map(|(k, &bucket)| (bucket, parts(k))).collect();
-        let counts = each(rest, counters, ctx, |counter, (bucket, classes)| {
-            counter.scores.count(&classes, wanted).above(sizes(&classes), below[bucket])
+        if runs.len() > MOST_RUNS {
+            return Ok(None);
+        }
+        let mut total = PairCounts::default();
+        let left = counts.into_iter().enumerate().filter(|(bucket, _)| !runs.iter().any(|run| run.contains(bucket)));
+        left.filter_map(|(_, counts)| counts).for_each(|counts| total.add(counts));
+        let counts = each(runs, counters, ctx, |counter, run| {
+            let (counts, sizes) = self.count_scores(&run, wanted, counter);
+            counts.above(sizes, below[run.start])
         })?;
         counts.into_iter().for_each(|counts| total.add(counts));
-        Ok(total)
+        Ok(Some(total))
     }
 
     /// The keys of a bucket.
@@ -151,38 +169,45 @@ impl<'a, S: Score, K: KeyOf<S>> Scattered<'a, S, K> {
         if !found.is_empty() {
             return Some(found);
         }
-        let cells = key.cells(bucket as u64);
-        let [from, to] = [cells.start, cells.end].map(|cell| self.buckets.spread.least(cell));
+        let bounds = self.bounds(key.cells(bucket as u64));
         for chunk in self.chunks.iter().filter(|chunk| fast(Holds(chunk.keys(bucket, class), key))) {
             *looks = looks.checked_sub(1)?;
-            for (block, first) in chunk.scores.chunks(BLOCK).zip((chunk.from..).step_by(BLOCK)) {
-                if fast(AnyBetween(block, [from, to])) {
-                    let own = |k: usize| self.labels.is_positive(first + k) == (class == 0);
-                    let between = |x: f64| from <= x && x < to;
-                    found.extend((0..block.len()).filter(|&k| between(block[k].into()) && own(k)).map(|k| block[k]));
-                }
-            }
+            found.extend_from_slice(&self.between(chunk, bounds)[class]);
         }
         Some(found)
     }
 
-    /// By chunk the scores in these buckets, of the positives and of the negatives in the first, then in the second.
-    fn scores(&self, buckets: &[usize], ctx: &Ctx<'_>) -> Result<Vec<Vec<Vec<S>>>> {
-        let mut places = vec![None; 2 * self.buckets.len];
-        for (k, &bucket) in buckets.iter().enumerate() {
-            for class in 0..2 {
-                places[usize::from(self.buckets.id(bucket, class))] = Some(2 * k + class);
+    /// From which score on, and below which, those of some cells lie.
+    fn bounds(&self, cells: Range<u64>) -> [f64; 2] {
+        [cells.start, cells.end].map(|cell| self.buckets.spread.least(cell))
+    }
+
+    /// The scores of a chunk that lie there, by class.
+    fn between(&self, chunk: &Chunk<'_, S, K>, [from, to]: [f64; 2]) -> [Vec<S>; 2] {
+        let mut found = [vec![], vec![]];
+        for (block, first) in chunk.scores.chunks(BLOCK).zip((chunk.from..).step_by(BLOCK)) {
+            if fast(AnyBetween(block, [from, to])) {
+                for (&score, sample) in block.iter().zip(first..) {
+                    if (from..to).contains(&score.into()) {
+                        found[usize::from(!self.labels.is_positive(sample))].push(score);
+                    }
+                }
             }
         }
-        ctx.map(self.chunks.iter().collect(), |chunk| {
-            let mut found = vec![vec![]; 2 * buckets.len()];
-            self.buckets.look(self.labels, chunk.from, chunk.scores, |score, id, _: K| {
-                if let Some(place) = places[usize::from(id)] {
-                    found[place].push(score);
-                }
-            });
-            found
-        })
+        found
+    }
+
+    /// Counts the pairs of some buckets by their scores, as if they were one; and how many are in them of either class.
+    fn count_scores(
+        &self,
+        buckets: &Range<usize>,
+        wanted: Wanted,
+        counter: &mut Counter<S, K>,
+    ) -> (PairCounts, [usize; 2]) {
+        let bounds = self.bounds((buckets.start as u64) << K::BITS..(buckets.end as u64) << K::BITS);
+        let found: Vec<[Vec<S>; 2]> = self.chunks.iter().map(|chunk| self.between(chunk, bounds)).collect();
+        let classes = [0, 1].map(|class| found.iter().map(|found| &found[class][..]).collect());
+        (counter.scores.count(&classes, wanted), sizes(&classes))
     }
 }
 
@@ -218,15 +243,12 @@ fn each<S: Key, K: Key, B: Send, T: Send>(
     let shares: Vec<Vec<B>> = (0..n_shares).rev().map(|k| buckets.split_off(k * share)).collect();
     let shares = shares.into_iter().rev().zip(counters).collect();
     let found = ctx.map(shares, |(buckets, counter)| {
-        counter.looks = buckets.len();
+        counter.looks = buckets.len().div_ceil(2);
         let one = |bucket| ctx.check().map(|()| f(counter, bucket));
         buckets.into_iter().map(one).collect::<Result<Vec<T>>>()
     })?;
     Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
-
-/// Scores that are looked at together.
-const BLOCK: usize = 1 << 8;
 
 /// Whether any score is at least the first of two numbers and below the second.
 struct AnyBetween<'a, S>(&'a [S], [f64; 2]);
@@ -246,7 +268,7 @@ impl<S: Score> pulp::NullaryFnOnce for AnyBetween<'_, S> {
 struct Counter<S, K> {
     keys: Worker<K>,
     scores: Worker<S>,
-    /// How many chunks may still be looked through for scores whose keys tie: about one a bucket.
+    /// How many chunks may still be looked through for scores whose keys tie: about one for two buckets.
     looks: usize,
 }
 
