@@ -243,7 +243,7 @@ fn each<S: Key, K: Key, B: Send, T: Send>(
     let shares: Vec<Vec<B>> = (0..n_shares).rev().map(|k| buckets.split_off(k * share)).collect();
     let shares = shares.into_iter().rev().zip(counters).collect();
     let found = ctx.map(shares, |(buckets, counter)| {
-        counter.looks = buckets.len().div_ceil(2);
+        counter.looks = 2 * buckets.len();
         let one = |bucket| ctx.check().map(|()| f(counter, bucket));
         buckets.into_iter().map(one).collect::<Result<Vec<T>>>()
     })?;
@@ -268,7 +268,7 @@ impl<S: Score> pulp::NullaryFnOnce for AnyBetween<'_, S> {
 struct Counter<S, K> {
     keys: Worker<K>,
     scores: Worker<S>,
-    /// How many chunks may still be looked through for scores whose keys tie: about one for two buckets.
+    /// How many chunks may still be looked through for scores whose keys tie: two a bucket.
     looks: usize,
 }
 
