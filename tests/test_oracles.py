@@ -168,7 +168,6 @@ def test_a_proximal_point_wants_finite_scores_and_a_positive_stiffness():
     with pytest.raises(ValueError, match="no hinge of index 1"):
         oracle.proximal(1, np.zeros(3), (1.0, 1.0), coef, 1)
     assert _core.Oracle.tight(problem, 0.5, 1.0).hinges() is None
-    assert (
-        _core.Oracle.tight(_core.Problem(np.array([True, False, False]), np.array([1.0, 0.5, 2.0])), 0.0, 1.0).hinges()
-        is None
-    )
+    weighted = _core.Problem(np.array([True, False, False]), np.array([2.0, 0.5, 2.0]))
+    assert _core.Oracle.tight(weighted, 0.0, 0.5).hinges() == [(1 / 2.5, 1.25)]
+    assert _core.Oracle.tight(problem, 0.0, 0.5).sample_weight is None

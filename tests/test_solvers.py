@@ -195,6 +195,23 @@ def test_two_hinges_have_multipliers_each_and_a_certified_sum(monkeypatch):
     assert found.bound <= planes.lowest_objective and planes.bound <= found.lowest_objective
 
 
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.02, 0.1)])
+def test_whole_weights_are_repetitions_in_wide_data(fpr_range):
+    rng = np.random.default_rng(5)
+    X, y = wide(rng, n=300)
+    weight = rng.integers(0, 3, 300).astype(float)
+    repeated = np.repeat(np.arange(300), weight.astype(int))
+    bounds, objectives = [], []
+    for rows, w in [(slice(None), weight), (repeated, None)]:
+        convex = Ramp(fpr_range).bind(_core.Problem(y[rows], w), 1).convex
+        bundle = Bundle(as_design(X[rows]))
+        found = minimise_convex(convex, as_design(X[rows]), 1e3, tol=1e-6, max_iter=300, bundle=bundle)
+        assert found.gap <= 1e-6 and bundle.multipliers is not None
+        bounds.append(found.bound)
+        objectives.append(found.lowest_objective)
+    assert max(bounds) <= min(objectives)
+
+
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_newton_steps_with_few_features_are_exact(store, monkeypatch):
     rng = np.random.default_rng(4)

@@ -53,7 +53,10 @@ class Oracle:
         return Evaluation(value, coef, partial_auc)
 
     def smooth(self, scores: F64, width: float) -> Smoothed | None:
-        """Return a cut of the risk, smoothed over a width of scores, or None if the risk is not a sum of hinges."""
+        """Return a cut of the risk, smoothed over a width of scores.
+
+        None if the risk is not a sum of hinges, or samples are weighted.
+        """
         coef = np.empty(len(scores))
         found = self._core.smooth(scores, coef, width, self._n_threads)
         if found is None:
@@ -62,15 +65,18 @@ class Oracle:
         return Smoothed(offset, coef, Curvature(self.labels, scores, hinges, width))
 
     @cached_property
-    def hinges(self) -> list[tuple[float, int]] | None:
+    def hinges(self) -> list[tuple[float, float]] | None:
         """For each hinge that the risk is a sum of, what a pair weighs and the number of negatives; None if it is none.
 
-        A hinge is convex: a sum over all positives and the highest negatives.
+        A hinge is convex: a sum over all positives and the highest negatives. Of weighted samples, what these weigh.
         """
         return self._core.hinges()
 
     def proximal(self, hinge: int, scores: F64, stiffness: tuple[float, float]) -> Proximal:
-        """Return the proximal point of one of the hinges, given the stiffness of positives and of negatives."""
+        """Return the proximal point of one of the hinges, given the stiffness of positives and of negatives.
+
+        These are times the sample weights.
+        """
         coef = np.empty(len(scores))
         offset, rows, starts = self._core.proximal(hinge, scores, stiffness, coef, self._n_threads)
         return Proximal(offset, coef, rows.astype(np.intp), starts.astype(np.intp))
@@ -79,6 +85,11 @@ class Oracle:
     def labels(self) -> Bool:
         """Which samples are positive."""
         return self._core.labels
+
+    @cached_property
+    def sample_weight(self) -> F64 | None:
+        """What the samples weigh; None unless the weights differ from 1."""
+        return self._core.sample_weight
 
 
 class OwnOracle(Oracle):

@@ -20,7 +20,7 @@ _LEAST, _MOST = 1e-30, 1e30
 _COPIED, _SHARE = 4000, 5
 # With no more features than _DIRECT, and _ENTRIES in those of the tied samples, Newton's equations are solved exactly;
 # else by at most so many products.
-_DIRECT, _ENTRIES, _CG_STEPS = 128, 1 << 20, 50
+_DIRECT, _ENTRIES, _CG_STEPS = 256, 1 << 20, 50
 
 
 class Found:
@@ -43,9 +43,14 @@ class Envelope:
         self._objective = objective
         labels = objective.oracle.labels
         assert objective.oracle.hinges is not None
-        # What each hinge can pull at a positive, and at a negative.
-        self._pulls = [(scale * top, scale * np.count_nonzero(labels)) for scale, top in objective.oracle.hinges]
+        # What each hinge can pull at a positive, and at a negative, of weight 1. Nothing pulls at those without weight.
+        weight = objective.oracle.sample_weight
+        of_positives = float(np.count_nonzero(labels) if weight is None else weight[labels].sum())
+        self._pulls = [(scale * top, scale * of_positives) for scale, top in objective.oracle.hinges]
         self._of_samples = [np.where(labels, *pulls) for pulls in self._pulls]
+        if weight is not None:
+            for of_samples in self._of_samples:
+                of_samples *= np.where(weight > 0, weight, 1.0)
         if bundle.multipliers is None:
             self.multipliers = np.zeros((len(self._pulls), len(labels)))
             self.penalty = float(np.clip(_FIRST * bundle.constant / objective.C, _LEAST, 1.0))

@@ -76,6 +76,11 @@ impl Problem {
         self.weights.as_ref()
     }
 
+    /// The weight of each sample, unless every one counts once.
+    pub fn sample_weight(&self) -> Option<&[f64]> {
+        self.weights.as_ref().map(|weights| &weights.values[..])
+    }
+
     /// `(j_a, j_b)` of a range: ranks of negatives, or, where samples are weighted, sums of their weights in order.
     pub fn ranks(&self, range: RateRange) -> (f64, f64) {
         let count = match &self.weights {
@@ -85,6 +90,11 @@ impl Problem {
         };
         let (low, high) = range.ranks(count);
         (low as f64, high as f64)
+    }
+
+    /// What each class weighs, the positives first: the numbers of samples where these have no weights.
+    pub(crate) fn totals(&self) -> (f64, f64) {
+        self.weights.as_ref().map_or((self.n_pos as f64, self.n_neg() as f64), |weights| (weights.pos, weights.neg))
     }
 
     /// The labels, `true` for a positive sample.

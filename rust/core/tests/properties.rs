@@ -13,6 +13,7 @@ const TOLERANCE: f64 = 1e-12;
 #[derive(Debug, Clone)]
 struct Sample {
     problem: Arc<Problem>,
+    weights: Vec<f64>,
     scores: Vec<f64>,
     other: Vec<f64>,
     range: RateRange,
@@ -49,12 +50,14 @@ fn sample_of(kind: impl Strategy<Value = i32>) -> impl Strategy<Value = Sample> 
         (prop::collection::vec(any::<bool>(), n), weights, scores(), scores()).prop_filter_map(
             "two classes",
             move |(labels, weights, scores, other)| {
-                let problem = match kind {
-                    0 => Problem::new(labels),
-                    1 => Problem::weighted(labels, weights.iter().map(|w: &f64| w.floor()).collect()),
-                    _ => Problem::weighted(labels, weights.iter().map(|w| f64::max(0.0, w - 0.5)).collect()),
+                let weight = |w: &f64| match kind {
+                    0 => 1.0,
+                    1 => w.floor(),
+                    _ => f64::max(0.0, w - 0.5),
                 };
-                Some(Sample { problem: Arc::new(problem.ok()?), scores, other, range })
+                let weights: Vec<f64> = weights.iter().map(weight).collect();
+                let problem = Problem::weighted(labels, weights.clone()).ok()?;
+                Some(Sample { problem: Arc::new(problem), weights, scores, other, range })
             },
         )
     })
@@ -166,7 +169,7 @@ proptest! {
 
     #[test]
     fn a_proximal_point_is_where_its_cut_touches_the_risk(
-        s in plain(),
+        s in sample(),
         margin in prop_oneof![Just(0.0), Just(1.0), 0.0..2.0],
         stiffness in (-9.0..3.0, -9.0..3.0),
     ) {
@@ -176,8 +179,10 @@ proptest! {
         let stiffness = [f64::exp(stiffness.0), f64::exp(stiffness.1)];
         let mut coef = vec![f64::NAN; s.scores.len()];
         let found = oracle.proximal(&hinges[0], &s.scores, stiffness, &mut coef, &Ctx::serial()).unwrap();
-        let of = |i: usize| stiffness[usize::from(!s.problem.labels()[i])];
-        let point: Vec<f64> = (0..coef.len()).map(|i| s.scores[i] - coef[i] / of(i)).collect();
+        let of = |i: usize| stiffness[usize::from(!s.problem.labels()[i])] * s.weights[i];
+        prop_assert!((0..coef.len()).all(|i| s.weights[i] > 0.0 || coef[i] == 0.0));
+        let moved = |i: usize| if s.weights[i] > 0.0 { coef[i] / of(i) } else { 0.0 };
+        let point: Vec<f64> = (0..coef.len()).map(|i| s.scores[i] - moved(i)).collect();
         // A cut that lies below the risk everywhere and touches it at the point: the point is the least of its sum.
         let at = |scores: &[f64]| found.offset + dot(&coef, scores);
         let scale = 1.0 + point.iter().fold(0.0, |most, p| f64::max(most, p.abs()));

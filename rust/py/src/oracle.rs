@@ -76,6 +76,12 @@ impl Oracle {
         PyArray1::from_slice(py, self.inner.problem().labels())
     }
 
+    /// The weights of the samples; None unless they differ from 1.
+    #[getter]
+    fn sample_weight<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        Some(PyArray1::from_slice(py, self.inner.problem().sample_weight()?))
+    }
+
     /// Writes the coefficients at `scores`, or at `scores + step * change`, to `coef`; returns the value and the ranked
     /// partial AUC.
     #[pyo3(signature = (scores, coef, n_threads, *, step=0.0, change=None))]
@@ -122,9 +128,9 @@ impl Oracle {
         }))
     }
 
-    /// For each hinge that the risk is a sum of, what a pair weighs and how many negatives it sums over; None if the risk
-    /// is no such sum.
-    fn hinges(&self) -> Option<Vec<(f64, usize)>> {
+    /// For each hinge that the risk is a sum of, what a pair weighs and how many negatives, or how much weight of these, it
+    /// sums over; None if the risk is no such sum.
+    fn hinges(&self) -> Option<Vec<(f64, f64)>> {
         Some(self.inner.hinges()?.iter().map(|hinge| (hinge.scale, hinge.top)).collect())
     }
 

@@ -49,15 +49,15 @@ pub enum Rank {
     Bottom,
 }
 
-/// A hinge `scale * sum_i sum_{k <= top} (margin - s_i + t_(k))_+`, `top > 0`.
+/// A hinge `scale * sum_i sum_{k <= top} (margin - s_i + t_(k))_+`, `top > 0`; pairs weigh `w_i w_k` where samples do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hinge {
     /// What a pair weighs.
     pub scale: f64,
     /// The score difference from which a pair costs nothing.
     pub margin: f64,
-    /// How many of the highest negatives it sums over.
-    pub top: usize,
+    /// How many of the highest negatives it sums over; what these weigh, the last one in part, where samples do.
+    pub top: f64,
 }
 
 /// The sums over pairs that risks are made of, at one vector of scores; each adds its derivatives to those so far.
@@ -132,14 +132,15 @@ pub trait Oracle: Sync {
         None
     }
 
-    /// The hinges that the risk is the sum of; `None` if it is no such sum, or samples are weighted.
+    /// The hinges that the risk is the sum of; `None` if it is no such sum.
     fn hinges(&self) -> Option<Vec<Hinge>> {
-        let problem = self.problem();
-        let ranks = Ends::new(problem, self.range(), self.last());
-        let terms = self.terms().filter(|_| problem.weights().is_none())?;
-        let n_pairs = problem.n_pos() as f64 * (ranks.of_rank(Rank::High) - ranks.of_rank(Rank::Low)) as f64;
-        let hinge = |Term { weight, end, margin }| Hinge { scale: weight / n_pairs, margin, top: ranks.of_rank(end) };
-        Some(terms.into_iter().map(hinge).filter(|hinge| hinge.top > 0).collect())
+        let ((pos, neg), (low, high)) = (self.problem().totals(), self.problem().ranks(self.range()));
+        let of_pairs = pos * (high - low);
+        let hinge = |Term { weight, end, margin }| {
+            let top = [0.0, low, high, neg][end as usize];
+            Hinge { scale: weight / of_pairs, margin, top }
+        };
+        Some(self.terms()?.into_iter().map(hinge).filter(|hinge| hinge.top > 0.0).collect())
     }
 
     /// R(s), adding its derivatives to those of `sums`.
@@ -205,16 +206,17 @@ pub trait Oracle: Sync {
         if !(width.is_normal() && width > 0.0) {
             return Err(Error::Domain { name: "width", domain: "a positive number", value: width.to_string() });
         }
-        let Some(hinges) = self.hinges() else { return Ok(None) };
+        let Some(hinges) = self.hinges().filter(|_| problem.weights().is_none()) else { return Ok(None) };
         let n_neg = problem.n_neg();
-        let ends = Ends::of(hinges.iter().map(|hinge| smoothed::candidates(hinge.top, n_neg)));
+        let ends = Ends::of(hinges.iter().map(|hinge| smoothed::candidates(hinge.top as usize, n_neg)));
         let mut pairs = ws.pairs(problem, scores.into(), &ends, coef, ctx)?;
         pairs.clear();
         let mut found = Smoothed { offset: 0.0, hinges: Vec::new() };
         for hinge in hinges {
-            let selection = pairs.selection(hinge.top, n_neg, width, ctx)?;
+            let top = hinge.top as usize;
+            let selection = pairs.selection(top, n_neg, width, ctx)?;
             let smoothed = SmoothedHinge { hinge, selection };
-            let shares = pairs.smoothed_hinge(smoothed, smoothed::candidates(hinge.top, n_neg), width, ctx)?;
+            let shares = pairs.smoothed_hinge(smoothed, smoothed::candidates(top, n_neg), width, ctx)?;
             found.offset += hinge.scale * hinge.margin * shares;
             found.hinges.push(smoothed);
         }
@@ -223,7 +225,8 @@ pub trait Oracle: Sync {
     }
 
     /// Writes to `coef` the subgradient of a hinge at its proximal point, where `hinge(p) + 1/2 sum_k c_k (p_k - s_k)^2`
-    /// is least, `c_k` the stiffness for positives and for negatives; it is `c_k (s_k - p_k)`. O(N) beside sorting the
+    /// is least, `c_k` the stiffness for positives and for negatives, times the weight; it is `c_k (s_k - p_k)`, and 0 for
+    /// samples without weight. O(N) beside sorting the
     /// positives and the negatives that the hinge reaches, and for each time that these are cut in blocks: O(log N) times
     /// mostly.
     ///

@@ -35,11 +35,6 @@ impl Ends {
         tops.dedup();
         Self { ranks: [0; 4], tops }
     }
-
-    /// How many negatives there are up to a rank.
-    pub(super) fn of_rank(&self, rank: Rank) -> usize {
-        self.ranks[rank as usize]
-    }
 }
 
 /// The positives and the highest negatives of one score vector, and the derivatives found so far.

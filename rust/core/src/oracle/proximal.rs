@@ -1,9 +1,10 @@
 //! Proximal points of one hinge over the highest negatives.
 //!
-//! Put every positive down by the margin. With `A(x)` negatives above a level `x` and `B(x)` positives below it,
+//! Put every positive down by the margin. With what negatives weigh above a level `x` as `A(x)`, and positives below it
+//! as `B(x)`,
 //!
 //! ```text
-//! sum_i sum_{k <= top} (margin - s_i + t_(k))_+ = integral of B(x) min(A(x), top) dx,
+//! sum_i w_i sum_{k <= top} w_k (margin - s_i + t_(k))_+ = integral of B(x) min(A(x), top) dx,
 //! ```
 //!
 //! so which samples lie above a level in the proximal point is a choice of two numbers, how many of the highest
@@ -28,22 +29,37 @@ pub struct Proximal {
 /// A cut is only better than a tie beyond rounding errors.
 const ROUNDING: f64 = 1e-14;
 
-/// What follows from the order of one class: its samples, and the sums of the first of their levels.
+/// One class in order: its samples and their weights, and the sums of the first weights and of these times the levels.
 struct Class {
     order: Vec<Entry>,
     levels: Vec<f64>,
-    sums: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    totals: Vec<f64>,
+    moments: Vec<f64>,
 }
 
 impl Class {
-    fn new(order: Vec<Entry>, shift: f64) -> Self {
+    fn new(order: Vec<Entry>, shift: f64, weights: Option<&[f64]>) -> Self {
         let levels: Vec<f64> = order.iter().map(|entry| entry.score() + shift).collect();
-        let mut sum = 0.0;
-        let sums = std::iter::once(0.0).chain(levels.iter().map(|level| {
-            sum += level;
-            sum
-        }));
-        Self { sums: sums.collect(), order, levels }
+        let weights: Option<Vec<f64>> = weights.map(|all| order.iter().map(|entry| all[entry.index()]).collect());
+        let mut class = Self { totals: vec![0.0], moments: vec![0.0], order, levels, weights };
+        let (mut total, mut moment) = (0.0, 0.0);
+        for k in 0..class.order.len() {
+            total += class.weight(k);
+            moment += class.weight(k) * class.levels[k];
+            class.totals.push(total);
+            class.moments.push(moment);
+        }
+        class
+    }
+
+    fn weight(&self, k: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[k])
+    }
+
+    /// What the samples of a stretch weigh, and the sum of that times their levels.
+    fn between(&self, (from, to): (usize, usize)) -> (f64, f64) {
+        (self.totals[to] - self.totals[from], self.moments[to] - self.moments[from])
     }
 }
 
@@ -64,24 +80,26 @@ pub(super) fn proximal(
 ) -> Result<Proximal> {
     let (pos, neg) = classes(problem, hinge, scores, stiffness[1], ctx)?;
     let [of_pos, of_neg] = stiffness;
-    let count = |a: usize| hinge.scale * a.min(hinge.top) as f64;
+    // How fast the hinge falls with a positive of weight 1 that lies below the first negatives.
+    let pull = |a: usize| hinge.scale * neg.totals[a].min(hinge.top);
     coef.fill(0.0);
     let mut found = Proximal::default();
     let mut blocks = vec![Block { a: (0, neg.levels.len()), b: (0, pos.levels.len()) }];
     while let Some(Block { a, b }) = blocks.pop() {
         ctx.check()?;
         if a.0 == a.1 {
-            pos.order[b.0..b.1].iter().for_each(|entry| coef[entry.index()] = -count(a.0));
+            (b.0..b.1).for_each(|k| coef[pos.order[k].index()] = -pull(a.0) * pos.weight(k));
             continue;
         }
-        if b.0 == b.1 && (a.1 <= hinge.top || a.0 >= hinge.top) {
-            let pushed = if a.1 <= hinge.top { hinge.scale * b.0 as f64 } else { 0.0 };
-            neg.order[a.0..a.1].iter().for_each(|entry| coef[entry.index()] = pushed);
+        if b.0 == b.1 && (neg.totals[a.1] <= hinge.top || neg.totals[a.0] >= hinge.top) {
+            let pushed = if neg.totals[a.1] <= hinge.top { hinge.scale * pos.totals[b.0] } else { 0.0 };
+            (a.0..a.1).for_each(|k| coef[neg.order[k].index()] = pushed * neg.weight(k));
             continue;
         }
-        let (none, all) = (count(a.0) * b.1 as f64, count(a.1) * b.0 as f64);
-        let moment = of_neg * (neg.sums[a.1] - neg.sums[a.0]) + of_pos * (pos.sums[b.1] - pos.sums[b.0]);
-        let level = (moment + none - all) / (of_neg * (a.1 - a.0) as f64 + of_pos * (b.1 - b.0) as f64);
+        let (none, all) = (pull(a.0) * pos.totals[b.1], pull(a.1) * pos.totals[b.0]);
+        let ((neg_weight, neg_moment), (pos_weight, pos_moment)) = (neg.between(a), pos.between(b));
+        let moment = of_neg * neg_moment + of_pos * pos_moment;
+        let level = (moment + none - all) / (of_neg * neg_weight + of_pos * pos_weight);
         if !level.is_finite() {
             return Err(Error::Domain {
                 name: "scores",
@@ -94,13 +112,13 @@ pub(super) fn proximal(
         let (mut negatives, mut positives, mut n_pos) = (0.0, 0.0, b.1);
         for n_neg in a.0..=a.1 {
             if n_neg > a.0 {
-                negatives += of_neg * (level - neg.levels[n_neg - 1]);
+                negatives += of_neg * neg.weight(n_neg - 1) * (level - neg.levels[n_neg - 1]);
             }
-            while n_pos > b.0 && of_pos * (pos.levels[n_pos - 1] - level) > -count(n_neg) {
+            while n_pos > b.0 && of_pos * (pos.levels[n_pos - 1] - level) > -pull(n_neg) {
                 n_pos -= 1;
-                positives += of_pos * (level - pos.levels[n_pos]);
+                positives += of_pos * pos.weight(n_pos) * (level - pos.levels[n_pos]);
             }
-            let value = count(n_neg) * n_pos as f64 + negatives + positives;
+            let value = pull(n_neg) * pos.totals[n_pos] + negatives + positives;
             if value < best - ROUNDING * (best.abs() + f64::abs(negatives) + f64::abs(positives)) {
                 (best, cut) = (value, (n_neg, n_pos));
             }
@@ -112,9 +130,10 @@ pub(super) fn proximal(
         }
         let start = found.rows.len();
         for (class, (from, to), stiffness) in [(&neg, a, of_neg), (&pos, b, of_pos)] {
-            for (entry, shifted) in class.order[from..to].iter().zip(&class.levels[from..to]) {
-                coef[entry.index()] = stiffness * (shifted - level);
-                found.rows.push(entry.index() as u32);
+            for k in from..to {
+                let sample = class.order[k].index();
+                coef[sample] = stiffness * class.weight(k) * (class.levels[k] - level);
+                found.rows.push(sample as u32);
             }
         }
         if found.rows.len() - start > 1 {
@@ -127,25 +146,42 @@ pub(super) fn proximal(
     Ok(found)
 }
 
-/// The positives, lowest first, and the negatives that the hinge can reach, highest first.
+/// The positives, lowest first, and the negatives that the hinge can reach, highest first; none without weight.
 fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &Ctx<'_>) -> Result<(Class, Class)> {
     let mut scratch = Vec::new();
-    let samples = || problem.labels().iter().zip(scores).zip(0..);
-    let entry = |((_, &score), index)| Entry::new(score, index);
+    let weights = problem.sample_weight();
+    let samples = || problem.labels().iter().zip(scores).zip(0..).filter(|&(_, k)| weights.is_none_or(|w| w[k] > 0.0));
+    let entry = |((_, &score), index)| Entry::new(score, index as u32);
     let mut pos: Vec<Entry> = samples().filter(|((label, _), _)| **label).map(entry).collect();
     sort(&mut pos, &mut scratch, ctx)?;
     pos.reverse();
     // Positives only rise and negatives only sink, and not below where they still meet a positive.
     let mut reached = pos[0].score() - hinge.margin;
     let above = |least: f64| samples().filter(move |((label, score), _)| !**label && **score > least);
-    let mut levels: Vec<f64> = above(reached).map(|((_, &score), _)| score).collect();
-    ctx.check()?;
-    if levels.len() > hinge.top {
-        let (_, &mut last, _) = levels.select_nth_unstable_by(hinge.top - 1, |x, y| y.total_cmp(x));
-        reached = reached.max(last - hinge.scale * pos.len() as f64 / of_neg);
+    // Nor do more than the top reach below the last of these, but for those that sink as far.
+    let furthest = hinge.scale * problem.totals().0 / of_neg;
+    if weights.is_none() {
+        let top = hinge.top as usize;
+        let mut levels: Vec<f64> = above(reached).map(|((_, &score), _)| score).collect();
+        ctx.check()?;
+        if levels.len() > top {
+            let (_, &mut last, _) = levels.select_nth_unstable_by(top - 1, |x, y| y.total_cmp(x));
+            reached = reached.max(last - furthest);
+        }
     }
-    drop(levels);
     let mut neg: Vec<Entry> = above(reached).map(entry).collect();
     sort(&mut neg, &mut scratch, ctx)?;
-    Ok((Class::new(pos, -hinge.margin), Class::new(neg, 0.0)))
+    if let Some(weights) = weights {
+        let mut total = 0.0;
+        let reaches = |entry: &&Entry| {
+            total += weights[entry.index()];
+            total < hinge.top
+        };
+        let last = neg.iter().take_while(reaches).count();
+        if let Some(last) = neg.get(last) {
+            let lowest = last.score() - furthest;
+            neg.truncate(neg.partition_point(|entry| entry.score() > lowest));
+        }
+    }
+    Ok((Class::new(pos, -hinge.margin, weights), Class::new(neg, 0.0, weights)))
 }
