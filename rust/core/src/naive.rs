@@ -90,8 +90,8 @@ fn best_prefix(s: f64, order: &[(f64, f64, f64)]) -> f64 {
     best
 }
 
-/// Twin of [`crate::oracle::Tight`], and of [`crate::oracle::Naive`] with `to_bottom`: every prefix of every positive is
-/// tried.
+/// Twin of [`crate::oracle::Tight`], and of [`crate::oracle::Naive`] with `to_bottom`: every prefix of every positive
+/// is tried.
 pub fn structural(problem: &Problem, scores: &[f64], range: RateRange, to_bottom: bool) -> f64 {
     let (neg, (j_a, j_b)) = (members(problem, scores, false), problem.ranks(range));
     let part = |ends, gain| between(&neg, ends).into_iter().map(move |(t, w)| (t, w, gain));
@@ -102,7 +102,8 @@ pub fn structural(problem: &Problem, scores: &[f64], range: RateRange, to_bottom
     mean_of_rows(problem, scores, range, |s| best_prefix(s, &order))
 }
 
-/// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of [`crate::oracle::TopHinge`].
+/// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of
+/// [`crate::oracle::TopHinge`].
 pub fn mean_pair_loss(problem: &Problem, scores: &[f64], range: RateRange, loss: impl Fn(f64) -> f64) -> f64 {
     let neg = between(&members(problem, scores, false), problem.ranks(range));
     mean_of_rows(problem, scores, range, |s| neg.iter().map(|(t, w)| w * loss(s - t)).sum())

@@ -7,7 +7,8 @@ use ndarray::{Array2, ArrayView2, Axis, Slice};
 
 use crate::{Ctx, Error, Result};
 
-/// Queries a worker handles at a time, and targets it holds against them: their products stay in the second-level cache.
+/// Queries a worker handles at a time, and targets it holds against them: their products stay in the second-level
+/// cache.
 const QUERIES: usize = 64;
 const TARGETS: usize = 1024;
 /// Products looked at together: most stretches hold no neighbour.

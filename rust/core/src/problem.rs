@@ -41,9 +41,9 @@ impl Problem {
 
     /// Labels with a weight for each sample: a pair weighs `w_i w_j`.
     ///
-    /// Whole weights are repetitions: the problem is that of every sample repeated so often, samples of weight zero left
-    /// out. Other weights, whose sums have no ranks to round to, end a range at exactly the shares `a` and `b` of the
-    /// negatives' weight. Weights that are all 1 are no weights.
+    /// Whole weights are repetitions: the problem is that of every sample repeated so often, samples of weight zero
+    /// left out. Other weights, whose sums have no ranks to round to, end a range at exactly the shares `a` and `b` of
+    /// the negatives' weight. Weights that are all 1 are no weights.
     ///
     /// # Errors
     /// Those of [`Problem::new`]; [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `sample_weight`;

@@ -9,7 +9,8 @@ pub struct RateRange {
     high: f64,
 }
 
-/// `count * rate`, moved to the nearest whole number where it is one up to rounding: 30 * 0.1 is 3, not 3.0000000000000004.
+/// `count * rate`, moved to the nearest whole number where it is one up to rounding: 30 * 0.1 is 3, not
+/// 3.0000000000000004.
 fn snapped(count: usize, rate: f64) -> f64 {
     let product = count as f64 * rate;
     let whole = product.round();

@@ -1,17 +1,18 @@
 //! Leave-pair-out cross-validation of regularised least squares: one comparison for each pair, nothing retrained.
 //!
 //! Both AUC-RLS and RLS are Gaussian regressions whose noise covariance S restricts to every subset of the samples of
-//! interest, so that holding samples out is marginalisation: with `P` the inverse of `K + lambda S` (bordered by the free
-//! shift of AUC-RLS) and `c = P y`, the model trained without the pair (i, j) has
+//! interest, so that holding samples out is marginalisation: with `P` the inverse of `K + lambda S` (bordered by the
+//! free shift of AUC-RLS) and `c = P y`, the model trained without the pair (i, j) has
 //!
 //! `f_i - f_j = 2 - g_i + g_j + 2 k (tau - c_i g_i - c_j g_j)`, where `g = P_BB^-1 c_B`, `B = {i, j}`, `tau = y'c`
 //!
 //! and `k = lambda / (4 (m - 1) (n - 1))` for AUC-RLS, 0 for RLS. Multiplied by `det P_BB > 0` this is a quadratic in
 //! `P_ij`, so the sign costs about ten multiplications and no division.
 //!
-//! Forming `P_ij` for all pairs is a matrix product, nearly all of the work. Single precision does it in half the time and
-//! settles nearly every sign, since its error is bounded; the few pairs in doubt get their `P_ij` in double precision.
-//! Outcomes are therefore those of double precision throughout. The caller makes the product, a [`Cross`] tile at a time.
+//! Forming `P_ij` for all pairs is a matrix product, nearly all of the work. Single precision does it in half the time
+//! and settles nearly every sign, since its error is bounded; the few pairs in doubt get their `P_ij` in double
+//! precision. Outcomes are therefore those of double precision throughout. The caller makes the product, a [`Cross`]
+//! tile at a time.
 
 use crate::{Ctx, Error, Result};
 
@@ -100,7 +101,8 @@ impl Side<'_> {
 /// positives that beat it; ties count one half.
 ///
 /// `coupling` is k and `tau` is y'c of the module's formula. With unit weights all sums are whole halves, hence exact.
-/// O(m n), and O(rank) for each pair in doubt; memory at most that of the tile. The same bits for any number of threads.
+/// O(m n), and O(rank) for each pair in doubt; memory at most that of the tile. The same bits for any number of
+/// threads.
 ///
 /// # Errors
 /// [`Error::Length`] and [`Error::NonFinite`] for bad input, [`Error::Interrupted`].

@@ -1,12 +1,12 @@
 //! The small dense quadratic program at the heart of every cutting-plane step.
 //!
-//! `min 1/2 l'Gl - d'l` over `l >= 0`, `sum l = total`: G holds the inner products of the cuts, d their offsets. A primal
-//! active set method: Newton steps on the support, one variable in when the support is optimal, those that reach zero
-//! out, with a Cholesky factor that follows. Every iterate is feasible, so that stopping early is safe.
+//! `min 1/2 l'Gl - d'l` over `l >= 0`, `sum l = total`: G holds the inner products of the cuts, d their offsets. A
+//! primal active set method: Newton steps on the support, one variable in when the support is optimal, those that reach
+//! zero out, with a Cholesky factor that follows. Every iterate is feasible, so that stopping early is safe.
 //!
-//! On the plane `sum l = total`, G and `H = G + sigma 11'` make the same program; H is definite even where a cut is zero.
-//! A variable whose entry would make H singular on the support opens a flat direction, along which the program is linear:
-//! it is followed until a variable reaches zero, which takes the flatness away.
+//! On the plane `sum l = total`, G and `H = G + sigma 11'` make the same program; H is definite even where a cut is
+//! zero. A variable whose entry would make H singular on the support opens a flat direction, along which the program is
+//! linear: it is followed until a variable reaches zero, which takes the flatness away.
 
 use ndarray::ArrayView1;
 
@@ -14,8 +14,9 @@ use crate::{Ctx, Error, Result};
 
 /// A direction z is flat if `z'Hz` is at most this part of `(sum |z_i| sqrt(H_ii))^2`: entries of G are rounded sums.
 const FLAT: f64 = f64::EPSILON;
-/// Added to each pivot relative to its diagonal entry. The first step then ends a rounding short of the minimum, where the
-/// margins of pairs tend to be exactly one, and on the same side for data in any order; further steps take up the rest.
+/// Added to each pivot relative to its diagonal entry. The first step then ends a rounding short of the minimum, where
+/// the margins of pairs tend to be exactly one, and on the same side for data in any order; further steps take up the
+/// rest.
 const RIDGE: f64 = 1e-13;
 /// The least sigma relative to the largest diagonal entry of G.
 const SIGMA: f64 = 1e-8;
@@ -169,7 +170,8 @@ impl<'a> Face<'a> {
         level.iter().zip(&down).map(|(one, d)| shift * one - d).collect()
     }
 
-    /// Moves the weights of the support along `step`, at most `longest` times, until one is zero; returns how many times.
+    /// Moves the weights of the support along `step`, at most `longest` times, until one is zero; returns how many
+    /// times.
     fn follow(&mut self, step: &[f64], longest: f64, weights: &mut [f64]) -> f64 {
         let limit = |(&i, &d): (&usize, &f64)| if d < 0.0 { -weights[i] / d } else { f64::INFINITY };
         let limits: Vec<f64> = self.support.iter().zip(step).map(limit).collect();

@@ -24,7 +24,8 @@ enum Failure {
     Python(PyErr),
 }
 
-/// Runs `job` without the interpreter lock, on `n_threads` threads, stopping at Ctrl-C; `size` is its number of samples.
+/// Runs `job` without the interpreter lock, on `n_threads` threads, stopping at Ctrl-C; `size` is its number of
+/// samples.
 ///
 /// Python delivers signals to its main thread only, so a long job runs elsewhere while the calling thread polls.
 pub(crate) fn enter<T, F>(py: Python<'_>, n_threads: usize, size: usize, job: F) -> PyResult<T>

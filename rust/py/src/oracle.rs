@@ -128,8 +128,8 @@ impl Oracle {
         }))
     }
 
-    /// For each hinge that the risk is a sum of, what a pair weighs and how many negatives, or how much weight of these, it
-    /// sums over; None if the risk is no such sum.
+    /// For each hinge that the risk is a sum of, what a pair weighs and how many negatives, or how much weight of
+    /// these, it sums over; None if the risk is no such sum.
     fn hinges(&self) -> Option<Vec<(f64, f64)>> {
         Some(self.inner.hinges()?.iter().map(|hinge| (hinge.scale, hinge.top)).collect())
     }

@@ -54,8 +54,8 @@ impl Compare for V3 {
     }
 }
 
-/// Sums what a tile of scores finds in a table, but for those in cells of more than [`Key::LANES`], if it is `CROWDED` and
-/// has any: their places go to the front of `cells`. Their number.
+/// Sums what a tile of scores finds in a table, but for those in cells of more than [`Key::LANES`], if it is `CROWDED`
+/// and has any: their places go to the front of `cells`. Their number.
 #[cfg(target_arch = "x86_64")]
 pub(super) struct Sums<'a, S, const CROWDED: bool> {
     pub(super) simd: V3,

@@ -1,10 +1,10 @@
 //! Structural components: how much every sample contributes to a measure (DeLong, DeLong and Clarke-Pearson, 1988).
 //!
-//! For a mean over pairs of a kernel k, `V10_i = mean_j k(s_i, t_j)` and `V01_j = mean_i k(s_i, t_j)`. A partial area is
-//! no such mean, since its range moves with the negatives; its components are the influence functions of the two
-//! empirical distributions, which at [0, 1] are DeLong's: with G the false positive rate and R the curve,
-//! `V10_i = min(b - a, max(0, b - G(s_i)))` and `V01_j = R(min(b, max(a, G(t_j))))`, averaged over a block of ties. So are
-//! those of the true positive rate at a false positive rate, `V10_i = 1[s_i >= c]` and, up to a factor, the slope of the
+//! For a mean over pairs of a kernel k, `V10_i = mean_j k(s_i, t_j)` and `V01_j = mean_i k(s_i, t_j)`. A partial area
+//! is no such mean, since its range moves with the negatives; its components are the influence functions of the two
+//! empirical distributions, which at [0, 1] are DeLong's: with G the false positive rate and R the curve, `V10_i =
+//! min(b - a, max(0, b - G(s_i)))` and `V01_j = R(min(b, max(a, G(t_j))))`, averaged over a block of ties. So are those
+//! of the true positive rate at a false positive rate, `V10_i = 1[s_i >= c]` and, up to a factor, the slope of the
 //! curve there, `V01_j = 1[t_j < c]` with c the threshold; those of the false positive rate at a true positive rate
 //! likewise, with the factor on V10.
 

@@ -223,8 +223,8 @@ impl Curve {
     }
 }
 
-/// The weight of negatives that a false positive rate of `fpr` allows, of a total of `neg`; a whole number that rounding
-/// has moved goes back.
+/// The weight of negatives that a false positive rate of `fpr` allows, of a total of `neg`; a whole number that
+/// rounding has moved goes back.
 pub(crate) fn most_called(neg: f64, fpr: f64) -> f64 {
     let most = neg * fpr;
     let whole = (most - most.round()).abs() <= 1e-9 * most.max(1.0);

@@ -1,8 +1,8 @@
 //! Scores as a bucket and 32 bits in it: half the memory to scatter where they have 64, and integers to rank.
 //!
-//! A monotone map gives every score a bucket and a key in it. A float32 is its own key, and a float64 can be. Otherwise the
-//! keys of float64 scores are cells of the map, far smaller than the distances between most of them: two scores in one cell
-//! have to be compared themselves.
+//! A monotone map gives every score a bucket and a key in it. A float32 is its own key, and a float64 can be. Otherwise
+//! the keys of float64 scores are cells of the map, far smaller than the distances between most of them: two scores in
+//! one cell have to be compared themselves.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -165,8 +165,8 @@ impl Buckets {
         Self { spread, len, tie: n_tied >= TIES, dense: shared * DENSE > scores.len() as f64, far }
     }
 
-    /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores, with an index if that is wanted; `None` if a
-    /// score is not finite.
+    /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores, with an index if that is wanted; `None`
+    /// if a score is not finite.
     pub(super) fn scatter<'a, S: Score, K: KeyOf<S>>(
         &self,
         labels: &Labels<'_>,
@@ -232,8 +232,8 @@ impl Buckets {
         }
     }
 
-    /// Writes the id of each score, the first of which is sample `from`, its bucket plus for negatives their number, and its
-    /// key, and adds to `ends`; whether all are finite.
+    /// Writes the id of each score, the first of which is sample `from`, its bucket plus for negatives their number,
+    /// and its key, and adds to `ends`; whether all are finite.
     pub(super) fn classify<S: Score, K: KeyOf<S>>(
         &self,
         labels: &Labels<'_>,

@@ -3,10 +3,10 @@
 //!
 //! Both curves are read at the same share t of samples that are called positive, t = k TPR + (1 - k) FPR with k the
 //! share of positives among all samples: there the two make as many errors more or less of one kind as of the other.
-//! The distance of the curves is the mean over t of the absolute difference of their error rates,
-//! `2 k int_0^1 |TPR_1(t) - TPR_2(t)| dt`. A sample's place on its own curve, the middle t of its block of ties, means the
-//! same on both if the curves are equal; so the places are exchanged at random, between the two scores of a sample or
-//! between the samples of a class, and the distances of the curves that follow show how large a distance chance makes.
+//! The distance of the curves is the mean over t of the absolute difference of their error rates, `2 k int_0^1
+//! |TPR_1(t) - TPR_2(t)| dt`. A sample's place on its own curve, the middle t of its block of ties, means the same on
+//! both if the curves are equal; so the places are exchanged at random, between the two scores of a sample or between
+//! the samples of a class, and the distances of the curves that follow show how large a distance chance makes.
 
 use super::bootstrap::BATCHES;
 use super::curve::Curve;

@@ -35,7 +35,8 @@ impl Placements {
             + self.values.iter().map(|values| 4 * values.capacity()).sum::<usize>()
     }
 
-    /// The AUC of every model, and their DeLong covariance. O(N) a model for smooth distributions, O(N K^2) for K models.
+    /// The AUC of every model, and their DeLong covariance. O(N) a model for smooth distributions, O(N K^2) for K
+    /// models.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] naming `y_score`, [`Error::Domain`] for a class of one sample and for

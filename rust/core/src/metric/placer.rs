@@ -139,8 +139,8 @@ fn place_classes<K: Key>(
     n_pos: u64,
 ) -> (u64, bool) {
     let sizes = asked.each_ref().map(|parts| parts.iter().map(|(keys, _)| keys.len() as u64).sum::<u64>());
-    // From twice the members of the other class below, here, tied ones counted half: where they start, and whether those
-    // are added that are above instead.
+    // From twice the members of the other class below, here, tied ones counted half: where they start, and whether
+    // those are added that are above instead.
     let starts = [2 * below[1] as u32, 2 * (n_pos - below[0]) as u32];
     let asking = usize::from(sizes[0] < sizes[1]);
     let [pos, neg] = asked;

@@ -33,8 +33,8 @@ impl<K: Key> Stage<K> {
     /// Bytes that each takes.
     pub(super) const BYTES: usize = CHUNK * (2 * size_of::<K>() + 4);
 
-    /// Writes the first keys, as many as `keys` holds, to it by their `n_ids` ids, and to `index` where each is from unless
-    /// that is empty; where the keys of each id begin, and the end.
+    /// Writes the first keys, as many as `keys` holds, to it by their `n_ids` ids, and to `index` where each is from
+    /// unless that is empty; where the keys of each id begin, and the end.
     pub(super) fn scatter(&mut self, n_ids: usize, keys: &mut [K], index: &mut [u16]) -> Vec<u32> {
         let len = keys.len();
         let starts = match (n_ids <= FEW_IDS, index.is_empty()) {

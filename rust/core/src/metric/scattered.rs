@@ -98,8 +98,8 @@ fn count_in<S: Score, K: KeyOf<S>>(
     Ok(Some(Scattered { buckets, labels, chunks }.count(wanted, counters, ctx)?))
 }
 
-/// For each positive, the lowest first, how many negatives are below it, and how many below it or tied; `None` if any score
-/// is not finite.
+/// For each positive, the lowest first, how many negatives are below it, and how many below it or tied; `None` if any
+/// score is not finite.
 pub(super) fn negatives_below<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],

@@ -24,8 +24,8 @@ impl Default for Spread {
 }
 
 impl Spread {
-    /// To `n_cells` cells, by a sample that ascends; with `only_line`, scores that do not lie evenly on one get a map of no
-    /// use.
+    /// To `n_cells` cells, by a sample that ascends; with `only_line`, scores that do not lie evenly on one get a map
+    /// of no use.
     pub(super) fn fit(sample: &mut [f64], n_cells: u64, only_line: bool) -> Self {
         match line(sample, n_cells) {
             Some(line) => line,

@@ -99,8 +99,8 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         }
     }
 
-    /// Ranks the scores of all parts, or those of them that are `wanted`. Adds up how many of the table each finds below
-    /// it, and how many below or equal.
+    /// Ranks the scores of all parts, or those of them that are `wanted`. Adds up how many of the table each finds
+    /// below it, and how many below or equal.
     pub(crate) fn ask<'a>(&self, parts: impl Iterator<Item = &'a [S]>, wanted: Option<&[bool]>) -> Found {
         let mut found = Found::default();
         self.tiles(parts, |from, cells, scores| {
@@ -179,8 +179,8 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         });
     }
 
-    /// Calls `f` with the place of the first score, the cells and the scores of one tile after the other while it returns
-    /// true.
+    /// Calls `f` with the place of the first score, the cells and the scores of one tile after the other while it
+    /// returns true.
     fn tiles<'a>(
         &self,
         mut parts: impl Iterator<Item = &'a [S]>,
@@ -235,8 +235,8 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         rank(Plain, &self.starts, &self.scores, self.map.cell(x), x)
     }
 
-    /// Writes what `f` makes of the rank of each score: how many of the table are below it, and below or equal. `cells` is
-    /// room, which many calls share.
+    /// Writes what `f` makes of the rank of each score: how many of the table are below it, and below or equal. `cells`
+    /// is room, which many calls share.
     pub(crate) fn map_ranks(
         &self,
         scores: &[S],

@@ -1,5 +1,5 @@
-//! Measures of a range of false positive rates without a sort: the ends of the range are selected, and the pairs between
-//! them counted.
+//! Measures of a range of false positive rates without a sort: the ends of the range are selected, and the pairs
+//! between them counted.
 
 use super::counts::{Counting, PairCounts, Scratch, Wanted, grown, pair_counts};
 use super::curve::{first_non_finite, most_called};

@@ -43,8 +43,8 @@ impl<S: Key> Worker<S> {
         PairCounts::of_found(asking, sizes, found, squares)
     }
 
-    /// The same by keys that tie more often than scores do; `None` if those of many tie. Those of few are compared by the
-    /// scores of a class that have a key, unless these are not told.
+    /// The same by keys that tie more often than scores do; `None` if those of many tie. Those of few are compared by
+    /// the scores of a class that have a key, unless these are not told.
     pub(super) fn count_keys<T: Score>(
         &mut self,
         classes: &[Vec<&[S]>; 2],
@@ -106,8 +106,8 @@ fn ask<'a, S: Key, M: Monotone<S>>(
     }
 }
 
-/// What all `parts` find in a table of keys, as [`Worker::count_keys`] does; `scores` are those of the class that asks and,
-/// for true, of the table.
+/// What all `parts` find in a table of keys, as [`Worker::count_keys`] does; `scores` are those of the class that asks
+/// and, for true, of the table.
 fn ask_keys<'a, S: Key, M: Monotone<S>, T: Score>(
     table: &Table<S, M>,
     parts: impl Iterator<Item = &'a [S]>,

@@ -151,9 +151,9 @@ pub trait Oracle: Sync {
 
     /// R(scores), and a subgradient in `coef`.
     ///
-    /// The positives are sorted and indexed, each of the negatives up to the last rank then finds its own rank among them
-    /// in a few table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution. Weighted samples
-    /// are sorted: O(N + (m + k) log(m + k)), k the number of negatives up to the last rank.
+    /// The positives are sorted and indexed, each of the negatives up to the last rank then finds its own rank among
+    /// them in a few table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution. Weighted
+    /// samples are sorted: O(N + (m + k) log(m + k)), k the number of negatives up to the last rank.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] if their differences overflow,
@@ -187,8 +187,8 @@ pub trait Oracle: Sync {
         })
     }
 
-    /// A cut of R, its slopes in `coef`, made of hinges that are smoothed over `width` around `scores`; `None` if R is not
-    /// a sum of hinges, or samples are weighted.
+    /// A cut of R, its slopes in `coef`, made of hinges that are smoothed over `width` around `scores`; `None` if R is
+    /// not a sum of hinges, or samples are weighted.
     ///
     /// At `scores` the cut lies below R by at most 5/4 `width` for each unit of weight. O(N) as [`Oracle::evaluate`].
     ///
@@ -224,15 +224,14 @@ pub trait Oracle: Sync {
         Ok(Some(found))
     }
 
-    /// Writes to `coef` the subgradient of a hinge at its proximal point, where `hinge(p) + 1/2 sum_k c_k (p_k - s_k)^2`
-    /// is least, `c_k` the stiffness for positives and for negatives, times the weight; it is `c_k (s_k - p_k)`, and 0 for
-    /// samples without weight. O(N) beside sorting the
-    /// positives and the negatives that the hinge reaches, and for each time that these are cut in blocks: O(log N) times
-    /// mostly.
+    /// Writes to `coef` the subgradient of a hinge at its proximal point, where `hinge(p) + 1/2 sum_k c_k (p_k -
+    /// s_k)^2` is least, `c_k` the stiffness for positives and for negatives, times the weight; it is `c_k (s_k -
+    /// p_k)`, and 0 for samples without weight. O(N) beside sorting the positives and the negatives that the hinge
+    /// reaches, and for each time that these are cut in blocks: O(log N) times mostly.
     ///
     /// # Errors
-    /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] for a stiffness that is not positive,
-    /// [`Error::Interrupted`].
+    /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] for a stiffness that is not
+    /// positive, [`Error::Interrupted`].
     fn proximal(
         &self,
         hinge: &Hinge,

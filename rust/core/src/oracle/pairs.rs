@@ -100,8 +100,8 @@ impl<'a> Pairs<'a> {
 
     /// Visits the negatives of `ranks` tile by tile: their scores, what `rank` says of each, and their derivatives.
     ///
-    /// What has become of each task's `start` goes to `take`, in order. A tile is ranked before anything is done with it:
-    /// if each were counted at once, the next look-up would wait.
+    /// What has become of each task's `start` goes to `take`, in order. A tile is ranked before anything is done with
+    /// it: if each were counted at once, the next look-up would wait.
     pub(super) fn visit<S: Send>(
         &mut self,
         ranks: Range<usize>,
@@ -179,7 +179,8 @@ impl<'a> Pairs<'a> {
         Ok(tally)
     }
 
-    /// Makes the derivative of every negative of `ranks` what `of` makes of the number that [`Pairs::tally`] left there.
+    /// Makes the derivative of every negative of `ranks` what `of` makes of the number that [`Pairs::tally`] left
+    /// there.
     pub(crate) fn spread(
         &mut self,
         ranks: Range<usize>,

@@ -1,9 +1,9 @@
 //! Smoothed hinges: cuts with a curvature, for solvers that can use one.
 //!
-//! Every hinge is the maximum of `p_j q_ij (margin - s_i + t_j)` over shares `q_ij` in [0, 1] of the pairs and shares `p_j`
-//! in [0, 1] of the negatives that sum to `top`. The maximising shares jump as the scores move; here they pass from 0 to 1
-//! over a width. Any shares make a cut of the risk, so the smoothed ones give cuts too: looser where they were made, but
-//! they follow the risk further.
+//! Every hinge is the maximum of `p_j q_ij (margin - s_i + t_j)` over shares `q_ij` in [0, 1] of the pairs and shares
+//! `p_j` in [0, 1] of the negatives that sum to `top`. The maximising shares jump as the scores move; here they pass
+//! from 0 to 1 over a width. Any shares make a cut of the risk, so the smoothed ones give cuts too: looser where they
+//! were made, but they follow the risk further.
 
 use super::Hinge;
 use super::pairs::{Pairs, TILE, Task, rank_ends};

@@ -15,10 +15,10 @@ const TASK: usize = 1 << 15;
 
 /// The positives and the highest negatives of one score vector.
 ///
-/// Every [`CHUNK`] of samples has its own. There the scores lie by cell: first the negatives by group (between two ranks)
-/// and in each by region (stretch of the positives' [`Map`]), then the positives by region. So the scores of one region
-/// are a slice of every chunk, and what is found for a score goes back to its sample without leaving the chunk. The order
-/// depends on the data only.
+/// Every [`CHUNK`] of samples has its own. There the scores lie by cell: first the negatives by group (between two
+/// ranks) and in each by region (stretch of the positives' [`Map`]), then the positives by region. So the scores of one
+/// region are a slice of every chunk, and what is found for a score goes back to its sample without leaving the chunk.
+/// The order depends on the data only.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     chunks: Vec<Chunk>,
@@ -174,8 +174,8 @@ impl Cells {
         Ok(())
     }
 
-    /// Collects the positives and the negatives that reach `bound`, as one cell each; the number of the latter. Of a tie
-    /// at the bound only the chunks up to its index are collected.
+    /// Collects the positives and the negatives that reach `bound`, as one cell each; the number of the latter. Of a
+    /// tie at the bound only the chunks up to its index are collected.
     fn collect(
         &mut self,
         problem: &Problem,
@@ -348,8 +348,8 @@ impl Cells {
         tasks
     }
 
-    /// Moves what was found from the place of each score to its sample, in `found` itself; zero for samples that were not
-    /// gathered.
+    /// Moves what was found from the place of each score to its sample, in `found` itself; zero for samples that were
+    /// not gathered.
     pub(crate) fn scatter(&self, found: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
         let scatter = |scratch: &mut Scratch, index: &[u16], found: &mut [f64]| {
             let (by_place, _, _) = scratch.of(index.len());

@@ -5,8 +5,8 @@ const TILE: usize = 1 << 12;
 /// So many wanted scores among 64 that it is faster to write all than to look for them.
 pub(crate) const DENSE: u32 = 24;
 
-/// Moves the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None` if
-/// a score is not finite.
+/// Moves the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None`
+/// if a score is not finite.
 ///
 /// Flags are compared in bulk and read as bits: unwanted scores cost little, and no branch depends on a single label.
 pub(super) struct Collect<'a> {

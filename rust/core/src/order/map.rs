@@ -17,8 +17,8 @@ const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// A monotone map of all scores onto buckets, of which each gets a few of the scores that it is fitted to.
 ///
-/// Linear in `sign(x - center) log2(1 + |x - center| / width)`, but for a piecewise linear logarithm, the bit pattern of
-/// a float: uniform near the centre, logarithmic in the tails, so that both light and heavy tails are spread evenly.
+/// Linear in `sign(x - center) log2(1 + |x - center| / width)`, but for a piecewise linear logarithm, the bit pattern
+/// of a float: uniform near the centre, logarithmic in the tails, so that both light and heavy tails are spread evenly.
 /// Scores that crowd at two ends, as saturated probabilities do, are spread by the same function of their distance from
 /// the nearer one. A dozen operations without a table. Neighbouring buckets make up regions that fit a cache.
 #[derive(Debug, Clone, Copy, Default)]
@@ -88,8 +88,8 @@ impl Map {
         Self { center, width, ..Self::default() }
     }
 
-    /// By the distance from the nearer end of `sample`, which ascends; the width is that from an end to the closest score
-    /// but for ties.
+    /// By the distance from the nearer end of `sample`, which ascends; the width is that from an end to the closest
+    /// score but for ties.
     fn between(sample: &[f64]) -> Self {
         let (low, high) = (sample[0], sample[sample.len() - 1]);
         let inside = |&&score: &&f64| low < score && score < high;
@@ -158,8 +158,8 @@ impl Map {
         (at + WHOLE).to_bits() ^ WHOLE.to_bits()
     }
 
-    /// Calls `f` with the map, in one of two places: neither then has to choose between one centre and two ends, score by
-    /// score.
+    /// Calls `f` with the map, in one of two places: neither then has to choose between one centre and two ends, score
+    /// by score.
     #[inline(always)]
     pub(crate) fn chosen<T>(self, mut f: impl FnMut(Self) -> T) -> T {
         if self.ends.is_none() { f(Self { ends: None, ..self }) } else { f(self) }

@@ -17,16 +17,16 @@ fn sample_len(n: usize) -> usize {
     (n / SAMPLE_EVERY).clamp(SAMPLE_LIMITS.0, SAMPLE_LIMITS.1)
 }
 
-/// Two ranks in a sample of `n` between which, by four standard deviations, a `share` of the population ends that counts
-/// from the highest score.
+/// Two ranks in a sample of `n` between which, by four standard deviations, a `share` of the population ends that
+/// counts from the highest score.
 fn bracket(n: usize, share: f64) -> [Option<usize>; 2] {
     let n = n as f64;
     let slack = 4.0 * (n * share * (1.0 - share)).sqrt() + 2.0;
     [n * share + slack, n * share - slack].map(|rank| (0.0..n).contains(&rank).then_some(rank as usize))
 }
 
-/// A score, and an index in its tie, that more than `top` negatives reach, though not many more; almost certainly. `None`
-/// if a large part of them do.
+/// A score, and an index in its tie, that more than `top` negatives reach, though not many more; almost certainly.
+/// `None` if a large part of them do.
 pub(super) fn bound(problem: &Problem, scores: Scores<'_>, top: usize) -> Option<(f64, usize)> {
     let (n, share) = (scores.len(), top as f64 / problem.n_neg() as f64);
     let n_sampled = sample_len(n);
