@@ -118,7 +118,8 @@ def run_sparse(repeats, _):
     table = Table("sparse", *sparse(), repeats)
     for fpr_range in ((0.0, 1.0), (0.0, 0.05)):
         table.fit(fpr_range, 100.0, 1e-3)
-    table.fit((0.0, 0.05), 100.0, 1e-3, "ramp")
+    for fpr_range in ((0.0, 0.05), (0.02, 0.05)):
+        table.fit(fpr_range, 100.0, 1e-3, "ramp")
 
 
 def run_wide(repeats, _):
@@ -126,6 +127,8 @@ def run_wide(repeats, _):
     for fpr_range in ((0.0, 1.0), (0.0, 0.05)):
         for C in (1.0, 100.0):
             table.fit(fpr_range, C, 1e-3)
+    for C in (1.0, 100.0):
+        table.fit((0.02, 0.05), C, 1e-3, "ramp")
 
 
 def run_covtype(repeats, folder):
