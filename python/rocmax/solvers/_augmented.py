@@ -87,9 +87,9 @@ def minimise_augmented(
         before = slack
         step = envelope.newton_step(found, gradient, residual)
         ray = Ray(objective, model, model.vector + step)
-        if not 0.0 < ray.curvature < np.inf:
-            return best, value, bound  # nowhere to go, to the last digit or beyond the range of numbers
         slope = inner(design, gradient, step)
+        if not (slope < 0.0 and 0.0 < ray.curvature < np.inf):
+            return best, value, bound  # nowhere to go, to the last digit or beyond the range of numbers
         model, found = _search(ray, envelope, slope)
         reached, evaluation = objective(model)
         candidates.offer(reached, evaluation.partial_auc, model.vector)

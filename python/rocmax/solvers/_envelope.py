@@ -89,8 +89,11 @@ class Envelope:
         ]
         matrices = [matrix for part in springs if (matrix := part.matrix()) is not None]
         if springs and len(matrices) == len(springs):
-            with suppress(np.linalg.LinAlgError):  # of springs so strong that the identity is lost beside them
-                return np.asarray(np.linalg.solve(sum(matrices, np.eye(design.dim)), -gradient))
+            # Springs may be so strong that the identity is lost beside them.
+            with suppress(np.linalg.LinAlgError):
+                step = np.asarray(np.linalg.solve(sum(matrices, np.eye(design.dim)), -gradient))
+                if gradient @ step < 0:
+                    return step
         return conjugate_gradients(
             lambda vector: sum((part(vector) for part in springs), vector), -gradient, design, _CG_STEPS, residual
         )
