@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -56,6 +57,17 @@ def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
     if name != "auto":
         return name
     return "tight" if fpr_range == FULL else "ramp"
+
+
+@contextmanager
+def _blaming_features() -> Iterator[None]:
+    """Say of scores that overflow what a user can do about it."""
+    try:
+        yield
+    except ValueError as failure:
+        if not str(failure).startswith("scores must be"):
+            raise
+        raise ValueError(f"X is too large for its products with a model ({failure}): scale the features") from failure
 
 
 class Training:
@@ -119,6 +131,7 @@ class Training:
                 )
         return None
 
+    @_blaming_features()
     def fit(
         self,
         surrogate: str,
