@@ -87,11 +87,11 @@ class Envelope:
             for part, of_samples in zip(found.parts, self._of_samples, strict=True)
             if len(part.rows)
         ]
-        matrices = [matrix for part in springs if (matrix := part.matrix()) is not None]
-        if springs and len(matrices) == len(springs):
+        if springs and all(part.small for part in springs):
             # Springs may be so strong that the identity is lost beside them.
             with suppress(np.linalg.LinAlgError):
-                step = np.asarray(np.linalg.solve(sum(matrices, np.eye(design.dim)), -gradient))
+                hessian = sum((part.matrix() for part in springs), np.eye(design.dim))
+                step = np.asarray(np.linalg.solve(hessian, -gradient))
                 if gradient @ step < 0:
                     return step
         return conjugate_gradients(
@@ -109,6 +109,10 @@ class _Springs:
         self._stiffness = stiffness[rows]
         self._sizes = np.diff(np.append(self._starts, len(rows)))
         self._sums = np.add.reduceat(self._stiffness, self._starts)
+        few = design.dim <= _DIRECT and design.dim * len(rows) <= _ENTRIES
+        self._features = self._sample.features() if few else None
+        # Whether the matrix is small, and the features are at hand.
+        self.small = self._features is not None
 
     def __call__(self, vector: F64) -> F64:
         """Return the product with a vector."""
@@ -116,15 +120,10 @@ class _Springs:
         image: F64 = self._sample.adjoint([self._stiffness * self._off_mean(change[:, None])[:, 0]])[0]
         return image
 
-    def matrix(self) -> F64 | None:
-        """Return the matrix of the products, where it is small and the features are at hand."""
-        dim = self._sample.dim
-        if dim > _DIRECT or dim * self._sample.n_samples > _ENTRIES:
-            return None
-        features = self._sample.features()
-        if features is None:
-            return None
-        apart = self._off_mean(features.astype(np.float64))
+    def matrix(self) -> F64:
+        """Return the matrix of the products, if it is `small`."""
+        assert self._features is not None
+        apart = self._off_mean(self._features.astype(np.float64))
         return np.asarray(apart.T @ (self._stiffness[:, None] * apart))
 
     def _off_mean(self, values: F64) -> F64:
