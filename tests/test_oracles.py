@@ -93,12 +93,14 @@ def test_naive_at_size(name, fpr_range):
     assert np.all(coef[y] <= coef_tight[y]) and np.all(coef[~y] >= coef_tight[~y]) and abs(coef.sum()) < 1e-9
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3)])
-def test_curvature_is_the_derivative_of_the_smoothed_slopes(fpr_range):
+def test_curvature_is_the_derivative_of_the_smoothed_slopes(fpr_range, weighted):
     rng = np.random.default_rng(3)
     labels = rng.random(400) < 0.3
     scores = rng.normal(size=400) + labels
-    oracle = Tight(fpr_range).bind(_core.Problem(labels), 1)
+    weights = np.maximum(0.0, rng.uniform(-0.2, 1.0, 400)) if weighted else None
+    oracle = Tight(fpr_range).bind(_core.Problem(labels, weights), 1)
     rows, curvature = oracle.smooth(scores, 0.4).curvature.sample(10**6, rng)
     assert len(set(rows)) == len(rows)
     step = 1e-6

@@ -122,16 +122,19 @@ def test_newton_steps_take_the_ramp_down_and_leave_true_cuts(fpr_range, C):
         assert bound <= 0.5 * other.norm + C * ramp.convex(other.scores).value
 
 
-def test_weighted_samples_have_no_smoothed_cuts_to_descend_by():
-    X, y = overlapping(np.random.default_rng(2), n=100)
-    weight = np.random.default_rng(4).uniform(0.5, 2.0, len(y))
-    ramp, design = Ramp((0.0, 0.1)).bind(_core.Problem(y == 1, weight), 1), as_design(X)
-    start = Model.of(np.ones(design.dim), design)
-    model, value, history = descend(
-        ramp, design, 1.0, tol=1e-3, max_iter=50, start=start, left=3.0, bundle=Bundle(design)
-    )
-    assert model is start and not history
-    assert value == pytest.approx(0.5 * start.norm + ramp.whole(start.scores).value)
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.02, 0.1)])
+def test_newton_steps_of_whole_weights_are_those_of_repeated_samples(fpr_range):
+    X, y = overlapping(np.random.default_rng(2), n=200)
+    weight = np.random.default_rng(4).integers(0, 4, len(y))
+    repeated = np.repeat(np.arange(len(y)), weight)
+    found = []
+    for rows, weights in ((slice(None), weight.astype(float)), (repeated, None)):
+        ramp, design = Ramp(fpr_range).bind(_core.Problem(y[rows] == 1, weights), 1), as_design(X[rows])
+        start = Model.of(np.ones(design.dim), design)
+        found.append(descend(ramp, design, 10.0, tol=1e-3, max_iter=9, start=start, left=3.0, bundle=Bundle(design)))
+    assert len(found[0][2]) > 3
+    np.testing.assert_allclose(found[0][0].vector, found[1][0].vector, rtol=1e-5)
+    assert found[0][1] == pytest.approx(found[1][1], rel=1e-7)
 
 
 def wide(rng, n=600, d=2000):

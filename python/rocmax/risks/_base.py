@@ -53,16 +53,13 @@ class Oracle:
         return Evaluation(value, coef, partial_auc)
 
     def smooth(self, scores: F64, width: float) -> Smoothed | None:
-        """Return a cut of the risk, smoothed over a width of scores.
-
-        None if the risk is not a sum of hinges, or samples are weighted.
-        """
+        """Return a cut of the risk, smoothed over a width of scores; None if the risk is not a sum of hinges."""
         coef = np.empty(len(scores))
         found = self._core.smooth(scores, coef, width, self._n_threads)
         if found is None:
             return None
         offset, hinges = found
-        return Smoothed(offset, coef, Curvature(self.labels, scores, hinges, width))
+        return Smoothed(offset, coef, Curvature(self.labels, scores, hinges, width, self.sample_weight))
 
     @cached_property
     def hinges(self) -> list[tuple[float, float]] | None:

@@ -27,19 +27,34 @@ class Curvature:
     """The second derivative of a smoothed sum of hinges over the scores.
 
     A pair whose difference lies in the smoothed stretch of its hinge is a spring between its two scores; the negatives
-    in the stretch around the threshold of a selection are tied to their mean.
+    in the stretch around the threshold of a selection are tied to their mean. Samples may have weights.
     """
 
-    def __init__(self, labels: Bool, scores: F64, hinges: list[tuple[float, float, Selection]], width: float) -> None:
+    def __init__(
+        self,
+        labels: Bool,
+        scores: F64,
+        hinges: list[tuple[float, float, Selection]],
+        width: float,
+        sample_weight: F64 | None = None,
+    ) -> None:
         self._labels, self._scores, self._hinges, self._width = labels, scores, hinges, width
+        self._sample_weight = sample_weight
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples, those without weight left out."""
+        return len(self._labels) if self._sample_weight is None else int(np.count_nonzero(self._sample_weight))
 
     def sample(self, size: int, rng: np.random.Generator) -> tuple[Rows, Product]:
         """Return the rows of a sample, and its estimate of the curvature as a product with scores of these rows.
 
-        Half of the rows are positives, the others negatives that have a share, as far as there are so many.
+        Half of the rows are positives, the others negatives that have a share, as far as there are so many. None has
+        no weight.
         """
-        positives, pos_share = _draw(lambda rows: self._labels[rows], len(self._labels), size // 2, rng)
-        positives = positives[np.argsort(self._scores[positives])]
+        positives, of_pos, pos_share = self._draw(lambda rows: self._labels[rows], size // 2, rng)
+        ascending = np.argsort(self._scores[positives])
+        positives, of_pos = positives[ascending], of_pos[ascending]
         rows = [positives]
         parts: list[tuple[float, slice, Callable[[F64, F64], F64]]] = []
         first = len(positives)
@@ -49,8 +64,13 @@ class Curvature:
             def counts(rows: slice, lowest: float = lowest) -> Bool:
                 return np.asarray(~self._labels[rows] & (self._scores[rows] >= lowest))
 
-            negatives, neg_share = _draw(counts, len(self._labels), size // (2 * len(self._hinges)), rng)
-            product = _springs(self._scores[positives], self._scores[negatives], (margin, self._width), selection)
+            negatives, of_neg, neg_share = self._draw(counts, size // (2 * len(self._hinges)), rng)
+            product = _springs(
+                (self._scores[positives], of_pos),
+                (self._scores[negatives], of_neg),
+                (margin, self._width),
+                selection,
+            )
             weight = scale / (self._width * pos_share * neg_share)
             parts.append((weight, slice(first, first + len(negatives)), product))
             rows.append(negatives)
@@ -67,44 +87,71 @@ class Curvature:
 
         return np.concatenate(rows), apply
 
+    def _draw(self, wanted: Callable[[slice], Bool], size: int, rng: np.random.Generator) -> tuple[Rows, F64, float]:
+        """Return up to `size` of the wanted rows, ascending, what they weigh, and their share of all that weight.
 
-def _draw(wanted: Callable[[slice], Bool], n_rows: int, size: int, rng: np.random.Generator) -> tuple[Rows, float]:
-    """Return up to `size` of the wanted rows, ascending, and their share; looks at some rows at a time."""
-    blocks = [slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS)]
-    ends = np.cumsum([0, *(np.count_nonzero(wanted(block)) for block in blocks)])
-    total = int(ends[-1])
-    size = min(size, total)
-    drawn = np.arange(total) if size == total else np.sort(rng.choice(total, size, replace=False, shuffle=False))
-    parts = [
-        block.start + np.flatnonzero(wanted(block))[part - first]
-        for block, first, part in zip(blocks, ends, np.split(drawn, np.searchsorted(drawn, ends[1:-1])), strict=False)
-        if len(part)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp), size / max(total, 1)
+        Weighted rows are drawn by their weights, and then weigh as often as they were drawn.
+        """
+        n_rows, weight = len(self._labels), self._sample_weight
+        blocks = [slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS)]
+
+        def weigh(block: slice) -> tuple[Rows, F64]:
+            rows = np.flatnonzero(wanted(block))
+            if weight is None:
+                return block.start + rows, np.ones(len(rows))
+            rows = block.start + rows[weight[block][rows] > 0]
+            return rows, weight[rows]
+
+        sums = np.array([(len(rows), of_rows.sum()) for rows, of_rows in map(weigh, blocks)])
+        count, total = int(sums[:, 0].sum()), float(sums[:, 1].sum())
+        if count <= size:
+            rows, of_rows = (np.concatenate(parts) for parts in zip(*map(weigh, blocks), strict=True))
+            return rows, of_rows, 1.0
+        if weight is None:
+            places = np.sort(rng.choice(count, size, replace=False, shuffle=False)) + 0.5
+        else:
+            places = (np.arange(size) + rng.random(size)) * (total / size)
+        ends = np.cumsum(np.append(0.0, sums[:, 1]))
+        drawn = []
+        for block, first, part in zip(
+            blocks, ends, np.split(places, np.searchsorted(places, ends[1:-1])), strict=False
+        ):
+            rows, of_rows = weigh(block)
+            if len(part) and len(rows):
+                at = np.searchsorted(np.cumsum(of_rows), part - first, side="right")
+                drawn.append(rows[np.minimum(at, len(rows) - 1)])
+        rows, times = np.unique(np.concatenate(drawn), return_counts=True)
+        return rows, times.astype(float), size / total
 
 
-def _springs(pos: F64, neg: F64, hinge: tuple[float, float], selection: Selection) -> Callable[[F64, F64], F64]:
-    """Return the curvature of one hinge, times its width, over ascending positives and the negatives."""
+def _springs(
+    positives: tuple[F64, F64], negatives: tuple[F64, F64], hinge: tuple[float, float], selection: Selection
+) -> Callable[[F64, F64], F64]:
+    """Return the curvature of one hinge, times its width, over scores and weights; ascending ones of the positives."""
+    (pos, of_pos), (neg, of_neg) = positives, negatives
     (margin, width), (threshold, stretch, tied) = hinge, selection
     low = np.searchsorted(pos, neg + margin - width)
     high = np.searchsorted(pos, neg + margin)
-    share, slope = np.where(neg == threshold, tied, 1.0), np.zeros(len(neg))
+    below = np.concatenate([[0.0], np.cumsum(of_pos)])
+    share, slope = np.where(neg == threshold, tied, 1.0) * of_neg, np.zeros(len(neg))
     if stretch > 0:
-        share = np.clip((neg - threshold) / stretch + 0.5, 0.0, 1.0)
+        of_one = np.clip((neg - threshold) / stretch + 0.5, 0.0, 1.0)
+        share = of_one * of_neg
         # How fast the share of a negative rises, times how many positives that concerns.
-        slope = np.where((share > 0) & (share < 1), 0.5 * (low + high), 0.0) * (width / stretch)
+        rising = (of_one > 0) & (of_one < 1)
+        slope = np.where(rising, 0.5 * (below[low] + below[high]) * of_neg, 0.0) * (width / stretch)
     n_pos, total = len(pos), float(slope.sum())
-    per_neg = share * (high - low)
+    per_neg = share * (below[high] - below[low])
 
     def sums(values: F64) -> F64:
         """Sum over the negatives that a positive is paired with."""
         at_low = np.bincount(low, weights=values, minlength=n_pos + 1)
-        return np.cumsum(at_low - np.bincount(high, weights=values, minlength=n_pos + 1))[:n_pos]
+        return of_pos * np.cumsum(at_low - np.bincount(high, weights=values, minlength=n_pos + 1))[:n_pos]
 
     per_pos = sums(share)
 
     def product(u: F64, t: F64) -> F64:
-        before = np.concatenate([[0.0], np.cumsum(u)])
+        before = np.concatenate([[0.0], np.cumsum(of_pos * u)])
         on_neg = per_neg * t - share * (before[high] - before[low])
         if total > 0:
             on_neg += slope * (t - (slope @ t) / total)

@@ -97,7 +97,8 @@ def newton_step(
     has no samples to offer.
     """
     design = objective.design
-    size = int(np.clip(design.dim, min(_ROWS, design.n_samples), max(_ROWS, design.n_samples // 5)))
+    n_samples = of_risk.n_samples
+    size = int(np.clip(design.dim, min(_ROWS, n_samples), max(_ROWS, n_samples // 5)))
     rows, curvature = of_risk.sample(size, rng)
     sample = design.rows(rows)
     if sample is None:
@@ -105,7 +106,7 @@ def newton_step(
     gradient = model.vector + objective.C * slope
     if objective.tilt.vector is not None:
         gradient -= objective.C * objective.tilt.vector
-    steps = int(np.clip(design.n_samples // len(rows), *_STEPS))
+    steps = int(np.clip(n_samples // len(rows), *_STEPS))
 
     def product(vector: F64) -> F64:
         image: F64 = vector + objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]

@@ -78,6 +78,13 @@ pub trait Sums {
     /// # Errors
     /// [`Error::Interrupted`].
     fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64>;
+
+    /// `scale * sum_ij p_j q_ij (margin - s_i + t_j)`, the shares smoothed over `width`: those of the negatives, and
+    /// the sum of all `p_j q_ij`.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    fn smoothed(&mut self, hinge: Hinge, width: f64, ctx: &Ctx<'_>) -> Result<(Selection, f64)>;
 }
 
 /// Buffers kept from call to call, so that repeated calls on one problem allocate little.
@@ -162,7 +169,7 @@ pub trait Oracle: Sync {
         let problem = checked(self.problem(), scores.len(), coef.len())?;
         let found = match problem.weights() {
             None => {
-                let ends = Ends::new(problem, self.range(), self.last());
+                let ends = Ends::new(problem, self.range(), self.last(), [].into_iter());
                 let mut pairs = ws.pairs(problem, scores, &ends, coef, ctx)?;
                 let partial_auc = pairs.partial_auc(ctx)?;
                 let value = self.sweep(&mut pairs, ctx)?;
@@ -170,7 +177,8 @@ pub trait Oracle: Sync {
                 Evaluation { value, partial_auc }
             }
             Some(weights) => {
-                let mut pairs = ws.weighted.order(problem, weights, scores, (self.range(), self.last()), ctx)?;
+                let most = if self.last() == Rank::Bottom { weights.neg } else { problem.ranks(self.range()).1 };
+                let mut pairs = ws.weighted.order(problem, weights, scores, (self.range(), most), ctx)?;
                 let partial_auc = pairs.partial_auc(ctx)?;
                 let value = self.sweep(&mut pairs, ctx)?;
                 pairs.finish(coef);
@@ -188,9 +196,9 @@ pub trait Oracle: Sync {
     }
 
     /// A cut of R, its slopes in `coef`, made of hinges that are smoothed over `width` around `scores`; `None` if R is
-    /// not a sum of hinges, or samples are weighted.
+    /// not a sum of hinges.
     ///
-    /// At `scores` the cut lies below R by at most 5/4 `width` for each unit of weight. O(N) as [`Oracle::evaluate`].
+    /// At `scores` the cut lies below R by at most 5/4 `width` for each unit of weight. Costs as [`Oracle::evaluate`].
     ///
     /// # Errors
     /// As [`Oracle::evaluate`], and [`Error::Domain`] unless `width` is positive.
@@ -206,22 +214,35 @@ pub trait Oracle: Sync {
         if !(width.is_normal() && width > 0.0) {
             return Err(Error::Domain { name: "width", domain: "a positive number", value: width.to_string() });
         }
-        let Some(hinges) = self.hinges().filter(|_| problem.weights().is_none()) else { return Ok(None) };
-        let n_neg = problem.n_neg();
-        let ends = Ends::of(hinges.iter().map(|hinge| smoothed::candidates(hinge.top as usize, n_neg)));
-        let mut pairs = ws.pairs(problem, scores.into(), &ends, coef, ctx)?;
-        pairs.clear();
-        let mut found = Smoothed { offset: 0.0, hinges: Vec::new() };
-        for hinge in hinges {
-            let top = hinge.top as usize;
-            let selection = pairs.selection(top, n_neg, width, ctx)?;
-            let smoothed = SmoothedHinge { hinge, selection };
-            let shares = pairs.smoothed_hinge(smoothed, smoothed::candidates(top, n_neg), width, ctx)?;
-            found.offset += hinge.scale * hinge.margin * shares;
-            found.hinges.push(smoothed);
+        let Some(hinges) = self.hinges() else { return Ok(None) };
+        let (_, all) = problem.totals();
+        let reaches = hinges.iter().map(|hinge| smoothed::reach(hinge.top, all, all / problem.n_neg() as f64));
+        let sum = |sums: &mut dyn Sums| {
+            let mut found = Smoothed { offset: 0.0, hinges: Vec::new() };
+            for &hinge in &hinges {
+                let (selection, shares) = sums.smoothed(hinge, width, ctx)?;
+                found.offset += hinge.scale * hinge.margin * shares;
+                found.hinges.push(SmoothedHinge { hinge, selection });
+            }
+            Ok(found)
+        };
+        match problem.weights() {
+            None => {
+                let ends = Ends::new(problem, self.range(), Rank::Top, reaches.map(|reach| reach as usize));
+                let mut pairs = ws.pairs(problem, scores.into(), &ends, coef, ctx)?;
+                pairs.clear();
+                let found = sum(&mut pairs)?;
+                pairs.finish(ctx)?;
+                Ok(Some(found))
+            }
+            Some(weights) => {
+                let most = reaches.fold(0.0, f64::max);
+                let mut pairs = ws.weighted.order(problem, weights, scores.into(), (self.range(), most), ctx)?;
+                let found = sum(&mut pairs)?;
+                pairs.finish(coef);
+                Ok(Some(found))
+            }
         }
-        pairs.finish(ctx)?;
-        Ok(Some(found))
     }
 
     /// Writes to `coef` the subgradient of a hinge at its proximal point, where `hinge(p) + 1/2 sum_k c_k (p_k -

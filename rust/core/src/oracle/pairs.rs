@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Rank, Sums};
+use super::{Hinge, Rank, Selection, Sums};
 pub(super) use crate::order::cells::Task;
 use crate::order::cells::{Cells, Class};
 use crate::order::fast;
@@ -22,18 +22,15 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    pub(crate) fn new(problem: &Problem, range: RateRange, last: Rank) -> Self {
+    /// Groups that end at the ranks up to `last`, and at `others`.
+    pub(crate) fn new(problem: &Problem, range: RateRange, last: Rank, others: impl Iterator<Item = usize>) -> Self {
         let (low, high) = range.ranks(problem.n_neg());
         let ranks = [0, low, high, problem.n_neg()];
-        Self { ranks, ..Self::of(ranks[1..=last as usize].iter().copied()) }
-    }
-
-    /// Groups that end at `tops`.
-    pub(super) fn of(tops: impl Iterator<Item = usize>) -> Self {
-        let mut tops: Vec<usize> = tops.filter(|&top| top > 0).collect();
+        let mut tops: Vec<usize> =
+            ranks[1..=last as usize].iter().copied().chain(others).filter(|&top| top > 0).collect();
         tops.sort_unstable();
         tops.dedup();
-        Self { ranks: [0; 4], tops }
+        Self { ranks, tops }
     }
 }
 
@@ -75,6 +72,10 @@ impl<'a> Pairs<'a> {
     /// Sets the derivatives of the negatives to zero.
     pub(super) fn clear(&mut self) {
         self.neg.fill(0.0);
+    }
+
+    pub(super) fn n_neg(&self) -> usize {
+        self.ends.ranks[Rank::Bottom as usize]
     }
 
     /// The middle one of the positives' scores: relative to it sums of scores stay accurate.
@@ -227,7 +228,7 @@ impl Sums for Pairs<'_> {
         let (sorted, origin) = (self.sorted, self.origin());
         let count = |tally: &mut Tally, scores: &[f64], ranks: &[u32], found: &mut [f64]| {
             tally.count(ranks);
-            tally.total += fast(Hinge { scores, ranks, found, origin: origin - margin, scale });
+            tally.total += fast(Count { scores, ranks, found, origin: origin - margin, scale });
         };
         let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
         let mut tally = Tally { counts: vec![0; sorted.scores().len() + 1], ..Tally::default() };
@@ -276,10 +277,14 @@ impl Sums for Pairs<'_> {
         self.spread(j_a..j_b, |rank| scale * f64::from(choices[rank].1), ctx)?;
         Ok(scale * total)
     }
+
+    fn smoothed(&mut self, hinge: Hinge, width: f64, ctx: &Ctx<'_>) -> Result<(Selection, f64)> {
+        self.smoothed_hinge(hinge, width, ctx)
+    }
 }
 
 /// Adds `scale` times the ranks to `found`; the sum of the ranks times the scores from `origin`.
-struct Hinge<'a> {
+struct Count<'a> {
     scores: &'a [f64],
     ranks: &'a [u32],
     found: &'a mut [f64],
@@ -287,7 +292,7 @@ struct Hinge<'a> {
     scale: f64,
 }
 
-impl pulp::NullaryFnOnce for Hinge<'_> {
+impl pulp::NullaryFnOnce for Count<'_> {
     type Output = f64;
 
     #[inline(always)]

@@ -10,7 +10,7 @@ use super::pairs::{Pairs, TILE, Task, rank_ends};
 use crate::{CHUNK, Ctx, Result};
 
 /// Beyond the `top` highest negatives, half as many more are looked at, and a few.
-const FEW: usize = 32;
+const FEW: f64 = 32.0;
 /// Steps to the threshold, at most; its error is made good.
 const STEPS: usize = 60;
 
@@ -55,28 +55,38 @@ impl Selection {
         let (_, &mut nth, _) = scores.select_nth_unstable_by(top - 1, |x, y| y.total_cmp(x));
         // No negative that is not among `scores` may have a share.
         let width = width.min(nth - lowest);
-        let above = scores.iter().filter(|&&t| t > nth).count();
         if !width.is_normal() {
+            let above = scores.iter().filter(|&&t| t > nth).count();
             let ties = scores.iter().filter(|&&t| t == nth).count();
-            return Self { threshold: nth, tied: (top - above) as f64 / ties as f64, ..Self::ALL };
+            return Self::of_tie(nth, (top - above) as f64 / ties as f64);
         }
         let near: Vec<f64> = scores.iter().copied().filter(|&t| t >= nth - width && t <= nth + width).collect();
         let sure = scores.iter().filter(|&&t| t > nth + width).count() as f64;
-        let sum = |of: &Self| sure + near.iter().map(|&t| of.share(t)).sum::<f64>();
+        Self::around(nth, width, top as f64, |of| sure + near.iter().map(|&t| of.share(t)).sum::<f64>())
+    }
+
+    /// All negatives above a tie at `score`, of which a share counts.
+    pub(super) fn of_tie(score: f64, share: f64) -> Self {
+        Self { threshold: score, tied: share, ..Self::ALL }
+    }
+
+    /// The threshold near `nth`, up to which the highest negatives are as many as `top`, at which the shares sum to
+    /// that; `sum` is what they sum to.
+    pub(super) fn around(nth: f64, width: f64, top: f64, sum: impl Fn(&Self) -> f64) -> Self {
         // At the upper end all scores with a share are above the `top`-th, at the lower one the `top` count wholly.
         let (mut low, mut high) = (nth - width / 2.0, nth + width / 2.0);
         let mut found = Self { threshold: high, width, ..Self::ALL };
         for _ in 0..STEPS {
             let threshold = f64::midpoint(low, high);
             let middle = Self { threshold, ..found };
-            let excess = sum(&middle) - top as f64;
+            let excess = sum(&middle) - top;
             found = middle;
-            if excess.abs() <= 1e-9 * top as f64 {
+            if excess.abs() <= 1e-9 * top {
                 break;
             }
             *(if excess > 0.0 { &mut low } else { &mut high }) = threshold;
         }
-        Self { shrink: f64::min(1.0, top as f64 / sum(&found)), ..found }
+        Self { shrink: f64::min(1.0, top / sum(&found)), ..found }
     }
 
     /// The share of a negative of score `t`.
@@ -92,9 +102,9 @@ impl Selection {
     }
 }
 
-/// How many of the highest negatives may have a share.
-pub(super) fn candidates(top: usize, n_neg: usize) -> usize {
-    if top == 0 { 0 } else { n_neg.min(top + top / 2 + FEW) }
+/// How many of the highest negatives may have a share, or how much of their weight, of which one has `each` on average.
+pub(super) fn reach(top: f64, all: f64, each: f64) -> f64 {
+    f64::min(all, top + (top / 2.0).floor() + FEW * each)
 }
 
 /// Sums over the negatives by rank among the positives: of their shares, and of their shares times their scores.
@@ -136,25 +146,26 @@ impl Sums {
 }
 
 impl Pairs<'_> {
-    /// The shares of the `top` highest negatives.
-    pub(super) fn selection(&mut self, top: usize, n_neg: usize, width: f64, ctx: &Ctx<'_>) -> Result<Selection> {
-        if top == n_neg {
+    /// The shares of the `top` highest of the negatives.
+    fn selection(&mut self, top: usize, n_candidates: usize, width: f64, ctx: &Ctx<'_>) -> Result<Selection> {
+        if top == self.n_neg() {
             return Ok(Selection::ALL);
         }
         let keep = |kept: &mut Vec<f64>, scores: &[f64], _: &[u32], _: &mut [f64]| kept.extend(scores);
-        let mut all = Vec::with_capacity(candidates(top, n_neg));
-        self.visit(0..candidates(top, n_neg), |_, _| (), |_| Vec::new(), keep, |kept| all.extend(kept), ctx)?;
+        let mut all = Vec::with_capacity(n_candidates);
+        self.visit(0..n_candidates, |_, _| (), |_| Vec::new(), keep, |kept| all.extend(kept), ctx)?;
         Ok(Selection::new(&mut all, top, width))
     }
 
-    /// The sum of all shares `p_j q_ij`; adds `scale` times those of each sample to the derivatives.
+    /// See [`super::Sums::smoothed`].
     pub(super) fn smoothed_hinge(
         &mut self,
-        SmoothedHinge { hinge: Hinge { scale, margin, .. }, selection }: SmoothedHinge,
-        n_candidates: usize,
+        Hinge { scale, margin, top }: Hinge,
         width: f64,
         ctx: &Ctx<'_>,
-    ) -> Result<f64> {
+    ) -> Result<(Selection, f64)> {
+        let n_candidates = reach(top, self.n_neg() as f64, 1.0) as usize;
+        let selection = self.selection(top as usize, n_candidates, width, ctx)?;
         let (sorted, origin) = (self.sorted(), self.origin());
         let mut below = Vec::with_capacity(sorted.scores().len() + 1);
         below.push(0.0);
@@ -200,6 +211,6 @@ impl Pairs<'_> {
             let part = (all[1] - whole[1] - partly * (s - origin)) / width;
             *found -= scale * (whole[0] + part.clamp(0.0, partly.max(0.0)));
         }
-        Ok(total)
+        Ok((selection, total))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Rank, Sums};
+use super::{Hinge, Rank, Selection, Sums};
 use crate::order::{self, Entry, select};
 use crate::problem::Weights;
 use crate::{CHUNK, Ctx, Problem, RateRange, Result, Scores};
@@ -52,6 +52,26 @@ impl Ordered {
     }
 }
 
+impl Ordered {
+    /// Of negatives, highest first: the shares of those that weigh `top`.
+    fn selection(&self, top: f64, width: f64) -> Selection {
+        let weight = |k: usize| self.marks[k + 1].weight - self.marks[k].weight;
+        let last = self.scores.len() - 1;
+        let nth = self.scores[self.marks[1..].partition_point(|mark| mark.weight < top).min(last)];
+        // No negative that is not among these may have a share.
+        let width = width.min(nth - self.scores[last]);
+        let from = |score: f64| self.scores.partition_point(|&t| t > score);
+        let up_to = |score: f64| self.scores.partition_point(|&t| t >= score);
+        if !width.is_normal() {
+            let (above, tied) = (self.marks[from(nth)].weight, self.marks[up_to(nth)].weight);
+            return Selection::of_tie(nth, f64::min(1.0, (top - above) / (tied - above)));
+        }
+        let near = from(nth + width)..up_to(nth - width);
+        let sum = |of: &Selection| near.clone().map(|k| weight(k) * of.share(self.scores[k])).sum::<f64>();
+        Selection::around(nth, width, top, |of| self.marks[near.start].weight + sum(of))
+    }
+}
+
 /// Buffers of [`WeightedPairs`].
 #[derive(Debug, Default)]
 pub(crate) struct Weighted {
@@ -83,20 +103,19 @@ pub(crate) struct WeightedPairs<'a> {
 }
 
 impl Weighted {
-    /// Sorts the positives, and the negatives up to the rank `last`; samples without weight are left out.
+    /// Sorts the positives, and the highest negatives that weigh `most`; samples without weight are left out.
     pub(crate) fn order(
         &mut self,
         problem: &Problem,
         weights: &Weights,
         scores: Scores<'_>,
-        (range, last): (RateRange, Rank),
+        (range, most): (RateRange, f64),
         ctx: &Ctx<'_>,
     ) -> Result<WeightedPairs<'_>> {
         let (low, high) = problem.ranks(range);
-        let share = if last == Rank::Bottom { 1.0 } else { high / weights.neg };
-        let bound = select::weighted_bound(problem.labels(), &weights.values, scores, share);
+        let bound = select::weighted_bound(problem.labels(), &weights.values, scores, most / weights.neg);
         let mut weight = self.collect(problem, &weights.values, scores, bound, ctx)?;
-        if bound > f64::NEG_INFINITY && weight < high {
+        if bound > f64::NEG_INFINITY && weight < most {
             weight = self.collect(problem, &weights.values, scores, f64::NEG_INFINITY, ctx)?;
         }
         let Self { entries: [neg_entries, pos_entries], scratch, pos, neg, found: [pos_found, neg_found] } = self;
@@ -314,5 +333,58 @@ impl Sums for WeightedPairs<'_> {
             ctx,
         )?;
         Ok(scale * chosen.iter().map(|(total, _)| total).sum::<f64>())
+    }
+
+    fn smoothed(&mut self, hinge: Hinge, width: f64, ctx: &Ctx<'_>) -> Result<(Selection, f64)> {
+        let Hinge { scale, margin, top } = hinge;
+        let Order { pos, neg, origin, .. } = self.order;
+        let selection = neg.selection(top, width);
+        let n_shared = neg.scores.partition_point(|&t| selection.share(t) > 0.0);
+        let mut shared = Vec::with_capacity(n_shared + 1);
+        shared.push(Mark::default());
+        for (k, &t) in neg.scores[..n_shared].iter().enumerate() {
+            let (Mark { weight, moment }, before) = (shared[k], neg.marks[k].weight);
+            let own = selection.share(t) * (neg.marks[k + 1].weight - before);
+            shared.push(Mark { weight: weight + own, moment: moment + own * (t - origin) });
+        }
+        let (highest, shared) = (&neg.scores[..n_shared], &shared);
+        let totals = visit(
+            highest,
+            &mut self.neg_found[..n_shared],
+            |first, scores, found| {
+                let (mut ranks, mut total) = ([pos.scores.len(); 2], 0.0);
+                for ((&t, found), k) in scores.iter().zip(found).zip(first..) {
+                    ranks = [(0, margin - width), (1, margin)]
+                        .map(|(end, margin)| count(&pos.scores, ranks[end], |s| s < t + margin));
+                    let [whole, all] = ranks.map(|rank| pos.marks[rank]);
+                    let partly = all.weight - whole.weight;
+                    let part = partly * (t - origin + margin) - (all.moment - whole.moment);
+                    let own = shared[k + 1].weight - shared[k].weight;
+                    let pairs = own * (whole.weight + (part / width).clamp(0.0, partly));
+                    *found += scale * pairs;
+                    total += pairs;
+                }
+                total
+            },
+            ctx,
+        )?;
+        visit(
+            &pos.scores,
+            self.pos_found,
+            |first, scores, found| {
+                let mut ranks = [n_shared; 2];
+                for ((&s, found), i) in scores.iter().zip(found).zip(first..) {
+                    ranks = [(0, margin - width), (1, margin)]
+                        .map(|(end, margin)| count(highest, ranks[end], |t| s < t + margin));
+                    let [whole, all] = ranks.map(|rank| shared[rank]);
+                    let partly = all.weight - whole.weight;
+                    let part = all.moment - whole.moment - partly * (s - origin - margin);
+                    let own = pos.marks[i + 1].weight - pos.marks[i].weight;
+                    *found -= scale * own * (whole.weight + (part / width).clamp(0.0, partly));
+                }
+            },
+            ctx,
+        )?;
+        Ok((selection, totals.iter().sum()))
     }
 }
