@@ -1,6 +1,7 @@
 """The plots: what is drawn, from which numbers."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
+from sklearn.svm import LinearSVC  # noqa: E402
 
 from rocmax.display import ROCDisplay, SROCDisplay  # noqa: E402
-from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve, scored_auc_score  # noqa: E402
+from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve, scored_auc_score, sroc_curve  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -115,6 +117,37 @@ def test_scored_curve_of_estimators(sample: tuple[np.ndarray, np.ndarray]) -> No
     # On the one scale that both have.
     for curve, model in zip(display.curves, models, strict=True):
         assert curve.area == scored_auc_score(y, model.predict_proba(X)[:, 1])
+
+
+@pytest.mark.parametrize("display", [ROCDisplay, SROCDisplay])
+@pytest.mark.parametrize("model", [LogisticRegression(), LinearSVC(), GaussianNB()])
+def test_scores_of_estimators_are_those_for_the_positive_label(
+    sample: tuple[np.ndarray, np.ndarray], display: type, model: Any
+) -> None:
+    y, X = sample
+    fitted = model.fit(X, np.where(y == 1, "no", "yes"))  # "no" < "yes": the lower label is the positive one
+    found = display.from_estimator(fitted, X, np.where(y == 1, "no", "yes"), pos_label="no").curves[0]
+    usual = display.from_estimator(model.fit(X, y), X, y).curves[0]
+    assert found.area == pytest.approx(usual.area, abs=1e-12)
+
+
+def test_one_class_of_several(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    y, X = sample
+    y = y + 2 * (X[:, 0] > 2)
+    model = GaussianNB().fit(X, y)
+    curve = ROCDisplay.from_estimator(model, X, y, pos_label=1).curves[0]
+    assert curve.area == roc_auc_score(y == 1, model.predict_proba(X)[:, 1])
+    with pytest.raises(ValueError, match="more than two classes: give pos_label"):
+        ROCDisplay.from_estimator(model, X, y)
+    with pytest.raises(ValueError, match="pos_label=7 is no class of GaussianNB"):
+        ROCDisplay.from_estimator(model, X, y, pos_label=7)
+
+
+def test_scored_curve_of_the_lower_label(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    y, scores = sample
+    curve = SROCDisplay.from_predictions(y, -scores[:, 0], pos_label=0).curves[0]
+    assert curve.area == scored_auc_score(1 - y, -scores[:, 0])
+    np.testing.assert_array_equal(curve.theta, sroc_curve(1 - y, -scores[:, 0], n_points=513)[1])
 
 
 def test_bad_arguments(sample: tuple[np.ndarray, np.ndarray]) -> None:

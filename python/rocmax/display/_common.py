@@ -50,8 +50,10 @@ def is_positive(y_true: ArrayLike, pos_label: Any) -> NDArray[np.bool_]:
     return positives(data)
 
 
-def estimator_scores(estimators: Any, X: Any, *, prefer: str = "decision_function") -> dict[str, NDArray[np.float64]]:
-    """Return the scores of one fitted estimator, a list of them, or a mapping from names.
+def estimator_scores(
+    estimators: Any, X: Any, pos_label: Any, *, prefer: str = "decision_function"
+) -> dict[str, NDArray[np.float64]]:
+    """Return the scores for `pos_label` of one fitted estimator, a list of them, or a mapping from names.
 
     All by the method `prefer` if all have it, since scores of two kinds share no scale.
     """
@@ -66,21 +68,25 @@ def estimator_scores(estimators: Any, X: Any, *, prefer: str = "decision_functio
     order = sorted(("decision_function", "predict_proba"), key=lambda method: method != prefer)
     if not all(hasattr(estimator, prefer) for estimator in estimators.values()):
         order.reverse()
-    return {name: _scores(estimator, X, order) for name, estimator in estimators.items()}
+    return {name: _scores(estimator, X, pos_label, order) for name, estimator in estimators.items()}
 
 
-def _scores(estimator: Any, X: Any, methods: Sequence[str]) -> NDArray[np.float64]:
+def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> NDArray[np.float64]:
+    """Return scores that are higher for `pos_label`; None stands for the last class."""
     for method in methods:
         if hasattr(estimator, method):
             scores = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
             break
     else:
         raise TypeError(f"{type(estimator).__name__} has neither decision_function nor predict_proba")
-    if method == "predict_proba" and scores.shape[1] == 2:
-        scores = scores[:, 1]
-    if scores.ndim != 1:
-        raise ValueError(f"{type(estimator).__name__} was fitted with more than two classes")
-    return scores
+    classes = list(getattr(estimator, "classes_", []))
+    if pos_label is not None and classes and pos_label not in classes:
+        raise ValueError(f"pos_label={pos_label!r} is no class of {type(estimator).__name__}, which has {classes}")
+    if scores.ndim == 1:
+        return -scores if len(classes) == 2 and pos_label == classes[0] else scores
+    if pos_label is None and scores.shape[1] > 2:
+        raise ValueError(f"{type(estimator).__name__} was fitted with more than two classes: give pos_label")
+    return scores[:, -1 if pos_label is None or not classes else classes.index(pos_label)]
 
 
 def new_axes() -> Axes:

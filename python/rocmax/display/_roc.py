@@ -146,7 +146,8 @@ class ROCDisplay:
         Parameters
         ----------
         estimator : estimator, list of estimators, or mapping from names to estimators
-            Scores come from ``decision_function``, else from ``predict_proba``.
+            Scores come from ``decision_function``, else from ``predict_proba``; with `pos_label` they are those for
+            that class.
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
@@ -158,7 +159,8 @@ class ROCDisplay:
         -------
         display : ROCDisplay
         """
-        return cls.from_predictions(y, estimator_scores(estimator, X), **options)
+        scores = estimator_scores(estimator, X, options.get("pos_label"))
+        return cls.from_predictions(y, scores, **options)
 
     def plot(self, ax: Axes | None = None, *, zoom: bool = False, legend: bool = True) -> Self:
         """Draw the curves.

@@ -14,6 +14,7 @@ from rocmax.display._common import (
     Scores,
     dress,
     estimator_scores,
+    is_positive,
     named_scores,
     new_axes,
 )
@@ -64,6 +65,7 @@ class SROCDisplay:
         y_score: Scores,
         *,
         names: Sequence[str] | None = None,
+        pos_label: Any = None,
         n_points: int = 513,
         ax: Axes | None = None,
     ) -> Self:
@@ -72,11 +74,13 @@ class SROCDisplay:
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Two classes; the greater label is the positive one.
+            Two classes; the greater label is the positive one unless `pos_label` says otherwise.
         y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
             Scores, or a mapping from the models' names to their scores.
         names : sequence of str, optional
             Names of the columns of `y_score`.
+        pos_label : label, optional
+            The positive class.
         n_points : int, default=513
             Margins at which each curve is computed.
         ax : matplotlib Axes, optional
@@ -86,10 +90,11 @@ class SROCDisplay:
         -------
         display : SROCDisplay
         """
+        positive = is_positive(y_true, pos_label)
         curves = []
         for name, scores in named_scores(y_score, names):
-            margins, theta = sroc_curve(y_true, scores, n_points=n_points)
-            curves.append(ScoredCurve(name, margins, theta, float(scored_auc_score(y_true, scores))))
+            margins, theta = sroc_curve(positive, scores, n_points=n_points)
+            curves.append(ScoredCurve(name, margins, theta, float(scored_auc_score(positive, scores))))
         return cls(curves).plot(ax)
 
     @classmethod
@@ -99,7 +104,8 @@ class SROCDisplay:
         Parameters
         ----------
         estimator : estimator, list of estimators, or mapping from names to estimators
-            Scores come from ``predict_proba`` where all have it, else from ``decision_function``.
+            Scores come from ``predict_proba`` where all have it, else from ``decision_function``; with `pos_label` they
+            are those for that class.
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
@@ -111,7 +117,8 @@ class SROCDisplay:
         -------
         display : SROCDisplay
         """
-        return cls.from_predictions(y, estimator_scores(estimator, X, prefer="predict_proba"), **options)
+        scores = estimator_scores(estimator, X, options.get("pos_label"), prefer="predict_proba")
+        return cls.from_predictions(y, scores, **options)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the curves.
