@@ -70,3 +70,10 @@ def test_weights_are_repetitions():
     weighted = metrics.compare_auc(y, a, b, sample_weight=w, **options)
     repeated = metrics.compare_auc(*(np.repeat(v, w) for v in (y, a, b)), **options)
     np.testing.assert_allclose(weighted.covariance, repeated.covariance, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_the_scale_of_scores_does_not_matter(scale):
+    y, a, b = two_models(90, np.random.default_rng(5))
+    usual, scaled = (metrics.compare_auc(y, a * c, b * c, method="obuchowski") for c in (1.0, scale))
+    np.testing.assert_allclose(scaled.covariance, usual.covariance, rtol=1e-9)

@@ -55,6 +55,10 @@ def spoiled(value, index=4):
         (lambda: metrics.compare_models(Y, np.c_[S, S], contrast=["a", "b"]), "contrast must be finite numbers of"),
         (lambda: metrics.auc_power(0.7, n_pos="many", n_neg=3), "n_pos must be a number of at least 1, got 'many'"),
         (
+            lambda: metrics.auc_inference(np.ones(30), S, metric="tpr_at_fpr", fpr=0.2, method="score"),
+            "y_true has one class only: all 30 labels are 1.0",
+        ),
+        (
             lambda: metrics.auc_inference(np.arange(30) < 1, S, method="bootstrap"),
             "y_true has 1 positive sample: drawn",
         ),

@@ -113,7 +113,9 @@ def _derivatives(a: float, b: float, measure: Measure) -> tuple[float, float]:
 
 def _correlation(columns: list[NDArray[Any]], rows: NDArray[np.bool_], weight: F64 | None) -> F64:
     scores = np.stack([column[rows] for column in columns]).astype(np.float64)
-    w = np.ones(scores.shape[1]) if weight is None else weight[rows]
+    # By powers of two, which round nothing: products of large scores overflow, those of small ones vanish.
+    scores = np.ldexp(scores, -np.frexp(np.abs(scores).max(axis=1, keepdims=True))[1])
+    w = np.ones(scores.shape[1]) if weight is None else weight[rows] / weight[rows].max()
     centred = scores - np.average(scores, axis=1, weights=w)[:, None]
     products = (w * centred) @ centred.T
     deviations = np.sqrt(np.diagonal(products))

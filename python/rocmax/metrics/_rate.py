@@ -57,6 +57,7 @@ def _place(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> _Place
     def true_rate(x: float) -> float:
         return float(min(np.floor(n * x + 1e-9) + 1.0, n) / (n + 1.0))
 
+    estimate = read(rate)  # before all else: it refuses samples of one class
     ends = [float(end) for end in wilson(rate * n, n, _WINDOW)]
     heights = [read(end) for end in ends]
     across = true_rate(ends[1]) - true_rate(ends[0])
@@ -66,7 +67,7 @@ def _place(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> _Place
     quotient = rise / run if across > 0 else np.ones_like(rise)
     slope = (1.0 + count * quotient) / (1.0 + count)
     q = true_rate(rate)
-    return _Place(read(rate), slope, slope * (special.ndtri(q) - special.ndtri(rate)), q, m, n)
+    return _Place(estimate, slope, slope * (special.ndtri(q) - special.ndtri(rate)), q, m, n)
 
 
 def _inner(rate: F64, size: float) -> F64:

@@ -136,7 +136,7 @@ def _ready(y: Any, s: Any) -> bool:
 
 def _whole(y: NDArray[Any]) -> bool:
     """Whether all values are whole numbers, as scikit-learn wants labels to be."""
-    return bool(((y == np.rint(y)) & (np.abs(y) < WHOLE)).all())
+    return bool(((y == np.rint(y)) & (np.abs(y, dtype=np.float64) < WHOLE)).all())
 
 
 def _general(

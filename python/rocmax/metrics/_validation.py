@@ -89,7 +89,9 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> ND
 
 def _unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(f"{name} has {np.count_nonzero(values.mask)} masked values; leave those samples out")
+        raise ValueError(
+            f"{name} has {np.count_nonzero(np.ma.getmaskarray(values))} masked values; leave those samples out"
+        )
     return np.asarray(values)
 
 
