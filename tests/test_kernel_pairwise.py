@@ -78,8 +78,9 @@ def test_precomputed_and_callables_are_the_same_machine(case):
     for kernel in (values, of_rows):
         found = AUCSVC(**given | {"kernel": kernel}).fit(X, y).decision_function(Z)
         np.testing.assert_allclose(found, expected, atol=1e-4)
-    model = AUCSVC(**given | {"kernel": "precomputed"}).fit(values(X, X), y)
-    np.testing.assert_allclose(model.decision_function(values(Z, X)), expected, atol=1e-4)
+    for kind in (np.asarray, sp.csr_matrix):
+        model = AUCSVC(**given | {"kernel": "precomputed"}).fit(kind(values(X, X)), y)
+        np.testing.assert_allclose(model.decision_function(kind(values(Z, X))), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(50))

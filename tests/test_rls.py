@@ -327,9 +327,11 @@ def test_conjugate_gradients_take_all_labels_at_once():
         (AUCRLS("1"), "alpha must be"),
         (AUCRLS(kernel="rbff"), "kernel must be one of"),
         (AUCRLS(kernel="rbf", gamma=-1.0), "gamma must be"),
+        (AUCRLS(kernel="poly", degree="a"), "degree must be a finite number, got 'a'"),
+        (AUCRLS(kernel="poly", degree=2.5), "kernel must return finite values, .* 'poly' with .*degree=2.5"),
         (AUCRLS(solver="svd"), "solver must be one of"),
         (AUCRLS(solver="cg", kernel="rbf"), "solver='cg' needs kernel='linear'"),
-        (AUCRLS(kernel="precomputed"), "square kernel matrix"),
+        (AUCRLS(kernel="precomputed"), "kernel=.precomputed. takes the square matrix"),
         (AUCRLS(threshold="half"), "threshold must be"),
         (AUCRLSCV(0), "alphas must be"),
         (AUCRLSCV([1.0, 0.0]), "alphas must be"),
@@ -356,6 +358,11 @@ def test_bad_data():
         AUCRLS().fit(X, np.column_stack([y, y + 1]))
     with pytest.raises(ValueError, match="one class only"):
         AUCRLS().fit(X, y, sample_weight=y)
+    for weight in (1e-300, 1e300):
+        with pytest.raises(ValueError, match="sample_weight must be of a size"):
+            AUCRLS(kernel="rbf").fit(X, y, sample_weight=np.full(len(y), weight))
+    with pytest.raises(ValueError, match="X has 1 masked values"):
+        AUCRLS().fit(np.ma.array(X, mask=X[0, 0] == X), y)
     with pytest.raises(ValueError, match="not positive semi-definite"):
         AUCRLSCV(3, kernel="precomputed").fit(-X @ X.T, y)
     few = np.zeros(len(y), dtype=int)

@@ -1,7 +1,5 @@
-"""Checks of estimator parameters and labels: what raises for users, before any work."""
+"""Checks of features, labels and weights of estimators: what raises for users, before any work."""
 
-import math
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -22,40 +20,6 @@ from rocmax.designs._memmap import blocks
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
-def check_positive(name: str, value: Any) -> float:
-    """Return a finite number above 0."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool | np.bool_) else math.nan
-    if not 0 < number < math.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
-    return number
-
-
-def check_count(name: str, value: Any) -> int:
-    """Return a whole number of at least 1."""
-    number = int(value) if isinstance(value, Integral) and not isinstance(value, bool | np.bool_) else 0
-    if number < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return number
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Return one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-    return value
-
-
-def check_fpr_range(value: Any) -> tuple[float, float]:
-    """Return (low, high) with 0 <= low < high <= 1."""
-    try:
-        low, high = (float(end) for end in value)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not 0.0 <= low < high <= 1.0:
-        raise ValueError(f"fpr_range must be (low, high) with 0 <= low < high <= 1, got {value!r}")
-    return low, high
-
-
 def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
     """Return one finite weight of at least 0 for each sample; None if all are 1."""
     if sample_weight is None:
@@ -73,7 +37,10 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
     """
     y = np.asarray(y)
     if weight is not None:
-        classes, _ = check_two_classes(y[weight > 0])
+        counted = y[weight > 0]
+        if len(counted) and np.all(counted == counted[0]) and not np.all(y == counted[0]):
+            raise ValueError(f"sample_weight leaves one class only, {counted[0]}: all others have weight 0")
+        classes, _ = check_two_classes(counted)
         return classes, np.asarray(y == classes[1])
     if y.dtype.kind in "biu" and y.ndim == 1 and len(y):
         classes = np.array([y.min(), y.max()])  # the common case, in O(n)
@@ -94,6 +61,7 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X ready for ``as_design``; memmaps and dask arrays are checked in place, block by block."""
+    check_unmasked(X=X)
     if is_stored(X):
         _check_stored(X)
         _check_feature_names(estimator, X, reset=reset)
@@ -104,11 +72,20 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = False) -> tuple[Any, Any]:
     """Return features and labels, of one length."""
+    check_unmasked(X=X, y=y)
     if is_stored(X):
         y = np.asarray(y) if multi_output else column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(X, y)
         return check_features(estimator, X, reset=True), y
     return validate_data(estimator, X, np.asarray(y) if is_dask(y) else y, ensure_min_samples=2, **_FEATURES)  # type: ignore[no-any-return]
+
+
+def check_unmasked(**arrays: Any) -> None:
+    """Raise if any value is masked: what the mask hides would be taken for data."""
+    for name, values in arrays.items():
+        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            count = np.count_nonzero(np.ma.getmaskarray(values))
+            raise ValueError(f"{name} has {count} masked values; leave those samples out, or impute the values")
 
 
 def _check_stored(X: Any) -> None:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from rocmax._memory import require_memory
+from rocmax._parameters import check_finite
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 
 if TYPE_CHECKING:
@@ -52,19 +53,30 @@ class Kernel:
         function = _of_matrices(kernel, X) if callable(kernel) else None
         name = kernel if function is None else "function"
         used = name in ("rbf", "poly", "sigmoid")
-        return cls(name, function, _gamma(gamma, X, weight) if used else 0.0, float(degree), float(coef0))
+        numbers = (check_finite("degree", degree), check_finite("coef0", coef0)) if used else (0.0, 0.0)
+        return cls(name, function, _gamma(gamma, X, weight) if used else 0.0, *numbers)
 
     def __call__(self, X: Any, Z: Any) -> AnyArray:
         """Return the values between the rows of X and of Z; X itself if precomputed."""
         if self.name == "precomputed":
-            return np.asarray(X, dtype=np.float64)
-        if self.function is not None:
-            values = np.asarray(self.function(X, Z), dtype=np.float64)
-            if not np.isfinite(values).all():
-                raise ValueError(f"kernel must return finite values, got some that are not from {self.function!r}")
-            return values
+            return _dense(X)
         parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return np.asarray(pairwise_kernels(X, Z, metric=self.name, filter_params=True, **parameters))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            if self.function is not None:
+                values = self.function(X, Z)
+            else:
+                values = pairwise_kernels(X, Z, metric=self.name, filter_params=True, **parameters)
+        values = _dense(values)
+        if not np.isfinite(values).all():
+            raise ValueError(f"kernel must return finite values, got some that are not from {self._described}")
+        return values
+
+    @property
+    def _described(self) -> str:
+        if self.function is not None:
+            return repr(self.function)
+        parameters = f"gamma={self.gamma:g}, degree={self.degree:g}, coef0={self.coef0:g}"
+        return f"{self.name!r} with {parameters}: scale the features, or change these"
 
     def gram(self, X: Any, dtype: Any) -> AnyArray:
         """Return the matrix over all rows of X, in `dtype`, made a block of rows at a time from float64."""
@@ -90,9 +102,13 @@ class Kernel:
         rows = max(1, _BLOCK // (8 * max(1, len(support)))) if len(support) else X.shape[0]
         for first in range(0, X.shape[0] if len(support) else 0, rows):
             block = X[first : first + rows]
-            values = np.asarray(block[:, support], np.float64) if self.name == "precomputed" else self(block, Z)
-            scores[first : first + rows] = values @ coefs
+            block = block[:, support] if self.name == "precomputed" else block
+            scores[first : first + rows] = self(block, Z) @ coefs
         return scores
+
+
+def _dense(matrix: Any) -> F64:
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
 
 
 def _gamma(gamma: Any, X: Any, weight: F64 | None) -> float:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
+from rocmax._parameters import check_choice
 from rocmax._typing import F64, Bool
-from rocmax._validation import check_choice
 from rocmax.designs import (
     Design,
     Kernel,
@@ -75,14 +75,3 @@ def kernel_design(
 def check_kernel_dtype(value: Any) -> type:
     """Return the type that the kernel matrix is stored in."""
     return {"float64": np.float64, "float32": np.float32}[check_choice("kernel_dtype", value, ("float64", "float32"))]
-
-
-def check_nonnegative(name: str, value: Any) -> float:
-    """Return a finite number of at least 0."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if isinstance(value, bool) or not 0 <= number < np.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
-    return number

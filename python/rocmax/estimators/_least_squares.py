@@ -5,13 +5,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import check_features, check_sample_weight, check_training_data, check_two_classes
-from rocmax.designs import as_design, is_dask, is_stored
+from rocmax._validation import (
+    check_features,
+    check_sample_weight,
+    check_training_data,
+    check_two_classes,
+    check_unmasked,
+)
+from rocmax.designs import Kernel, as_design, is_dask, is_stored
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, choose_threshold
 from rocmax.solvers._rls import fit_kernel, fit_linear, is_sparse, laplacian, targets
@@ -19,7 +25,6 @@ from rocmax.solvers._rls_cg import fit_products
 from rocmax.solvers._rls_features import Features, KernelFeatures, LinearFeatures
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-_KERNELS = ("linear", "rbf", "poly", "precomputed")
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
 # Entries of a kernel matrix against new samples that are formed at once.
@@ -39,6 +44,7 @@ class LeastSquares(Ranker):
     """A ranker of one or many labels, linear or by a kernel, fitted by least squares."""
 
     _pairwise: bool
+    _kernel: Kernel
 
     kernel: Any
     gamma: str | float
@@ -95,20 +101,21 @@ class LeastSquares(Ranker):
             return np.column_stack([design.scores(coef) for coef in self.coef_])
         if self.kernel == "linear":
             return np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False), dtype=np.float64)
+        X = X.astype(np.float64, copy=False)
+        Z = None if self._X_fit is None else self._X_fit.astype(np.float64, copy=False)
         scores = np.empty((X.shape[0], len(self.dual_coef_)))
         step = max(1, _BLOCK // self.dual_coef_.shape[1])
         for first in range(0, len(scores), step):
             rows = slice(first, first + step)
-            scores[rows] = self._kernel_matrix(X[rows], self._X_fit) @ self.dual_coef_.T
+            scores[rows] = self._kernel(X[rows], Z) @ self.dual_coef_.T
         return scores
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Training:
-        """Check the data; set classes_, the kernel's gamma and the samples that prediction needs.
+        """Check the data; set classes_, the kernel and the samples that prediction needs.
 
         Where `stored` is true, a file or dask array is left where it is, with all its rows: those of weight 0 are given
         that weight.
         """
-        self._check_kernel()
         if is_dask(X) and not (stored and self.kernel == "linear"):
             raise ValueError(
                 f"X is a dask array, which kernel={self.kernel!r} and cross-validation cannot take in parts: pass "
@@ -118,22 +125,14 @@ class LeastSquares(Ranker):
         if stored:
             X, y = check_training_data(self, X, y, multi_output=True)
         else:
+            check_unmasked(X=X, y=y)
             X, y = validate_data(self, X, y, multi_output=True, ensure_min_samples=2, **_FEATURES)
         labels = self._check_labels(y)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"X must be the square kernel matrix of the training samples with kernel='precomputed', "
-                f"got shape {X.shape}"
-            )
         found = check_sample_weight(sample_weight, X)
         weight = np.ones(X.shape[0]) if found is None else found
         kept = weight > 0
-        if self.kernel in ("rbf", "poly"):
-            self._gamma = self._scale_of(X[kept], weight[kept])
-        if self.kernel not in ("linear", "precomputed"):
-            self._X_fit = X
-        else:
-            self._X_fit = None
+        self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, found)
+        self._X_fit = None if self._kernel.name in ("linear", "precomputed") else X
         if not (stored or kept.all()):
             X = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
             labels, weight = labels[kept], weight[kept]
@@ -145,19 +144,8 @@ class LeastSquares(Ranker):
                     f"{where} holds one class only (samples of positive weight: {n_pos} positive, "
                     f"{n_samples - n_pos} negative); both classes are needed"
                 )
+            _core.Problem(labels[:, column].copy(), weight)  # refuses weights that overflow or vanish
         return Training(X, labels, weight, np.ones_like(kept) if stored else kept)
-
-    def _check_kernel(self) -> None:
-        if self.kernel not in _KERNELS and not callable(self.kernel):
-            raise ValueError(
-                f"kernel must be one of {', '.join(map(repr, _KERNELS))} or a callable, got {self.kernel!r}"
-            )
-        if (
-            self.kernel in ("rbf", "poly")
-            and self.gamma not in ("scale", "auto")
-            and (isinstance(self.gamma, str) or not 0 < self.gamma < np.inf)
-        ):
-            raise ValueError(f"gamma must be 'scale', 'auto' or a finite number above 0, got {self.gamma!r}")
 
     def _check_labels(self, y: Any) -> Bool:
         y = y.toarray() if is_sparse(y) else np.asarray(y)
@@ -173,29 +161,9 @@ class LeastSquares(Ranker):
         self.classes_ = np.array([0, 1])
         return np.asarray(labels)
 
-    def _scale_of(self, X: Any, weight: F64) -> float:
-        if self.gamma == "auto":
-            return 1.0 / int(X.shape[1])
-        if self.gamma != "scale":
-            return float(self.gamma)
-        share = weight / weight.sum()
-        squares = X.multiply(X) if is_sparse(X) else np.square(X, dtype=np.float64)
-        mean = float(np.mean(share @ X))
-        variance = float(np.mean(share @ squares)) - mean**2
-        return 1.0 / float(X.shape[1] * variance) if variance > 0 else 1.0
-
-    def _kernel_matrix(self, X: Any, Y: Any = None) -> F64:
-        if self.kernel == "precomputed":
-            return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
-        options: dict[str, Any] = {}
-        if self.kernel in ("rbf", "poly"):
-            options["gamma"] = self._gamma
-        if self.kernel == "poly":
-            options |= {"degree": self.degree, "coef0": self.coef0}
+    def _kernel_matrix(self, X: Any) -> F64:
         X = X.astype(np.float64, copy=False)
-        Y = None if Y is None else Y.astype(np.float64, copy=False)
-        K = pairwise_kernels(X, Y, metric=self.kernel, **options)
-        return np.asarray(K.toarray() if is_sparse(K) else K, dtype=np.float64)
+        return self._kernel(X, X)
 
     def _in_features(self, X: Any) -> bool:
         """Whether the d x d system is the smaller one."""
@@ -241,6 +209,8 @@ class LeastSquares(Ranker):
         else:
             assert dual is not None
             scores = K @ dual.T
+        if not np.isfinite(scores).all():
+            raise ValueError("the model is not finite: its numbers overflow; scale the features, alpha or the weights")
         if dual is None:
             dual = self._dual_of(scores, labels, weight, alphas)
         self.dual_coef_ = np.zeros((labels.shape[1], len(kept)))

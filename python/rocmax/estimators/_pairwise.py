@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
+from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
-from rocmax._validation import check_choice, check_count, check_positive
 from rocmax.designs import Design, DualDesign
 from rocmax.estimators._base import warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task, run
-from rocmax.estimators._kernel_base import KernelRanker, check_kernel_dtype, check_nonnegative, kernel_design
+from rocmax.estimators._kernel_base import KernelRanker, check_kernel_dtype, kernel_design
 from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
 from rocmax.estimators._pair_lists import RULES, Pairs, every_pair, kernel_pairs, neighbor_pairs
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold

@@ -2,15 +2,16 @@
 
 from typing import Any, Self
 
+from rocmax._parameters import check_count, check_nonnegative, check_positive
 from rocmax._threads import n_threads
 from rocmax._typing import F64
-from rocmax._validation import check_count, check_fpr_range, check_positive
 from rocmax.designs import Design
 from rocmax.estimators._callbacks import StepReport, Steps, Task, run
-from rocmax.estimators._kernel_base import KernelRanker, check_nonnegative, kernel_design
+from rocmax.estimators._kernel_base import KernelRanker, kernel_design
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
+from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Model, Progress, SolverResult
 
 
@@ -181,7 +182,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         self : PartialAUCSVC
             The fitted model.
         """
-        fpr_range = check_fpr_range(self.fpr_range)
+        fpr_range = rate_range(self.fpr_range, "fpr_range")
         surrogate = check_surrogate(self.surrogate, fpr_range)
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         max_iter, structure = check_count("max_iter", self.max_iter), check_nonnegative("structure", self.structure)

@@ -8,9 +8,9 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from rocmax._parameters import check_choice, check_count, check_positive
 from rocmax._threads import n_threads
 from rocmax._typing import F64
-from rocmax._validation import check_choice, check_count, check_fpr_range, check_positive
 from rocmax.estimators._callbacks import Steps, Task, run
 from rocmax.estimators._folds import Fold, Validation, check_one_score, split
 from rocmax.estimators._partial_base import PartialAUCModel
@@ -18,6 +18,7 @@ from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import partial_auc_scorer
+from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Model, SolverResult
 
 # What "auto" lets the validation choose among on a partial range, and by how many standard errors each has to lead what
@@ -152,7 +153,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         ValueError
             If a fold leaves one class only to train on or to score, or `scoring` returns no finite number.
         """
-        fpr_range = check_fpr_range(self.fpr_range)
+        fpr_range = rate_range(self.fpr_range, "fpr_range")
         surrogate = check_surrogate(self.surrogate, fpr_range)
         Cs = check_Cs(self.Cs)
         selection = check_choice("selection", self.selection, ("best", "one-standard-error"))

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._parameters import check_count, check_positive
 from rocmax._threads import n_threads
 from rocmax._typing import F64
-from rocmax._validation import check_count, check_fpr_range, check_positive
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._training import FULL, Training, check_surrogate
+from rocmax.metrics._validation import rate_range
 
 DEFAULT_CS: tuple[float, ...] = tuple(float(C) for C in np.logspace(-2, 5, 8))
 
@@ -96,7 +97,7 @@ def partial_auc_path(
     >>> path.coefs.shape
     (3, 20)
     """
-    fpr_range = check_fpr_range(fpr_range)
+    fpr_range = rate_range(fpr_range, "fpr_range")
     surrogate = check_surrogate(surrogate, fpr_range)
     ascending = check_Cs(Cs)
     tol, max_iter = check_positive("tol", tol), check_count("max_iter", max_iter)

@@ -4,18 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
 from rocmax._typing import F64, AnyArray
-from rocmax._validation import check_choice, check_count, check_positive
 from rocmax.estimators._least_squares import LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.solvers._rls_held_out import pair_scores
-
-
-def check_alpha(alpha: Any) -> float:
-    """Return a finite alpha of at least 0."""
-    if isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool) and 0 <= alpha < np.inf:
-        return float(alpha)
-    raise ValueError(f"alpha must be a finite number of at least 0, got {alpha!r}")
 
 
 class _RegularisedLeastSquares(LeastSquares):
@@ -61,7 +54,7 @@ class _RegularisedLeastSquares(LeastSquares):
         self : object
             The fitted model.
         """
-        alpha = check_alpha(self.alpha)
+        alpha = check_nonnegative("alpha", self.alpha)
         solver = check_choice("solver", self.solver, ("auto", "direct", "cg"))
         tol, max_iter = check_positive("tol", self.tol), check_count("max_iter", self.max_iter)
         check_threshold(self.threshold)

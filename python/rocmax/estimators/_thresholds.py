@@ -1,5 +1,6 @@
 """Decision thresholds: a ranker has none, so one is chosen on the training scores."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,8 @@ def check_threshold(threshold: Any) -> tuple[str, float]:
         return threshold, 0.0
     if isinstance(threshold, tuple) and len(threshold) == 2:
         rule, number = threshold
-        if rule == "fpr" and 0.0 <= number <= 1.0:
-            return rule, float(number)
-        if rule == "cost" and 0.0 < number < np.inf:
+        known = isinstance(rule, str) and isinstance(number, Real)
+        if known and ((rule == "fpr" and 0.0 <= number <= 1.0) or (rule == "cost" and 0.0 < number < np.inf)):
             return rule, float(number)
     raise ValueError(
         "threshold must be 'midpoint', 'eer', 'youden', ('fpr', rate) with 0 <= rate <= 1 or ('cost', ratio) with "

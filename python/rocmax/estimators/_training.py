@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from rocmax import _core
+from rocmax._parameters import check_choice
 from rocmax._typing import F64, Bool
-from rocmax._validation import check_choice
 from rocmax.designs import Design, as_design
 from rocmax.risks import Difference, Hinge, Logistic, Naive, Oracle, Ramp, Risk, Tight
 from rocmax.solvers import (

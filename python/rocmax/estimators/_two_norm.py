@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
+from rocmax._parameters import check_positive
 from rocmax._typing import F64
-from rocmax._validation import check_features, check_positive
+from rocmax._validation import check_features
 from rocmax.estimators._kernel_base import KernelRanker
 
 # libsvm's own limit, which scikit-learn takes off: where rounding drowns `tol` it never ends.
