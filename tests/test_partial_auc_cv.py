@@ -146,6 +146,18 @@ def test_the_candidate_logistic_is_logistic_regression(data, kind, C, tmp_path):
     assert result.objective == pytest.approx(least, rel=2e-6)
 
 
+@pytest.mark.parametrize("surrogate", ["logistic", "ramp"])
+def test_sparse_matrices_start_where_arrays_do(data, surrogate):
+    X, y = data
+    fits = [
+        Training(kind(X), y > 0, (0.0, 0.2), 1).fit(surrogate, 10.0, tol=1e-3, max_iter=1000)
+        for kind in (sp.csr_matrix, sp.csr_array, np.asarray)
+    ]
+    assert len({fit.n_iter for fit in fits}) == 1
+    for fit in fits[1:]:
+        np.testing.assert_allclose(fit.model.vector, fits[0].model.vector, rtol=1e-6)
+
+
 def test_the_logistic_risk_is_convex_and_takes_its_own_intercept():
     rng = np.random.default_rng(0)
     positive = rng.random(60) < 0.2

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from rocmax import _core
 from rocmax._parameters import check_choice
 from rocmax._typing import F64, Bool
-from rocmax.designs import Design, as_design
+from rocmax.designs import Design, as_design, is_stored
 from rocmax.risks import Difference, Hinge, Logistic, Naive, Oracle, Ramp, Risk, Tight
 from rocmax.solvers import (
     Bundle,
@@ -216,7 +216,7 @@ class Training:
 
     def _regression(self, C: float, tol: float = 1e-4) -> F64 | None:
         """Return scikit-learn's logistic regression, C there a weight of the sum; None if X is not in memory."""
-        if not isinstance(self._X, np.ndarray | sp.sparray) or isinstance(self._X, np.memmap):
+        if is_stored(self._X) or not (sp.issparse(self._X) or isinstance(self._X, np.ndarray)):
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
