@@ -196,7 +196,7 @@ def test_compare_by_method(method: str, two: tuple[Path, np.ndarray, np.ndarray]
     assert code == 0 and f"{expected.difference:+.4f}" in out and method[1:] in out
     if method == "venkatraman":
         code, _, err = run("compare", path, *how, "--fpr", 0, 0.2)
-        assert code == 1 and "compares two whole curves" in err
+        assert code == 2 and "compares two whole curves" in err
         return
     code, out, _ = run("compare", path, *how, "--fpr", 0, 0.2, "--json")
     assert code == 0 and [part["method"] for part in json.loads(out)["comparisons"]] == [method, method]
@@ -255,6 +255,7 @@ def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run)
         (["fit", "text.txt", "--label", "diagnosis", "--out", "m"], "not .csv, .tsv or .parquet"),
         (["fit", "text.parquet", "--label", "diagnosis", "--out", "m"], "cannot be read"),
         (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], "no rows"),
+        (["evaluate", "folder.csv", "--label", "y", "--score", "x"], "folder.csv: a folder, not a file"),
         (["fit", "few.csv", "--label", "y", "--out", "m"], "5 folds need 5 rows of each class"),
         (["fit", "one.csv", "--label", "y", "--out", "m"], "one class only"),
         (["evaluate", "one.csv", "--label", "y", "--score", "x"], "one class only"),
@@ -263,9 +264,6 @@ def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run)
         (["evaluate", "inf.csv", "--label", "y", "--score", "x"], "infinite in row 2"),
         (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], "'z' not found"),
         (["compare", "CSV", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], "a.xyz"),
-        (["compare", "CSV", "--label", "diagnosis", "--score", "age", "age"], "--score names 'age' twice"),
-        (["evaluate", "inf.csv", "--label", "y", "--score", "y"], "--score y: that is the column of the classes"),
-        (["evaluate", "CSV", "--label", "diagnosis", "--score", "age", "--plot", "a"], "name the kind of plot"),
         (["score", "text.txt", "CSV"], "not a model written by rocmax fit"),
     ],
 )
@@ -275,6 +273,7 @@ def test_bad_data_is_one_line(
     monkeypatch.chdir(tmp_path)
     Path("text.txt").write_text("hello")
     Path("text.parquet").write_text("hello")
+    Path("folder.csv").mkdir()
     Path("header.csv").write_text("diagnosis,x\n")
     Path("few.csv").write_text("y,x\n" + "0,1\n" * 9 + "1,2\n")
     Path("inf.csv").write_text("y,x\n1,2\n0,inf\n")
@@ -282,6 +281,29 @@ def test_bad_data_is_one_line(
     code, out, err = run(*(str(csv) if a == "CSV" else a for a in arguments))
     assert code == 1 and out == "" and one_line(err), err
     assert said in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compare", "--score", "age", "age"], "--score names 'age' twice"),
+        (["compare", "--score", "age", "ward", "smoker", "--method", "venkatraman"], "give two columns and no --fpr"),
+        (["evaluate", "--score", "diagnosis"], "--score diagnosis: that is the column of the classes"),
+        (["evaluate", "--score", "age", "--plot", "a"], "name the kind of plot"),
+    ],
+)
+def test_arguments_that_cannot_be_meant_are_bad_usage(arguments: list[str], said: str, csv: Path, run: Run) -> None:
+    code, out, err = run(*arguments, "--label", "diagnosis", "--", str(csv))
+    assert code == 2 and out == "" and one_line(err), err
+    assert said in err
+
+
+def test_a_column_of_true_and_false_is_named_as_in_the_file(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "t.csv").write_text("y,x\ntrue,1\nfalse,2\ntrue,3\nfalse,5\n")
+    for positive, auc in (("true", 0.25), ("False", 0.75)):
+        how = ("--label", "y", "--positive", positive, "--score", "x", "--json")
+        code, out, _ = run("evaluate", tmp_path / "t.csv", *how)
+        assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == auc
 
 
 @pytest.mark.parametrize(
@@ -294,6 +316,7 @@ def test_bad_data_is_one_line(
         ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
         ["fit", "x.csv", "--label", "y", "--out", "m", "--C", "-1"],
         ["demo", "--fpr", "0", "5"],
+        ["demo", "--seed", "-1"],
         ["compare", "x.csv", "--label", "y", "--score", "a"],
         ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--method", "student"],
         ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--resamples", "1"],

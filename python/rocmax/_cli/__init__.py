@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0, 1 for bad data, 130 after Ctrl-C; bad usage exits with 2.
+        0, 1 for bad data, 2 for bad usage, 130 after Ctrl-C.
     """
     arguments = make_parser().parse_args(argv)
     try:
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except (Failure, ValueError, OSError) as error:
         print(f"rocmax: {' '.join(str(error).split())}", file=sys.stderr)
-        return 1
+        return error.code if isinstance(error, Failure) else 1
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The one exception that the command line raises itself."""
+"""The exceptions that the command line raises itself."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -6,7 +6,15 @@ from pathlib import Path
 
 
 class Failure(Exception):
-    """Bad data: its message becomes the one line on stderr, the exit code is 1."""
+    """Bad data: its message becomes the one line on stderr."""
+
+    code = 1
+
+
+class Misuse(Failure):
+    """Arguments that cannot be meant, whatever the data."""
+
+    code = 2
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
@@ -29,4 +37,4 @@ def check_plot(path: str | None) -> None:
     """Fail, before any work, if a plot cannot be written there or its name does not say its kind."""
     check_folder(path)
     if path is not None and not Path(path).suffix:
-        raise Failure(f"{path}: name the kind of plot by an ending such as .png, .pdf or .svg")
+        raise Misuse(f"{path}: name the kind of plot by an ending such as .png, .pdf or .svg")

@@ -65,8 +65,8 @@ def _positive(text: str) -> float:
 
 
 def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**64:
-        raise argparse.ArgumentTypeError(f"{text}: need a whole number from 0 to 2**64 - 1")
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text}: need a whole number from 0 to 2**32 - 1")
     return int(text)
 
 
@@ -90,7 +90,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     def command(name: str, summary: str, *, fpr: Sequence[float] | None) -> Any:
         sub = commands.add_parser(name, help=summary, description=summary)
-        sub.add_argument("--json", action="store_true", help="print one JSON object")
+        sub.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
         if name != "score":
             sub.add_argument(
                 "--fpr",
@@ -106,8 +106,10 @@ def make_parser() -> argparse.ArgumentParser:
         return sub
 
     demo = command("demo", "Train on real data and compare with two baselines.", fpr=(0.0, 0.05))
-    demo.add_argument("--seed", type=int, default=0, help="of the split (default 0)")
-    demo.add_argument("--plot", default="rocmax-demo.png", metavar="FILE", help="default rocmax-demo.png")
+    demo.add_argument("--seed", type=_seed, default=0, help="random seed of the split (default 0)")
+    demo.add_argument(
+        "--plot", default="rocmax-demo.png", metavar="FILE", help="ROC plot to write (default rocmax-demo.png)"
+    )
 
     fit = command("fit", "Train a partial-AUC machine on a table.", fpr=(0.0, 1.0))
     fit.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
@@ -129,12 +131,14 @@ def make_parser() -> argparse.ArgumentParser:
         help="weight of the mean pair loss; of several, cross-validation takes the best "
         "(default 0.1 to 1000 in tenfold steps)",
     )
-    fit.add_argument("--folds", type=_two_at_least, default=5, help="for choosing C (default 5)")
+    fit.add_argument(
+        "--folds", type=_two_at_least, default=5, help="folds of the cross-validation that takes C (default 5)"
+    )
 
     score = command("score", "Score a table with a trained model.", fpr=None)
-    score.add_argument("model", help="written by rocmax fit")
+    score.add_argument("model", help="model file that rocmax fit has written")
     score.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
-    score.add_argument("--out", metavar="FILE", help=".csv or .parquet (default: CSV on stdout)")
+    score.add_argument("--out", metavar="FILE", help="scores to write, .csv or .parquet (default: csv on stdout)")
     score.add_argument(
         "--keep",
         nargs="+",
@@ -154,19 +158,27 @@ def make_parser() -> argparse.ArgumentParser:
     compare.add_argument(
         "--method",
         choices=("delong", "bootstrap", "obuchowski", "venkatraman"),
-        help="of the tests (default delong for the AUC, of a range the bootstrap for two columns, delong for more); "
-        "venkatraman: whether two whole curves are equal",
+        help="method of the tests (default: delong for the AUC; for a range the bootstrap between two columns, delong "
+        "between more); venkatraman: whether two whole curves are equal",
     )
     compare.add_argument(
-        "--resamples", type=_two_at_least, default=2000, help="of bootstrap or venkatraman (default 2000)"
+        "--resamples", type=_two_at_least, default=2000, help="resamples of bootstrap or venkatraman (default 2000)"
     )
-    compare.add_argument("--seed", type=_seed, default=0, help="of bootstrap or venkatraman (default 0)")
+    compare.add_argument("--seed", type=_seed, default=0, help="random seed of both (default 0)")
     for sub, check in ((evaluate, list), (compare, _two_or_more)):
         sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
         _add_label(sub)
-        sub.add_argument("--score", nargs="+", action=_Checked, check=check, required=True, metavar="COLUMN")
-        sub.add_argument("--confidence", type=_level, default=0.95, help="of the intervals (default 0.95)")
-        sub.add_argument("--plot", metavar="FILE", help="draw the ROC curves")
+        sub.add_argument(
+            "--score",
+            nargs="+",
+            action=_Checked,
+            check=check,
+            required=True,
+            metavar="COLUMN",
+            help="columns of scores, higher for the positive class",
+        )
+        sub.add_argument("--confidence", type=_level, default=0.95, help="level of the intervals (default 0.95)")
+        sub.add_argument("--plot", metavar="FILE", help="ROC plot to write, with bands (.png, .pdf, .svg)")
     return parser
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._cli._failure import Failure, unknown
+from rocmax._cli._failure import Failure, Misuse, unknown
 
 _MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "?"]
 
@@ -34,6 +34,8 @@ def read(path: str) -> pl.DataFrame:
     suffixes = [".csv"] if path == "-" else [s.lower() for s in Path(path).suffixes]
     if path != "-" and not Path(path).exists():
         raise Failure(f"{path}: no such file")
+    if Path(path).is_dir():
+        raise Failure(f"{path}: a folder, not a file")
     source = sys.stdin.buffer.read() if path == "-" else path
     try:
         if ".parquet" in suffixes:
@@ -82,6 +84,7 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
         value = values[-1]
     else:
         texts = {str(v): v for v in values} | {f"{v:g}": v for v in values if isinstance(v, float)}
+        texts |= {str(v).lower(): v for v in values if isinstance(v, bool)}  # as csv files have them
         if positive not in texts:
             raise unknown(f"--positive: in column {name!r} the value", positive, map(str, values))
         value = texts[positive]
@@ -92,9 +95,9 @@ def score_columns(frame: pl.DataFrame, names: Sequence[str], label: str) -> dict
     """Return columns of scores by name; none of them twice, none of them the label's."""
     for name in names:
         if name == label:
-            raise Failure(f"--score {name}: that is the column of the classes (--label)")
+            raise Misuse(f"--score {name}: that is the column of the classes (--label)")
         if list(names).count(name) > 1:
-            raise Failure(f"--score names {name!r} twice")
+            raise Misuse(f"--score names {name!r} twice")
     return {name: scores(frame, name) for name in names}
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, check_plot
+from rocmax._cli._failure import Misuse, check_plot
 from rocmax.metrics import compare_auc, compare_models
 
 Columns = Mapping[str, NDArray[np.float64]]
@@ -26,7 +26,7 @@ def run(arguments: Namespace) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
     check_plot(arguments.plot)
     if arguments.method == "venkatraman" and (arguments.fpr or len(arguments.score) > 2):
-        raise Failure("--method venkatraman compares two whole curves: give two columns and no --fpr")
+        raise Misuse("--method venkatraman compares two whole curves: give two columns and no --fpr")
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     frame = table.read(arguments.data)
     labels = table.labels(frame, arguments.label, arguments.positive)

@@ -101,7 +101,8 @@ def require_two(n_pos: float, n_neg: float) -> None:
     for name, count in (("positive", n_pos), ("negative", n_neg)):
         if count <= 1:
             raise ValueError(
-                f"y_true has {count:g} {name} sample: a variance needs two; method='newcombe' gives an AUC an interval"
+                f"y_true has {count:g} {name} sample: a variance needs two (auc_inference has intervals of one, by"
+                " method='score' or 'newcombe')"
             )
 
 
