@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Okabe and Ito: told apart by colour-blind readers; black is kept for chance.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 SHADE = "#F3E8C8"
+_DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))  # after six models the colours come again
 
 Scores = ArrayLike | Mapping[str, ArrayLike]
 
@@ -96,6 +97,16 @@ def new_axes() -> Axes:
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'rocmax[plot]'") from error
     return pyplot.subplots(figsize=(5.2, 5.0), layout="constrained")[1]
+
+
+def look(k: int) -> dict[str, Any]:
+    """Return the colour and the line of the k-th model."""
+    return {"color": COLORS[k % len(COLORS)], "linestyle": _DASHES[k // len(COLORS) % len(_DASHES)], "linewidth": 1.8}
+
+
+def name_curves(ax: Axes, loc: Literal["lower right", "best"]) -> None:
+    """Add the legend, readable where it lies on a curve."""
+    ax.legend(loc=loc, framealpha=0.85, edgecolor="none")
 
 
 def dress(ax: Axes, *, xlabel: str, ylabel: str) -> None:

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax.display._common import (
-    COLORS,
     SHADE,
     Scores,
     dress,
     estimator_scores,
     is_positive,
+    look,
+    name_curves,
     named_scores,
     new_axes,
 )
@@ -185,12 +186,11 @@ class ROCDisplay:
             ax.axvspan(low, high, color=SHADE, linewidth=0, zorder=0)
         measure = "AUC" if self.fpr_range is None else "pAUC"
         for k, curve in enumerate(self.curves):
-            color = COLORS[k % len(COLORS)]
             label = f"{curve.name}  {measure} {curve.area:.3f}".strip()
-            ax.plot(curve.fpr, curve.tpr, color=color, linewidth=1.8, label=label)
+            ax.plot(curve.fpr, curve.tpr, label=label, **look(k))
             if curve.band is not None:
                 grid, below, above = curve.band
-                ax.fill_between(grid, below, above, color=color, alpha=0.15, linewidth=0)
+                ax.fill_between(grid, below, above, color=look(k)["color"], alpha=0.15, linewidth=0)
         ax.plot([0, 1], [0, 1], color="0.4", linewidth=1, linestyle=(0, (4, 3)))
         dress(ax, xlabel="False positive rate", ylabel="True positive rate")
         if zoom:
@@ -198,7 +198,7 @@ class ROCDisplay:
         else:
             ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
         if legend:
-            ax.legend(loc="lower right", frameon=False)
+            name_curves(ax, "lower right")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax.display._common import (
-    COLORS,
     Scores,
     dress,
     estimator_scores,
     is_positive,
+    look,
+    name_curves,
     named_scores,
     new_axes,
 )
@@ -135,12 +136,12 @@ class SROCDisplay:
         """
         ax = new_axes() if ax is None else ax
         for k, curve in enumerate(self.curves):
-            color = COLORS[k % len(COLORS)]
             label = f"{curve.name}  sAUC {curve.area:.3f}".strip()
-            ax.plot(curve.margins, curve.theta, color=color, linewidth=1.8, label=label)
-            ax.fill_between(curve.margins, curve.theta, color=color, alpha=0.08, linewidth=0)
+            ax.plot(curve.margins, curve.theta, label=label, **look(k))
+            if len(self.curves) == 1:  # the areas of several would hide one another
+                ax.fill_between(curve.margins, curve.theta, color=look(k)["color"], alpha=0.08, linewidth=0)
         dress(ax, xlabel="Margin τ", ylabel="Pairs ranked right by more than τ")
         ax.set(xlim=(0, None), ylim=(0, 1.01))
-        ax.legend(loc="upper right", frameon=False)
+        name_curves(ax, "best")
         self.ax_, self.figure_ = ax, ax.figure
         return self
