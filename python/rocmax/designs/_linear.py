@@ -10,6 +10,8 @@ from rocmax._typing import F64, AnyArray, Coefs, Rows
 
 # Samples multiplied at a time: all that is made beside the features and the results has so many rows.
 _ROWS = 1 << 14
+# Up to so many features of so many samples a product is cheaper than a look at what it could leave out.
+_SMALL = 1 << 14
 # An adjoint passes over the samples of coefficient zero where no more than this share of the samples is left: of dense
 # features, and of sparse ones, whose rows cost more to copy.
 _FEW, _FEW_SPARSE = 0.4, 0.15
@@ -43,6 +45,8 @@ class DenseDesign(_LinearDesign):
         return scores
 
     def adjoint(self, coefs: Coefs, /) -> F64:
+        if self._X.size <= _SMALL:
+            return np.asarray(np.array(coefs, dtype=self._X.dtype) @ self._X, dtype=np.float64)
         vectors = np.zeros((len(coefs), self.dim))
         for rows in _some_rows(self.n_samples):
             block, X = coefs_of(coefs, rows, self._X.dtype), self._X[rows]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rocmax._typing import F64, Bool, Rows
+from rocmax._typing import F64, AnyArray, Bool, Rows
 
 # Rows looked at together.
 _ROWS = 1 << 16
@@ -92,36 +92,37 @@ class Curvature:
 
         Weighted rows are drawn by their weights, and then weigh as often as they were drawn.
         """
-        n_rows, weight = len(self._labels), self._sample_weight
+        n_rows = len(self._labels)
         blocks = [slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS)]
 
-        def weigh(block: slice) -> tuple[Rows, F64]:
-            rows = np.flatnonzero(wanted(block))
-            if weight is None:
-                return block.start + rows, np.ones(len(rows))
-            rows = block.start + rows[weight[block][rows] > 0]
-            return rows, weight[rows]
+        def weigh(block: slice) -> F64:
+            found = wanted(block).astype(np.float64)
+            return found if self._sample_weight is None else found * self._sample_weight[block]
 
-        sums = np.array([(len(rows), of_rows.sum()) for rows, of_rows in map(weigh, blocks)])
+        sums = np.array([(np.count_nonzero(weights), weights.sum()) for weights in map(weigh, blocks)])
         count, total = int(sums[:, 0].sum()), float(sums[:, 1].sum())
+        places: AnyArray
         if count <= size:
-            rows, of_rows = (np.concatenate(parts) for parts in zip(*map(weigh, blocks), strict=True))
-            return rows, of_rows, 1.0
-        if weight is None:
-            places = np.sort(rng.choice(count, size, replace=False, shuffle=False)) + 0.5
-        else:
+            places = np.empty(0)
+        elif self._sample_weight is not None:
             places = (np.arange(size) + rng.random(size)) * (total / size)
+        else:
+            places = np.sort(rng.choice(count, size, replace=False, shuffle=False)) + 0.5
         ends = np.cumsum(np.append(0.0, sums[:, 1]))
-        drawn = []
-        for block, first, part in zip(
-            blocks, ends, np.split(places, np.searchsorted(places, ends[1:-1])), strict=False
-        ):
-            rows, of_rows = weigh(block)
-            if len(part) and len(rows):
-                at = np.searchsorted(np.cumsum(of_rows), part - first, side="right")
-                drawn.append(rows[np.minimum(at, len(rows) - 1)])
-        rows, times = np.unique(np.concatenate(drawn), return_counts=True)
-        return rows, times.astype(float), size / total
+        parts = np.split(places, np.searchsorted(places, ends[1:-1]))
+        drawn: list[tuple[Rows, F64]] = []
+        for block, first, part in zip(blocks, ends[:-1], parts, strict=True):
+            weights = weigh(block)
+            rows = np.flatnonzero(weights)
+            weights = weights[rows]
+            if count > size and len(rows):
+                at = np.searchsorted(np.cumsum(weights), part - first, side="right")
+                times = np.bincount(np.minimum(at, len(rows) - 1))
+                at = np.flatnonzero(times)
+                rows, weights = rows[at], times[at].astype(np.float64)
+            drawn.append((block.start + rows, weights))
+        rows, of_rows = (np.concatenate(found) for found in zip(*drawn, strict=True))
+        return rows, of_rows, size / total if count > size else 1.0
 
 
 def _springs(

@@ -118,5 +118,5 @@ def _search(ray: Ray, envelope: Envelope, slope: float) -> tuple[Model, Found]:
             step *= 2.0
         else:
             share = low[1] / (low[1] - high[1])  # where the line through both slopes is zero
-            step = low[0] + float(np.clip(share, _INSIDE, 1.0 - _INSIDE)) * (high[0] - low[0])
+            step = low[0] + min(max(share, _INSIDE), 1.0 - _INSIDE) * (high[0] - low[0])
     return model, found

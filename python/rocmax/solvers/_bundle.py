@@ -45,8 +45,12 @@ class Bundle:
         cross = self._design.inner(self.vectors, vectors)
         own = self._design.inner(vectors, vectors)
         self._append(vectors)
+        known, size = len(self), len(self) + len(offsets)
+        gram = np.empty((size, size))
+        gram[:known, :known], gram[known:, known:] = self._gram, own
+        gram[:known, known:], gram[known:, :known] = cross, cross.T
+        self._gram = gram
         self._offsets = np.concatenate([self._offsets, offsets])
-        self._gram = np.block([[self._gram, cross], [cross.T, own]])
         self._idle = np.concatenate([self._idle, np.zeros(len(offsets), dtype=np.int64)])
         self.weights = np.concatenate([self.weights, np.zeros(len(offsets))])
 

@@ -120,4 +120,4 @@ def _between(left: tuple[float, float, float], right: tuple[float, float, float]
     mean = df + dg - 3.0 * (g - f) / width
     root = np.sqrt(max(mean * mean - df * dg, 0.0))
     share = 1.0 - (dg + root - mean) / (dg - df + 2.0 * root) if dg - df + 2.0 * root > 0 else 0.5
-    return a + float(np.clip(share, _INSIDE, 1.0 - _INSIDE)) * width
+    return a + min(max(share, _INSIDE), 1.0 - _INSIDE) * width
