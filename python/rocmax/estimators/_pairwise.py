@@ -220,6 +220,12 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         -------
         self : AUCSVC
             The fitted model.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
+            classes; the message names it, its value and what would do.
         """
         C, margin = check_positive("C", self.C), check_positive("margin", self.margin)
         structure, tol = check_nonnegative("structure", self.structure), check_positive("tol", self.tol)

@@ -181,6 +181,12 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         -------
         self : PartialAUCSVC
             The fitted model.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
+            classes; the message names it, its value and what would do.
         """
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         surrogate = check_surrogate(self.surrogate, fpr_range)

@@ -88,6 +88,11 @@ def partial_auc_path(
         Models and certificates by ascending C. No warning is given: a gap above `tol` says that `max_iter` steps, for
         each C, were not enough.
 
+    Raises
+    ------
+    ValueError
+        As ``PartialAUCSVC.fit``.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification

@@ -53,6 +53,12 @@ class _RegularisedLeastSquares(LeastSquares):
         -------
         self : object
             The fitted model.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
+            classes; the message names it, its value and what would do.
         """
         alpha = check_nonnegative("alpha", self.alpha)
         solver = check_choice("solver", self.solver, ("auto", "direct", "cg"))

@@ -63,6 +63,12 @@ class _CrossValidated(LeastSquares):
         -------
         self : object
             The fitted model.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of its domain, features or weights that are not finite, labels that are not of two
+            classes, or folds that leave one class; the message names it, its value and what would do.
         """
         grid = _check_alphas(self.alphas)
         self._check_cv()

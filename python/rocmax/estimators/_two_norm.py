@@ -107,6 +107,12 @@ class TwoNormSVC(KernelRanker):
         -------
         self : TwoNormSVC
             The fitted model.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
+            classes; the message names it, its value and what would do.
         """
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         X, positive = self._validate_training(X, y)

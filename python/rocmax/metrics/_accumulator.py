@@ -154,7 +154,13 @@ class ROCAccumulator:
         return self
 
     def curve(self) -> tuple[F64, F64, F64]:
-        """Return the vertices (fpr, tpr, thresholds) of the curve, as `roc_curve` does."""
+        """Return the vertices of the curve, as :func:`roc_curve` does.
+
+        Returns
+        -------
+        fpr, tpr, thresholds : ndarray of shape (n_bins + 1,)
+            Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite.
+        """
         low, _, pos, neg = self._bins[:, ::-1]
         self._core()
         fpr, tpr = (np.concatenate([[0.0], np.cumsum(w) / w.sum()]) for w in (neg, pos))

@@ -164,7 +164,7 @@ def compare_auc(
     >>> y = [0, 0, 0, 1, 1, 1]
     >>> found = compare_auc(y, [1, 2, 3, 4, 5, 6], [1, 4, 3, 2, 6, 5])
     >>> round(found.difference, 6), round(found.pvalue, 6)
-    (0.222222, 0.414216)
+    (0.222222, 0.371093)
     """
     measure = parse_measure(
         metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr

@@ -60,6 +60,14 @@ def cross_validated_auc(
     .. [1] E. LeDell, M. Petersen and M. van der Laan, "Computationally efficient confidence
        intervals for cross-validated area under the ROC curve estimates", Electronic Journal of
        Statistics 9, 2015. :doi:`10.1214/15-EJS1035`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import cross_validated_auc
+    >>> scores = [0.1, 0.6, 0.2, 0.5, 0.7, 0.4, 0.3, 0.8]
+    >>> found = cross_validated_auc([0, 1] * 4, scores, fold=[0, 0, 0, 0, 1, 1, 1, 1])
+    >>> found.estimate, found.standard_error
+    (0.875, 0.125)
     """
     level = check_level(confidence_level)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)

@@ -113,6 +113,15 @@ def compare_models(
     ------
     ValueError
         For bad labels, scores, weights or contrasts, or fewer than two models.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rocmax.metrics import compare_models
+    >>> scores = np.column_stack([[1, 2, 3, 4, 5, 6], [1, 4, 3, 2, 6, 5], [2, 3, 4, 1, 6, 5]])
+    >>> found = compare_models([0, 0, 0, 1, 1, 1], scores)
+    >>> found.estimates.round(3), round(found.pvalue, 3)
+    (array([1.   , 0.778, 0.667]), 0.607)
     """
     measure = parse_measure(
         metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr

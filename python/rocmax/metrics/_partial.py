@@ -169,6 +169,12 @@ def tpr_at_fpr_score(
     ------
     ValueError
         For bad labels, scores or weights, or `fpr` outside [0, 1].
+
+    Examples
+    --------
+    >>> from rocmax.metrics import tpr_at_fpr_score
+    >>> tpr_at_fpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr=0.1)
+    0.5
     """
     rate = check_rate(fpr, "fpr")
     return _at_rate("tpr_at_fpr", rate, (y_true, y_score, sample_weight), pos_label, n_jobs)

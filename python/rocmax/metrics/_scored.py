@@ -116,6 +116,17 @@ def margin_auc_score(
     ------
     ValueError
         For bad labels, scores or weights, or a margin that is not finite.
+
+    References
+    ----------
+    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
+       :doi:`10.1007/978-3-540-74958-5_44`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import margin_auc_score
+    >>> margin_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], margin=[0.0, 0.3])
+    array([0.75, 0.5 ])
     """
     margins = as_margins(margin)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
@@ -167,6 +178,18 @@ def sroc_curve(
     Notes
     -----
     O(n log n + n n_points); all steps of p pairs O(p log p).
+
+    References
+    ----------
+    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
+       :doi:`10.1007/978-3-540-74958-5_44`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import sroc_curve
+    >>> margins, theta = sroc_curve([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
+    >>> margins, theta
+    (array([0.  , 0.25, 0.5 , 1.  ]), array([0.75, 0.5 , 0.25, 0.  ]))
     """
     if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
         raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {n_points!r}")

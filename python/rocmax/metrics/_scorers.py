@@ -41,6 +41,16 @@ def partial_auc_scorer(
     ------
     ValueError
         If the options do not fit together, before anything is scored.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from rocmax.metrics import partial_auc_scorer
+    >>> X, y = make_classification(200, random_state=0)
+    >>> cross_val_score(LogisticRegression(), X, y, scoring=partial_auc_scorer((0.0, 0.2)), cv=3).round(2)
+    array([0.94, 0.78, 0.8 ])
     """
     area(fpr_range, tpr_range, method, normalize)
     return make_scorer(
@@ -65,6 +75,21 @@ def tpr_at_fpr_scorer(fpr: float) -> Any:
     -------
     callable
         ``scorer(estimator, X, y)``; it reads `decision_function`, else `predict_proba`.
+
+    Raises
+    ------
+    ValueError
+        If `fpr` is not a rate, before anything is scored.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from rocmax.metrics import tpr_at_fpr_scorer
+    >>> X, y = make_classification(200, random_state=0)
+    >>> cross_val_score(LogisticRegression(), X, y, scoring=tpr_at_fpr_scorer(0.1), cv=3).round(2)
+    array([0.94, 0.94, 0.94])
     """
     return make_scorer(tpr_at_fpr_score, response_method=_RESPONSE, fpr=check_rate(fpr, "fpr"))
 
