@@ -1,0 +1,133 @@
+"""`roc_auc_score` answers what scikit-learn's does: the same numbers, errors and warnings."""
+
+import numpy as np
+import pytest
+import sklearn.metrics
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
+
+from rocmax import metrics
+
+EXACT = 1e-12
+
+
+DROP_IN = [
+    ([1, 1, 1], [0.1, 0.2, 0.3], {}),
+    ([0, 1, 1], [0.1, np.nan, 0.3], {}),
+    ([0, 1, 1], [0.1, 0.3], {}),
+    ([], [], {}),
+    ([0, 1, 2], [0.1, 0.2, 0.3], {}),
+    ([0, 1, 2], np.eye(3), {}),
+    ([0, 1, 2], np.eye(3), {"multi_class": "ovr", "max_fpr": 0.5}),
+    ([0, 1, 2], np.eye(3), {"multi_class": "ovo", "average": None}),
+    ([0, 1, 2], np.eye(3) * 2, {"multi_class": "ovo"}),
+    ([0, 1, 2], np.eye(3), {"multi_class": "ovo", "sample_weight": [1, 1, 1]}),
+    ([0, 1, 2], np.eye(3), {"multi_class": "ovr", "average": "samples"}),
+    ([0, 1, 2, 1], np.eye(4)[:, :3], {"multi_class": "ovr"}),
+    ([0, 1, 2], np.eye(3), {"multi_class": "ovr", "labels": [0, 2, 1]}),
+    ([0, 1, 1], np.eye(3), {"multi_class": "ovr", "labels": [0, 1, 2]}),
+    ([0.5, 1.5], [0.1, 0.2], {}),
+    ([0, 1], [0.1, 0.2], {"average": "mean"}),
+    ([0, 1], [0.1, 0.2], {"multi_class": "all"}),
+    ([0, 1], [0.1, 0.2], {"max_fpr": 0.0}),
+    ([0, 1], [0.1, 0.2], {"max_fpr": "small"}),
+    ([0, 1], [0.1, 0.2], {"sample_weight": [1, 2, 3]}),
+    ([0, 1, 1], [0.1, 0.2, 0.3], {"sample_weight": [0, 1, 1]}),
+    ([[0, 1], [1, 1]], [[0.1, 0.2], [0.3, 0.4]], {}),
+    ([[0, 1], [1, 0]], [[0.1, 0.2], [0.3, 0.4]], {"average": "samples", "sample_weight": [1, 2]}),
+]
+
+
+@pytest.mark.parametrize(("y", "s", "options"), DROP_IN)
+@pytest.mark.filterwarnings("default")
+def test_answers_what_scikit_learn_answers(y, s, options, recwarn):
+    def outcome(function):
+        recwarn.clear()
+        try:
+            found = ("value", function(y, s, **options))
+        except Exception as error:
+            found = (type(error), str(error))
+        return found, [(w.category, str(w.message)) for w in recwarn.list]
+
+    ours, theirs = outcome(metrics.roc_auc_score), outcome(sklearn.metrics.roc_auc_score)
+    assert ours[1] == theirs[1]
+    assert ours[0][0] == theirs[0][0]
+    np.testing.assert_equal(ours[0][1], theirs[0][1])
+
+
+def test_one_class_is_not_a_number():
+    with pytest.warns(UndefinedMetricWarning, match="Only one class"):
+        assert np.isnan(metrics.roc_auc_score([1, 1], [0.1, 0.2]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["ovr", "ovo"]), st.booleans())
+def test_random_multiclass_and_multilabel_input(seed, multi_class, ties):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(12, 60)), int(rng.integers(3, 6))
+    p = rng.integers(1, 4, (n, k)).astype(float) if ties else rng.random((n, k))
+    y = np.r_[np.arange(k), rng.integers(0, k, n - k)]
+    for average in ("macro", "weighted"):
+        options = {"multi_class": multi_class, "average": average}
+        proba = p / p.sum(axis=1, keepdims=True)
+        expected = sklearn.metrics.roc_auc_score(y, proba, **options)
+        assert metrics.roc_auc_score(y, proba, **options) == pytest.approx(expected, abs=EXACT)
+    many = rng.integers(0, 2, (n, k))
+    many[:2] = [[0] * k, [1] * k]
+    w = rng.random(n)
+    for average in ("macro", "weighted", "micro", None):
+        options = {"average": average, "sample_weight": w}
+        expected = sklearn.metrics.roc_auc_score(many, p, **options)
+        found = metrics.roc_auc_score(many, p, **options)
+        np.testing.assert_allclose(found, expected, atol=EXACT)
+
+
+def test_huge_weights_are_counts():
+    y, s, w = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], [2**31, 2**31, 2**31, 2**32]
+    expected = (2**31 * 2**31 + 2**32 * 2**32) / (2**32 * (2**31 + 2**32))
+    assert metrics.roc_auc_score(y, s, sample_weight=w) == pytest.approx(expected, abs=EXACT)
+    assert metrics.roc_auc_score([0, 1, 1], [1.0, 1.0, 1.0]) == 0.5
+
+
+def test_curve_agrees_with_scikit_learn():
+    rng = np.random.default_rng(3)
+    for ties in (1, 3):
+        y, s, w = rng.integers(0, 2, 200), np.round(rng.normal(size=200), ties), rng.random(200)
+        for options in ({}, {"drop_intermediate": False}, {"sample_weight": w}):
+            expected = sklearn.metrics.roc_curve(y, s, **options)
+            for ours, theirs in zip(metrics.roc_curve(y, s, **options), expected, strict=True):
+                np.testing.assert_allclose(ours, theirs, atol=EXACT)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score"),
+    [
+        ([0, 1, 1, 0], [0.1, 0.4, 0.1, 0.3]),
+        ([False, True, True], [3, 1, 2]),
+        ([0.0, 1.0, 0.0], [0.5, 0.25, 0.75]),
+        (["n", "p", "n"], [0.5, 0.25, 0.125]),
+        ([-1, 1], [2**60, 2**60 + 1]),
+    ],
+)
+def test_plain_lists_answer_as_scikit_learn(y_true, y_score):
+    assert metrics.roc_auc_score(y_true, y_score) == sklearn.metrics.roc_auc_score(y_true, y_score)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score"),
+    [
+        ([0, 1, [1]], [0.1, 0.2, 0.3]),
+        ([0, 1, 2], [0.1, 0.2, 0.3]),
+        ([0.5, 1.0], [0.1, 0.2]),
+        ([0, 1], [0.1, float("nan")]),
+        ([0, 1], [0.1]),
+    ],
+)
+def test_bad_lists_fail_as_in_scikit_learn(y_true, y_score):
+    messages = []
+    for function in (sklearn.metrics.roc_auc_score, metrics.roc_auc_score):
+        with pytest.raises(ValueError, match=r"\w") as raised:
+            function(y_true, y_score)
+        messages.append(str(raised.value))
+    assert messages[0] == messages[1]
