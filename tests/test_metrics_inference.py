@@ -5,6 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
 
 from rocmax import metrics
 
@@ -318,11 +322,21 @@ def test_curve_of_margins_on_a_grid():
     assert theta[-1] == 0.0
 
 
-def test_scorers_in_model_selection():
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import cross_val_score
-    from sklearn.svm import LinearSVC
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
+def test_scorers_of_the_lower_label(model):
+    rng = np.random.default_rng(0)
+    y = rng.random(90) < 0.4
+    X = rng.normal(size=(90, 3)) + y[:, None]
+    labels = np.where(y, "bad", "good")
+    for scorer, options in (
+        (metrics.partial_auc_scorer, {"fpr_range": (0.0, 0.3)}),
+        (metrics.tpr_at_fpr_scorer, {"fpr": 0.2}),
+    ):
+        usual = scorer(**options)(model.fit(X, y), X, y)
+        assert scorer(**options, pos_label="bad")(model.fit(X, labels), X, labels) == pytest.approx(usual, abs=1e-12)
 
+
+def test_scorers_in_model_selection():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     y = (X[:, 0] + rng.normal(size=120) > 0.5).astype(int)

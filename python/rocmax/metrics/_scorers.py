@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.metrics import make_scorer
@@ -18,6 +19,7 @@ def partial_auc_scorer(
     tpr_range: tuple[float, float] | None = None,
     method: str = "curve",
     normalize: str | None = "width",
+    pos_label: Any = None,
 ) -> Any:
     """Return a scorer of :func:`partial_auc_score` for `cross_val_score` and `GridSearchCV`.
 
@@ -31,6 +33,8 @@ def partial_auc_scorer(
         Which definition.
     normalize : {"width", "mcclish"} or None, default="width"
         What the area is divided by.
+    pos_label : label, default=None
+        The positive class, whose scores are then used; by default the last of the estimator's classes.
 
     Returns
     -------
@@ -53,9 +57,9 @@ def partial_auc_scorer(
     array([0.94, 0.78, 0.8 ])
     """
     area(fpr_range, tpr_range, method, normalize)
-    return make_scorer(
+    return _scorer(
         partial_auc_score,
-        response_method=_RESPONSE,
+        pos_label,
         fpr_range=tuple(fpr_range),
         tpr_range=None if tpr_range is None else tuple(tpr_range),
         method=method,
@@ -63,13 +67,15 @@ def partial_auc_scorer(
     )
 
 
-def tpr_at_fpr_scorer(fpr: float) -> Any:
+def tpr_at_fpr_scorer(fpr: float, *, pos_label: Any = None) -> Any:
     """Return a scorer of :func:`tpr_at_fpr_score` for `cross_val_score` and `GridSearchCV`.
 
     Parameters
     ----------
     fpr : float in [0, 1]
         The greatest false positive rate allowed.
+    pos_label : label, default=None
+        The positive class, whose scores are then used; by default the last of the estimator's classes.
 
     Returns
     -------
@@ -91,7 +97,13 @@ def tpr_at_fpr_scorer(fpr: float) -> Any:
     >>> cross_val_score(LogisticRegression(), X, y, scoring=tpr_at_fpr_scorer(0.1), cv=3).round(2)
     array([0.94, 0.94, 0.94])
     """
-    return make_scorer(tpr_at_fpr_score, response_method=_RESPONSE, fpr=check_rate(fpr, "fpr"))
+    return _scorer(tpr_at_fpr_score, pos_label, fpr=check_rate(fpr, "fpr"))
+
+
+def _scorer(measure: Callable[..., Any], pos_label: Any, **options: Any) -> Any:
+    # scikit-learn turns the scores for a `pos_label`; None it would take for a label.
+    label = {} if pos_label is None else {"pos_label": pos_label}
+    return make_scorer(measure, response_method=_RESPONSE, **options, **label)
 
 
 #: Scorer of :func:`scored_auc_score` on predicted probabilities, the scale it can be compared on.
