@@ -219,6 +219,7 @@ def test_a_search_slices_precomputed_kernels():
     [
         ({"C": 0.0}, "C must be .*got 0.0"),
         ({"margin": -1.0}, "margin must be .*got -1.0"),
+        ({"margin": 1e300}, "margin must have a square that is a number, got 1e.300"),
         ({"kernel": "rfb"}, "kernel must be one of .*got 'rfb'"),
         ({"gamma": -1.0}, "gamma must be .*got -1.0"),
         ({"gamma": "big"}, "gamma must be .*got 'big'"),

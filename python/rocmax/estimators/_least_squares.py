@@ -117,9 +117,10 @@ class LeastSquares(Ranker):
         that weight.
         """
         if is_dask(X) and not (stored and self.kernel == "linear"):
+            what = f"kernel={self.kernel!r}" if self.kernel != "linear" else "cross-validation"
             raise ValueError(
-                f"X is a dask array, which kernel={self.kernel!r} and cross-validation cannot take in parts: pass "
-                "X.compute() if it fits in memory, or fit with kernel='linear'"
+                f"X is a dask array, which {what} cannot take in parts: pass X.compute() if it fits in memory, or fit "
+                "AUCRLS or RLS with kernel='linear'"
             )
         stored = stored and is_stored(X) and self.kernel == "linear"
         if stored:

@@ -228,6 +228,8 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             classes; the message names it, its value and what would do.
         """
         C, margin = check_positive("C", self.C), check_positive("margin", self.margin)
+        if not 0 < margin * margin < np.inf:
+            raise ValueError(f"margin must have a square that is a number, got {margin!r}: it is only a unit, use 1.0")
         structure, tol = check_nonnegative("structure", self.structure), check_positive("tol", self.tol)
         max_iter = check_count("max_iter", self.max_iter)
         check_choice("pairs", self.pairs, ("all", "neighbors"))
