@@ -172,7 +172,7 @@ S = np.linspace(0, 1, 30)
         ({"y_true": np.arange(30) % 3}, "y_true must have two classes, got 3: 0, 1, 2; give pos_label"),
         ({"y_true": np.ones(30)}, "y_true has one class only: all 30 labels are 1.0"),
         ({"y_true": [], "y_score": []}, "y_true is empty"),
-        ({"y_true": [None] * 15 + [1] * 15}, "y_true mixes types that cannot be ordered; give pos_label"),
+        ({"y_true": [None] * 15 + [1] * 15}, "y_true has no label at index 0, got None"),
         ({"pos_label": 7}, "pos_label=7 does not occur in y_true; it holds False, True"),
         ({"y_score": ["a"] * 30}, "y_score must be numeric"),
         ({"y_score": {"new": ["a"] * 30}}, r"y_score\['new'\] must be numeric"),

@@ -125,7 +125,7 @@ def test_a_difference_without_variance_is_said():
         ),
         (lambda: metrics.sroc_curve([0, 1, 0], [-1e308, 1e308, 3]), "y_score must differ by less than 1.8e308"),
         (lambda: metrics.sroc_curve([0, 1, 0], [-1e308, 1e308, 3], n_points=3), "y_score must differ by less than"),
-        (lambda: metrics.ROCAccumulator().update([None, 1, True], [1, 2, 3]), "y_true mixes types"),
+        (lambda: metrics.ROCAccumulator().update(np.array(["a", 1, True], object), [1, 2, 3]), "y_true mixes types"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")
@@ -165,3 +165,19 @@ def test_dask_input_is_checked_as_arrays_are():
         metrics.partial_auc_score(y, s, method="ranked", sample_weight=da.full(30, 0.5, chunks=10))
     with pytest.raises(ValueError, match=r"max_fpr must be a number in \(0, 1\], got 2"):
         metrics.roc_auc_score(y, s, max_fpr=2)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, np.datetime64("NaT"), "NA"])
+@pytest.mark.parametrize("pos_label", [1, None])
+def test_a_missing_label_is_no_class(missing, pos_label):
+    if isinstance(missing, str):
+        missing = pytest.importorskip("pandas").NA
+    y = np.array([missing if k == 4 else int(positive) for k, positive in enumerate(Y)], dtype=object)
+    with pytest.raises(ValueError, match=r"y_true has no label at index 4, got .*; leave such samples out"):
+        metrics.partial_auc_score(y, S, pos_label=pos_label)
+    with pytest.raises(ValueError, match="y_true has no label at index 4"):
+        metrics.ROCAccumulator(pos_label=pos_label).update(y, S)
+    with pytest.raises(ValueError, match="y_true has no label at index 4, got nan"):
+        metrics.partial_auc_score(np.where(np.arange(30) == 4, np.nan, Y), S, pos_label=1)
+    with pytest.raises(ValueError, match="y_true has 30 masked values"):
+        metrics.ROCAccumulator().update(np.ma.masked_array(Y, mask=True), S)

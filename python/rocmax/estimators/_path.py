@@ -79,7 +79,7 @@ def partial_auc_path(
         The false positive rates that matter.
     Cs : sequence of float, default=8 values from 1e-2 to 1e5
         Weights of the mean pair loss, in any order; each counts once.
-    surrogate, sample_weight, tol, max_iter, n_jobs
+    surrogate, sample_weight, tol, max_iter, n_jobs : optional
         As in :class:`PartialAUCSVC` and its ``fit``.
 
     Returns

@@ -31,7 +31,7 @@ class TwoNormSVC(KernelRanker):
     ----------
     C : float, default=1.0
         Weight of the SUM of squared slacks over the samples.
-    kernel, gamma, degree, coef0
+    kernel, gamma, degree, coef0 : optional
         As in :class:`AUCSVC`.
     tol : float, default=1e-3
         Stopping tolerance of ``sklearn.svm.SVC``.

@@ -14,7 +14,7 @@ from rocmax.metrics._components import moments, parts_of
 from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
 from rocmax.metrics._measure import check_level, parse_measure, require_two
 from rocmax.metrics._methods import check_method, warn_of_few
-from rocmax.metrics._validation import F64, plain, scores, weights
+from rocmax.metrics._validation import F64, plain, require_labels, scores, unmasked, weights
 
 _SIGN = np.uint64(1 << 63)
 _PAIRS = ({0, 1}, {-1, 1})
@@ -106,7 +106,7 @@ class ROCAccumulator:
         ValueError
             For bad labels, scores or weights; nothing is taken in then.
         """
-        positive = plain(self._positive(np.asarray(y_true)))
+        positive = plain(self._positive(unmasked(y_true, "y_true")))
         score = scores(y_score)
         if score.shape != positive.shape:
             raise ValueError(f"y_score must have shape {positive.shape}, got {score.shape}")
@@ -183,10 +183,12 @@ class ROCAccumulator:
 
         Parameters
         ----------
-        metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, confidence_level
+        metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
             As in :func:`auc_inference`; the scored and the margin AUC only while no bin holds two scores.
         method : {"delong", "logit-delong", "score", "newcombe", "wu"}, default="delong"
             As in :func:`auc_inference`; weights count as repetitions.
+        confidence_level : float, default=0.95
+            Nominal coverage.
 
         Returns
         -------
@@ -238,10 +240,11 @@ class ROCAccumulator:
     def _positive(self, y: NDArray[Any]) -> NDArray[np.bool_]:
         if y.ndim != 1:
             raise ValueError(f"y_true must be one-dimensional, got an array of shape {y.shape}")
+        if y.dtype == bool and self.pos_label is None:
+            return y
+        require_labels(y, "y_true")
         if self.pos_label is not None:
             return np.asarray(y == self.pos_label)
-        if y.dtype == bool:
-            return y
         try:
             found = np.unique(y).tolist()
         except TypeError:

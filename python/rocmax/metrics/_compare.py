@@ -105,7 +105,7 @@ def compare_auc(
         Finite scores of the two models; those of b go with `y_true_b` if that is given.
     y_true_b : array-like of shape (n_samples_b,), default=None
         Labels of a second, independent sample. None for a paired comparison.
-    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
         What is measured, as in :func:`auc_inference`.
     method : {"delong", "bootstrap", "obuchowski", "venkatraman"}, default="delong"
         Where the covariance comes from. With the bootstrap the interval is that of percentiles.
@@ -121,7 +121,7 @@ def compare_auc(
         Whether a differs from b, is less or is greater.
     confidence_level : float, default=0.95
         Nominal coverage of the interval of the difference.
-    n_resamples, stratified, random_state
+    n_resamples, stratified : int, default=2000, and bool, default=True
         The bootstrap, as in :func:`auc_inference`; paired models share their draws.
     sample_weight, sample_weight_b : array-like, default=None
         Non-negative weights; those of b only for a second sample.
@@ -131,6 +131,8 @@ def compare_auc(
         Clusters of dependent samples; paired DeLong comparisons only.
     pos_label : label, default=None
         The positive class; all others are negative.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the bootstrap and of permutations.
     n_jobs : int, default=None
         Threads; None stands for all cores.
 

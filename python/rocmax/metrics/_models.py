@@ -90,7 +90,7 @@ def compare_models(
         Finite scores, a column a model.
     contrast : array-like of shape (n_contrasts, n_models), default=None
         Rows whose products with the estimates are all 0 under the hypothesis.
-    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
         What is measured, as in :func:`auc_inference`.
     method : {"delong", "bootstrap", "obuchowski"}, default="delong"
         Where the covariance comes from, as in :func:`compare_auc`; intervals of differences are normal,
@@ -99,9 +99,9 @@ def compare_models(
         How the p-values of the pairs are adjusted for their number.
     confidence_level : float, default=0.95
         Nominal coverage of each interval of a difference.
-    n_resamples, stratified, random_state
+    n_resamples, stratified : int, default=2000, and bool, default=True
         The bootstrap, as in :func:`auc_inference`; models share their draws.
-    sample_weight, weight_kind, groups, pos_label, n_jobs
+    sample_weight, weight_kind, groups, pos_label, random_state, n_jobs : optional
         As in :func:`auc_inference`.
 
     Returns

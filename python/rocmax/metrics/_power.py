@@ -104,8 +104,10 @@ def auc_sample_size(
         Probability of finding it.
     ratio : float, default=1.0
         Negatives for every positive.
-    significance_level, alternative
-        As in :func:`auc_power`.
+    significance_level : float, default=0.05
+        Probability of rejecting an AUC of 1/2.
+    alternative : {"two-sided", "one-sided"}, default="two-sided"
+        Whether the level is shared between both sides.
 
     Returns
     -------

@@ -15,7 +15,6 @@ T = TypeVar("T")
 
 _LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}
 _SCORES = {np.dtype("f8"), np.dtype("f4")}
-_MISSING = ("None", "nan", "<NA>", "NaT")
 WHOLE = 2**53  # float64 holds every integer up to here
 
 
@@ -67,12 +66,13 @@ def from_dask(y_true: Any, y_score: Any, sample_weight: Any = None, pos_label: A
 
 def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> NDArray[Any]:
     """Labels as a contiguous array of two values, the greater being the positive class."""
-    y = _unmasked(y_true, name)
+    y = unmasked(y_true, name)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got an array of shape {y.shape}")
     if pos_label is not None:
+        require_labels(y, name)
         positive: NDArray[Any] = np.asarray(y == pos_label)
         if positive.shape != y.shape or not positive.any():
             held = f"; it holds {_shown(np.unique(y.astype(str) if y.dtype == object else y))}" if len(y) else ""
@@ -82,17 +82,41 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> ND
         return positive
     if y.dtype in _LABELS:
         return plain(y)
+    require_labels(y, name)
     classes = _classes(y, name)
     _require_two(classes, len(y), name)
     return np.asarray(y == classes[1])
 
 
-def _unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
+def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
             f"{name} has {np.count_nonzero(np.ma.getmaskarray(values))} masked values; leave those samples out"
         )
     return np.asarray(values)
+
+
+def require_labels(y: NDArray[Any], name: str) -> None:
+    """Check that no label is missing: it would count as a class, with `pos_label` as a negative."""
+    if y.dtype.kind in "biuSU":  # these hold none
+        return
+    missing = _missing(y)
+    if missing.any():
+        index = tuple(int(i) for i in np.argwhere(missing)[0])
+        where = index[0] if len(index) == 1 else index
+        raise ValueError(f"{name} has no label at index {where}, got {y[index]}; leave such samples out")
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark NaN, NaT, None and pandas' NA."""
+    if values.dtype.kind in "fcmM":
+        return np.asarray(values != values)
+    if values.dtype != object:
+        return np.zeros(values.shape, dtype=bool)
+    # NA compares with nothing, itself included.
+    return np.array(
+        [x is None or type(x).__name__ == "NAType" or bool(x != x) for x in values.flat], dtype=bool
+    ).reshape(values.shape)
 
 
 def plain(values: NDArray[Any]) -> NDArray[Any]:
@@ -103,7 +127,7 @@ def plain(values: NDArray[Any]) -> NDArray[Any]:
 
 def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
     """Scores as float64 or float32, of shape (n_samples,) or (n_samples, n_models)."""
-    s = _unmasked(y_score, name)
+    s = unmasked(y_score, name)
     if s.ndim not in (1, 2) or s.shape[-1:] == (0,) != s.shape:
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
     if s.dtype not in _SCORES:
@@ -113,7 +137,7 @@ def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
 
 def weights(sample_weight: ArrayLike, n_samples: int) -> F64:
     """Weights as float64 of shape (n_samples,)."""
-    w = plain(_as_float64(_unmasked(sample_weight, "sample_weight"), "sample_weight"))
+    w = plain(_as_float64(unmasked(sample_weight, "sample_weight"), "sample_weight"))
     if w.shape != (n_samples,):
         raise ValueError(f"sample_weight must have shape ({n_samples},), got {w.shape}")
     return w
@@ -150,10 +174,10 @@ def number(value: Any, name: str, domain: str, holds: Callable[[float], bool]) -
 
 def names_of(values: ArrayLike, n_samples: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Distinct names among `values`, one a sample, and the place of each sample's."""
-    v = _unmasked(values, name)
+    v = unmasked(values, name)
     if v.shape != (n_samples,):
         raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}")
-    missing = np.array([str(x) in _MISSING for x in v]) if v.dtype == object else v != v
+    missing = _missing(v)
     if missing.any():
         raise ValueError(f"{name} has no name for the sample at index {int(np.argmax(missing))}")
     try:
