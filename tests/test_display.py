@@ -12,6 +12,7 @@ matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.model_selection import cross_validate  # noqa: E402
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
 
@@ -98,6 +99,19 @@ def test_from_estimator(sample: tuple[np.ndarray, np.ndarray]) -> None:
     assert display.curves[1].area == roc_auc_score(y, models[1].predict_proba(X)[:, 1])
     named = ROCDisplay.from_estimator({"mine": models[0]}, X, y, fpr_range=(0, 0.2))
     assert named.curves[0].name == "mine"
+
+
+def test_folds_of_a_cross_validation(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    y, X = sample
+    labels, weight = np.where(y == 1, "no", "yes"), np.arange(400.0)
+    found = cross_validate(LogisticRegression(), X, labels, cv=3, return_estimator=True, return_indices=True)
+    display = ROCDisplay.from_cv_results(found, X, labels, pos_label="no", fpr_range=(0, 0.3), sample_weight=weight)
+    assert [curve.name for curve in display.curves] == ["fold 1", "fold 2", "fold 3"]
+    for curve, model, test in zip(display.curves, found["estimator"], found["indices"]["test"], strict=True):
+        scores = -model.decision_function(X[test])
+        assert curve.area == partial_auc_score(y[test], scores, fpr_range=(0, 0.3), sample_weight=weight[test])
+    with pytest.raises(ValueError, match="return_indices=True"):
+        ROCDisplay.from_cv_results(cross_validate(LogisticRegression(), X, y), X, y)
 
 
 def test_scored_curve() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -57,6 +58,11 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
     if len(classes) < 2:
         raise ValueError(f"y must hold two classes, got one class: {classes!r}")
     return classes, np.asarray(y == classes[1])
+
+
+def rows_of(X: Any, index: Any) -> Any:
+    """Return some rows of an array, a sparse matrix or a frame."""
+    return _safe_indexing(X, index)
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:

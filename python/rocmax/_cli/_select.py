@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
 
+from rocmax._validation import rows_of
 from rocmax.metrics import partial_auc_score
 
 
@@ -51,8 +51,8 @@ def choose_C(
             candidate = clone(model).set_params(**{f"{step}__C": C})
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the chosen model's own fit will say what counts
-                candidate.fit(_safe_indexing(X, train), positive[train])
-            scores = candidate.decision_function(_safe_indexing(X, test))
+                candidate.fit(rows_of(X, train), positive[train])
+            scores = candidate.decision_function(rows_of(X, test))
             held_out.append(partial_auc_score(positive[test], scores, fpr_range=fpr_range))
             tick()
         if np.mean(held_out) > best.score:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._validation import rows_of
 from rocmax.display._common import (
     SHADE,
     Scores,
@@ -23,6 +24,7 @@ from rocmax.display._common import (
 from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve
 from rocmax.metrics._measure import check_level
 from rocmax.metrics._resample import check_resamples
+from rocmax.metrics._validation import weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,8 +47,8 @@ class Curve:
 class ROCDisplay:
     """ROC curves of one or several models, an FPR range shaded, with bootstrap bands if wanted.
 
-    Made by `from_predictions` or `from_estimator`; `plot` draws again, on other axes or zoomed in
-    on the range.
+    Made by `from_predictions`, `from_estimator` or `from_cv_results`; `plot` draws again, on other axes or zoomed in on
+    the range.
 
     Parameters
     ----------
@@ -127,17 +129,12 @@ class ROCDisplay:
                 raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
         curves = []
         for name, scores in named_scores(y_score, names):
-            fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
-            if fpr_range is None:
-                area = roc_auc_score(positive, scores, sample_weight=sample_weight)
-            else:
-                area = partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=sample_weight)
             band = None
             if confidence_level is not None:
                 low, high = fpr_range or (0.0, 1.0)
                 grid = np.union1d(np.linspace(0.0, 1.0, _GRID_SIZE), np.linspace(low, high, _GRID_SIZE))
                 band = _bootstrap_band(positive, scores, grid, confidence_level, n_resamples, random_state)
-            curves.append(Curve(name, fpr, tpr, float(area), band))
+            curves.append(_curve(name, positive, scores, fpr_range, sample_weight, band))
         return cls(curves, fpr_range=fpr_range).plot(ax, zoom=zoom)
 
     @classmethod
@@ -162,6 +159,64 @@ class ROCDisplay:
         """
         scores = estimator_scores(estimator, X, options.get("pos_label"))
         return cls.from_predictions(y, scores, **options)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        X: Any,
+        y: ArrayLike,
+        *,
+        fpr_range: tuple[float, float] | None = None,
+        names: Sequence[str] | None = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        zoom: bool = False,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the ROC curve of each fold of a cross-validation, on the samples held out.
+
+        Parameters
+        ----------
+        cv_results : dict
+            What ``sklearn.model_selection.cross_validate(..., return_estimator=True, return_indices=True)`` returns.
+        X : array-like of shape (n_samples, n_features)
+            The samples it was given.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        fpr_range, pos_label, zoom, ax : optional
+            As in `from_predictions`.
+        names : sequence of str, optional
+            Names of the folds, by default "fold 1" and so on.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        display : ROCDisplay
+
+        Raises
+        ------
+        ValueError
+            If `cv_results` lacks estimators or indices, or a fold holds one class only.
+        """
+        if not {"estimator", "indices"} <= set(cv_results):
+            raise ValueError(
+                "cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got "
+                f"{', '.join(cv_results)}"
+            )
+        positive = is_positive(y, pos_label)
+        weight = None if sample_weight is None else weights(sample_weight, len(positive))
+        tests = cv_results["indices"]["test"]
+        names = [f"fold {k + 1}" for k in range(len(tests))] if names is None else names
+        if len(names) != len(tests):
+            raise ValueError(f"names has {len(names)} entries for {len(tests)} folds of cv_results")
+        curves = []
+        for name, model, test in zip(names, cv_results["estimator"], tests, strict=True):
+            (scores,) = estimator_scores(model, rows_of(X, test), pos_label).values()
+            held_out = None if weight is None else weight[test]
+            curves.append(_curve(name, positive[test], scores, fpr_range, held_out))
+        return cls(curves, fpr_range=fpr_range).plot(ax, zoom=zoom)
 
     def plot(self, ax: Axes | None = None, *, zoom: bool = False, legend: bool = True) -> Self:
         """Draw the curves.
@@ -210,6 +265,22 @@ class ROCDisplay:
                 grid, below, above = curve.band
                 ends += [np.interp([low, high], grid, below), np.interp([low, high], grid, above)]
         return max(0.0, float(np.min(ends)) - 0.02), min(1.01, float(np.max(ends)) + 0.02)
+
+
+def _curve(
+    name: str,
+    positive: NDArray[np.bool_],
+    scores: F64,
+    fpr_range: tuple[float, float] | None,
+    sample_weight: ArrayLike | None,
+    band: tuple[F64, F64, F64] | None = None,
+) -> Curve:
+    fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
+    if fpr_range is None:
+        area = roc_auc_score(positive, scores, sample_weight=sample_weight)
+    else:
+        area = partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=sample_weight)
+    return Curve(name, fpr, tpr, float(area), band)
 
 
 def _bootstrap_band(
