@@ -6,7 +6,7 @@ from rocmax.designs import Design
 from rocmax.risks import Difference
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Model
-from rocmax.solvers._newton import newton_step, smoothed
+from rocmax.solvers._newton import is_wide, newton_step, smoothed
 from rocmax.solvers._objective import Objective, Ray
 from rocmax.solvers._result import Callback, Progress
 
@@ -18,8 +18,10 @@ _LEFT = 3.0
 _STALLED, _LEAST = 0.05, 1e-5
 # A search along a ray takes at most this many oracle calls; it may end where the slope has fallen to this share.
 _CALLS, _FLAT = 8, 0.3
-# At most so many steps: where each gains little, the convex-concave procedure gains more.
-_MOST = 100
+# At most so many steps: where each gains little, the convex-concave procedure gains more. Fewer where the sample that
+# the steps see has fewer rows than there are features: on text and sparse data, 10 instead of 100 save a third of the
+# time and end in minima as good.
+_MOST, _MOST_WIDE = 100, 10
 # Where a search goes next: how much further, how far from the ends of the stretch that holds a minimum.
 _FURTHER, _INSIDE = 2.0, 0.1
 
@@ -61,7 +63,8 @@ def descend(
     rng = np.random.default_rng(0)
     history: list[Progress] = []
     remaining, stalled = left * value, 0
-    while len(history) < min(max_iter, _MOST):
+    most = min(max_iter, _MOST_WIDE if is_wide(design) else _MOST)
+    while len(history) < most:
         cut = smoothed(convex, model, remaining)
         if cut is None:
             break

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rocmax._typing import F64
-from rocmax.designs import inner
+from rocmax.designs import Design, inner
 from rocmax.risks import Curvature, Smoothed
 from rocmax.solvers._candidates import Model
 from rocmax.solvers._conjugate_gradients import conjugate_gradients
@@ -16,7 +16,7 @@ _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
 # With fewer samples than this a step costs less than a Newton direction.
 _FEW = 1000
 # Rows of the sample, and products with it: enough for the dimension, and not dearer than a pass over the features.
-_ROWS, _STEPS = 4000, (5, 20)
+_ROWS, _SHARE, _STEPS = 4000, 5, (5, 20)
 _RESIDUAL = 1e-2
 # How the record of a kind of step improves while another is taken; how many refused steps are the last.
 _GOOD, _GROWTH, _CHANCE, _PATIENCE = 0.1, 1.5, 0.02, 3
@@ -81,6 +81,11 @@ class Step(NamedTuple):
     slope: float
 
 
+def is_wide(design: Design) -> bool:
+    """Whether there are more features than rows in any sample."""
+    return design.dim > max(min(_ROWS, design.n_samples), design.n_samples // _SHARE)
+
+
 def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None:
     """Return a smoothed cut of the risk at a model, given what is left to gain; None if the risk has none."""
     # At scores that are all tied every pair is to have a curvature: the step is that of least squares.
@@ -98,7 +103,7 @@ def newton_step(
     """
     design = objective.design
     n_samples = of_risk.n_samples
-    size = int(np.clip(design.dim, min(_ROWS, n_samples), max(_ROWS, n_samples // 5)))
+    size = int(np.clip(design.dim, min(_ROWS, n_samples), max(_ROWS, n_samples // _SHARE)))
     rows, curvature = of_risk.sample(size, rng)
     sample = design.rows(rows)
     if sample is None:
