@@ -11,6 +11,9 @@ use super::levels::{self, Levels};
 use super::ranks::{Found, Ranks};
 use super::scattered::{self, Memory};
 use super::score::{Key, KeyOf, Score};
+#[cfg(target_arch = "x86_64")]
+use super::split;
+use super::spread::sample;
 use super::table::Table;
 use crate::order::{self, Map, fast};
 use crate::{Ctx, Error, Result};
@@ -84,6 +87,9 @@ pub struct Scratch<S: Score> {
 #[derive(Debug, Default)]
 pub(crate) struct Counting<S: Score> {
     pub(super) by_key: Memory<S, S::Key>,
+    /// For few samples.
+    #[cfg(target_arch = "x86_64")]
+    split: split::Memory<S::Key>,
     /// For scores that tie often.
     pub(super) by_score: Memory<S, S>,
     /// For scores of few values.
@@ -96,7 +102,12 @@ impl<S: Score> Scratch<S> {
         let scores = [&self.tails, &self.classes[0], &self.classes[1], &self.inside];
         let scores = scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>();
         let levels = self.counting.levels.iter().map(Levels::bytes).sum::<usize>();
-        self.counting.by_key.bytes() + self.counting.by_score.bytes() + levels + scores + self.positive.capacity()
+        self.counting.by_key.bytes()
+            + self.counting.split.bytes()
+            + self.counting.by_score.bytes()
+            + levels
+            + scores
+            + self.positive.capacity()
     }
 }
 
@@ -110,8 +121,8 @@ pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut 
 const DIRECT: usize = 1 << 12;
 /// So few are never made anything else.
 const FEWEST: usize = 1 << 9;
-/// So many scores are not scattered if they lie evenly: their table, and the counts of ranks where squares are wanted,
-/// stay in the second-level cache.
+/// So many scores are not scattered unless they crowd: their table stays near the second-level cache, where squares are
+/// wanted with the counts of ranks.
 const FEW_SCORES: [usize; 2] = [1 << 17, 1 << 15];
 /// Fewest scores that are looked at for few values.
 const FEWEST_LEVELLED: usize = 1 << 11;
@@ -145,17 +156,19 @@ pub(crate) fn pair_counts<S: Score>(
         }
     };
     let rare = fewer <= FEWEST || (fewer <= more / RARE && fewer <= MOST_DIRECT);
+    let sample = if rare { vec![] } else { sample(scores) };
+    #[cfg(target_arch = "x86_64")]
     if !rare
         && (!tied || S::Key::EXACT)
         && scores.len() <= FEW_SCORES[usize::from(wanted == Wanted::Squares)]
-        && let Some(counts) = scattered::count_few(labels, scores, wanted, buffers, ctx)?
+        && let Some(counts) = split::count(labels, (scores, &sample), wanted, &mut buffers.split, ctx)?
     {
         return Ok(counts);
     }
     let counts = if rare || fewer <= DIRECT {
         direct(labels, scores, wanted, ctx)?
     } else {
-        scattered::count(labels, scores, wanted, buffers, ctx)?
+        scattered::count(labels, scores, &sample, wanted, buffers, ctx)?
     };
     counts.ok_or_else(|| first_non_finite(scores))
 }
@@ -301,7 +314,7 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let mut scratch = (Counting::default(), Counting::default());
         let sizes = (0..6).flat_map(|shape| [(300, shape), (5_000, shape), (90_000, shape)]);
-        for (n, shape) in sizes.chain((6..14).map(|shape| (40_000, shape))) {
+        for (n, shape) in sizes.chain((6..14).flat_map(|shape| [(20_000, shape), (40_000, shape)])) {
             for share in [0.4, 0.6, 0.02] {
                 let (labels, scores) = sample(n, share, shape);
                 let expected = plain(&labels, &scores);

@@ -12,7 +12,7 @@ use super::labels::{Labels, TILE};
 use super::scatter::Stage;
 use super::score::{Key, KeyOf, Score};
 use super::spread::Spread;
-use crate::order::{self, fast};
+use crate::order::fast;
 use crate::{Ctx, Result};
 
 /// Scores aimed at in a bucket: the table of the rarer class stays in the first-level cache.
@@ -22,13 +22,12 @@ pub(super) const N_BUCKETS: (usize, usize) = (2, 256);
 /// Scores scattered together: 16 bits tell where in it one is from, and what is made of them stays in the second-level
 /// cache.
 pub(super) const CHUNK: usize = 1 << 15;
-/// Scores that the map is fitted to: one of so many, and these at most.
-const SCORES_OF_SAMPLE: usize = 1 << 5;
-const SAMPLES: usize = 1 << 10;
-/// So many ties among them are too many.
+/// So many ties in a sample are too many.
 const TIES: usize = 2;
 /// One key of so many that is shared is too many.
 const DENSE: f64 = 4096.0;
+/// Neighbours in a sample that are this far apart tell how scores crowd.
+const STEP: usize = 8;
 /// Units of work for each thread.
 pub(super) const SHARES: usize = 4;
 
@@ -40,14 +39,53 @@ pub(super) struct Chunk<'a, S, K> {
     /// The scores of the chunk, the first of which is sample `from`.
     pub(super) scores: &'a [S],
     pub(super) from: usize,
-    /// Those in the outermost cells, to which all are left that lie further out, each with its id and key.
-    pub(super) ends: Ends<S, K>,
+    /// Those in the outermost cells, to which all are left that lie further out.
+    pub(super) ends: Vec<End<S, K, u16>>,
     /// Where the positives of each bucket begin, then the negatives of each, and the end.
     starts: Vec<u32>,
 }
 
-/// Scores in the outermost cells, each with its id and key, where different scores may share one.
-pub(super) type Ends<S, K> = Vec<(u16, K, S)>;
+/// Room for what is made of the scores of a tile.
+pub(super) struct Tile {
+    positive: [bool; TILE],
+    cells: [u64; TILE],
+}
+
+impl Default for Tile {
+    fn default() -> Self {
+        Self { positive: [false; TILE], cells: [0; TILE] }
+    }
+}
+
+/// What tells where samples go.
+pub(super) trait Id: Copy {
+    fn new(bucket: u64, positive: bool, n_buckets: usize) -> Self;
+}
+
+/// The bucket, plus for negatives the number of buckets, which is a power of two.
+impl Id for u16 {
+    #[inline(always)]
+    fn new(bucket: u64, positive: bool, n_buckets: usize) -> Self {
+        bucket as Self | if positive { 0 } else { n_buckets as Self }
+    }
+}
+
+/// The bucket alone.
+impl Id for u32 {
+    #[inline(always)]
+    fn new(bucket: u64, _: bool, _: usize) -> Self {
+        bucket as Self
+    }
+}
+
+/// A sample in an outermost cell, where different scores may share a key.
+#[derive(Debug)]
+pub(super) struct End<S, K, I> {
+    pub(super) id: I,
+    pub(super) key: K,
+    pub(super) score: S,
+    pub(super) sample: usize,
+}
 
 /// The samples of one class in a bucket that are from one chunk.
 #[derive(Debug, Clone, Copy)]
@@ -101,13 +139,10 @@ pub(super) struct Buckets {
     pub(super) tie: bool,
     /// Whether keys are expected to tie often, be it that scores do or that they lie too close together.
     pub(super) dense: bool,
+    /// How many are expected in the bucket of a score, as the root of the mean square.
+    pub(super) crowd: f64,
     /// Whether all that is not finite goes to the outermost cells, where it is looked for.
     far: bool,
-}
-
-/// The scores of an outermost cell, if it is one.
-pub(super) fn at_end<S: Copy, K: Key>(ends: &Ends<S, K>, id: u16, key: K) -> Vec<S> {
-    ends.iter().filter(|end| (end.0, end.1) == (id, key)).map(|end| end.2).collect()
 }
 
 /// Memory for keys, kept from call to call.
@@ -120,15 +155,6 @@ pub(super) struct Rooms<K> {
 }
 
 impl<K: Key> Rooms<K> {
-    /// Calls `f` with room for `len` keys and a stage.
-    pub(super) fn lend<T>(&mut self, len: usize, f: impl FnOnce(&mut [K], &mut Stage<K>) -> T) -> T {
-        let stages = self.stages.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if stages.is_empty() {
-            stages.push(Stage::default());
-        }
-        f(grown(&mut self.keys, len), &mut stages[0])
-    }
-
     /// Bytes that are held.
     pub(super) fn bytes(&self) -> usize {
         let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
@@ -142,27 +168,29 @@ impl Buckets {
         (n_scores / BUCKET).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1)
     }
 
-    /// So many by an evenly spread sample; one is of use only where scores lie evenly.
-    pub(super) fn fit<S: Score, K: KeyOf<S>>(scores: &[S], len: usize) -> Self {
-        let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(1, SAMPLES);
-        let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
-        let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
+    /// So many for scores of which there are `n`, by a sample that ascends.
+    pub(super) fn fit<S: Score, K: KeyOf<S>>(n: usize, sample: &[f64], len: usize) -> Self {
         if sample.is_empty() {
-            return Self { spread: Spread::default(), len, tie: true, dense: true, far: false };
+            return Self { spread: Spread::default(), len, tie: true, dense: true, crowd: f64::INFINITY, far: false };
         }
-        sample.sort_unstable_by(f64::total_cmp);
         let n_tied = sample.windows(2).filter(|pair| pair[0] == pair[1]).count();
         let n_cells = (len as u64) << K::BITS;
-        let spread = Spread::fit(&mut sample, n_cells, len == 1);
-        // Of those between two neighbours of the sample, spread evenly, that many share a key.
-        let (mut cells, between) = (vec![0; sample.len()], scores.len() as f64 / sample.len() as f64);
-        spread.cells(&sample, &mut cells);
-        let sharing = |pair: &[u64]| between * between / (2 * u64::max(pair[1] - pair[0], 1)) as f64;
-        let shared = cells.windows(2).map(sharing).sum::<f64>();
+        let spread = Spread::fit(sample, n_cells);
+        // Between two of the sample scores are taken to lie evenly.
+        let mut cells = vec![0; sample.len()];
+        spread.cells(sample, &mut cells);
+        let between = n as f64 / sample.len() as f64;
+        let together = |step: usize, bits: u32| {
+            let runs = cells.windows(step + 1).step_by(step);
+            runs.map(move |run| between * step as f64 / u64::max((run[step] - run[0]) >> bits, 1) as f64)
+        };
+        let dense = together(1, 0).sum::<f64>() * DENSE > 2.0 * sample.len() as f64;
+        let squares = together(STEP, K::BITS).map(|n| n * n);
+        let crowd = f64::sqrt(squares.sum::<f64>() * STEP as f64 / sample.len() as f64);
         let mut outermost = [0; 4];
         spread.cells(&[f64::NEG_INFINITY, f64::INFINITY, f64::NAN, -f64::NAN], &mut outermost);
         let far = !K::EXACT && outermost[0] == 0 && outermost[1..].iter().all(|cell| [0, n_cells - 1].contains(cell));
-        Self { spread, len, tie: n_tied >= TIES, dense: shared * DENSE > scores.len() as f64, far }
+        Self { spread, len, tie: n_tied >= TIES, dense, crowd, far }
     }
 
     /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores, with an index if that is wanted; `None`
@@ -191,13 +219,13 @@ impl Buckets {
             shares.push(rooms);
         }
         let done = ctx.map(shares, |rooms| {
-            let mut stage = free().pop().unwrap_or_default();
+            let (mut stage, mut tile) = (free().pop().unwrap_or_default(), Tile::default());
             let done = rooms.into_iter().map(|(((keys, from), scores), index)| {
                 ctx.check()?;
                 let Stage { keys: of_scores, ids, .. } = &mut stage;
                 let (ids, of_scores) = (&mut ids[..scores.len()], &mut of_scores[..scores.len()]);
                 let mut ends = vec![];
-                if !self.classify(labels, from, scores, (&mut *ids, &mut *of_scores), &mut ends) {
+                if !self.classify(labels, from, scores, (&mut *ids, &mut *of_scores), (&mut tile, &mut ends)) {
                     return Ok(None);
                 }
                 let starts = stage.scatter(2 * self.len, keys, index);
@@ -216,33 +244,17 @@ impl Buckets {
         (class * self.len + bucket) as u16
     }
 
-    /// Calls `f` with each of so many finite scores, the first of which is sample `from`, its id and its key.
-    pub(super) fn look<S: Score, K: KeyOf<S>>(
+    /// Writes the id of each score, the first of which is sample `from`, and its key, and adds to the ends; whether all
+    /// are finite.
+    pub(super) fn classify<S: Score, K: KeyOf<S>, I: Id>(
         &self,
         labels: &Labels<'_>,
         from: usize,
         scores: &[S],
-        mut f: impl FnMut(S, u16, K),
-    ) {
-        let (mut ids, mut keys) = ([0; TILE], [K::default(); TILE]);
-        for (scores, from) in scores.chunks(TILE).zip((from..).step_by(TILE)) {
-            let (ids, keys) = (&mut ids[..scores.len()], &mut keys[..scores.len()]);
-            self.classify(labels, from, scores, (&mut *ids, &mut *keys), &mut vec![]);
-            scores.iter().zip(ids).zip(keys).for_each(|((&score, &mut id), &mut key)| f(score, id, key));
-        }
-    }
-
-    /// Writes the id of each score, the first of which is sample `from`, its bucket plus for negatives their number,
-    /// and its key, and adds to `ends`; whether all are finite.
-    pub(super) fn classify<S: Score, K: KeyOf<S>>(
-        &self,
-        labels: &Labels<'_>,
-        from: usize,
-        scores: &[S],
-        (ids, keys): (&mut [u16], &mut [K]),
-        ends: &mut Ends<S, K>,
+        (ids, keys): (&mut [I], &mut [K]),
+        (tile, ends): (&mut Tile, &mut Vec<End<S, K, I>>),
     ) -> bool {
-        let (mut positive, mut cells) = ([false; TILE], [0; TILE]);
+        let Tile { positive, cells } = tile;
         let tiles = scores.chunks(TILE).zip(ids.chunks_mut(TILE)).zip(keys.chunks_mut(TILE));
         tiles.zip((from..).step_by(TILE)).all(|(((scores, ids), keys), from)| {
             let (positive, cells) = (&mut positive[..scores.len()], &mut cells[..scores.len()]);
@@ -252,7 +264,12 @@ impl Buckets {
                 if !K::EXACT && fast(AnyOutermost(keys)) {
                     let outermost = (0..keys.len()).filter(|&k| keys[k].outermost()).map(|k| first + k);
                     let outermost = outermost.inspect(|&k| finite &= scores[k].finite());
-                    ends.extend(outermost.map(|k| (ids[k], keys[k - first], scores[k])));
+                    ends.extend(outermost.map(|k| End {
+                        id: ids[k],
+                        key: keys[k - first],
+                        score: scores[k],
+                        sample: from + k,
+                    }));
                 }
             }
             finite
@@ -276,35 +293,34 @@ impl<K: Key> pulp::NullaryFnOnce for AnyOutermost<'_, K> {
 }
 
 /// Ids and keys of a tile of scores; whether all are finite, but perhaps for some in outermost cells.
-struct Classify<'a, S, K> {
+struct Classify<'a, S, K, I> {
     buckets: &'a Buckets,
     scores: &'a [S],
     positive: &'a [bool],
     /// Room for what the map gives.
     cells: &'a mut [u64],
-    ids: &'a mut [u16],
+    ids: &'a mut [I],
     keys: &'a mut [K],
 }
 
-impl<S: Score, K: KeyOf<S>> pulp::NullaryFnOnce for Classify<'_, S, K> {
+impl<S: Score, K: KeyOf<S>, I: Id> pulp::NullaryFnOnce for Classify<'_, S, K, I> {
     type Output = bool;
 
     #[inline(always)]
     fn call(self) -> bool {
         let Self { buckets: &Buckets { ref spread, len, far, .. }, scores, positive, cells, ids, keys } = self;
-        let of_class = |positive| if positive { 0 } else { len as u16 };
         if let (true, &Spread::Line(low, scale, last)) = (K::EXACT, spread) {
             // In the arithmetic of the scores themselves.
             let line = S::line_from(low, scale, last);
             for (((id, key), &x), &positive) in ids.iter_mut().zip(keys).zip(scores).zip(positive) {
-                *id = x.cell(line) as u16 | of_class(positive);
+                *id = I::new(x.cell(line).into(), positive, len);
                 *key = K::of(x, 0);
             }
             return scores.iter().fold(true, |finite, x| finite & x.finite());
         }
         spread.cells(scores, cells);
         for ((id, &cell), &positive) in ids.iter_mut().zip(&*cells).zip(positive) {
-            *id = (cell >> K::BITS) as u16 | of_class(positive);
+            *id = I::new(cell >> K::BITS, positive, len);
         }
         for ((key, &cell), &x) in keys.iter_mut().zip(&*cells).zip(scores) {
             *key = K::of(x, cell);
@@ -315,12 +331,13 @@ impl<S: Score, K: KeyOf<S>> pulp::NullaryFnOnce for Classify<'_, S, K> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::spread::sample;
     use super::*;
     use crate::testing::uniform;
 
     fn scatters<S: Score, K: KeyOf<S>>(labels: &[bool], scores: &[S]) {
         let classes = Labels::new(labels).unwrap();
-        let buckets = Buckets::fit::<S, K>(scores, Buckets::number(scores.len()));
+        let buckets = Buckets::fit::<S, K>(scores.len(), &sample(scores), Buckets::number(scores.len()));
         let mut rooms = Rooms::<K>::default();
         let chunks = buckets.scatter(&classes, scores, &mut rooms, true, &Ctx::serial()).unwrap().unwrap();
         for (class, positive) in [true, false].into_iter().enumerate() {
@@ -362,14 +379,14 @@ mod tests {
     fn scores_that_tie_are_known_from_a_sample() {
         let mut next = uniform(5);
         let scores: Vec<f64> = (0..5000).map(|_| next()).collect();
-        let buckets = Buckets::fit::<f64, i32>(&scores, 2);
+        let buckets = Buckets::fit::<f64, i32>(scores.len(), &sample(&scores), 2);
         assert!(!buckets.tie && !buckets.dense);
         let rounded: Vec<f64> = scores.iter().map(|x| (1e3 * x).round() / 1e3).collect();
-        let buckets = Buckets::fit::<f64, i32>(&rounded, 2);
+        let buckets = Buckets::fit::<f64, i32>(rounded.len(), &sample(&rounded), 2);
         assert!(buckets.tie && buckets.dense);
         // Cubes of scores about zero lie closer together there than keys do.
         let cubes: Vec<f64> = (0..1 << 17).map(|_| (2.0 * next() - 1.0).powi(3)).collect();
-        let buckets = Buckets::fit::<f64, i32>(&cubes, 2);
+        let buckets = Buckets::fit::<f64, i32>(cubes.len(), &sample(&cubes), 2);
         assert!(!buckets.tie && buckets.dense);
     }
 }

@@ -3,6 +3,8 @@
 //! Every measure of one score vector is a sum over its [`Curve`], the weight of either class at each distinct score;
 //! [`measure`] takes the shorter ways that some of them have.
 
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "some ways need its instructions"))]
+
 mod bootstrap;
 mod compare;
 mod components;
@@ -24,6 +26,9 @@ mod scattered;
 mod score;
 mod scored;
 mod sequence;
+#[cfg(target_arch = "x86_64")]
+mod slots;
+#[cfg(target_arch = "x86_64")]
 mod split;
 mod spread;
 mod sum;

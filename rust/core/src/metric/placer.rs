@@ -5,6 +5,7 @@ use super::curve::first_non_finite;
 use super::keyed::{self, Buckets, CHUNK, Rooms, SHARES, below};
 use super::labels::{Labels, TILE};
 use super::score::{Key, KeyOf, Monotone, Score};
+use super::spread::sample;
 use super::table::Table;
 use super::worker::Worker;
 use crate::order::cells::size;
@@ -52,7 +53,7 @@ impl<S: Score> Placer<S> {
         Error::check_len("y_score", labels.n_samples(), scores.len())?;
         let Self { rooms, found, workers } = self;
         let found = grown(found, scores.len());
-        let buckets = Buckets::fit::<S, S::Key>(scores, Buckets::number(scores.len()));
+        let buckets = Buckets::fit::<S, S::Key>(scores.len(), &sample(scores), Buckets::number(scores.len()));
         let Some(chunks) = buckets.scatter(labels, scores, rooms, true, ctx)? else {
             return Err(first_non_finite(scores));
         };

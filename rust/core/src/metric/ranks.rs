@@ -37,12 +37,19 @@ impl Ranks {
     pub(crate) const UNTIED: u64 = 1 | 1 << 32;
 
     /// Counts one that has so many below, and so many below or equal.
+    #[inline(always)]
     pub(crate) fn count(&mut self, [below, up_to]: [u32; 2]) {
-        self.counts[below as usize] += 1;
-        self.counts[up_to as usize] += 1 << 32;
-        let tied = u128::from(up_to - below);
-        self.ties += tied;
-        self.squared_ties += tied * tied;
+        if below == up_to {
+            self.counts[below as usize] = self.counts[below as usize].wrapping_add(Self::UNTIED);
+            return;
+        }
+        for (at, weight) in [(below, 1), (up_to, 1 << 32)] {
+            let count = &mut self.counts[at as usize];
+            *count = count.wrapping_add(weight);
+        }
+        let tied = u128::from(up_to.wrapping_sub(below));
+        self.ties = self.ties.wrapping_add(tied);
+        self.squared_ties = self.squared_ties.wrapping_add(tied.wrapping_mul(tied));
     }
 
     /// Forgets all, for a table of `len` scores.

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::compare::Holds;
 use super::counts::{Counting, PairCounts, Wanted};
-use super::keyed::{Buckets, Chunk, Rooms, SHARES, at_end, below};
+use super::keyed::{Buckets, Chunk, Rooms, SHARES, below};
 use super::labels::Labels;
 use super::score::{Key, KeyOf, Score};
-use super::split::Split;
+use super::spread::sample;
 use super::worker::{Worker, sizes};
 use crate::order::fast;
 use crate::{Ctx, Result};
@@ -29,7 +29,7 @@ pub(super) struct Memory<S, K> {
     counters: Vec<Counter<S, K>>,
 }
 
-impl<S, K: Key> Memory<S, K> {
+impl<S: Key, K: Key> Memory<S, K> {
     /// Bytes that are held.
     pub(super) fn bytes(&self) -> usize {
         self.rooms.bytes() + self.counters.iter().map(Counter::bytes).sum::<usize>()
@@ -43,36 +43,17 @@ struct Scattered<'a, S, K> {
     chunks: Vec<Chunk<'a, S, K>>,
 }
 
-/// The pairs of samples few enough for one table in the second-level cache, unless their keys crowd or tie often.
-pub(super) fn count_few<S: Score>(
-    labels: &Labels<'_>,
-    scores: &[S],
-    wanted: Wanted,
-    buffers: &mut Counting<S>,
-    ctx: &Ctx<'_>,
-) -> Result<Option<PairCounts>> {
-    let buckets = Buckets::fit::<S, S::Key>(scores, 1);
-    if !buckets.spread.is_line() || (buckets.dense && !S::Key::EXACT) {
-        return Ok(None);
-    }
-    let Memory { rooms, counters } = &mut buffers.by_key;
-    counters.resize_with(usize::max(1, counters.len()), Counter::default);
-    rooms.lend(scores.len(), |keys, stage| {
-        let split = Split::new(labels, scores, buckets, stage, keys, ctx)?;
-        Ok(split.and_then(|split| split.count(&mut counters[0].keys, wanted)))
-    })
-}
-
 /// The pairs of all samples; `None` if any score is not finite.
 pub(super) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
+    sample: &[f64],
     wanted: Wanted,
     buffers: &mut Counting<S>,
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
     let n_buckets = Buckets::number(scores.len());
-    let buckets = Buckets::fit::<S, S::Key>(scores, n_buckets);
+    let buckets = Buckets::fit::<S, S::Key>(scores.len(), sample, n_buckets);
     if S::Key::EXACT || !buckets.dense {
         match count_in(&buckets, labels, scores, wanted, &mut buffers.by_key, ctx)? {
             None => return Ok(None),
@@ -80,7 +61,7 @@ pub(super) fn count<S: Score>(
             Some(counts) => return Ok(counts),
         }
     }
-    let buckets = Buckets::fit::<S, S>(scores, n_buckets);
+    let buckets = Buckets::fit::<S, S>(scores.len(), sample, n_buckets);
     Ok(count_in(&buckets, labels, scores, wanted, &mut buffers.by_score, ctx)?.flatten())
 }
 
@@ -106,7 +87,7 @@ pub(super) fn negatives_below<S: Score>(
     ctx: &Ctx<'_>,
 ) -> Result<Option<Vec<[u32; 2]>>> {
     let Memory { mut rooms, mut counters } = Memory::<S, S>::default();
-    let buckets = &Buckets::fit::<S, S>(scores, Buckets::number(scores.len()));
+    let buckets = &Buckets::fit::<S, S>(scores.len(), &sample(scores), Buckets::number(scores.len()));
     let Some(chunks) = buckets.scatter(labels, scores, &mut rooms, false, ctx)? else { return Ok(None) };
     Scattered { buckets, labels, chunks }.negatives_below(&mut counters, ctx).map(Some)
 }
@@ -165,7 +146,8 @@ impl<'a, S: Score, K: KeyOf<S>> Scattered<'a, S, K> {
     /// The scores of a class in a bucket that have some key; `None` where no more chunks may be looked through.
     fn scores_of(&self, bucket: usize, class: usize, key: K, looks: &mut usize) -> Option<Vec<S>> {
         let own = self.buckets.id(bucket, class);
-        let mut found = self.chunks.iter().flat_map(|chunk| at_end(&chunk.ends, own, key)).collect::<Vec<S>>();
+        let ends = self.chunks.iter().flat_map(|chunk| &chunk.ends).filter(|end| (end.id, end.key) == (own, key));
+        let mut found = ends.map(|end| end.score).collect::<Vec<S>>();
         if !found.is_empty() {
             return Some(found);
         }
@@ -272,7 +254,7 @@ struct Counter<S, K> {
     looks: usize,
 }
 
-impl<S, K: Key> Counter<S, K> {
+impl<S: Key, K: Key> Counter<S, K> {
     fn bytes(&self) -> usize {
         self.keys.bytes() + self.scores.bytes()
     }

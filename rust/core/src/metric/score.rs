@@ -25,6 +25,11 @@ pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + '
     /// Whether this may stand for all scores that lie further out than a map goes.
     #[doc(hidden)]
     fn outermost(self) -> bool;
+    /// A key that stands for a small number, and that number.
+    #[doc(hidden)]
+    fn of_bits(number: u32) -> Self;
+    #[doc(hidden)]
+    fn bits(self) -> u32;
     /// Keys that are compared at once.
     #[doc(hidden)]
     const LANES: usize;
@@ -64,8 +69,8 @@ pub trait KeyOf<S>: Key {
     fn cells(self, bucket: u64) -> Range<u64>;
 }
 
-/// Keys of 32 bits.
-pub trait Narrow: Key {
+/// What has 32 bits.
+pub trait Narrow: Copy {
     /// Those of eight keys whose bit in `first` is set, then the others.
     #[cfg(target_arch = "x86_64")]
     #[doc(hidden)]
@@ -84,7 +89,7 @@ macro_rules! narrow {
         }
     )*};
 }
-narrow!(i32, f32);
+narrow!(u32, i32, f32);
 
 /// For every set of eight lanes, those in it and then the others.
 #[cfg(target_arch = "x86_64")]
@@ -133,6 +138,16 @@ macro_rules! score {
                 // A range too wide or too narrow for the arithmetic becomes one cell.
                 let usable = (high - low).is_normal() && scale.is_normal();
                 Line { low, scale: if usable { scale } else { 0.0 }, last: (cells - 1) as $type }
+            }
+
+            #[inline(always)]
+            fn of_bits(number: u32) -> Self {
+                Self::from_bits(number.into())
+            }
+
+            #[inline(always)]
+            fn bits(self) -> u32 {
+                self.to_bits() as u32
             }
 
             /// Every operation is monotone, so the cell is; adding 2^(mantissa bits) rounds to a whole number, which
@@ -228,17 +243,30 @@ impl Key for i32 {
         (self == Self::MIN) | (self == Self::MAX - 1)
     }
 
-    /// At least half as many cells; the scale is a shift.
-    fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
-        let length = high.max(low).abs_diff(low);
-        let shift = (1..32).find(|&shift| length >> shift < cells).unwrap_or(31);
-        Line { low, scale: shift, last: (length >> shift) as Self }
+    #[inline(always)]
+    fn of_bits(number: u32) -> Self {
+        number as Self
     }
 
     #[inline(always)]
+    fn bits(self) -> u32 {
+        self as u32
+    }
+
+    /// The scale is that of half the distance, as a float32.
+    fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
+        let length = (high.max(low).abs_diff(low) / 2 + 1) as f32;
+        Line { low, scale: (cells as f32 / length).to_bits() as Self, last: cells as Self - 1 }
+    }
+
+    /// As that of float32; half a distance has 31 bits.
+    #[inline(always)]
     fn cell(self, line: Line<Self>) -> u32 {
-        let above = Self::max(self, line.low).wrapping_sub(line.low) as u32;
-        u32::min(above >> (line.scale & 31), line.last as u32)
+        let above = Self::max(self, line.low).wrapping_sub(line.low) as u32 / 2;
+        let x = above as Self as f32 * f32::from_bits(line.scale as u32);
+        let last = line.last as f32;
+        let x = if x < last { x } else { last };
+        (x + 8_388_608.0).to_bits() & ((1 << 23) - 1)
     }
 
     #[cfg(target_arch = "x86_64")]

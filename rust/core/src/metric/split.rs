@@ -1,142 +1,227 @@
-//! Keys of few samples, the classes apart, without a branch that depends on any of them.
+//! Few samples: the keys of each class by cell of one table, without a branch that depends on any of them.
+
+use pulp::x86::V3;
 
 use super::compare::Holds;
-use super::counts::{PairCounts, Wanted};
-use super::keyed::{Buckets, CHUNK, Ends, at_end};
+use super::counts::{PairCounts, Wanted, grown};
+use super::keyed::{Buckets, End, Tile};
 use super::labels::{Labels, TILE};
-use super::scatter::Stage;
-use super::score::{KeyOf, Narrow, Score};
-use super::worker::Worker;
+use super::ranks::{Found, Ranks};
+use super::score::{Key, KeyOf, Narrow, Score};
+use super::slots::Slots;
+use super::worker::count_tied;
 use crate::order::fast;
 use crate::{Ctx, Result};
 
-/// The keys of all samples by class.
-pub(super) struct Split<'a, S: Score> {
+/// Keys in the cell of a key, as the root of the mean square: where they would be more, more cells are made,
+const CROWD: f64 = 3.5;
+/// but so many times more at most; and so many where keys are few, than which other ways would take longer.
+const MORE: [f64; 2] = [2.0, 4.0];
+const FEW_KEYS: usize = 1 << 12;
+/// Keys that tie, of so many samples one at most.
+const TIED: usize = 64;
+/// So few keys are looked for one by one.
+const FEW: usize = 16;
+
+/// Memory kept from call to call.
+#[derive(Debug, Default)]
+pub(super) struct Memory<K> {
+    slots: Slots<K>,
+    cells: Vec<u32>,
+    keys: Vec<K>,
+    ranks: Ranks,
+}
+
+impl<K: Key> Memory<K> {
+    /// Bytes that are held.
+    pub(super) fn bytes(&self) -> usize {
+        (4 + size_of::<K>()) * self.keys.capacity() + self.slots.bytes() + 8 * self.ranks.counts.capacity()
+    }
+}
+
+/// A key and its cell.
+type Place<K> = (u32, K);
+
+/// The pairs of all samples, unless their keys crowd or tie often, a score is not finite or this machine has not the
+/// instructions. `sample` is one of the scores, ascending.
+pub(super) fn count<S: Score>(
+    labels: &Labels<'_>,
+    (scores, sample): (&[S], &[f64]),
+    wanted: Wanted,
+    memory: &mut Memory<S::Key>,
+    ctx: &Ctx<'_>,
+) -> Result<Option<PairCounts>> {
+    let sizes = [labels.n_pos(), labels.n_neg()];
+    let asking = usize::from(sizes[0] < sizes[1]);
+    let n_own = sizes[1 - asking];
+    let (Some(simd), Some(buckets)) = (V3::try_new(), fit(scores, sample, n_own)) else { return Ok(None) };
+    let n_cells = buckets.len;
+    let Memory { slots, cells, keys, ranks } = memory;
+    let room = (grown(cells, scores.len()), grown(keys, scores.len()));
+    let Some(split) = Split::new(simd, labels, scores, buckets, room, ctx)? else { return Ok(None) };
+    let (cells, keys) = split.class(1 - asking);
+    if !slots.fill(n_cells, cells, keys) {
+        return Ok(None);
+    }
+    let (mut found, mut open) = (Found::default(), vec![]);
+    let (cells, keys) = split.class(asking);
+    for tile in cells.chunks(TILE).zip(keys.chunks(TILE)) {
+        ctx.check()?;
+        let mut more = Found::default();
+        if wanted == Wanted::Pairs {
+            more = slots.sum(simd, tile.0, tile.1);
+            found.add(more);
+        }
+        if wanted == Wanted::Squares || (!S::Key::EXACT && more.below < more.up_to) {
+            open.push(tile);
+        }
+    }
+    // What ties lies further out than the map goes, if it is no more than that.
+    let mut places: Vec<Place<S::Key>> = split.ends.iter().map(|end| (end.id, end.key)).collect();
+    let mut tied = split.members(&mut places);
+    let n_tied: u128 = tied.iter().map(|[pos, neg]| pos.len() as u128 * neg.len() as u128).sum();
+    if wanted == Wanted::Squares || found.up_to - found.below > n_tied {
+        ranks.clear(if wanted == Wanted::Squares { n_own } else { 0 });
+        places.clear();
+        for (cells, keys) in open {
+            ctx.check()?;
+            slots.each(simd, cells, keys, |k, rank| {
+                if wanted == Wanted::Squares && (S::Key::EXACT || rank[0] == rank[1]) {
+                    ranks.count(rank);
+                } else if rank[0] < rank[1] {
+                    places.push((cells[k], keys[k]));
+                }
+            });
+            if places.len() > split.ends.len() + scores.len() / TIED {
+                return Ok(None);
+            }
+        }
+        tied = split.members(&mut places);
+    }
+    for (&(cell, key), mut tied) in places.iter().zip(tied) {
+        tied.rotate_left(1 - asking);
+        let mut start = 0;
+        match wanted {
+            // They have been added as if all of them tied.
+            Wanted::Pairs => found.up_to -= (tied[0].len() * tied[1].len()) as u128,
+            Wanted::Squares => start = slots.rank_of(simd, cell, key)[0],
+        }
+        count_tied(start, tied, wanted, &mut found, ranks);
+    }
+    let (found, squares) = if wanted == Wanted::Squares { ranks.sums() } else { (found, [0; 2]) };
+    Ok(Some(PairCounts::of_found(asking, sizes, found, squares)))
+}
+
+/// About as many cells as there are keys, unless these would crowd or tie often.
+fn fit<S: Score>(scores: &[S], sample: &[f64], n_keys: usize) -> Option<Buckets> {
+    let of = |n_cells: f64| Buckets::fit::<S, S::Key>(scores.len(), sample, n_cells as usize + 1);
+    let crowd = |buckets: &Buckets| buckets.crowd * n_keys as f64 / scores.len() as f64;
+    let buckets = of(n_keys as f64);
+    let more = crowd(&buckets) / CROWD;
+    if more > MORE[usize::from(n_keys <= FEW_KEYS)] || (buckets.dense && !S::Key::EXACT) {
+        return None;
+    }
+    Some(if more > 1.0 { of(n_keys as f64 * more) } else { buckets })
+}
+
+/// The samples by class.
+struct Split<'a, S: Score> {
     labels: &'a Labels<'a>,
     scores: &'a [S],
     buckets: Buckets,
-    /// The positives, then the negatives.
+    /// Of the positives, then of the negatives.
+    cells: &'a [u32],
     keys: &'a [S::Key],
-    ends: Ends<S, S::Key>,
-    /// What of the keys was free, from where to where, before each tile of samples, and at the end.
+    ends: Vec<End<S, S::Key, u32>>,
+    /// From where to where there was room before each tile of samples, and at the end.
     free: Vec<(usize, usize)>,
 }
 
 impl<'a, S: Score> Split<'a, S> {
-    /// Writes the keys to `keys`; `None` if a score is not finite.
-    pub(super) fn new(
+    /// Parts the classes; `None` if a score is not finite.
+    fn new(
+        simd: V3,
         labels: &'a Labels<'a>,
         scores: &'a [S],
         buckets: Buckets,
-        stage: &mut Stage<S::Key>,
-        keys: &'a mut [S::Key],
+        (cells, keys): (&'a mut [u32], &'a mut [S::Key]),
         ctx: &Ctx<'_>,
     ) -> Result<Option<Self>> {
-        let mut free = vec![(0, scores.len())];
-        let (mut positive, mut ends) = ([false; TILE], vec![]);
-        for (chunk, from) in scores.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
+        let (mut positive, mut own_cells, mut own_keys) = ([false; TILE], [0; TILE], [S::Key::default(); TILE]);
+        let (mut tile, mut ends, mut free) = (Tile::default(), vec![], vec![(0, scores.len())]);
+        for (scores, from) in scores.chunks(TILE).zip((0..).step_by(TILE)) {
             ctx.check()?;
-            let (ids, own) = (&mut stage.ids[..chunk.len()], &mut stage.keys[..chunk.len()]);
-            if !buckets.classify(labels, from, chunk, (&mut *ids, &mut *own), &mut ends) {
+            let (own_cells, own_keys) = (&mut own_cells[..scores.len()], &mut own_keys[..scores.len()]);
+            if !buckets.classify(labels, from, scores, (&mut *own_cells, &mut *own_keys), (&mut tile, &mut ends)) {
                 return Ok(None);
             }
-            for (tile, from) in own.chunks(TILE).zip((from..).step_by(TILE)) {
-                let positive = &mut positive[..tile.len()];
-                labels.fill(from, positive);
-                let (start, end) = free.last().copied().unwrap_or_default();
-                let parted = part(tile, positive, &mut keys[start..end]);
-                free.push((start + parted, end - (tile.len() - parted)));
+            let positive = &mut positive[..scores.len()];
+            labels.fill(from, positive);
+            let (start, end) = free.last().copied().unwrap_or_default();
+            simd.vectorize(ByEight { simd, keys: own_cells, positive, to: &mut cells[start..end] });
+            let n_pos = simd.vectorize(ByEight { simd, keys: own_keys, positive, to: &mut keys[start..end] });
+            free.push((start + n_pos, end - (scores.len() - n_pos)));
+        }
+        Ok(Some(Self { labels, scores, buckets, cells, keys, ends, free }))
+    }
+
+    /// The cells and the keys of the positives, or of the negatives.
+    fn class(&self, class: usize) -> (&'a [u32], &'a [S::Key]) {
+        let (cells, keys) = (self.cells.split_at(self.labels.n_pos()), self.keys.split_at(self.labels.n_pos()));
+        if class == 0 { (cells.0, keys.0) } else { (cells.1, keys.1) }
+    }
+
+    /// The scores of each class, the positives first, that have each of some keys; these are put in order, each once.
+    fn members(&self, places: &mut Vec<Place<S::Key>>) -> Vec<[Vec<S>; 2]> {
+        let order = |x: &Place<S::Key>, y: &Place<S::Key>| x.0.cmp(&y.0).then(x.1.order(&y.1));
+        places.sort_unstable_by(order);
+        places.dedup();
+        let mut found = vec![[vec![], vec![]]; places.len()];
+        let mut add = |place: Place<S::Key>, sample: usize| {
+            if let Ok(at) = places.binary_search_by(|other| order(other, &place)) {
+                found[at][usize::from(!self.labels.is_positive(sample))].push(self.scores[sample]);
             }
-        }
-        Ok(Some(Self { labels, scores, buckets, keys, ends, free }))
-    }
-
-    /// The keys of the positives, or of the negatives.
-    fn class(&self, class: usize) -> &'a [S::Key] {
-        let (positives, negatives) = self.keys.split_at(self.labels.n_pos());
-        if class == 0 { positives } else { negatives }
-    }
-
-    /// Counts all pairs; `None` if the keys of many tie, but not their scores for certain.
-    pub(super) fn count(&self, worker: &mut Worker<S::Key>, wanted: Wanted) -> Option<PairCounts> {
-        let classes = [0, 1].map(|class| vec![self.class(class)]);
-        if S::Key::EXACT {
-            return Some(worker.count(&classes, wanted));
-        }
-        worker.count_keys(&classes, wanted, |class, key| Some(self.scores(class, key)))
-    }
-
-    /// The scores of a class that have some key.
-    fn scores(&self, class: usize, key: S::Key) -> Vec<S> {
-        // With one bucket the id is the class.
-        let mut found = at_end(&self.ends, class as u16, key);
-        if !found.is_empty() {
+        };
+        self.ends.iter().for_each(|end| add((end.id, end.key), end.sample));
+        let inside: Vec<&Place<S::Key>> = places.iter().filter(|(_, key)| !key.outermost()).collect();
+        if inside.is_empty() {
             return found;
         }
-        for (tile, ends) in self.free.windows(2).enumerate() {
-            let of_tile = if class == 0 { ends[0].0..ends[1].0 } else { ends[1].1..ends[0].1 };
-            if !fast(Holds(&self.keys[of_tile], key)) {
+        let mut marked = vec![false; self.buckets.len];
+        inside.iter().for_each(|(cell, _)| marked[*cell as usize] = true);
+        let (mut cells, mut keys, mut tile) = ([0; TILE], [S::Key::default(); TILE], Tile::default());
+        let tiles = self.scores.chunks(TILE).zip(self.free.windows(2)).zip((0..).step_by(TILE));
+        for ((scores, free), from) in tiles {
+            let parts = [free[0].0..free[1].0, free[1].1..free[0].1];
+            let holds = |key| parts.iter().any(|part| fast(Holds(&self.keys[part.clone()], key)));
+            if inside.len() <= FEW && !inside.iter().any(|(_, key)| holds(*key)) {
                 continue;
             }
-            let from = tile * TILE;
-            let scores = &self.scores[from..usize::min(from + TILE, self.scores.len())];
-            self.buckets.look(self.labels, from, scores, |score, id, its: S::Key| {
-                if its == key && usize::from(id) == class {
-                    found.push(score);
-                }
-            });
+            let (cells, keys) = (&mut cells[..scores.len()], &mut keys[..scores.len()]);
+            self.buckets.classify(self.labels, from, scores, (&mut *cells, &mut *keys), (&mut tile, &mut vec![]));
+            for k in (0..scores.len()).filter(|&k| marked[cells[k] as usize] && !keys[k].outermost()) {
+                add((cells[k], keys[k]), from + k);
+            }
         }
         found
     }
 }
 
-/// Copies the keys of positives to the front of `to`, those of negatives to its end; the number of the former.
-fn part<K: Narrow>(keys: &[K], positive: &[bool], to: &mut [K]) -> usize {
-    let free = (0, to.len());
-    let to_do = Part { keys, positive, to };
-    #[cfg(target_arch = "x86_64")]
-    if let Some(simd) = pulp::x86::V3::try_new() {
-        return simd.vectorize(ByEight { simd, part: to_do });
-    }
-    to_do.one_by_one(0, free)
-}
-
-struct Part<'a, K> {
+/// Copies the keys of positives to the front of `to`, those of negatives to its end; the number of the former. Eight at
+/// a time are put in order by a permutation and copied to both ends.
+struct ByEight<'a, K> {
+    simd: V3,
     keys: &'a [K],
     positive: &'a [bool],
     to: &'a mut [K],
 }
 
-impl<K: Narrow> Part<'_, K> {
-    /// Copies the keys from the `done`-th on, given what is free.
-    #[inline(always)]
-    fn one_by_one(self, done: usize, (mut start, mut end): (usize, usize)) -> usize {
-        let Self { keys, positive, to } = self;
-        for (&key, &positive) in keys[done..].iter().zip(&positive[done..]) {
-            // Written to both ends, over the last there: no branch to mispredict.
-            to[start] = key;
-            to[end.wrapping_sub(1)] = key;
-            start = start.wrapping_add(usize::from(positive));
-            end = end.wrapping_sub(usize::from(!positive));
-        }
-        start
-    }
-}
-
-/// Eight keys at a time, put in order by a permutation and copied to both ends.
-#[cfg(target_arch = "x86_64")]
-struct ByEight<'a, K> {
-    simd: pulp::x86::V3,
-    part: Part<'a, K>,
-}
-
-#[cfg(target_arch = "x86_64")]
 impl<K: Narrow> pulp::NullaryFnOnce for ByEight<'_, K> {
     type Output = usize;
 
     #[inline(always)]
     fn call(self) -> usize {
-        let Self { simd, part: Part { keys, positive, to } } = self;
+        let Self { simd, keys, positive, to } = self;
         let (mut start, mut end, mut done) = (0usize, to.len(), 0usize);
         for (eight, positive) in keys.as_chunks::<8>().0.iter().zip(positive.as_chunks::<8>().0) {
             // The copies must not meet, for each holds keys that belong to the other.
@@ -151,41 +236,54 @@ impl<K: Narrow> pulp::NullaryFnOnce for ByEight<'_, K> {
             end = end.wrapping_sub(8).wrapping_add(n_first);
             done = done.wrapping_add(8);
         }
-        Part { keys, positive, to }.one_by_one(done, (start, end))
+        for (&key, &positive) in keys[done..].iter().zip(&positive[done..]) {
+            // Written to both ends, over the last there: no branch to mispredict.
+            to[start] = key;
+            to[end.wrapping_sub(1)] = key;
+            start = start.wrapping_add(usize::from(positive));
+            end = end.wrapping_sub(usize::from(!positive));
+        }
+        start
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::spread::sample;
     use super::*;
     use crate::testing::uniform;
 
     #[test]
     fn classes_are_those_of_a_filter() {
+        let Some(simd) = V3::try_new() else { return };
         let mut next = uniform(2);
         for (n, levels) in [(2, 9.0), (40, 9.0), (5000, 1e9), (70_001, 900.0)] {
             let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.3 }).collect();
             let scores: Vec<f64> = (0..n).map(|_| (levels * next()).floor()).collect();
-            let labels_of = Labels::new(&labels).unwrap();
-            let (mut stage, mut keys) = (Stage::default(), vec![0; n]);
-            let buckets = Buckets::fit::<f64, i32>(&scores, 1);
-            let split = Split::new(&labels_of, &scores, buckets, &mut stage, &mut keys, &Ctx::serial());
-            let split = split.unwrap().unwrap();
+            let classes = Labels::new(&labels).unwrap();
+            let buckets = Buckets::fit::<f64, i32>(n, &sample(&scores), 100);
+            let room = (&mut vec![0; n][..], &mut vec![0; n][..]);
+            let split = Split::new(simd, &classes, &scores, buckets, room, &Ctx::serial()).unwrap().unwrap();
+            let place = |x: f64| {
+                let (mut cell, mut key) = ([0u32], [0i32]);
+                let room = (&mut cell[..], &mut key[..]);
+                assert!(split.buckets.classify(&classes, 0, &[x], room, (&mut Tile::default(), &mut vec![])));
+                (cell[0], key[0])
+            };
             for (class, positive) in [true, false].into_iter().enumerate() {
                 let own = || (0..n).filter(|&i| labels[i] == positive).map(|i| scores[i]);
-                let key_of = |x: f64| {
-                    let mut key = [0i32];
-                    split.buckets.classify(&labels_of, 0, &[x], (&mut [0], &mut key), &mut vec![]);
-                    key[0]
-                };
-                let mut expected: Vec<i32> = own().map(key_of).collect();
-                let mut found = split.class(class).to_vec();
+                let (cells, keys) = split.class(class);
+                let mut expected: Vec<Place<i32>> = own().map(place).collect();
+                let mut found: Vec<Place<i32>> = cells.iter().copied().zip(keys.iter().copied()).collect();
                 expected.sort_unstable();
                 found.sort_unstable();
                 assert_eq!(found, expected, "{n}");
-                let key = expected[expected.len() / 2];
-                let of_key: Vec<f64> = own().filter(|&x| key_of(x) == key).collect();
-                assert_eq!(split.scores(class, key), of_key);
+                for n_places in [1, 2 * FEW] {
+                    let mut places: Vec<Place<i32>> = expected.iter().copied().step_by(n / n_places + 1).collect();
+                    for (tied, of) in split.members(&mut places).iter().zip(&places) {
+                        assert_eq!(tied[class], own().filter(|&x| place(x) == *of).collect::<Vec<f64>>());
+                    }
+                }
             }
         }
     }

@@ -1,14 +1,26 @@
 //! Monotone cells of scores, by a line if they lie evenly on it.
 
 use super::score::Score;
-use crate::order::Map;
+use crate::order::{self, Map};
 
+/// Scores that the map is fitted to: one of so many, and these at most.
+const SCORES_OF_SAMPLE: usize = 1 << 5;
+const SAMPLES: usize = 1 << 10;
 /// Parts of a line that are looked at,
 const BINS: usize = 64;
 /// and how much more often than if they were spread evenly two scores may fall together on a line.
 const UNEVEN: f64 = 4.0;
 /// 2^52: adding it to a smaller number rounds that to a whole one, which then stands in the low bits.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// An evenly spread sample of scores, ascending, but for those that are not finite.
+pub(super) fn sample<S: Score>(scores: &[S]) -> Vec<f64> {
+    let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(1, SAMPLES);
+    let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
+    let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
+    sample.sort_unstable_by(f64::total_cmp);
+    sample
+}
 
 /// How scores become cells.
 pub(super) enum Spread {
@@ -24,19 +36,9 @@ impl Default for Spread {
 }
 
 impl Spread {
-    /// To `n_cells` cells, by a sample that ascends; with `only_line`, scores that do not lie evenly on one get a map
-    /// of no use.
-    pub(super) fn fit(sample: &mut [f64], n_cells: u64, only_line: bool) -> Self {
-        match line(sample, n_cells) {
-            Some(line) => line,
-            None if only_line => Self::default(),
-            None => Self::Map(Map::fit_cells(sample, n_cells)),
-        }
-    }
-
-    /// Whether scores lie evenly enough for a line.
-    pub(super) fn is_line(&self) -> bool {
-        matches!(self, Self::Line(..))
+    /// To `n_cells` cells, by a sample that ascends.
+    pub(super) fn fit(sample: &[f64], n_cells: u64) -> Self {
+        line(sample, n_cells).unwrap_or_else(|| Self::Map(Map::fit_cells(&mut sample.to_vec(), n_cells)))
     }
 
     /// The least number, possibly infinite, whose cell is not below this one; infinity if there is none.
@@ -104,7 +106,7 @@ mod tests {
         let mut even: Vec<f64> = (0..512).map(heavy).collect();
         let mut ends: Vec<f64> = (0..512).map(|k| 1.0 / (1.0 + (-8.0 * heavy(k).tan()).exp())).collect();
         for sample in [&mut tails, &mut even, &mut ends] {
-            let spread = Spread::fit(sample, 1 << 40, false);
+            let spread = Spread::fit(sample, 1 << 40);
             let cell = |x: f64| {
                 let mut cell = [0];
                 spread.cells(&[x], &mut cell);

@@ -17,7 +17,7 @@ use crate::order::fast;
 /// Scores that tie, after which no more of those that do are looked for.
 const MOST_OPEN: usize = 64;
 /// So many of them are let grow before they are counted.
-const ROOM: usize = 4 * MOST_OPEN;
+pub(super) const ROOM: usize = 4 * MOST_OPEN;
 
 /// The scores of a class by ascending cell.
 #[derive(Debug, Default)]

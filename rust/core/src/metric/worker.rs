@@ -1,6 +1,13 @@
 //! Counting the pairs of one bucket by what is compared: keys, or the scores themselves.
 
-use super::counts::{PairCounts, Wanted, fit};
+#[cfg(target_arch = "x86_64")]
+use {
+    super::slots::{self, Slots},
+    pulp::x86::V3,
+};
+
+use super::compare::Cells;
+use super::counts::{PairCounts, Wanted, fit, grown};
 use super::ranks::{Found, Ranks};
 use super::score::{Key, Line, Monotone, Score};
 use super::table::{Table, few};
@@ -9,6 +16,11 @@ use crate::order::{Map, fast};
 /// Memory for the counts of a bucket.
 #[derive(Debug, Default)]
 pub(super) struct Worker<S> {
+    #[cfg(target_arch = "x86_64")]
+    slots: Slots<S>,
+    /// Their cells, and that of every score of the table.
+    line: Line<S>,
+    cells: Vec<u32>,
     pub(super) table: Table<S, Line<S>>,
     /// For scores that crowd in few cells of a line.
     pub(super) spread: Table<S, Map>,
@@ -17,17 +29,24 @@ pub(super) struct Worker<S> {
     pub(super) ranks: Ranks,
 }
 
-/// What scores find in a table, and the sums of squares of either side.
-type Sums = (Found, [u128; 2]);
-
-impl<S> Worker<S> {
-    pub(super) fn bytes(&self) -> usize {
-        // A table holds its scores, and about as many cells twice.
-        self.fewer.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity()
-    }
+/// Where the scores of a table are.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    #[cfg(target_arch = "x86_64")]
+    Slots(V3),
+    Table,
+    Spread,
 }
 
 impl<S: Key> Worker<S> {
+    pub(super) fn bytes(&self) -> usize {
+        // A table holds its scores, and about as many cells twice.
+        let bytes = self.fewer.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity();
+        #[cfg(target_arch = "x86_64")]
+        let bytes = bytes + self.slots.bytes();
+        bytes
+    }
+
     /// Counts the pairs of two classes, the positives first, each in parts.
     pub(super) fn count(&mut self, classes: &[Vec<&[S]>; 2], wanted: Wanted) -> PairCounts {
         let sizes = sizes(classes);
@@ -35,12 +54,9 @@ impl<S: Key> Worker<S> {
         if sizes[1 - asking] == 0 {
             return PairCounts::default();
         }
-        let crowded = self.fill(classes[1 - asking].iter().copied());
-        let others = classes[asking].iter().copied();
-        let Self { table, spread, ranks, .. } = self;
-        let (found, squares) =
-            if crowded { ask(spread, others, wanted, ranks) } else { ask(table, others, wanted, ranks) };
-        PairCounts::of_found(asking, sizes, found, squares)
+        let place = self.place(&classes[1 - asking]);
+        let found = self.ask(place, &classes[asking], wanted, None);
+        self.counted(asking, sizes, found, wanted)
     }
 
     /// The same by keys that tie more often than scores do; `None` if those of many tie. Those of few are compared by
@@ -56,24 +72,60 @@ impl<S: Key> Worker<S> {
         if sizes[1 - asking] == 0 {
             return Some(PairCounts::default());
         }
-        let crowded = self.fill(classes[1 - asking].iter().copied());
-        let others = classes[asking].iter().copied();
-        let scores = |of_table, key| scores(if of_table { 1 - asking } else { asking }, key);
-        let Self { table, spread, ranks, .. } = self;
-        let (found, squares) = if crowded {
-            ask_keys(spread, others, wanted, scores, ranks)
-        } else {
-            ask_keys(table, others, wanted, scores, ranks)
-        }?;
-        Some(PairCounts::of_found(asking, sizes, found, squares))
+        let place = self.place(&classes[1 - asking]);
+        let mut open = vec![];
+        let mut found = self.ask(place, &classes[asking], wanted, Some(&mut open));
+        if !few(&mut open) {
+            return None;
+        }
+        for key in open {
+            let start = self.rank_of(place, key)[0];
+            let tied = [scores(1 - asking, key)?, scores(asking, key)?];
+            count_tied(start, tied, wanted, &mut found, &mut self.ranks);
+        }
+        Some(self.counted(asking, sizes, found, wanted))
+    }
+
+    /// From what was found, or from the ranks that were counted.
+    fn counted(&self, asking: usize, sizes: [usize; 2], found: Found, wanted: Wanted) -> PairCounts {
+        let (found, squares) = if wanted == Wanted::Squares { self.ranks.sums() } else { (found, [0; 2]) };
+        PairCounts::of_found(asking, sizes, found, squares)
+    }
+
+    /// Makes all `parts` a table where they suit best.
+    fn place(&mut self, parts: &[&[S]]) -> Place {
+        let (low, high) = self.gather(parts.iter().copied());
+        #[cfg(target_arch = "x86_64")]
+        if S::LANES == slots::LANES
+            && self.fewer.len() <= slots::MOST
+            && let Some(simd) = V3::try_new()
+        {
+            let Self { slots, line, fewer, cells, .. } = self;
+            *line = S::line(low, high, slots::n_cells(fewer.len()));
+            let cells = grown(cells, fewer.len());
+            fast(Cells { map: *line, scores: fewer, cells: &mut *cells });
+            if slots.fill(line.n_cells(), cells, fewer) {
+                return Place::Slots(simd);
+            }
+        }
+        if self.fill_gathered(low, high) { Place::Spread } else { Place::Table }
     }
 
     /// Makes all `parts` a table; whether it is the one for scores that crowd.
     pub(super) fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [S]>) -> bool {
+        let (low, high) = self.gather(parts);
+        self.fill_gathered(low, high)
+    }
+
+    /// Gathers the scores of a table; the least and the greatest.
+    fn gather<'a>(&mut self, parts: impl Iterator<Item = &'a [S]>) -> (S, S) {
         self.fewer.clear();
         parts.for_each(|part| self.fewer.extend_from_slice(part));
+        fast(Ends(&self.fewer))
+    }
+
+    fn fill_gathered(&mut self, low: S, high: S) -> bool {
         let Self { table, spread, fewer, .. } = self;
-        let (low, high) = fast(Ends(fewer));
         table.place(S::line(low, high, fewer.len() as u32), fewer);
         let crowded = table.n_crowded() > fewer.len() / 4;
         if crowded {
@@ -83,6 +135,31 @@ impl<S: Key> Worker<S> {
         }
         crowded
     }
+
+    /// What all `parts` find, unless squares are wanted: then their ranks are counted. Those that tie go to `open`
+    /// instead, if there is one.
+    fn ask(&mut self, place: Place, parts: &[&[S]], wanted: Wanted, open: Option<&mut Vec<S>>) -> Found {
+        let Self { table, spread, ranks, fewer, .. } = self;
+        if wanted == Wanted::Squares {
+            ranks.clear(fewer.len());
+        }
+        match place {
+            #[cfg(target_arch = "x86_64")]
+            Place::Slots(simd) => self.slots.ask(simd, self.line, parts, wanted, open, ranks),
+            Place::Table => ask(table, parts, wanted, open, ranks),
+            Place::Spread => ask(spread, parts, wanted, open, ranks),
+        }
+    }
+
+    /// The rank of one score.
+    fn rank_of(&self, place: Place, x: S) -> [u32; 2] {
+        match place {
+            #[cfg(target_arch = "x86_64")]
+            Place::Slots(simd) => self.slots.rank_of(simd, x.cell(self.line), x),
+            Place::Table => self.table.rank_of(x),
+            Place::Spread => self.spread.rank_of(x),
+        }
+    }
 }
 
 /// How many there are of either class.
@@ -90,55 +167,44 @@ pub(super) fn sizes<K>(classes: &[Vec<&[K]>; 2]) -> [usize; 2] {
     classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum())
 }
 
-fn ask<'a, S: Key, M: Monotone<S>>(
-    table: &Table<S, M>,
-    parts: impl Iterator<Item = &'a [S]>,
+/// Adds what scores of one key find among those of a table that have it, which come first; `start` of the table are
+/// below all of these.
+pub(super) fn count_tied<S: Score>(
+    start: u32,
+    [mut own, others]: [Vec<S>; 2],
     wanted: Wanted,
+    found: &mut Found,
     ranks: &mut Ranks,
-) -> Sums {
-    match wanted {
-        Wanted::Pairs => (table.ask(parts, None), [0; 2]),
-        Wanted::Squares => {
-            ranks.clear(table.len());
-            table.ask_ranks(parts, None, ranks);
-            ranks.sums()
+) {
+    own.sort_unstable_by(S::order);
+    for x in others {
+        let rank = [own.partition_point(|&y| y < x), own.partition_point(|&y| y <= x)].map(|at| start + at as u32);
+        match wanted {
+            Wanted::Pairs => found.add(Found { below: rank[0].into(), up_to: rank[1].into() }),
+            Wanted::Squares => ranks.count(rank),
         }
     }
 }
 
-/// What all `parts` find in a table of keys, as [`Worker::count_keys`] does; `scores` are those of the class that asks
-/// and, for true, of the table.
-fn ask_keys<'a, S: Key, M: Monotone<S>, T: Score>(
+/// What all `parts` find in a table, as [`Worker::ask`] does.
+fn ask<S: Key, M: Monotone<S>>(
     table: &Table<S, M>,
-    parts: impl Iterator<Item = &'a [S]>,
+    parts: &[&[S]],
     wanted: Wanted,
-    mut scores: impl FnMut(bool, S) -> Option<Vec<T>>,
+    open: Option<&mut Vec<S>>,
     ranks: &mut Ranks,
-) -> Option<Sums> {
-    let (mut open, mut sum) = (vec![], 0);
-    match wanted {
-        Wanted::Pairs => sum = table.ask_untied(parts, &mut open),
-        Wanted::Squares => {
-            ranks.clear(table.len());
-            table.ask_untied_ranks(parts, &mut open, ranks);
+) -> Found {
+    let parts = parts.iter().copied();
+    match (wanted, open) {
+        (Wanted::Pairs, None) => return table.ask(parts, None),
+        (Wanted::Pairs, Some(open)) => {
+            let sum = table.ask_untied(parts, open);
+            return Found { below: sum, up_to: sum };
         }
+        (Wanted::Squares, None) => table.ask_ranks(parts, None, ranks),
+        (Wanted::Squares, Some(open)) => table.ask_untied_ranks(parts, open, ranks),
     }
-    if !few(&mut open) {
-        return None;
-    }
-    let mut found = Found { below: sum, up_to: sum };
-    for key in open {
-        let ([start, _], mut own) = (table.rank_of(key), scores(true, key)?);
-        own.sort_unstable_by(T::order);
-        for x in scores(false, key)? {
-            let rank = [own.partition_point(|&y| y < x), own.partition_point(|&y| y <= x)].map(|at| start + at as u32);
-            match wanted {
-                Wanted::Pairs => found.add(Found { below: rank[0].into(), up_to: rank[1].into() }),
-                Wanted::Squares => ranks.count(rank),
-            }
-        }
-    }
-    Some(if wanted == Wanted::Squares { ranks.sums() } else { (found, [0; 2]) })
+    Found::default()
 }
 
 /// The least and the greatest score.

@@ -78,8 +78,14 @@ impl Map {
 
     /// The mean number of other, different scores in the bucket of a score; `scores` ascend.
     fn crowd(&self, scores: &[f64]) -> f64 {
-        let buckets = scores.chunk_by(|x, y| self.bucket(*x) == self.bucket(*y));
-        let pairs = buckets.map(|bucket| bucket.len() * bucket.chunk_by(|x, y| x == y).count().saturating_sub(1));
+        let mut buckets = vec![0; scores.len()];
+        self.buckets(scores, 0.0, &mut buckets);
+        let mut from = 0;
+        let pairs = buckets.chunk_by(|x, y| x == y).map(|bucket| {
+            let own = &scores[from..from + bucket.len()];
+            from += own.len();
+            own.len() * own.windows(2).filter(|pair| pair[0] != pair[1]).count()
+        });
         pairs.sum::<usize>() as f64 / scores.len() as f64
     }
 
