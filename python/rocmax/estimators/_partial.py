@@ -105,7 +105,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
     certified model that ranks the training samples best; "ramp" or a wider range is the remedy.
 
     Features should be on one scale (``StandardScaler``). Cost: O(N d) a step for the features, O(N + (m + n high)
-    log(m + n high)) for the ranking; memory beside X: 45 to 70 bytes a sample, 100 where half are positive, 220 with
+    log(m + n high)) for the ranking; memory beside X: 45 to 70 bytes a sample, 100 where half are positive, 250 with
     weights; 8 d a cut.
 
     References
