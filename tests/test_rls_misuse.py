@@ -65,3 +65,9 @@ def test_bad_data():
     for pairs in ([[0, 1]], [[1, 99]], [1, 0], [[1.0, 0.0]]):
         with pytest.raises(ValueError, match="pairs must be"):
             AUCRLS().leave_pair_out(X, Y, pairs=pairs)
+
+
+def test_a_kernel_matrix_that_cannot_fit_is_refused():
+    n = 1 << 22
+    with pytest.raises(MemoryError, match="the kernel matrix of 4194304 samples in float64 needs 140,737.5 GB"):
+        AUCRLS(kernel="rbf").fit(np.arange(n, dtype=float)[:, None], np.arange(n) % 2)

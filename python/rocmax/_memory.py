@@ -8,8 +8,8 @@ def require_memory(n_bytes: int, what: str, advice: str = "") -> None:
     free = available_memory()
     if n_bytes > free:
         hint = advice or (
-            "fewer samples, float32 (kernel_dtype='float32') or scikit-learn's Nystroem or RBFSampler before a linear "
-            "model need less"
+            "fewer samples, or scikit-learn's Nystroem or RBFSampler before a linear model, need less (so does "
+            "kernel_dtype='float32' of AUCSVC)"
         )
         raise MemoryError(f"{what} needs {n_bytes / 1e9:,.1f} GB of memory, {free / 1e9:,.1f} GB are available; {hint}")
 

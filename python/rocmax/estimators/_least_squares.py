@@ -163,8 +163,7 @@ class LeastSquares(Ranker):
         return np.asarray(labels)
 
     def _kernel_matrix(self, X: Any) -> F64:
-        X = X.astype(np.float64, copy=False)
-        return self._kernel(X, X)
+        return self._kernel(X, X) if self._kernel.name == "precomputed" else self._kernel.gram(X, np.float64)
 
     def _in_features(self, X: Any) -> bool:
         """Whether the d x d system is the smaller one."""
