@@ -69,5 +69,5 @@ def test_bad_data():
 
 def test_a_kernel_matrix_that_cannot_fit_is_refused():
     n = 1 << 22
-    with pytest.raises(MemoryError, match="the kernel matrix of 4194304 samples in float64 needs 140,737.5 GB"):
+    with pytest.raises(MemoryError, match=r"the kernel matrix of 4194304 samples in float64 needs 140,737\.5 GB"):
         AUCRLS(kernel="rbf").fit(np.arange(n, dtype=float)[:, None], np.arange(n) % 2)

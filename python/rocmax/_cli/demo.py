@@ -4,7 +4,8 @@ import warnings
 from argparse import Namespace
 from typing import Any
 
-from sklearn.base import clone
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -14,10 +15,10 @@ from sklearn.svm import LinearSVC
 
 from rocmax import PartialAUCSVC
 from rocmax._cli import _report as report
-from rocmax._cli._failure import check_folder
+from rocmax._cli._failure import check_plot
 from rocmax._cli._select import choose_C
 from rocmax.datasets import load_thyroid, thyroid_csv
-from rocmax.metrics import compare_auc, partial_auc_score, roc_auc_score, tpr_at_fpr_score
+from rocmax.metrics import AUCComparison, compare_auc, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 
 _FOLDS = 5
 # Five values each, tenfold apart. PartialAUCSVC's C weighs a mean over pairs, the others' a sum over samples.
@@ -27,11 +28,11 @@ _SUM_CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 def run(arguments: Namespace) -> None:
     """Train, compare on held-out patients, draw."""
-    check_folder(arguments.plot)
-    low, high = arguments.fpr
+    check_plot(arguments.plot)
     X, y = load_thyroid(return_X_y=True)
     positive = y == 1
     if not arguments.json:
+        low, high = arguments.fpr
         report.say(
             f"Thyroid patients (UCI): {len(y):,} records, {positive.sum()} sick "
             f"({100 * positive.mean():.1f} %).\n"
@@ -41,44 +42,9 @@ def run(arguments: Namespace) -> None:
     X_train, X_test, train, test = train_test_split(
         X, positive, test_size=1 / 3, stratify=positive, random_state=arguments.seed
     )
-    contenders: dict[str, tuple[Any, tuple[float, ...]]] = {
-        "PartialAUCSVC": (PartialAUCSVC(arguments.fpr), _MEAN_CS),
-        "LogisticRegression": (LogisticRegression(max_iter=1000), _SUM_CS),
-        "LinearSVC": (LinearSVC(max_iter=10_000), _SUM_CS),
-    }
-    models: dict[str, Any] = {}
-    rows: list[dict[str, Any]] = []
-    scores = {}
-    n_fits = sum(len(Cs) * _FOLDS + 1 for _, Cs in contenders.values())
-    with report.progress("training", n_fits) as tick:
-        for name, (estimator, Cs) in contenders.items():
-            pipeline = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), estimator)
-            choice = choose_C(
-                pipeline,
-                Cs,
-                X_train,
-                train,
-                fpr_range=arguments.fpr,
-                folds=_FOLDS,
-                seed=arguments.seed,
-                tick=tick,
-            )
-            model = clone(pipeline)
-            model[-1].set_params(C=choice.C)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                models[name] = model.fit(X_train, train)
-            tick()
-            scores[name] = model.decision_function(X_test)
-            rows.append(
-                {
-                    "model": name,
-                    "C": choice.C,
-                    "auc": float(roc_auc_score(test, scores[name])),
-                    "partial_auc": float(partial_auc_score(test, scores[name], fpr_range=arguments.fpr)),
-                    "tpr_at_fpr": float(tpr_at_fpr_score(test, scores[name], fpr=high)),
-                }
-            )
+    models = _train(arguments, X_train, train)
+    scores = {name: model.decision_function(X_test) for name, model in models.items()}
+    rows = [_measured(name, models[name][-1].C, test, scores[name], arguments.fpr) for name in models]
     leads = {
         name: compare_auc(
             test,
@@ -99,31 +65,82 @@ def run(arguments: Namespace) -> None:
         fpr_range=arguments.fpr,
         title=f"Thyroid patients, {len(test):,} held out",
     )
-    if arguments.json:
-        report.emit(
-            {
-                "data": str(thyroid_csv()),
-                "seed": arguments.seed,
-                "fpr_range": list(arguments.fpr),
-                "n_train": len(train),
-                "n_test": len(test),
-                "n_test_positive": int(test.sum()),
-                "models": rows,
-                "partial_auc_lead": {
-                    name: {
-                        "difference": float(lead.difference),
-                        "confidence_interval": [float(bound) for bound in lead.confidence_interval],
-                        "pvalue": float(lead.pvalue),
-                    }
-                    for name, lead in leads.items()
-                },
-                "dual_gap": float(models["PartialAUCSVC"][-1].dual_gap_),
-                "plot": arguments.plot,
-            }
-        )
+    gap = float(models["PartialAUCSVC"][-1].dual_gap_)
+    if not arguments.json:
+        _show(arguments, len(test), rows, leads, gap)
         return
+    report.emit(
+        {
+            "data": str(thyroid_csv()),
+            "seed": arguments.seed,
+            "fpr_range": list(arguments.fpr),
+            "n_train": len(train),
+            "n_test": len(test),
+            "n_test_positive": int(test.sum()),
+            "models": rows,
+            "partial_auc_lead": {
+                name: {
+                    "difference": float(lead.difference),
+                    "confidence_interval": [float(bound) for bound in lead.confidence_interval],
+                    "pvalue": float(lead.pvalue),
+                }
+                for name, lead in leads.items()
+            },
+            "dual_gap": gap,
+            "plot": arguments.plot,
+        }
+    )
+
+
+def _train(arguments: Namespace, X: Any, positive: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the pipelines of all contenders by name, fitted, each with the C that validates best."""
+    contenders: dict[str, tuple[Any, tuple[float, ...]]] = {
+        "PartialAUCSVC": (PartialAUCSVC(arguments.fpr), _MEAN_CS),
+        "LogisticRegression": (LogisticRegression(max_iter=1000), _SUM_CS),
+        "LinearSVC": (LinearSVC(max_iter=10_000), _SUM_CS),
+    }
+    models: dict[str, Any] = {}
+    n_fits = sum(len(Cs) * _FOLDS + 1 for _, Cs in contenders.values())
+    with report.progress("training", n_fits) as tick:
+        for name, (estimator, Cs) in contenders.items():
+            pipeline = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), estimator)
+            choice = choose_C(
+                pipeline,
+                Cs,
+                X,
+                positive,
+                fpr_range=arguments.fpr,
+                folds=_FOLDS,
+                seed=arguments.seed,
+                tick=tick,
+            )
+            pipeline[-1].set_params(C=choice.C)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                models[name] = pipeline.fit(X, positive)
+            tick()
+    return models
+
+
+def _measured(
+    name: str, C: float, positive: NDArray[np.bool_], scores: NDArray[np.float64], fpr_range: tuple[float, float]
+) -> dict[str, Any]:
+    """Return what is said of one model."""
+    return {
+        "model": name,
+        "C": C,
+        "auc": float(roc_auc_score(positive, scores)),
+        "partial_auc": float(partial_auc_score(positive, scores, fpr_range=fpr_range)),
+        "tpr_at_fpr": float(tpr_at_fpr_score(positive, scores, fpr=fpr_range[1])),
+    }
+
+
+def _show(
+    arguments: Namespace, n_test: int, rows: list[dict[str, Any]], leads: dict[str, AUCComparison], gap: float
+) -> None:
+    low, high = arguments.fpr
     measures = {"auc": "AUC", "partial_auc": f"pAUC {low:g}-{high:g}", "tpr_at_fpr": f"TPR at FPR {high:g}"}
-    shown = report.new_table(f"on {len(test):,} held-out records", *measures.values(), "C")
+    shown = report.new_table(f"on {n_test:,} held-out records", *measures.values(), "C")
     for row in rows:
         best = {m: max(r[m] for r in rows) for m in measures}
         cells = (f"[bold]{row[m]:.3f}[/]" if row[m] == best[m] else f"{row[m]:.3f}" for m in measures)
@@ -138,7 +155,7 @@ def run(arguments: Namespace) -> None:
         )
     report.say(
         f"Each C was chosen on the training part, for pAUC, by {_FOLDS}-fold cross-validation.\n"
-        f"PartialAUCSVC's certified optimality gap: {models['PartialAUCSVC'][-1].dual_gap_:.1e}.\n\n"
+        f"PartialAUCSVC's certified optimality gap: {gap:.1e}.\n\n"
         f"ROC plot: {report.where(arguments.plot)}\n"
         f"The data: {thyroid_csv()}"
     )
