@@ -122,7 +122,8 @@ def compare_auc(
     confidence_level : float, default=0.95
         Nominal coverage of the interval of the difference.
     n_resamples, stratified : int, default=2000, and bool, default=True
-        The bootstrap, as in :func:`auc_inference`; paired models share their draws.
+        The bootstrap, as in :func:`auc_inference`; paired models share their draws. Samples are drawn
+        by their rank in `score_a`: the order of the rows changes nothing, that of the models the draws.
     sample_weight, sample_weight_b : array-like, default=None
         Non-negative weights; those of b only for a second sample.
     weight_kind : {"frequency", "sampling"}, default="frequency"

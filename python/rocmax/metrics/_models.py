@@ -100,7 +100,7 @@ def compare_models(
     confidence_level : float, default=0.95
         Nominal coverage of each interval of a difference.
     n_resamples, stratified : int, default=2000, and bool, default=True
-        The bootstrap, as in :func:`auc_inference`; models share their draws.
+        The bootstrap, as in :func:`auc_inference`; models share their draws, by ranks in the first.
     sample_weight, weight_kind, groups, pos_label, random_state, n_jobs : optional
         As in :func:`auc_inference`.
 
