@@ -49,32 +49,34 @@ pub(super) struct Chunk<'a, S, K> {
 pub(super) struct Tile {
     positive: [bool; TILE],
     cells: [u64; TILE],
+    buckets: [u32; TILE],
 }
 
 impl Default for Tile {
     fn default() -> Self {
-        Self { positive: [false; TILE], cells: [0; TILE] }
+        Self { positive: [false; TILE], cells: [0; TILE], buckets: [0; TILE] }
     }
 }
 
 /// What tells where samples go.
 pub(super) trait Id: Copy {
-    fn new(bucket: u64, positive: bool, n_buckets: usize) -> Self;
+    /// Of a sample in one of 2^`bits` buckets.
+    fn new(bucket: u32, positive: bool, bits: u32) -> Self;
 }
 
-/// The bucket, plus for negatives the number of buckets, which is a power of two.
+/// The bucket, plus for negatives the number of buckets.
 impl Id for u16 {
     #[inline(always)]
-    fn new(bucket: u64, positive: bool, n_buckets: usize) -> Self {
-        bucket as Self | if positive { 0 } else { n_buckets as Self }
+    fn new(bucket: u32, positive: bool, bits: u32) -> Self {
+        bucket as Self | (Self::from(positive) ^ 1) << (bits & 15)
     }
 }
 
 /// The bucket alone.
 impl Id for u32 {
     #[inline(always)]
-    fn new(bucket: u64, _: bool, _: usize) -> Self {
-        bucket as Self
+    fn new(bucket: u32, _: bool, _: u32) -> Self {
+        bucket
     }
 }
 
@@ -254,22 +256,14 @@ impl Buckets {
         (ids, keys): (&mut [I], &mut [K]),
         (tile, ends): (&mut Tile, &mut Vec<End<S, K, I>>),
     ) -> bool {
-        let Tile { positive, cells } = tile;
         let tiles = scores.chunks(TILE).zip(ids.chunks_mut(TILE)).zip(keys.chunks_mut(TILE));
         tiles.zip((from..).step_by(TILE)).all(|(((scores, ids), keys), from)| {
-            let (positive, cells) = (&mut positive[..scores.len()], &mut cells[..scores.len()]);
-            labels.fill(from, positive);
-            let mut finite = fast(Classify { buckets: self, scores, positive, cells, ids, keys });
-            for (keys, first) in keys.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
-                if !K::EXACT && fast(AnyOutermost(keys)) {
-                    let outermost = (0..keys.len()).filter(|&k| keys[k].outermost()).map(|k| first + k);
-                    let outermost = outermost.inspect(|&k| finite &= scores[k].finite());
-                    ends.extend(outermost.map(|k| End {
-                        id: ids[k],
-                        key: keys[k - first],
-                        score: scores[k],
-                        sample: from + k,
-                    }));
+            labels.fill(from, &mut tile.positive[..scores.len()]);
+            let mut finite = fast(Classify { buckets: self, scores, tile: &mut *tile, ids, keys });
+            if !K::EXACT {
+                for k in outermost(keys) {
+                    finite &= scores[k].finite();
+                    ends.push(End { id: ids[k], key: keys[k], score: scores[k], sample: from + k });
                 }
             }
             finite
@@ -277,8 +271,18 @@ impl Buckets {
     }
 }
 
-/// Scores that are looked at together.
+/// Which keys are those of outermost cells; hardly any, so many are looked at together.
+fn outermost<K: Key>(keys: &[K]) -> impl Iterator<Item = usize> {
+    let any = |keys: &[K]| keys.iter().fold(false, |any, key| any | key.outermost());
+    let blocks = keys.chunks(BLOCK).zip((0..).step_by(BLOCK)).filter(|(block, _)| fast(AnyOutermost(block)));
+    let few = blocks.flat_map(|(block, from)| block.chunks(FEW).zip((from..).step_by(FEW)));
+    let few = few.filter(move |(few, _)| any(few));
+    few.flat_map(|(few, from)| (from..).zip(few).filter(|(_, key)| key.outermost()).map(|(k, _)| k))
+}
+
+/// Keys that are looked at together, and those of a block in which there is one.
 const BLOCK: usize = 1 << 8;
+const FEW: usize = 1 << 4;
 
 /// Whether any key may be that of an outermost cell.
 struct AnyOutermost<'a, K>(&'a [K]);
@@ -296,9 +300,8 @@ impl<K: Key> pulp::NullaryFnOnce for AnyOutermost<'_, K> {
 struct Classify<'a, S, K, I> {
     buckets: &'a Buckets,
     scores: &'a [S],
-    positive: &'a [bool],
-    /// Room for what the map gives.
-    cells: &'a mut [u64],
+    /// Whether each is positive, and room.
+    tile: &'a mut Tile,
     ids: &'a mut [I],
     keys: &'a mut [K],
 }
@@ -308,24 +311,26 @@ impl<S: Score, K: KeyOf<S>, I: Id> pulp::NullaryFnOnce for Classify<'_, S, K, I>
 
     #[inline(always)]
     fn call(self) -> bool {
-        let Self { buckets: &Buckets { ref spread, len, far, .. }, scores, positive, cells, ids, keys } = self;
-        if let (true, &Spread::Line(low, scale, last)) = (K::EXACT, spread) {
+        let Self { buckets: &Buckets { ref spread, len, far, .. }, scores, tile, ids, keys } = self;
+        let (n, bits) = (scores.len(), len.trailing_zeros());
+        let (positive, cells, buckets) = (&tile.positive[..n], &mut tile.cells[..n], &mut tile.buckets[..n]);
+        let line = if let (true, &Spread::Line(low, scale, last)) = (K::EXACT, spread) {
             // In the arithmetic of the scores themselves.
             let line = S::line_from(low, scale, last);
-            for (((id, key), &x), &positive) in ids.iter_mut().zip(keys).zip(scores).zip(positive) {
-                *id = I::new(x.cell(line).into(), positive, len);
-                *key = K::of(x, 0);
-            }
-            return scores.iter().fold(true, |finite, x| finite & x.finite());
-        }
-        spread.cells(scores, cells);
-        for ((id, &cell), &positive) in ids.iter_mut().zip(&*cells).zip(positive) {
-            *id = I::new(cell >> K::BITS, positive, len);
+            buckets.iter_mut().zip(scores).for_each(|(bucket, x)| *bucket = x.cell(line));
+            true
+        } else {
+            spread.cells(scores, cells);
+            buckets.iter_mut().zip(&*cells).for_each(|(bucket, cell)| *bucket = (cell >> K::BITS) as u32);
+            false
+        };
+        for ((id, &bucket), &positive) in ids.iter_mut().zip(&*buckets).zip(positive) {
+            *id = I::new(bucket, positive, bits);
         }
         for ((key, &cell), &x) in keys.iter_mut().zip(&*cells).zip(scores) {
             *key = K::of(x, cell);
         }
-        far || scores.iter().fold(true, |finite, x| finite & x.finite())
+        (far && !line) || scores.iter().fold(true, |finite, x| finite & x.finite())
     }
 }
 

@@ -119,34 +119,68 @@ impl<K: Key> Slots<K> {
         for keys in parts.iter().flat_map(|part| part.chunks(TILE)) {
             let cells = &mut cells[..keys.len()];
             fast(Cells { map: line, scores: keys, cells: &mut *cells });
-            if wanted == Wanted::Pairs {
-                found.add(self.sum(simd, cells, keys));
-            }
-            match &mut open {
-                Some(open) if wanted == Wanted::Squares || found.below < found.up_to => {
-                    self.each(simd, cells, keys, |k, rank| {
-                        if rank[0] < rank[1] {
-                            found.below -= u128::from(if wanted == Wanted::Pairs { rank[0] } else { 0 });
+            match (wanted, &mut open) {
+                (Wanted::Pairs, None) => found.add(self.sum(simd, cells, keys)),
+                (Wanted::Pairs, Some(open)) => {
+                    found.add(self.sum(simd, cells, keys));
+                    if found.below < found.up_to {
+                        self.each_tied(simd, cells, keys, |k, below| {
+                            found.below -= u128::from(below);
                             open.push(keys[k]);
-                        } else if wanted == Wanted::Squares {
-                            ranks.count(rank);
-                        }
-                    });
-                    found.up_to = found.below;
-                    if open.len() > ROOM && !few(open) {
-                        break;
+                        });
+                        found.up_to = found.below;
                     }
                 }
-                None if wanted == Wanted::Squares => self.each(simd, cells, keys, |_, rank| ranks.count(rank)),
-                _ => {}
+                (Wanted::Squares, None) => self.count(simd, cells, keys, ranks, None::<fn(usize)>),
+                (Wanted::Squares, Some(open)) => {
+                    self.count(simd, cells, keys, ranks, Some(|k: usize| open.push(keys[k])))
+                }
+            }
+            if open.as_mut().is_some_and(|open| open.len() > ROOM && !few(open)) {
+                break;
             }
         }
         found
     }
 
+    /// Counts the ranks of some keys in their cells; but `tied` is called with the place of each that ties instead, if
+    /// there is one.
+    pub(super) fn count(
+        &self,
+        simd: V3,
+        cells: &[u32],
+        keys: &[K],
+        ranks: &mut Ranks,
+        tied: Option<impl FnMut(usize)>,
+    ) {
+        let mut counter = ranks.counter();
+        match tied {
+            None => self.each(simd, cells, keys, move |_, rank| counter.count(rank)),
+            Some(mut tied) => {
+                self.each(
+                    simd,
+                    cells,
+                    keys,
+                    move |k, rank| {
+                        if rank[0] == rank[1] { counter.count_untied(rank[0]) } else { tied(k) }
+                    },
+                )
+            }
+        }
+    }
+
     /// The sums of the ranks of some keys in their cells.
     pub(super) fn sum(&self, simd: V3, cells: &[u32], keys: &[K]) -> Found {
         simd.vectorize(Sum { simd, slots: &self.0, cells, keys })
+    }
+
+    /// Calls `f` with the place of each of some keys in their cells that ties, and how many are below it.
+    pub(super) fn each_tied(&self, simd: V3, cells: &[u32], keys: &[K], mut f: impl FnMut(usize, u32)) {
+        self.each(simd, cells, keys, |k, [below, up_to]| {
+            if below < up_to {
+                f(k, below)
+            }
+        });
     }
 
     /// Calls `f` with the place of each of some keys in their cells and its rank: how many are below it, and how many

@@ -85,13 +85,11 @@ pub(super) fn count<S: Score>(
         places.clear();
         for (cells, keys) in open {
             ctx.check()?;
-            slots.each(simd, cells, keys, |k, rank| {
-                if wanted == Wanted::Squares && (S::Key::EXACT || rank[0] == rank[1]) {
-                    ranks.count(rank);
-                } else if rank[0] < rank[1] {
-                    places.push((cells[k], keys[k]));
-                }
-            });
+            let mut tie = |k: usize| places.push((cells[k], keys[k]));
+            match wanted {
+                Wanted::Squares => slots.count(simd, cells, keys, ranks, (!S::Key::EXACT).then_some(tie)),
+                Wanted::Pairs => slots.each_tied(simd, cells, keys, |k, _| tie(k)),
+            }
             if places.len() > split.ends.len() + scores.len() / TIED {
                 return Ok(None);
             }

@@ -181,7 +181,7 @@ pub(super) fn count_tied<S: Score>(
         let rank = [own.partition_point(|&y| y < x), own.partition_point(|&y| y <= x)].map(|at| start + at as u32);
         match wanted {
             Wanted::Pairs => found.add(Found { below: rank[0].into(), up_to: rank[1].into() }),
-            Wanted::Squares => ranks.count(rank),
+            Wanted::Squares => ranks.counter().count(rank),
         }
     }
 }

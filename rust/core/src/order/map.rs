@@ -14,6 +14,8 @@ const REGION_BITS: u32 = 14;
 const MOST_REGIONS_BITS: u32 = 9;
 /// 2^52: adding it to a smaller number rounds that to a whole one, which then stands in the low bits.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
+/// 1.5 times that: a whole number, possibly negative, added to its bits is added to it.
+const SIGNED: f64 = 1.5 * WHOLE;
 
 /// A monotone map of all scores onto buckets, of which each gets a few of the scores that it is fitted to.
 ///
@@ -104,7 +106,7 @@ impl Map {
         };
         let map = Self::around(low, f64::min(next - low, high - previous));
         let middle = low / 2.0 + high / 2.0;
-        let most = f64::max(map.logarithm(middle - low), map.logarithm(high - middle));
+        let most = u64::max(map.logarithm(middle - low), map.logarithm(high - middle)) as f64;
         Self { ends: Some(Ends { middle, high, most }), ..map }
     }
 
@@ -125,26 +127,26 @@ impl Map {
         Self { low, scale: buckets / (high - low), last: buckets, region_bits, ..self }
     }
 
-    /// The logarithm of a distance, less that of none.
+    /// The logarithm of a distance, less that of none: the top 52 bits of a difference, but for the sign.
     #[inline(always)]
-    fn logarithm(&self, distance: f64) -> f64 {
-        let above = (distance + self.width).to_bits().wrapping_sub(self.width.to_bits());
-        // The top 52 of its 64 bits, as a float.
-        f64::from_bits((above >> 12) | WHOLE.to_bits()) - WHOLE
+    fn logarithm(&self, distance: f64) -> u64 {
+        (distance + self.width).to_bits().wrapping_sub(self.width.to_bits()) >> 12
     }
 
     /// Where a score lies among all.
     #[inline(always)]
     fn place(&self, score: f64) -> f64 {
+        let signed = |whole: u64| f64::from_bits(whole.wrapping_add(SIGNED.to_bits())) - SIGNED;
         match self.ends {
             None => {
                 let from_center = score - self.center;
-                self.logarithm(from_center.abs()).copysign(from_center)
+                // Turned for those below, and so one less than their negative.
+                signed(self.logarithm(from_center.abs()) ^ if from_center < 0.0 { u64::MAX } else { 0 })
             }
             Some(Ends { middle, high, most }) => {
                 let from_end = if score < middle { score - self.center } else { high - score };
                 let from_end = if from_end > 0.0 { from_end } else { 0.0 };
-                (most - self.logarithm(from_end)).copysign(score - middle)
+                (most - signed(self.logarithm(from_end))).copysign(score - middle)
             }
         }
     }
