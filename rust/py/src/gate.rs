@@ -3,12 +3,13 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::{PyErr, PyResult, Python};
+use rayon::ThreadPool;
 use rocmax_core::{Ctx, Result};
 
 use crate::{error, pool};
@@ -39,7 +40,7 @@ where
         let pool = pool::get(n_threads)?;
         py.detach(|| {
             let stop = AtomicBool::new(false);
-            watched(&stop, || job(&Ctx::new(pool.as_deref(), Some(&stop))))
+            watched(pool.as_deref(), &stop, || job(&Ctx::new(pool.as_deref(), Some(&stop))))
         })
     };
     outcome.map_err(|failure| match failure {
@@ -49,23 +50,40 @@ where
     })
 }
 
-fn watched<T: Send>(stop: &AtomicBool, job: impl FnOnce() -> Result<T> + Send) -> std::result::Result<T, Failure> {
-    thread::scope(|scope| {
-        let (done, wait) = channel();
-        scope.spawn(move || done.send(caught(job)));
-        loop {
-            match wait.recv_timeout(POLL) {
-                Ok(outcome) => return outcome,
-                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Panic("a worker vanished".into())),
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(signal) = Python::attach(|py| py.check_signals()) {
-                        stop.store(true, Ordering::Relaxed);
-                        return Err(Failure::Python(signal));
-                    }
+fn watched<T: Send>(
+    pool: Option<&ThreadPool>,
+    stop: &AtomicBool,
+    job: impl FnOnce() -> Result<T> + Send,
+) -> std::result::Result<T, Failure> {
+    let (done, wait) = channel();
+    let run = move || done.send(caught(job));
+    match pool {
+        // There from the start: no other thread is made, and no work waits for one of the pool to wake.
+        Some(pool) => pool.in_place_scope(|scope| {
+            scope.spawn(|_| drop(run()));
+            watch(&wait, stop)
+        }),
+        None => thread::scope(|scope| {
+            scope.spawn(run);
+            watch(&wait, stop)
+        }),
+    }
+}
+
+/// Waits for the outcome of a job.
+fn watch<T>(wait: &Receiver<std::result::Result<T, Failure>>, stop: &AtomicBool) -> std::result::Result<T, Failure> {
+    loop {
+        match wait.recv_timeout(POLL) {
+            Ok(outcome) => return outcome,
+            Err(RecvTimeoutError::Disconnected) => return Err(Failure::Panic("a worker vanished".into())),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(signal) = Python::attach(|py| py.check_signals()) {
+                    stop.store(true, Ordering::Relaxed);
+                    return Err(Failure::Python(signal));
                 }
             }
         }
-    })
+    }
 }
 
 fn caught<T>(job: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
