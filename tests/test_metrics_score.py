@@ -84,7 +84,7 @@ def test_ends_solve_the_equation(m, n, fpr_range, normalize):
         )
     ]
     variance = ratios[0] * values.v10 / m + ratios[1] * values.v01 / n
-    skew = ratios[0] ** 1.5 * values.skew10 / m**2 / np.maximum(variance, 1e-300) ** 1.5
+    skew = ratios[0] ** 1.5 * values.skew10 / m**2 / np.maximum(variance, 1e-200) ** 1.5
     z, distance = stats.norm.ppf(0.95), (estimate - values.mean) / np.sqrt(np.maximum(variance, 1e-300))
     wider = np.clip((z**2 - 1) / 6 * np.array([1, -1])[:, None] * skew, 0, z)
     inside = values.theta[(distance <= z + wider[0]) & (-distance <= z + wider[1])]

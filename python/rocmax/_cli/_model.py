@@ -20,8 +20,11 @@ from rocmax import PartialAUCSVC
 from rocmax._cli._failure import Failure, unknown
 from rocmax.designs._kernel import Kernel
 
-# Beyond what skops trusts by itself.
-_TRUSTED = {f"{ours.__module__}.{ours.__name__}" for ours in (PartialAUCSVC, Kernel)} | {"numpy.dtype"}
+# Beyond what skops trusts by itself; the last is a list of columns, in pipelines of scikit-learn before 1.9.
+_TRUSTED = {f"{ours.__module__}.{ours.__name__}" for ours in (PartialAUCSVC, Kernel)} | {
+    "numpy.dtype",
+    "sklearn.compose._column_transformer._RemainderColsList",
+}
 _FORMAT = 1
 
 

@@ -42,8 +42,11 @@ def emit(result: Mapping[str, Any]) -> None:
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a progress bar on stderr, if that is a terminal; yields the function that moves it on."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda: bar.advance(task)
 

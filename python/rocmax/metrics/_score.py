@@ -42,6 +42,7 @@ from rocmax.metrics._validation import F64
 # Of 3, 10 and 30 for either use the one that lost least with few negatives in the range.
 _PRIOR = 10.0
 _EDGE = 12.0  # |a| beyond any area that is not 0 or 1
+_ROUNDING = 1e-12  # of areas: where the curves have an area of 1, its last digits must not look like an end
 _SLOPES = (0.2, 5.0)
 _KNOWN = 400  # negatives in the range from which on E is theta, as good as
 _LINE = 4096  # points that are enough for a line
@@ -137,7 +138,7 @@ def score(
 
     def short(a: F64) -> F64:
         values = at(a)
-        return np.asarray(share - np.stack([values.theta[0], values.mean[1]]))
+        return np.asarray(share + _ROUNDING - np.stack([values.theta[0], values.mean[1]]))
 
     of_area, start = last_held(-edge, edge, short)
     known = sizes[0], max(1.0, sizes[1] * (measure.high - measure.low))
@@ -156,11 +157,11 @@ def score(
     def gap(a: F64) -> F64:
         values = at(a)
         spread = variance(values)
-        skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2 / np.maximum(spread, 1e-300) ** 1.5
+        skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2 / np.maximum(spread, 1e-200) ** 1.5
         reach = z + np.clip(side * skew * (z**2 - 1) / 6, 0.0, z)
-        return np.asarray(reach * np.sqrt(spread) - side * (share - values.mean))
+        return np.asarray(reach * np.sqrt(spread) + _ROUNDING - side * (share - values.mean))
 
-    low, high = at(last_held(np.stack([start, start]), -side * edge, gap)).theta
+    low, high = np.clip(at(last_held(np.stack([start, start]), -side * edge, gap)).theta, 0.0, 1.0)
     share = share[0]
     low = np.where(share <= 0, 0.0, np.minimum(low, share))
     high = np.where(share >= 1, 1.0, np.maximum(high, share))
