@@ -144,7 +144,7 @@ pub(super) struct Buckets {
     /// How many are expected in the bucket of a score, as the root of the mean square.
     pub(super) crowd: f64,
     /// Whether all that is not finite goes to the outermost cells, where it is looked for.
-    far: bool,
+    pub(super) far: bool,
 }
 
 /// Memory for keys, kept from call to call.

@@ -112,14 +112,16 @@ pub(super) fn count<S: Score>(
 
 /// About as many cells as there are keys, unless these would crowd or tie often.
 fn fit<S: Score>(scores: &[S], sample: &[f64], n_keys: usize) -> Option<Buckets> {
-    let of = |n_cells: f64| Buckets::fit::<S, S::Key>(scores.len(), sample, n_cells as usize + 1);
-    let crowd = |buckets: &Buckets| buckets.crowd * n_keys as f64 / scores.len() as f64;
-    let buckets = of(n_keys as f64);
-    let more = crowd(&buckets) / CROWD;
+    let buckets = Buckets::fit::<S, S::Key>(scores.len(), sample, n_keys);
+    let more = buckets.crowd * n_keys as f64 / scores.len() as f64 / CROWD;
     if more > MORE[usize::from(n_keys <= FEW_KEYS)] || (buckets.dense && !S::Key::EXACT) {
         return None;
     }
-    Some(if more > 1.0 { of(n_keys as f64 * more) } else { buckets })
+    if more <= 1.0 {
+        return Some(buckets);
+    }
+    let len = (n_keys as f64 * more) as usize;
+    Some(Buckets { spread: buckets.spread.onto((len as u64) << S::Key::BITS), len, ..buckets })
 }
 
 /// The samples by class.
@@ -156,8 +158,8 @@ impl<'a, S: Score> Split<'a, S> {
             let positive = &mut positive[..scores.len()];
             labels.fill(from, positive);
             let (start, end) = free.last().copied().unwrap_or_default();
-            simd.vectorize(ByEight { simd, keys: own_cells, positive, to: &mut cells[start..end] });
-            let n_pos = simd.vectorize(ByEight { simd, keys: own_keys, positive, to: &mut keys[start..end] });
+            let (cells, keys) = (&mut cells[start..end], &mut keys[start..end]);
+            let n_pos = simd.vectorize(ByEight { simd, from: (own_cells, own_keys), positive, to: (cells, keys) });
             free.push((start + n_pos, end - (scores.len() - n_pos)));
         }
         Ok(Some(Self { labels, scores, buckets, cells, keys, ends, free }))
@@ -205,13 +207,24 @@ impl<'a, S: Score> Split<'a, S> {
     }
 }
 
-/// Copies the keys of positives to the front of `to`, those of negatives to its end; the number of the former. Eight at
-/// a time are put in order by a permutation and copied to both ends.
+/// Copies the cells and the keys of positives to the front of `to`, those of negatives to its end; the number of the
+/// former. Eight at a time are put in order by a permutation and copied to both ends.
 struct ByEight<'a, K> {
     simd: V3,
-    keys: &'a [K],
+    from: (&'a [u32], &'a [K]),
     positive: &'a [bool],
-    to: &'a mut [K],
+    to: (&'a mut [u32], &'a mut [K]),
+}
+
+/// The first and the last eight of some, which must not meet, are these.
+#[inline(always)]
+fn put<T: Copy>(to: &mut [T], eight: [T; 8]) -> bool {
+    if to.len() < 16 {
+        return false;
+    }
+    to.first_chunk_mut().into_iter().for_each(|to| *to = eight);
+    to.last_chunk_mut().into_iter().for_each(|to| *to = eight);
+    true
 }
 
 impl<K: Narrow> pulp::NullaryFnOnce for ByEight<'_, K> {
@@ -219,25 +232,28 @@ impl<K: Narrow> pulp::NullaryFnOnce for ByEight<'_, K> {
 
     #[inline(always)]
     fn call(self) -> usize {
-        let Self { simd, keys, positive, to } = self;
-        let (mut start, mut end, mut done) = (0usize, to.len(), 0usize);
-        for (eight, positive) in keys.as_chunks::<8>().0.iter().zip(positive.as_chunks::<8>().0) {
-            // The copies must not meet, for each holds keys that belong to the other.
-            let Some(free) = to.get_mut(start..end).filter(|free| free.len() >= 16) else { break };
+        let Self { simd, from: (cells, keys), positive, to: (to_cells, to_keys) } = self;
+        let (mut start, mut end, mut done) = (0usize, to_keys.len(), 0usize);
+        let eights = cells.as_chunks::<8>().0.iter().zip(keys.as_chunks::<8>().0);
+        for ((cells, keys), positive) in eights.zip(positive.as_chunks::<8>().0) {
             // One bit of each byte.
             let first = u64::from_le_bytes(positive.map(u8::from)).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            let eight = K::arrange(simd, *eight, first as usize);
-            free.first_chunk_mut().into_iter().for_each(|free| *free = eight);
-            free.last_chunk_mut().into_iter().for_each(|free| *free = eight);
+            let cells = u32::arrange(simd, *cells, first as usize);
+            let keys = K::arrange(simd, *keys, first as usize);
+            // The copies must not meet, for each holds what belongs to the other.
+            if !put(&mut to_cells[start..end], cells) || !put(&mut to_keys[start..end], keys) {
+                break;
+            }
             let n_first = first.count_ones() as usize;
             start = start.wrapping_add(n_first);
             end = end.wrapping_sub(8).wrapping_add(n_first);
             done = done.wrapping_add(8);
         }
-        for (&key, &positive) in keys[done..].iter().zip(&positive[done..]) {
+        for ((&cell, &key), &positive) in cells[done..].iter().zip(&keys[done..]).zip(&positive[done..]) {
             // Written to both ends, over the last there: no branch to mispredict.
-            to[start] = key;
-            to[end.wrapping_sub(1)] = key;
+            for at in [start, end.wrapping_sub(1)] {
+                (to_cells[at], to_keys[at]) = (cell, key);
+            }
             start = start.wrapping_add(usize::from(positive));
             end = end.wrapping_sub(usize::from(!positive));
         }

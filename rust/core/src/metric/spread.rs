@@ -41,6 +41,15 @@ impl Spread {
         line(sample, n_cells).unwrap_or_else(|| Self::Map(Map::fit_cells(&mut sample.to_vec(), n_cells)))
     }
 
+    /// To another number of cells.
+    pub(super) fn onto(self, n_cells: u64) -> Self {
+        let n = n_cells as f64;
+        match self {
+            Self::Line(low, scale, last) => Self::Line(low, scale * (n / (last + 1.0)), n - 1.0),
+            Self::Map(map) => Self::Map(map.onto_cells(n_cells)),
+        }
+    }
+
     /// The least number, possibly infinite, whose cell is not below this one; infinity if there is none.
     pub(super) fn least(&self, cell: u64) -> f64 {
         let reaches = |x: f64| {
