@@ -88,7 +88,8 @@ class SparseDesign(_LinearDesign):
         return vectors
 
     def rows(self, index: Rows, /) -> "SparseDesign":
-        return SparseDesign(self._X[index])
+        # Samples are multiplied many times; scipy would copy float32 features up at each product.
+        return SparseDesign(self._X[index].astype(np.float64, copy=False))
 
     def features(self) -> AnyArray:
         return np.asarray(self._X.toarray())

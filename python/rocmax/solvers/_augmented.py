@@ -52,7 +52,7 @@ def minimise_augmented(
     which give the bound.
 
     Holds the multipliers, up to ten vectors over the samples for each hinge, and the features of tied samples as far as
-    these are no more than a fifth of all.
+    these are no more than half of all.
 
     References
     ----------

@@ -17,7 +17,7 @@ _FIRST = 5.0
 _FEW, _GROWTH, _MANY, _RELIEF = 5, 1.5, 10, 0.3
 _LEAST, _MOST = 1e-30, 1e30
 # Tied samples whose features are copied: so many, or one of so many.
-_COPIED, _SHARE = 4000, 5
+_COPIED, _SHARE = 4000, 2
 # With no more features than _DIRECT, and _ENTRIES in those of the tied samples, Newton's equations are solved exactly;
 # else by at most so many products.
 _DIRECT, _ENTRIES, _CG_STEPS = 256, 1 << 20, 50
