@@ -102,12 +102,10 @@ impl<S: Score> Scratch<S> {
         let scores = [&self.tails, &self.classes[0], &self.classes[1], &self.inside];
         let scores = scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>();
         let levels = self.counting.levels.iter().map(Levels::bytes).sum::<usize>();
-        self.counting.by_key.bytes()
-            + self.counting.split.bytes()
-            + self.counting.by_score.bytes()
-            + levels
-            + scores
-            + self.positive.capacity()
+        let memory = self.counting.by_key.bytes() + self.counting.by_score.bytes();
+        #[cfg(target_arch = "x86_64")]
+        let memory = memory + self.counting.split.bytes();
+        memory + levels + scores + self.positive.capacity()
     }
 }
 

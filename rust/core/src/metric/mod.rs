@@ -3,7 +3,7 @@
 //! Every measure of one score vector is a sum over its [`Curve`], the weight of either class at each distinct score;
 //! [`measure`] takes the shorter ways that some of them have.
 
-#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "some ways need its instructions"))]
+#![cfg_attr(not(target_arch = "x86_64"), allow(unused, reason = "some ways need its instructions"))]
 
 mod bootstrap;
 mod compare;
