@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_stored
 from rocmax.designs._memmap import blocks
+from rocmax.metrics._validation import require_unmasked
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
@@ -87,11 +88,9 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
 
 
 def check_unmasked(**arrays: Any) -> None:
-    """Raise if any value is masked: what the mask hides would be taken for data."""
+    """Check that no value is masked."""
     for name, values in arrays.items():
-        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-            count = np.count_nonzero(np.ma.getmaskarray(values))
-            raise ValueError(f"{name} has {count} masked values; leave those samples out, or impute the values")
+        require_unmasked(values, name, "leave those samples out, or impute the values")
 
 
 def _check_stored(X: Any) -> None:

@@ -46,7 +46,7 @@ class DenseDesign(_LinearDesign):
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         if self._X.size <= _SMALL:
-            return np.asarray(np.array(coefs, dtype=self._X.dtype) @ self._X, dtype=np.float64)
+            return np.asarray(coefs_of(coefs, slice(None), self._X.dtype) @ self._X, dtype=np.float64)
         vectors = np.zeros((len(coefs), self.dim))
         for rows in _some_rows(self.n_samples):
             block, X = coefs_of(coefs, rows, self._X.dtype), self._X[rows]

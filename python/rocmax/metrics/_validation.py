@@ -89,11 +89,14 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> ND
 
 
 def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(
-            f"{name} has {np.count_nonzero(np.ma.getmaskarray(values))} masked values; leave those samples out"
-        )
+    require_unmasked(values, name, "leave those samples out")
     return np.asarray(values)
+
+
+def require_unmasked(values: Any, name: str, remedy: str) -> None:
+    """Check that no value is masked: what the mask hides would be taken for data."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} has {np.count_nonzero(np.ma.getmaskarray(values))} masked values; {remedy}")
 
 
 def require_labels(y: NDArray[Any], name: str) -> None:

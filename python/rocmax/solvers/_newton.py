@@ -15,7 +15,8 @@ from rocmax.solvers._objective import Objective
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
 # With fewer samples than this a step costs less than a Newton direction.
 _FEW = 1000
-# Rows of the sample, and products with it: enough for the dimension, and not dearer than a pass over the features.
+# Rows of the sample, at most these or one of so many, and products with it: enough for the dimension, and not dearer
+# than a pass over the features.
 _ROWS, _SHARE, _STEPS = 4000, 5, (5, 20)
 _RESIDUAL = 1e-2
 # How the record of a kind of step improves while another is taken; how many refused steps are the last.
@@ -83,7 +84,11 @@ class Step(NamedTuple):
 
 def is_wide(design: Design) -> bool:
     """Whether there are more features than rows in any sample."""
-    return design.dim > max(min(_ROWS, design.n_samples), design.n_samples // _SHARE)
+    return design.dim > min(design.n_samples, _most_rows(design.n_samples))
+
+
+def _most_rows(n_samples: int) -> int:
+    return max(_ROWS, n_samples // _SHARE)
 
 
 def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None:
@@ -103,7 +108,7 @@ def newton_step(
     """
     design = objective.design
     n_samples = of_risk.n_samples
-    size = int(np.clip(design.dim, min(_ROWS, n_samples), max(_ROWS, n_samples // _SHARE)))
+    size = int(np.clip(design.dim, min(_ROWS, n_samples), _most_rows(n_samples)))
     rows, curvature = of_risk.sample(size, rng)
     sample = design.rows(rows)
     if sample is None:

@@ -44,18 +44,20 @@ impl Ordered {
         }
     }
 
+    /// The weight of the k-th sample.
+    fn weight(&self, k: usize) -> f64 {
+        self.marks[k + 1].weight - self.marks[k].weight
+    }
+
     /// The sums over the first samples that have `weight`, the last of them in part.
     fn mark_at(&self, weight: f64, origin: f64) -> Mark {
         let k = self.marks.partition_point(|mark| mark.weight <= weight) - 1;
         let part = self.scores.get(k).map_or(0.0, |score| (weight - self.marks[k].weight) * (score - origin));
         Mark { weight, moment: self.marks[k].moment + part }
     }
-}
 
-impl Ordered {
     /// Of negatives, highest first: the shares of those that weigh `top`.
     fn selection(&self, top: f64, width: f64) -> Selection {
-        let weight = |k: usize| self.marks[k + 1].weight - self.marks[k].weight;
         let last = self.scores.len() - 1;
         let nth = self.scores[self.marks[1..].partition_point(|mark| mark.weight < top).min(last)];
         // No negative that is not among these may have a share.
@@ -67,7 +69,7 @@ impl Ordered {
             return Selection::of_tie(nth, f64::min(1.0, (top - above) / (tied - above)));
         }
         let near = from(nth + width)..up_to(nth - width);
-        let sum = |of: &Selection| near.clone().map(|k| weight(k) * of.share(self.scores[k])).sum::<f64>();
+        let sum = |of: &Selection| near.clone().map(|k| self.weight(k) * of.share(self.scores[k])).sum::<f64>();
         Selection::around(nth, width, top, |of| self.marks[near.start].weight + sum(of))
     }
 }
@@ -181,6 +183,13 @@ fn count(scores: &[f64], most: usize, within: impl Fn(f64) -> bool) -> usize {
     scores[..most.saturating_sub(8)].partition_point(|&s| within(s))
 }
 
+/// What one sample is paired with: the weight of the others up to the first mark, and of those up to the second as far
+/// as they exceed the margin, of which `excess` makes the sum of their weight and moment.
+fn paired([whole, all]: [Mark; 2], excess: impl Fn(f64, f64) -> f64, width: f64) -> f64 {
+    let weight = all.weight - whole.weight;
+    whole.weight + (excess(weight, all.moment - whole.moment) / width).clamp(0.0, weight)
+}
+
 /// Has `visit` see stretches of `scores`: the number of the first score, the scores, and what is found for them.
 fn visit<T: Send>(
     scores: &[f64],
@@ -206,11 +215,6 @@ impl Order<'_> {
     /// The weight of the k-th negative inside `ranks`.
     fn share(&self, k: usize, ranks: &Range<Rank>) -> f64 {
         self.before(k + 1, ranks).weight - self.before(k, ranks).weight
-    }
-
-    /// The weight of the i-th positive.
-    fn weight(&self, i: usize) -> f64 {
-        self.pos.marks[i + 1].weight - self.pos.marks[i].weight
     }
 }
 
@@ -278,7 +282,7 @@ impl Sums for WeightedPairs<'_> {
                 for ((&s, found), i) in scores.iter().zip(found).zip(first..) {
                     rank = count(&neg.scores, rank, |t| s < t + margin);
                     let above = order.before(rank, &ranks).weight - order.before(0, &ranks).weight;
-                    *found -= scale * order.weight(i) * above;
+                    *found -= scale * order.pos.weight(i) * above;
                 }
             },
             ctx,
@@ -306,8 +310,8 @@ impl Sums for WeightedPairs<'_> {
                     let outer_gain = r1.moment - r1.weight * (s - order.origin) + margin * (r1.weight - low);
                     takes_outer.push(outer_gain >= inner_gain);
                     let r = if outer_gain >= inner_gain { r1.weight } else { r0.weight };
-                    total += order.weight(i) * f64::max(inner_gain, outer_gain);
-                    *found -= scale * order.weight(i) * r;
+                    total += order.pos.weight(i) * f64::max(inner_gain, outer_gain);
+                    *found -= scale * order.pos.weight(i) * r;
                 }
                 (total, takes_outer)
             },
@@ -316,7 +320,7 @@ impl Sums for WeightedPairs<'_> {
         // Weights of the positives below each rank that choose the maximiser of the inner and of the outer negatives.
         let (mut weights, mut choices) = ([0.0; 2], vec![[0.0; 2]]);
         for (takes_outer, i) in chosen.iter().flat_map(|(_, takes_outer)| takes_outer).zip(0..) {
-            weights[usize::from(*takes_outer)] += order.weight(i);
+            weights[usize::from(*takes_outer)] += order.pos.weight(i);
             choices.push(weights);
         }
         visit(
@@ -338,13 +342,14 @@ impl Sums for WeightedPairs<'_> {
     fn smoothed(&mut self, hinge: Hinge, width: f64, ctx: &Ctx<'_>) -> Result<(Selection, f64)> {
         let Hinge { scale, margin, top } = hinge;
         let Order { pos, neg, origin, .. } = self.order;
+        let inner = margin - width;
         let selection = neg.selection(top, width);
         let n_shared = neg.scores.partition_point(|&t| selection.share(t) > 0.0);
         let mut shared = Vec::with_capacity(n_shared + 1);
         shared.push(Mark::default());
         for (k, &t) in neg.scores[..n_shared].iter().enumerate() {
-            let (Mark { weight, moment }, before) = (shared[k], neg.marks[k].weight);
-            let own = selection.share(t) * (neg.marks[k + 1].weight - before);
+            let Mark { weight, moment } = shared[k];
+            let own = selection.share(t) * neg.weight(k);
             shared.push(Mark { weight: weight + own, moment: moment + own * (t - origin) });
         }
         let (highest, shared) = (&neg.scores[..n_shared], &shared);
@@ -354,13 +359,13 @@ impl Sums for WeightedPairs<'_> {
             |first, scores, found| {
                 let (mut ranks, mut total) = ([pos.scores.len(); 2], 0.0);
                 for ((&t, found), k) in scores.iter().zip(found).zip(first..) {
-                    ranks = [(0, margin - width), (1, margin)]
-                        .map(|(end, margin)| count(&pos.scores, ranks[end], |s| s < t + margin));
-                    let [whole, all] = ranks.map(|rank| pos.marks[rank]);
-                    let partly = all.weight - whole.weight;
-                    let part = partly * (t - origin + margin) - (all.moment - whole.moment);
+                    ranks = [
+                        count(&pos.scores, ranks[0], |s| s < t + inner),
+                        count(&pos.scores, ranks[1], |s| s < t + margin),
+                    ];
                     let own = shared[k + 1].weight - shared[k].weight;
-                    let pairs = own * (whole.weight + (part / width).clamp(0.0, partly));
+                    let excess = |weight, moment| weight * (t - origin + margin) - moment;
+                    let pairs = own * paired(ranks.map(|rank| pos.marks[rank]), excess, width);
                     *found += scale * pairs;
                     total += pairs;
                 }
@@ -374,13 +379,9 @@ impl Sums for WeightedPairs<'_> {
             |first, scores, found| {
                 let mut ranks = [n_shared; 2];
                 for ((&s, found), i) in scores.iter().zip(found).zip(first..) {
-                    ranks = [(0, margin - width), (1, margin)]
-                        .map(|(end, margin)| count(highest, ranks[end], |t| s < t + margin));
-                    let [whole, all] = ranks.map(|rank| shared[rank]);
-                    let partly = all.weight - whole.weight;
-                    let part = all.moment - whole.moment - partly * (s - origin - margin);
-                    let own = pos.marks[i + 1].weight - pos.marks[i].weight;
-                    *found -= scale * own * (whole.weight + (part / width).clamp(0.0, partly));
+                    ranks = [count(highest, ranks[0], |t| s < t + inner), count(highest, ranks[1], |t| s < t + margin)];
+                    let excess = |weight, moment| moment - weight * (s - origin - margin);
+                    *found -= scale * pos.weight(i) * paired(ranks.map(|rank| shared[rank]), excess, width);
                 }
             },
             ctx,
