@@ -3,7 +3,8 @@
 Run: python benches/python/bench_metrics.py [--largest 1e7]
 
 Nanoseconds a score, the median of 7 calls, taken in turns so that noise falls on all alike; then the ratio of each
-peer to ours. `pip install rapidstats pyarrow scikit-learn-intelex` adds two peers.
+peer to ours. `pip install rapidstats pyarrow scikit-learn-intelex confidenceinterval MLstatkit` adds four peers; those
+of DeLong take minutes with 10^7 scores and are left out there.
 """
 
 import argparse
@@ -21,12 +22,24 @@ REPLICATES = 100  # of a bootstrap, whose preparation is shared among them
 
 
 def peers() -> dict:
-    """Return the functions (y, s) -> AUC that are installed."""
+    """Return the functions (y, s) -> AUC that are installed, by name."""
     found = {"scikit-learn": sklearn.metrics.roc_auc_score}
     with suppress(ImportError):
         found["sklearnex"] = import_module("sklearnex.metrics").roc_auc_score
     with suppress(ImportError):
         found["rapidstats"] = import_module("rapidstats.metrics").roc_auc
+    return found
+
+
+def delong_peers() -> dict:
+    """Return, by what of ours they do, the installed functions of (y, s, other score)."""
+    found = {}
+    with suppress(ImportError):
+        interval = import_module("confidenceinterval").roc_auc_score
+        found["delong"] = ("confidenceinterval", lambda y, s, other: interval(y.astype(int), s))
+    with suppress(ImportError):
+        test = import_module("MLstatkit.delong").Delong_test
+        found["paired"] = ("MLstatkit", lambda y, s, other: test(y.astype(int), s, other))
     return found
 
 
@@ -49,8 +62,10 @@ def large(n: int, share: float, dtype: type, tails: str) -> None:
     other = (s + rng.normal(size=n)).astype(dtype)
     count = max(1, 10**6 // n)  # a first call finds cold caches
     calls = {"numpy.sum": (s.sum, count), "numpy.sort": (lambda: np.sort(s), 1)}
-    others = peers() if n <= 10**6 else {}
+    others = peers()
     calls |= {name: (lambda f=f: f(y, s), 1) for name, f in others.items()}
+    by_delong = delong_peers() if n <= 10**6 else {}
+    calls |= {name: (lambda f=f: f(y, s, other), 1) for name, f in by_delong.values()}
     options = {"metric": "auc", "method": "bootstrap", "n_resamples": REPLICATES, "random_state": 0}
     for t in (1, 2):
         calls |= {
@@ -68,6 +83,8 @@ def large(n: int, share: float, dtype: type, tails: str) -> None:
     for t in (1, 2):
         ratios = (f"{name} {found[name] / found[f'auc {t}']:.2f}" for name in (*others, "numpy.sort", "numpy.sum"))
         print(f"ratios to auc {t}: " + "  ".join(ratios))
+        for ours, (name, _) in by_delong.items():
+            print(f"ratio to {ours} {t}: {name} {found[name] / found[f'{ours} {t}']:.0f}")
 
 
 def small() -> None:
