@@ -1,7 +1,7 @@
 //! Point estimates: one number a model.
 
 use numpy::PyArray1;
-use numpy::ndarray::ArrayView2;
+use numpy::ndarray::{ArrayView2, Axis, Slice};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rocmax_core::metric::{self, Labels, Measure, Normalize, Score};
@@ -153,14 +153,21 @@ where
 {
     let n_models = scores.ncols();
     let group = |first: usize, ctx: &Ctx<'_>| -> Result<Vec<T>> {
-        let last = usize::min(first + COLUMNS, n_models);
-        let mut columns = vec![Vec::with_capacity(scores.nrows()); last - first];
-        for row in scores.rows() {
-            for (column, &score) in columns.iter_mut().zip(row.iter().skip(first)) {
+        let part = scores.slice_axis_move(Axis(1), Slice::from(first..usize::min(first + COLUMNS, n_models)));
+        let one = |column: &[S]| ctx.check().and_then(|()| f(column, ctx));
+        // Where the columns lie in one piece each, as in Fortran's order, they are read there.
+        let in_place: Option<Vec<&[S]>> =
+            (0..part.ncols()).map(|k| part.index_axis_move(Axis(1), k).to_slice()).collect();
+        if let Some(columns) = in_place {
+            return columns.into_iter().map(one).collect();
+        }
+        let mut columns = vec![Vec::with_capacity(part.nrows()); part.ncols()];
+        for row in part.rows() {
+            for (column, &score) in columns.iter_mut().zip(row) {
                 column.push(score);
             }
         }
-        columns.iter().map(|column| ctx.check().and_then(|()| f(column, ctx))).collect()
+        columns.iter().map(|column| one(column)).collect()
     };
     let firsts = (0..n_models).step_by(COLUMNS);
     let groups: Vec<Vec<T>> = if firsts.len() >= ctx.n_threads() {
