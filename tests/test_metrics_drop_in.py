@@ -36,6 +36,12 @@ DROP_IN = [
     ([0, 1, 1], [0.1, 0.2, 0.3], {"sample_weight": [0, 1, 1]}),
     ([[0, 1], [1, 1]], [[0.1, 0.2], [0.3, 0.4]], {}),
     ([[0, 1], [1, 0]], [[0.1, 0.2], [0.3, 0.4]], {"average": "samples", "sample_weight": [1, 2]}),
+    ([[-1, 1], [1, 1], [-1, -1]], [[0.1, 0.2], [0.3, 0.4], [0.2, 0.3]], {"average": "weighted"}),
+    ([0.0, np.nan, 1.0], [0.1, 0.2, 0.3], {}),
+    ([0.0, np.inf, 1.0], [0.1, 0.2, 0.3], {}),
+    (np.array(["a", "b", None], dtype=object), [0.1, 0.2, 0.3], {}),
+    (np.array([0, 1, 1], dtype=object), [0.1, 0.2, 0.3], {}),
+    (np.array(["a", "b", "c", "a"], dtype=object), np.eye(4)[:, :3] + [[0], [0], [0], [1 / 3]], {"multi_class": "ovo"}),
 ]
 
 
@@ -54,6 +60,18 @@ def test_answers_what_scikit_learn_answers(y, s, options, recwarn):
     assert ours[1] == theirs[1]
     assert ours[0][0] == theirs[0][0]
     np.testing.assert_equal(ours[0][1], theirs[0][1])
+
+
+@pytest.mark.parametrize("kind", [object, "category", "str"])
+def test_names_are_counted_as_numbers_are(kind):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 300)
+    names = pd.Series(np.array(["healthy", "ill"])[y], dtype=kind)
+    for s in np.round(rng.normal(size=(20, 300)), 1):
+        # Integers divided once: not as much as the last bit depends on what the classes are called.
+        assert metrics.roc_auc_score(names, s) == metrics.roc_auc_score(y, s)
+        assert metrics.partial_auc_score(names, s) == metrics.partial_auc_score(y, s)
 
 
 def test_one_class_is_not_a_number():

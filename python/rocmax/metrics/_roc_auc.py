@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from rocmax import _core
 from rocmax._threads import n_threads
-from rocmax.metrics._validation import F64, WHOLE, from_dask, is_dask, number, plain, scores
+from rocmax.metrics._validation import F64, WHOLE, from_dask, is_dask, number, plain, scores, texts
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -151,7 +151,9 @@ def _general(
     if average not in _AVERAGES or multi_class not in _MULTI_CLASS:
         raise _UnusualError
     try:
-        kind = type_of_target(y_true, input_name="y_true")
+        y_true = _names(y_true)
+        with np.errstate(invalid="ignore"):  # of labels that are no numbers: scikit-learn's function warns of them
+            kind = type_of_target(y_true, input_name="y_true")
         y, s = np.asarray(y_true), scores(y_score)
         weight = _weights(sample_weight, len(y))
     except (TypeError, ValueError) as error:
@@ -169,12 +171,23 @@ def _general(
         s = s[:, 0] if s.ndim == 2 and s.shape[1] == 1 else s
         return _auc(np.asarray(y == classes[1]), s, weight, max_fpr)
     if kind == "multilabel-indicator":
-        if s.shape != y.shape:
+        if s.shape != y.shape or y.min() < 0 or y.max() > 1:
             raise _UnusualError
         return _averaged(y == 1, s, average, weight, max_fpr)
     if kind == "multiclass" and max_fpr in (None, 1.0):
         return _multiclass(y, s, average, weight, multi_class, labels)
     raise _UnusualError
+
+
+def _names(y_true: Any) -> Any:
+    """Labels that are texts as an array of them, two of them as marks of the greater; all else as it is."""
+    if np.ma.isMaskedArray(y_true) or isinstance(y_true, str):
+        return y_true
+    y = np.asarray(y_true)
+    found = texts(y)
+    if not found:
+        return y_true
+    return y == max(found) if len(found) == 2 else y.astype(str)
 
 
 def _weights(sample_weight: Any, n_samples: int) -> F64 | None:

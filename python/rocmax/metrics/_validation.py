@@ -82,10 +82,22 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> ND
         return positive
     if y.dtype in _LABELS:
         return plain(y)
+    found = texts(y)
+    if len(found) == 2:
+        return np.asarray(y == max(found))
     require_labels(y, name)
     classes = _classes(y, name)
     _require_two(classes, len(y), name)
     return np.asarray(y == classes[1])
+
+
+def texts(y: NDArray[Any]) -> set[str]:
+    """Distinct labels if all are texts, else none: sorting them all would take far longer."""
+    try:
+        found = set(y.tolist()) if y.dtype.kind in "OU" and y.ndim == 1 else set()
+    except TypeError:  # such as lists
+        return set()
+    return found if all(isinstance(name, str) for name in found) else set()
 
 
 def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
