@@ -190,6 +190,17 @@ def test_many_models_are_the_models_one_by_one():
     assert pair[0, 1] > 0  # the models share their draws
 
 
+@pytest.mark.filterwarnings("ignore:an interval has no width")  # of perfect rankings by chance
+def test_thousands_of_models_need_no_matrix_of_them_all():
+    rng = np.random.default_rng(0)
+    y, s = np.arange(12) < 4, rng.normal(size=(12, 20_000))
+    found = metrics.auc_inference(y, s)
+    for k in (0, 63, 64, 19_999):
+        one = metrics.auc_inference(y, s[:, k])
+        assert (found.estimate[k], found.variance[k]) == (one.estimate, one.variance)
+        assert [end[k] for end in found.confidence_interval] == list(one.confidence_interval)
+
+
 def test_several_models():
     y, s = normal_sample(120, digits=1, models=4, seed=2)
     found = metrics.compare_models(y, s)

@@ -12,6 +12,9 @@ from rocmax.metrics import _rate as rate
 from rocmax.metrics._measure import Measure, point_estimates, positives, require_two, totals
 from rocmax.metrics._validation import F64, Sample, call, explain, names_of
 
+# Models that are copied out of a matrix of scores at a time.
+_MODELS = 64
+
 
 def _auc_moments(y: Any, score: Any, _: None, threads: int) -> tuple[float, list[float], Any]:
     return _core.auc_moments(y, score, threads)
@@ -25,15 +28,24 @@ def variance_parts(
         estimate, covariance = clustered_covariance(data, measure, groups)
         variance = np.diagonal(covariance)
         return estimate, variance, np.zeros_like(variance), totals(data)
-    if data.many or weight_kind == "sampling":
-        n_pos, n_neg = totals(data)
-        if weight_kind == "frequency":
-            require_two(n_pos, n_neg)
+    if data.many:
+        return _model_by_model(data, measure, weight_kind)
+    if weight_kind == "sampling":
         estimate, pos, neg = covariance_parts(data, [data.score], measure, weight_kind)
-        return estimate, np.diagonal(pos), np.diagonal(neg), (n_pos, n_neg)
+        return estimate, pos[0], neg[0], totals(data)
     found = one_model(data, measure)
     require_two(*found[3])
     return found
+
+
+def _model_by_model(data: Sample, measure: Measure, weight_kind: str) -> tuple[F64, F64, F64, tuple[float, float]]:
+    """Collect the parts of all models: a matrix of them all would be of no use beside its diagonal."""
+    found = []
+    for first in range(0, data.score.shape[1], _MODELS):
+        columns = np.ascontiguousarray(data.score[:, first : first + _MODELS].T)
+        found += [variance_parts(data._replace(score=column), measure, weight_kind) for column in columns]
+    estimate, pos, neg = (np.concatenate(parts) for parts in zip(*(parts[:3] for parts in found), strict=True))
+    return estimate, pos, neg, found[0][3]
 
 
 def one_model(data: Sample, measure: Measure) -> tuple[F64, F64, F64, tuple[float, float]]:
