@@ -91,7 +91,8 @@ def test_replicates_by_counts_are_those_of_weighted_curves(digits, stratified):
     options = {"method": "bootstrap", "n_resamples": 60, "random_state": 3, "stratified": stratified}
     for what in ({}, {"metric": "partial_auc", "fpr_range": (0.02, 0.2), "normalize": "mcclish"}):
         found = metrics.auc_inference(y, s, **what, **options).replicates
-        weighted = metrics.auc_inference(y, s, sample_weight=np.ones(300), **what, **options).replicates
+        ones = {"sample_weight": np.ones(300), "weight_kind": "sampling"}
+        weighted = metrics.auc_inference(y, s, **ones, **what, **options).replicates
         np.testing.assert_allclose(found, weighted, atol=1e-12)
         both = metrics.auc_inference(y, np.stack([s, other], axis=1), **what, **options).replicates
         np.testing.assert_array_equal(both[:, 0], found)

@@ -60,6 +60,7 @@ def bootstrap(
     y_true: Labels,
     y_score: Scores,
     sample_weight: F64 | None,
+    weight_kind: str,
     name: str,
     low: float,
     high: float,

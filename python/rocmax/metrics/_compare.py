@@ -275,7 +275,8 @@ def paired(
         return *clustered_covariance(data, measure, groups), None
     if method == "obuchowski":
         return point_estimates(data, measure), fitted_covariance(data, columns, measure), None
-    values = replicate(data, measure, *resampling)
+    stratified, n_resamples, random_state = resampling
+    values = replicate(data, measure, stratified, n_resamples, random_state, weight_kind)
     return point_estimates(data, measure), np.cov(values.T), values
 
 
@@ -293,7 +294,8 @@ def _unpaired(
         stratified, n_resamples, random_state = resampling
         seed = seed_of(random_state)
         values = [
-            replicate(data, measure, stratified, n_resamples, (seed + k) % 2**64)[:, 0] for k, data in enumerate((a, b))
+            replicate(data, measure, stratified, n_resamples, (seed + k) % 2**64, weight_kind)[:, 0]
+            for k, data in enumerate((a, b))
         ]
         estimate = np.concatenate([point_estimates(data, measure) for data in (a, b)])
         covariance = np.diag([value.var(ddof=1) for value in values])

@@ -160,7 +160,8 @@ def auc_inference(
         Non-negative weights.
     weight_kind : {"frequency", "sampling"}, default="frequency"
         Whether a weight w stands for w equal samples, or for an inverse sampling probability, whose
-        scale does not matter. The estimate is the same.
+        scale does not matter. The estimate is the same. The bootstrap draws the equal samples one by
+        one, as many as the weights add up to (rounded), or else samples with their weights.
     groups : array-like of shape (n_samples,), default=None
         Clusters of dependent samples, such as the lesions of a patient (Obuchowski, 1997) [3]_.
     pos_label : label, default=None
@@ -225,7 +226,7 @@ def auc_inference(
         return of_parts
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if method == "bootstrap":
-        values = replicate(data, measure, stratified, n_resamples, random_state)
+        values = replicate(data, measure, stratified, n_resamples, random_state, weight_kind)
         found = _bootstrapped(data, measure, values, bootstrap_interval, level)
     else:
         found = _computed(data, measure, method, level, weight_kind, groups)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax.metrics._partial import curve_area
-from rocmax.metrics._validation import F64, Sample, call, choice, number
+from rocmax.metrics._validation import F64, Sample, call, choice, explain, number
 
 _METRICS = ("auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr")
 RATES = ("tpr_at_fpr", "fpr_at_tpr")
@@ -83,6 +83,8 @@ def check_level(confidence_level: float) -> float:
 
 def positives(data: Sample) -> NDArray[np.bool_]:
     """Mark the positive samples."""
+    if not len(data.y):
+        explain(data)
     return np.asarray(data.y == data.y.max())
 
 
@@ -102,8 +104,13 @@ def require_two(n_pos: float, n_neg: float) -> None:
         if count <= 1:
             raise ValueError(
                 f"y_true has {count:g} {name} sample: a variance needs two (auc_inference has intervals of one, by"
-                " method='score' or 'newcombe')"
+                " method='score' or 'newcombe')" + no_counts(count)
             )
+
+
+def no_counts(count: float) -> str:
+    """Say what weights are that add up to a fraction of a sample."""
+    return "" if count == int(count) else "; weights that do not count samples take weight_kind='sampling'"
 
 
 def check_variance(variance: F64) -> None:

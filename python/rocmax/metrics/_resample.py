@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocmax import _core
-from rocmax.metrics._measure import Measure, totals
+from rocmax.metrics._measure import Measure, no_counts, totals
 from rocmax.metrics._validation import F64, Sample, call, explain
 
 
@@ -42,14 +42,23 @@ def without_zero_weights(data: Sample) -> Sample:
     return data._replace(y=data.y[kept], score=data.score[kept], weight=data.weight[kept])
 
 
-def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, random_state: Any) -> F64:
+def replicate(
+    data: Sample, measure: Measure, stratified: bool, n_resamples: int, random_state: Any, weight_kind: str
+) -> F64:
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
     data = without_zero_weights(data)
-    for name, count in zip(("positive", "negative"), totals(data._replace(weight=None)), strict=True):
-        if count == 1:
+    repeated = weight_kind == "frequency"
+    if repeated and data.weight is not None and (data.weight == 1).all():
+        data = data._replace(weight=None)
+    for name, count in zip(
+        ("positive", "negative"), totals(data if repeated else data._replace(weight=None)), strict=True
+    ):
+        if count < 1.5:
+            explain(data)
             raise ValueError(
-                f"{data.names[0]} has 1 {name} sample: drawn again and again it shows no spread, so that a bootstrap"
-                " would promise too much; method='newcombe' gives an AUC an interval"
+                f"{data.names[0]} has {count:g} {name} sample: a variance needs two; drawn again and again it shows no"
+                " spread, so that a bootstrap would promise too much; method='newcombe' gives an AUC an interval"
+                + no_counts(count)
             )
     arguments = (*measure.key, stratified, check_resamples(n_resamples), seed_of(random_state))
-    return call(_core.bootstrap, data, *arguments, data.threads).reshape(n_resamples, -1)
+    return call(_core.bootstrap, data, weight_kind, *arguments, data.threads).reshape(n_resamples, -1)

@@ -1,15 +1,20 @@
-//! The bootstrap: as many samples as there are, drawn with replacement, class by class or from all at once.
+//! The bootstrap: as many samples as there are, drawn with replacement, class by class or from all at once. A sample
+//! whose weight is a number of equal ones is drawn as so many.
 //!
 //! Replicate r draws from a stream of its own, made from the seed and r, so that replicates are the same whatever the
 //! number of threads; several models share their draws, so that they are paired.
 
+use std::cmp::Ordering;
+
+use super::covariance::WeightKind;
 use super::draw::{Draws, Stream};
 use super::labels::Labels;
 use super::measure::Measure;
 use super::replicate::{Ranking, Walk, nameless};
 use super::score::Score;
 use super::sequence::POSITIVE;
-use crate::{Ctx, Result};
+use super::units::Units;
+use crate::{Ctx, Error, Result};
 
 /// What stays fixed from replicate to replicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +30,8 @@ pub enum Scheme {
 pub struct Resampling {
     /// What stays fixed.
     pub scheme: Scheme,
+    /// What weights stand for: equal samples, which are drawn one by one, or probabilities, which go with their sample.
+    pub weight_kind: WeightKind,
     /// Number of replicates.
     pub n_resamples: usize,
     /// Seed of all streams.
@@ -34,16 +41,17 @@ pub struct Resampling {
 /// Batches of replicates a thread gets, which share their memory.
 pub(super) const BATCHES: usize = 4;
 
-/// One model: its walk, and the ranks of its samples by the first model, for which counts are drawn.
-struct Model {
-    walk: Walk,
+/// One model: what its replicates walk through, and the ranks of its samples by the first model, for which counts are
+/// drawn.
+struct Model<W> {
+    walk: W,
     order: Option<Vec<u32>>,
 }
 
 /// `measure` of every model, for every replicate: `n_resamples` rows of `models.len()` values.
 ///
 /// O(N log N) once a model, then O(N) a replicate and model: for the area under the curve or a part of it below
-/// 1 ns a score. The counts of the draws are exactly multinomial, and all sums over them are integers.
+/// 1 ns a score. The counts of the draws are exactly multinomial, and without weights all sums over them are integers.
 ///
 /// # Errors
 /// Those of [`crate::metric::Curve::new`]; with weights [`crate::Error::OneClass`] for a replicate without weight in a
@@ -56,25 +64,68 @@ pub fn bootstrap<S: Score>(
     resampling: Resampling,
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
-    let (classes, models) = prepared(labels, models, weights, measure, ctx)?;
-    let n = classes.len();
-    let draws = match resampling.scheme {
-        Scheme::Stratified => Draws::new(classes.clone()),
-        Scheme::Pooled => Draws::new(vec![POSITIVE; n]),
+    let strata = |classes: &[u8]| match resampling.scheme {
+        Scheme::Stratified => classes.to_vec(),
+        Scheme::Pooled => vec![POSITIVE; classes.len()],
     };
+    if let Some(weights) = weights {
+        Error::check_weights(labels.n_samples(), weights)?;
+        if resampling.weight_kind == WeightKind::Frequency {
+            let walk = |ranking: &Ranking| ranking.steps(measure);
+            let (order, classes, models) = prepared(labels, models, Some(weights), walk, ctx)?;
+            let weights: Vec<f64> = order.iter().map(|&sample| weights[sample as usize]).collect();
+            let units = Units::new(&weights, &strata(&classes))?;
+            let fill = |stream: &mut Stream, counts: &mut [f64]| units.fill(stream, counts, ctx);
+            return rows(&models, &classes, resampling, fill, |walk, masses, _| walk.measure(masses), ctx);
+        }
+    }
+    let named = || {
+        let (_, classes, models) = prepared(labels, models, weights, |ranking| ranking.walk(measure, weights), ctx)?;
+        Ok((classes, models))
+    };
+    let (classes, models) = match (models, weights) {
+        ([scores], None) => match nameless(labels, scores, measure, ctx)? {
+            Some((classes, walk)) => (classes, vec![Model { walk, order: None }]),
+            None => named()?,
+        },
+        _ => named()?,
+    };
+    let draws = Draws::new(strata(&classes));
+    let fill = |stream: &mut Stream, counts: &mut [u8]| draws.fill(stream, counts, ctx);
+    rows(&models, &classes, resampling, fill, Walk::measure, ctx)
+}
+
+/// All replicates, row by row: `fill` draws the counts of the samples by rank of the first model, and `measure` takes
+/// those by rank of a model, and room.
+fn rows<T, W, F, M>(
+    models: &[Model<W>],
+    classes: &[u8],
+    resampling: Resampling,
+    fill: F,
+    measure: M,
+    ctx: &Ctx<'_>,
+) -> Result<Vec<f64>>
+where
+    T: Copy + Default + PartialOrd,
+    W: Sync,
+    F: Fn(&mut Stream, &mut [T]) -> Result<()> + Sync,
+    M: Fn(&W, &[T], &mut Vec<T>) -> Result<f64> + Sync,
+{
     let batch = |from: usize, to: usize| -> Result<Vec<f64>> {
-        let (mut counts, mut of_model, mut reversed) = (vec![0u8; n], vec![0u8; n], Vec::new());
-        let mut values = Vec::with_capacity((to - from) * models.len());
+        let [mut counts, mut of_model] = [(); 2].map(|()| vec![T::default(); classes.len()]);
+        let (mut values, mut room) = (Vec::with_capacity((to - from) * models.len()), Vec::new());
         for replicate in from..to {
             let mut stream = Stream::new(resampling.seed, replicate as u64);
-            let has = |counts: &[u8], class: u8| counts.iter().zip(&classes).any(|(&c, &of)| c > 0 && of == class);
+            let has = |counts: &[T], class: u8| {
+                counts.iter().zip(classes).any(|(&count, &of)| count > T::default() && of == class)
+            };
             loop {
-                draws.fill(&mut stream, &mut counts, ctx)?;
+                fill(&mut stream, &mut counts)?;
                 if has(&counts, POSITIVE) && has(&counts, 0) {
                     break;
                 }
             }
-            for model in &models {
+            for model in models {
                 ctx.check()?;
                 let counts = match &model.order {
                     None => &counts,
@@ -83,7 +134,7 @@ pub fn bootstrap<S: Score>(
                         &of_model
                     }
                 };
-                values.push(model.walk.measure(counts, &mut reversed)?);
+                values.push(measure(&model.walk, counts, &mut room)?);
             }
         }
         Ok(values)
@@ -95,31 +146,39 @@ pub fn bootstrap<S: Score>(
     Ok(rows.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// Sorts every model: the classes by rank of the first, and all models.
-fn prepared<S: Score>(
+/// The samples by rank of the first model, their classes, and all models.
+type Prepared<W> = (Vec<u32>, Vec<u8>, Vec<Model<W>>);
+
+/// Sorts every model. Samples that tie in one are ordered by the others and by weight, so that draws do not depend on
+/// the order of the rows.
+fn prepared<S: Score, W>(
     labels: &Labels<'_>,
     models: &[&[S]],
     weights: Option<&[f64]>,
-    measure: Measure,
+    walk: impl Fn(&Ranking) -> W,
     ctx: &Ctx<'_>,
-) -> Result<(Vec<u8>, Vec<Model>)> {
-    if let ([scores], None) = (models, weights)
-        && let Some((classes, walk)) = nameless(labels, scores, measure, ctx)?
-    {
-        return Ok((classes, vec![Model { walk, order: None }]));
-    }
-    let (mut ranks, mut classes) = (vec![0u32; labels.n_samples()], Vec::new());
-    let mut prepared = Vec::with_capacity(models.len());
+) -> Result<Prepared<W>> {
+    let mut ranks = vec![0u32; labels.n_samples()];
+    let (mut first, mut classes, mut prepared) = (Vec::new(), Vec::new(), Vec::with_capacity(models.len()));
     for scores in models {
-        let ranking = Ranking::new(labels, scores, ctx)?;
+        let mut ranking = Ranking::new(labels, scores, ctx)?;
         let order = if prepared.is_empty() {
-            classes = ranking.classes();
+            if models.len() > 1 || weights.is_some() {
+                let compare = |a: usize, b: usize| {
+                    let by_scores = models[1..].iter().map(|scores| scores[a].order(&scores[b]));
+                    let by_weight = weights.map(|w| w[a].total_cmp(&w[b]));
+                    by_scores.chain(by_weight).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+                };
+                ranking.order_ties(compare, ctx)?;
+            }
             ranking.order.iter().zip(0..).for_each(|(&sample, rank)| ranks[sample as usize] = rank);
+            (first, classes) = (ranking.order.clone(), ranking.classes());
             None
         } else {
+            ranking.order_ties(|a, b| ranks[a].cmp(&ranks[b]), ctx)?;
             Some(ranking.order.iter().map(|&sample| ranks[sample as usize]).collect())
         };
-        prepared.push(Model { walk: ranking.walk(measure, weights), order });
+        prepared.push(Model { walk: walk(&ranking), order });
     }
-    Ok((classes, prepared))
+    Ok((first, classes, prepared))
 }

@@ -34,6 +34,7 @@ mod spread;
 mod sum;
 mod table;
 mod tail;
+mod units;
 mod worker;
 
 pub use bootstrap::{Resampling, Scheme, bootstrap};

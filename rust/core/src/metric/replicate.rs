@@ -1,5 +1,8 @@
 //! One score vector, sorted once, and its measures when samples are repeated.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use super::curve::{Curve, Normalize, Step, first_non_finite};
 use super::labels::Labels;
 use super::measure::Measure;
@@ -27,6 +30,25 @@ impl Ranking {
         let of_step = |step: &Step| [(POSITIVE, step.pos), (0, step.neg)];
         let runs = self.curve.steps.iter().flat_map(of_step);
         runs.flat_map(|(class, size)| std::iter::repeat_n(class, size as usize)).collect()
+    }
+
+    /// Orders samples of one class that tie by `compare`.
+    pub(crate) fn order_ties(&mut self, compare: impl Fn(usize, usize) -> Ordering, ctx: &Ctx<'_>) -> Result<()> {
+        let mut rest = &mut self.order[..];
+        for size in self.curve.steps.iter().flat_map(|step| [step.pos, step.neg]) {
+            let (block, tail) = rest.split_at_mut(size as usize);
+            if block.len() > 1 {
+                ctx.check()?;
+                block.sort_unstable_by(|&a, &b| compare(a as usize, b as usize));
+            }
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    /// What replicates of `measure` walk through whose samples have any mass.
+    pub(crate) fn steps(&self, measure: Measure) -> Steps {
+        Steps(self.curve.steps.clone(), measure)
     }
 
     /// What replicates of `measure` walk through; `weights` are those of the samples.
@@ -88,24 +110,39 @@ impl Walk {
                 reversed.extend(counts.iter().rev());
                 Ok(normalize.apply(sequence.area(reversed, *range), *range))
             }
-            Walk::Steps(steps, weights, measure) => Ok(repeated(steps, weights.as_deref(), counts)?.measure(*measure)),
+            Walk::Steps(steps, weights, measure) => {
+                let curve = repeated(steps, |block| {
+                    let counts = counts[block.clone()].iter();
+                    match weights {
+                        None => counts.map(|&k| u32::from(k)).sum::<u32>().into(),
+                        Some(w) => counts.zip(&w[block]).map(|(&k, w)| f64::from(k) * w).sum(),
+                    }
+                })?;
+                Ok(curve.measure(*measure))
+            }
         }
     }
 }
 
-/// The curve when the sample of each rank is repeated `counts` times.
-fn repeated(steps: &[Step], weights: Option<&[f64]>, counts: &[u8]) -> Result<Curve> {
+/// The distinct scores, as a [`Walk`] of samples that have any mass.
+pub(crate) struct Steps(Vec<Step>, Measure);
+
+impl Steps {
+    /// The measure when the sample of each rank has one of `masses`.
+    pub(crate) fn measure(&self, masses: &[f64]) -> Result<f64> {
+        Ok(repeated(&self.0, |block| masses[block].iter().sum())?.measure(self.1))
+    }
+}
+
+/// The curve when the samples of a range of ranks have some `mass`.
+fn repeated(steps: &[Step], mass: impl Fn(Range<usize>) -> f64) -> Result<Curve> {
     let mut from = 0;
-    let mut mass = |size: f64| -> f64 {
+    let mut next = |size: f64| {
         let block = from..from + size as usize;
         from = block.end;
-        let counts = counts[block.clone()].iter();
-        match weights {
-            None => counts.map(|&k| u32::from(k)).sum::<u32>().into(),
-            Some(w) => counts.zip(&w[block]).map(|(&k, w)| f64::from(k) * w).sum(),
-        }
+        mass(block)
     };
-    let step = |s: &Step| Step { score: s.score, pos: mass(s.pos), neg: mass(s.neg) };
+    let step = |s: &Step| Step { score: s.score, pos: next(s.pos), neg: next(s.neg) };
     let steps = steps.iter().map(step).filter(|s| s.pos > 0.0 || s.neg > 0.0).collect();
     Curve::from_steps(steps, (0, 0))
 }

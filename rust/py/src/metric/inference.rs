@@ -72,6 +72,14 @@ pub(crate) fn components<'py>(
     Ok((PyArray1::from_vec(py, estimates), PyArray1::from_vec(py, values)))
 }
 
+fn kind_of(weight: &str) -> PyResult<WeightKind> {
+    match weight {
+        "frequency" => Ok(WeightKind::Frequency),
+        "sampling" => Ok(WeightKind::Sampling),
+        other => Err(PyValueError::new_err(format!("no such kind of weight: {other:?}"))),
+    }
+}
+
 /// Estimates, and the parts of the positives and the negatives in their covariance, of the columns of all arrays; see
 /// `rocmax_core::metric::covariance`.
 #[pyfunction]
@@ -88,11 +96,7 @@ pub(crate) fn covariance<'py>(
     n_threads: usize,
 ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>)> {
     let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
-    let kind = match weight_kind {
-        "frequency" => WeightKind::Frequency,
-        "sampling" => WeightKind::Sampling,
-        other => return Err(PyValueError::new_err(format!("no such kind of weight: {other:?}"))),
-    };
+    let kind = kind_of(weight_kind)?;
     let columns = columns(&y_score)?;
     let (estimates, found) = gate::enter(py, n_threads, labels.n_samples() * columns.len(), |ctx| {
         if measure == Measure::Auc && weights.is_none() {
@@ -120,7 +124,7 @@ fn with_placements<T>(f: impl FnOnce(&mut Placements) -> T) -> T {
     found
 }
 
-/// Stratified bootstrap replicates, row by row one value a model; see `rocmax_core::metric::bootstrap`.
+/// Bootstrap replicates, row by row one value a model; see `rocmax_core::metric::bootstrap`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn bootstrap<'py>(
@@ -128,6 +132,7 @@ pub(crate) fn bootstrap<'py>(
     y_true: LabelArray<'_>,
     y_score: ScoreArray<'_>,
     sample_weight: Weights<'_>,
+    weight_kind: &str,
     name: &str,
     low: f64,
     high: f64,
@@ -138,7 +143,7 @@ pub(crate) fn bootstrap<'py>(
 ) -> PyResult<Array<'py>> {
     let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
     let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
-    let resampling = Resampling { scheme, n_resamples, seed };
+    let resampling = Resampling { scheme, weight_kind: kind_of(weight_kind)?, n_resamples, seed };
     let size = labels.n_samples().saturating_mul(n_resamples);
     let values = with_columns!(&y_score, columns => gate::enter(py, n_threads, size, |ctx| {
         metric::bootstrap(&labels, &columns, weights, measure, resampling, ctx)
