@@ -344,3 +344,14 @@ BAD = [
 def test_bad_input_is_named(y, s, options, message):
     with pytest.raises(ValueError, match=message):
         metrics.partial_auc_score(y, s, **options)
+
+
+def test_models_may_lie_in_any_order():
+    rng = np.random.default_rng(2)
+    y, s = rng.integers(0, 2, 40), np.round(rng.normal(size=(40, 21)), 1)
+    w = rng.integers(0, 3, 40)
+    expected = metrics.roc_auc_score(y, s), metrics.partial_auc_score(y, s, fpr_range=(0.1, 0.4), sample_weight=w)
+    for turned in (np.asfortranarray(s), np.repeat(s, 2, axis=1)[:, ::2], s[::-1, ::-1].copy()[::-1, ::-1], s.tolist()):
+        np.testing.assert_array_equal(metrics.roc_auc_score(y, turned), expected[0])
+        found = metrics.partial_auc_score(y, turned, fpr_range=(0.1, 0.4), sample_weight=w)
+        np.testing.assert_array_equal(found, expected[1])
