@@ -2,9 +2,7 @@
 
 use std::marker::PhantomData;
 
-#[cfg(target_arch = "x86_64")]
-use pulp::x86::V3;
-
+use super::eight::{ByEight, Eight};
 use super::ranks::Found;
 use super::score::{Key, Monotone};
 
@@ -26,54 +24,29 @@ impl<S: Key, M: Monotone<S>> pulp::NullaryFnOnce for Cells<'_, S, M> {
     }
 }
 
-/// How the first [`Key::LANES`] keys of a cell are compared with a score.
-pub(super) trait Compare: Copy {
-    /// How many are below it, and how many equal it.
-    fn compare<S: Key>(self, keys: &[S], x: S) -> [u32; 2];
-}
-
-/// One by one.
-#[derive(Clone, Copy)]
-pub(super) struct Plain;
-
-impl Compare for Plain {
-    #[inline(always)]
-    fn compare<S: Key>(self, keys: &[S], x: S) -> [u32; 2] {
-        let count = |found: &dyn Fn(&S) -> bool| keys[..S::LANES].iter().filter(|y| found(y)).count() as u32;
-        [count(&|y| *y < x), count(&|y| *y == x)]
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Compare for V3 {
-    #[inline(always)]
-    fn compare<S: Key>(self, keys: &[S], x: S) -> [u32; 2] {
-        // A mask of float64 is two of 32 bits.
-        let count = |mask| self.avx._mm256_movemask_ps(pulp::cast(mask)).count_ones() * S::LANES as u32 / 8;
-        S::compare(self, keys, x).map(count)
-    }
+/// How many of the first [`Key::LANES`] keys of a cell are below a score, and how many equal it.
+#[inline(always)]
+fn compare<S: Key>(by: impl Eight, keys: &[S], x: S) -> [u32; 2] {
+    // A mask of float64 is two of 32 bits.
+    S::compare(by, keys, x).map(|mask| by.total::<8>(mask) * S::LANES as u32 / 8)
 }
 
 /// Sums what a tile of scores finds in a table, but for those in cells of more than [`Key::LANES`], if it is `CROWDED`
 /// and has any: their places go to the front of `cells`. Their number.
-#[cfg(target_arch = "x86_64")]
 pub(super) struct Sums<'a, S, const CROWDED: bool> {
-    pub(super) simd: V3,
     pub(super) starts: &'a [u32],
     pub(super) sorted: &'a [S],
     pub(super) cells: &'a mut [u32],
     pub(super) scores: &'a [S],
 }
 
-#[cfg(target_arch = "x86_64")]
-impl<S: Key, const CROWDED: bool> pulp::NullaryFnOnce for Sums<'_, S, CROWDED> {
+impl<S: Key, const CROWDED: bool> ByEight for Sums<'_, S, CROWDED> {
     type Output = (Found, usize);
 
     #[inline(always)]
-    fn call(self) -> (Found, usize) {
-        let Self { simd, starts, sorted, cells, scores } = self;
-        let zero = simd.avx._mm256_setzero_si256();
-        let (mut total, mut below, mut equal, mut n_crowded) = (0u64, zero, zero, 0usize);
+    fn call<E: Eight>(self, by: E) -> (Found, usize) {
+        let Self { starts, sorted, cells, scores } = self;
+        let (mut total, mut below, mut equal, mut n_crowded) = (0u64, by.none(), by.none(), 0usize);
         for k in 0..usize::min(cells.len(), scores.len()) {
             let cell = cells[k] as usize;
             let start = starts[cell];
@@ -82,21 +55,20 @@ impl<S: Key, const CROWDED: bool> pulp::NullaryFnOnce for Sums<'_, S, CROWDED> {
                 n_crowded = n_crowded.wrapping_add(1);
                 continue;
             }
-            let masks = S::compare(simd, &sorted[start as usize..], scores[k]);
-            below = simd.avx2._mm256_sub_epi32(below, masks[0]);
-            equal = simd.avx2._mm256_sub_epi32(equal, masks[1]);
+            let masks = S::compare(by, &sorted[start as usize..], scores[k]);
+            below = by.count(below, masks[0]);
+            equal = by.count(equal, masks[1]);
             total = total.wrapping_add(start.into());
         }
         // A mask of float64 is two of 32 bits.
-        let sum = |lanes: [u32; 8]| lanes.into_iter().map(u128::from).sum::<u128>() * S::LANES as u128 / 8;
-        let below = u128::from(total) + sum(pulp::cast(below));
-        (Found { below, up_to: below + sum(pulp::cast(equal)) }, n_crowded)
+        let sum = |counts| u128::from(by.sum::<8>(counts) * S::LANES as u64 / 8);
+        let below = u128::from(total) + sum(below);
+        (Found { below, up_to: below + sum(equal) }, n_crowded)
     }
 }
 
 /// Folds the ranks of a tile of scores.
-pub(super) struct Rank<'a, S, C, W, F, T> {
-    pub(super) by: C,
+pub(super) struct Rank<'a, S, W, F, T> {
     pub(super) starts: &'a [u32],
     pub(super) sorted: &'a [S],
     pub(super) cells: &'a [u32],
@@ -106,14 +78,12 @@ pub(super) struct Rank<'a, S, C, W, F, T> {
     pub(super) sum: PhantomData<T>,
 }
 
-impl<S: Key, C: Compare, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> pulp::NullaryFnOnce
-    for Rank<'_, S, C, W, F, T>
-{
+impl<S: Key, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> ByEight for Rank<'_, S, W, F, T> {
     type Output = T;
 
     #[inline(always)]
-    fn call(self) -> T {
-        let Self { by, starts, sorted, cells, scores, wanted, mut add, .. } = self;
+    fn call<E: Eight>(self, by: E) -> T {
+        let Self { starts, sorted, cells, scores, wanted, mut add, .. } = self;
         let mut sum = T::default();
         // By index: an enumeration would be checked for overflow.
         for k in 0..usize::min(cells.len(), scores.len()) {
@@ -125,10 +95,10 @@ impl<S: Key, C: Compare, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, 
 
 /// How many of the `sorted` scores are below `x`, which belongs to `cell`, and how many are below or equal to it.
 #[inline(always)]
-pub(super) fn rank<S: Key>(by: impl Compare, starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
+pub(super) fn rank<S: Key>(by: impl Eight, starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
     let start = starts[cell as usize];
     // Those beyond the end of the cell are above it.
-    let [below, equal] = by.compare(&sorted[start as usize..], x);
+    let [below, equal] = compare(by, &sorted[start as usize..], x);
     let up_to = below.wrapping_add(equal);
     if up_to as usize == S::LANES {
         let end = starts[cell as usize + 1];

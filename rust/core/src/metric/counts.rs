@@ -11,7 +11,6 @@ use super::levels::{self, Levels};
 use super::ranks::{Found, Ranks};
 use super::scattered::{self, Memory};
 use super::score::{Key, KeyOf, Score};
-#[cfg(target_arch = "x86_64")]
 use super::split;
 use super::spread::sample;
 use super::table::Table;
@@ -88,7 +87,6 @@ pub struct Scratch<S: Score> {
 pub(crate) struct Counting<S: Score> {
     pub(super) by_key: Memory<S, S::Key>,
     /// For few samples.
-    #[cfg(target_arch = "x86_64")]
     split: split::Memory<S::Key>,
     /// For scores that tie often.
     pub(super) by_score: Memory<S, S>,
@@ -102,9 +100,7 @@ impl<S: Score> Scratch<S> {
         let scores = [&self.tails, &self.classes[0], &self.classes[1], &self.inside];
         let scores = scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>();
         let levels = self.counting.levels.iter().map(Levels::bytes).sum::<usize>();
-        let memory = self.counting.by_key.bytes() + self.counting.by_score.bytes();
-        #[cfg(target_arch = "x86_64")]
-        let memory = memory + self.counting.split.bytes();
+        let memory = self.counting.by_key.bytes() + self.counting.by_score.bytes() + self.counting.split.bytes();
         memory + levels + scores + self.positive.capacity()
     }
 }
@@ -155,7 +151,6 @@ pub(crate) fn pair_counts<S: Score>(
     };
     let rare = fewer <= FEWEST || (fewer <= more / RARE && fewer <= MOST_DIRECT);
     let sample = if rare { vec![] } else { sample(scores) };
-    #[cfg(target_arch = "x86_64")]
     if !rare
         && (!tied || S::Key::EXACT)
         && scores.len() <= FEW_SCORES[usize::from(wanted == Wanted::Squares)]

@@ -3,8 +3,6 @@
 //! Every measure of one score vector is a sum over its [`Curve`], the weight of either class at each distinct score;
 //! [`measure`] takes the shorter ways that some of them have.
 
-#![cfg_attr(not(target_arch = "x86_64"), allow(unused, reason = "some ways need its instructions"))]
-
 mod bootstrap;
 mod compare;
 mod components;
@@ -12,10 +10,13 @@ mod counts;
 mod covariance;
 mod curve;
 mod draw;
+mod eight;
 mod keyed;
 mod labels;
 mod levels;
 mod measure;
+#[cfg(target_arch = "x86_64")]
+mod octets;
 mod permutation;
 mod placements;
 mod placer;
@@ -26,9 +27,7 @@ mod scattered;
 mod score;
 mod scored;
 mod sequence;
-#[cfg(target_arch = "x86_64")]
 mod slots;
-#[cfg(target_arch = "x86_64")]
 mod split;
 mod spread;
 mod sum;

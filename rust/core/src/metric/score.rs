@@ -1,14 +1,9 @@
 //! The types of scores, and monotone maps of them to cells.
 
-#[cfg(target_arch = "x86_64")]
-use {
-    pulp::x86::V3,
-    std::arch::x86_64::{__m256i, _CMP_EQ_OQ, _CMP_LT_OQ},
-};
-
 use std::fmt::Debug;
 use std::ops::Range;
 
+use super::eight::Eight;
 use crate::order::Map;
 
 /// What is ranked: scores, or the integers that stand for them in a bucket.
@@ -33,10 +28,9 @@ pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + '
     /// Keys that are compared at once.
     #[doc(hidden)]
     const LANES: usize;
-    /// All ones for those of the first `LANES` keys that are below `x`, and for those that equal it.
-    #[cfg(target_arch = "x86_64")]
+    /// Masks of those of the first `LANES` keys that are below `x`, and of those that equal it.
     #[doc(hidden)]
-    fn compare(simd: V3, keys: &[Self], x: Self) -> [__m256i; 2];
+    fn compare<E: Eight>(by: E, keys: &[Self], x: Self) -> [E::Lanes; 2];
 }
 
 /// A floating-point type of scores; float32 is ranked as it is.
@@ -72,19 +66,16 @@ pub trait KeyOf<S>: Key {
 /// What has 32 bits.
 pub trait Narrow: Copy {
     /// Those of eight keys whose bit in `first` is set, then the others.
-    #[cfg(target_arch = "x86_64")]
     #[doc(hidden)]
-    fn arrange(simd: V3, keys: [Self; 8], first: usize) -> [Self; 8];
+    fn arrange(by: impl Eight, keys: [Self; 8], first: usize) -> [Self; 8];
 }
 
 macro_rules! narrow {
     ($($type:ty),*) => {$(
         impl Narrow for $type {
-            #[cfg(target_arch = "x86_64")]
             #[inline(always)]
-            fn arrange(simd: V3, keys: [Self; 8], first: usize) -> [Self; 8] {
-                let lanes = pulp::cast(LANES[first & 255]);
-                pulp::cast(simd.avx2._mm256_permutevar8x32_epi32(pulp::cast(keys), lanes))
+            fn arrange(by: impl Eight, keys: [Self; 8], first: usize) -> [Self; 8] {
+                pulp::cast(by.arrange(pulp::cast(keys), LANES[first & 255]))
             }
         }
     )*};
@@ -92,7 +83,6 @@ macro_rules! narrow {
 narrow!(u32, i32, f32);
 
 /// For every set of eight lanes, those in it and then the others.
-#[cfg(target_arch = "x86_64")]
 static LANES: [[u32; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut set = 0;
@@ -118,7 +108,7 @@ pub struct Line<S> {
 }
 
 macro_rules! score {
-    ($type:ty, $whole:expr, $bits:expr, $key:ty, $lanes:expr, $compare:expr) => {
+    ($type:ty, $whole:expr, $bits:expr, $key:ty, $lanes:expr, $compare:ident) => {
         impl Key for $type {
             const INFINITY: Self = <$type>::INFINITY;
             const LANES: usize = $lanes;
@@ -160,11 +150,9 @@ macro_rules! score {
                 (x + $whole).to_bits() as u32 & ((1 << $bits) - 1)
             }
 
-            #[cfg(target_arch = "x86_64")]
             #[inline(always)]
-            fn compare(simd: V3, keys: &[Self], x: Self) -> [__m256i; 2] {
-                let keys: [Self; $lanes] = keys.first_chunk().copied().unwrap_or([Self::INFINITY; $lanes]);
-                $compare(simd, keys, [x; $lanes])
+            fn compare<E: Eight>(by: E, keys: &[Self], x: Self) -> [E::Lanes; 2] {
+                by.$compare(keys.first_chunk().copied().unwrap_or([Self::INFINITY; $lanes]), x)
             }
         }
 
@@ -202,16 +190,8 @@ macro_rules! score {
         }
     };
 }
-score!(f64, 4_503_599_627_370_496.0, 30, i32, 4, |simd: V3, keys: [f64; 4], x: [f64; 4]| {
-    let (keys, x) = (pulp::cast(keys), pulp::cast(x));
-    let below = simd.avx._mm256_cmp_pd::<_CMP_LT_OQ>(keys, x);
-    [pulp::cast(below), pulp::cast(simd.avx._mm256_cmp_pd::<_CMP_EQ_OQ>(keys, x))]
-});
-score!(f32, 8_388_608.0, 23, f32, 8, |simd: V3, keys: [f32; 8], x: [f32; 8]| {
-    let (keys, x) = (pulp::cast(keys), pulp::cast(x));
-    let below = simd.avx._mm256_cmp_ps::<_CMP_LT_OQ>(keys, x);
-    [pulp::cast(below), pulp::cast(simd.avx._mm256_cmp_ps::<_CMP_EQ_OQ>(keys, x))]
-});
+score!(f64, 4_503_599_627_370_496.0, 30, i32, 4, compare_f64);
+score!(f32, 8_388_608.0, 23, f32, 8, compare_f32);
 
 impl KeyOf<f64> for i32 {
     const BITS: u32 = 32;
@@ -269,12 +249,9 @@ impl Key for i32 {
         (x + 8_388_608.0).to_bits() & ((1 << 23) - 1)
     }
 
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn compare(simd: V3, keys: &[Self], x: Self) -> [__m256i; 2] {
-        let keys: [Self; 8] = keys.first_chunk().copied().unwrap_or([Self::INFINITY; 8]);
-        let (keys, x) = (pulp::cast(keys), pulp::cast([x; 8]));
-        [simd.avx2._mm256_cmpgt_epi32(x, keys), simd.avx2._mm256_cmpeq_epi32(x, keys)]
+    fn compare<E: Eight>(by: E, keys: &[Self], x: Self) -> [E::Lanes; 2] {
+        by.compare_i32(keys.first_chunk().copied().unwrap_or([Self::INFINITY; 8]), x)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Ranks among the keys of one class, those of a cell compared at once: all that it takes is half a line of a cache.
 
-use pulp::x86::V3;
-
 use super::compare::Cells;
 use super::counts::Wanted;
+use super::eight::{ByEight, Eight, by_eight};
 use super::labels::TILE;
 use super::ranks::{Found, Ranks};
 use super::score::{Key, Line};
@@ -108,7 +107,6 @@ impl<K: Key> Slots<K> {
     /// go to `open` instead, if there is one, and no more are looked for once they are many.
     pub(super) fn ask(
         &self,
-        simd: V3,
         line: Line<K>,
         parts: &[&[K]],
         wanted: Wanted,
@@ -120,21 +118,19 @@ impl<K: Key> Slots<K> {
             let cells = &mut cells[..keys.len()];
             fast(Cells { map: line, scores: keys, cells: &mut *cells });
             match (wanted, &mut open) {
-                (Wanted::Pairs, None) => found.add(self.sum(simd, cells, keys)),
+                (Wanted::Pairs, None) => found.add(self.sum(cells, keys)),
                 (Wanted::Pairs, Some(open)) => {
-                    found.add(self.sum(simd, cells, keys));
+                    found.add(self.sum(cells, keys));
                     if found.below < found.up_to {
-                        self.each_tied(simd, cells, keys, |k, below| {
+                        self.each_tied(cells, keys, |k, below| {
                             found.below -= u128::from(below);
                             open.push(keys[k]);
                         });
                         found.up_to = found.below;
                     }
                 }
-                (Wanted::Squares, None) => self.count(simd, cells, keys, ranks, None::<fn(usize)>),
-                (Wanted::Squares, Some(open)) => {
-                    self.count(simd, cells, keys, ranks, Some(|k: usize| open.push(keys[k])))
-                }
+                (Wanted::Squares, None) => self.count(cells, keys, ranks, None::<fn(usize)>),
+                (Wanted::Squares, Some(open)) => self.count(cells, keys, ranks, Some(|k: usize| open.push(keys[k]))),
             }
             if open.as_mut().is_some_and(|open| open.len() > ROOM && !few(open)) {
                 break;
@@ -145,38 +141,30 @@ impl<K: Key> Slots<K> {
 
     /// Counts the ranks of some keys in their cells; but `tied` is called with the place of each that ties instead, if
     /// there is one.
-    pub(super) fn count(
-        &self,
-        simd: V3,
-        cells: &[u32],
-        keys: &[K],
-        ranks: &mut Ranks,
-        tied: Option<impl FnMut(usize)>,
-    ) {
+    pub(super) fn count(&self, cells: &[u32], keys: &[K], ranks: &mut Ranks, tied: Option<impl FnMut(usize)>) {
         let mut counter = ranks.counter();
         match tied {
-            None => self.each(simd, cells, keys, move |_, rank| counter.count(rank)),
+            None => self.each(cells, keys, move |_, rank| counter.count(rank)),
             Some(mut tied) => {
                 self.each(
-                    simd,
                     cells,
                     keys,
                     move |k, rank| {
                         if rank[0] == rank[1] { counter.count_untied(rank[0]) } else { tied(k) }
                     },
-                )
+                );
             }
         }
     }
 
     /// The sums of the ranks of some keys in their cells.
-    pub(super) fn sum(&self, simd: V3, cells: &[u32], keys: &[K]) -> Found {
-        simd.vectorize(Sum { simd, slots: &self.0, cells, keys })
+    pub(super) fn sum(&self, cells: &[u32], keys: &[K]) -> Found {
+        by_eight(Sum { slots: &self.0, cells, keys })
     }
 
     /// Calls `f` with the place of each of some keys in their cells that ties, and how many are below it.
-    pub(super) fn each_tied(&self, simd: V3, cells: &[u32], keys: &[K], mut f: impl FnMut(usize, u32)) {
-        self.each(simd, cells, keys, |k, [below, up_to]| {
+    pub(super) fn each_tied(&self, cells: &[u32], keys: &[K], mut f: impl FnMut(usize, u32)) {
+        self.each(cells, keys, |k, [below, up_to]| {
             if below < up_to {
                 f(k, below)
             }
@@ -186,40 +174,38 @@ impl<K: Key> Slots<K> {
     /// Calls `f` with the place of each of some keys in their cells and its rank: how many are below it, and how many
     /// below or equal.
     #[inline]
-    pub(super) fn each(&self, simd: V3, cells: &[u32], keys: &[K], f: impl FnMut(usize, [u32; 2])) {
-        simd.vectorize(Each { simd, slots: &self.0, cells, keys, f });
+    pub(super) fn each(&self, cells: &[u32], keys: &[K], f: impl FnMut(usize, [u32; 2])) {
+        by_eight(Each { slots: &self.0, cells, keys, f });
     }
 
     /// How many are below a key of some cell, and how many below or equal.
-    pub(super) fn rank_of(&self, simd: V3, cell: u32, key: K) -> [u32; 2] {
+    pub(super) fn rank_of(&self, cell: u32, key: K) -> [u32; 2] {
         let mut found = [0; 2];
-        self.each(simd, &[cell], &[key], |_, rank| found = rank);
+        self.each(&[cell], &[key], |_, rank| found = rank);
         found
     }
 }
 
 /// Sums what some keys find.
 struct Sum<'a, K> {
-    simd: V3,
     slots: &'a [Slot<K>],
     cells: &'a [u32],
     keys: &'a [K],
 }
 
-impl<K: Key> pulp::NullaryFnOnce for Sum<'_, K> {
+impl<K: Key> ByEight for Sum<'_, K> {
     type Output = Found;
 
     #[inline(always)]
-    fn call(self) -> Found {
-        let Self { simd, slots, cells, keys } = self;
-        let zero = simd.avx._mm256_setzero_si256();
-        let (mut starts, mut below, mut equal) = (0u64, zero, zero);
+    fn call<E: Eight>(self, by: E) -> Found {
+        let Self { slots, cells, keys } = self;
+        let (mut starts, mut below, mut equal) = (0u64, by.none(), by.none());
         for (&cell, &key) in cells.iter().zip(keys) {
             let mut slot = &slots[cell as usize];
             loop {
-                let masks = K::compare(simd, &slot.0, key);
-                below = simd.avx2._mm256_sub_epi32(below, masks[0]);
-                equal = simd.avx2._mm256_sub_epi32(equal, masks[1]);
+                let masks = K::compare(by, &slot.0, key);
+                below = by.count(below, masks[0]);
+                equal = by.count(equal, masks[1]);
                 let last = slot.last();
                 if last < LINK {
                     starts = starts.wrapping_add(last.into());
@@ -229,35 +215,33 @@ impl<K: Key> pulp::NullaryFnOnce for Sum<'_, K> {
             }
         }
         // But the last lane, which is none of keys.
-        let sum = |lanes: [u32; LANES]| lanes[..LAST].iter().map(|&lane| u128::from(lane)).sum::<u128>();
-        let below = u128::from(starts) + sum(pulp::cast(below));
-        Found { below, up_to: below + sum(pulp::cast(equal)) }
+        let below = u128::from(starts + by.sum::<LAST>(below));
+        Found { below, up_to: below + u128::from(by.sum::<LAST>(equal)) }
     }
 }
 
 /// As [`Slots::each`].
 struct Each<'a, K, F> {
-    simd: V3,
     slots: &'a [Slot<K>],
     cells: &'a [u32],
     keys: &'a [K],
     f: F,
 }
 
-impl<K: Key, F: FnMut(usize, [u32; 2])> pulp::NullaryFnOnce for Each<'_, K, F> {
+impl<K: Key, F: FnMut(usize, [u32; 2])> ByEight for Each<'_, K, F> {
     type Output = ();
 
     #[inline(always)]
-    fn call(self) {
-        let Self { simd, slots, cells, keys, mut f } = self;
+    fn call<E: Eight>(self, by: E) {
+        let Self { slots, cells, keys, mut f } = self;
         // But the last lane, which is none of keys.
-        let count = |mask| (simd.avx._mm256_movemask_ps(pulp::cast(mask)) << 1 & 0xFF).count_ones();
+        let count = |mask| by.total::<LAST>(mask);
         for k in 0..usize::min(cells.len(), keys.len()) {
             let mut slot = &slots[cells[k] as usize];
-            let mut found = K::compare(simd, &slot.0, keys[k]).map(count);
+            let mut found = K::compare(by, &slot.0, keys[k]).map(count);
             while slot.last() >= LINK {
                 slot = &slots[(slot.last() ^ LINK) as usize];
-                let more = K::compare(simd, &slot.0, keys[k]).map(count);
+                let more = K::compare(by, &slot.0, keys[k]).map(count);
                 found = [found[0].wrapping_add(more[0]), found[1].wrapping_add(more[1])];
             }
             let below = found[0].wrapping_add(slot.last());
@@ -268,12 +252,12 @@ impl<K: Key, F: FnMut(usize, [u32; 2])> pulp::NullaryFnOnce for Each<'_, K, F> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::eight::Plain;
     use super::*;
     use crate::testing::uniform;
 
     #[test]
     fn ranks_are_those_of_a_plain_count() {
-        let Some(simd) = V3::try_new() else { return };
         let mut next = uniform(4);
         for (n, n_cells, levels) in [(1, 1, 9.0), (60, 1, 1e9), (500, 300, 1e9), (500, 300, 90.0), (900, 40, 1e6)] {
             let mut draw = |n: usize| -> Vec<i32> { (0..n).map(|_| ((next() - 0.5) * levels) as i32).collect() };
@@ -287,13 +271,16 @@ mod tests {
             for x in &asking {
                 let count = |of: &dyn Fn(&i32) -> bool| keys.iter().filter(|y| of(y)).count() as u32;
                 let [below, up_to] = [count(&|y| y < x), count(&|y| y <= x)];
-                assert_eq!(slots.rank_of(simd, cell(x), *x), [below, up_to]);
+                assert_eq!(slots.rank_of(cell(x), *x), [below, up_to]);
                 total.add(Found { below: below.into(), up_to: up_to.into() });
                 ranks.push([below, up_to]);
             }
             let cells = cells(&asking);
-            assert_eq!(slots.sum(simd, &cells, &asking), total);
-            slots.each(simd, &cells, &asking, |k, rank| assert_eq!(rank, ranks[k]));
+            assert_eq!(slots.sum(&cells, &asking), total);
+            assert_eq!(Sum { slots: &slots.0, cells: &cells, keys: &asking }.call(Plain), total);
+            slots.each(&cells, &asking, |k, rank| assert_eq!(rank, ranks[k]));
+            let f = |k: usize, rank| assert_eq!(rank, ranks[k]);
+            Each { slots: &slots.0, cells: &cells, keys: &asking, f }.call(Plain);
         }
     }
 }

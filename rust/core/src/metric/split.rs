@@ -1,9 +1,8 @@
 //! Few samples: the keys of each class by cell of one table, without a branch that depends on any of them.
 
-use pulp::x86::V3;
-
 use super::compare::Holds;
 use super::counts::{PairCounts, Wanted, grown};
+use super::eight::{ByEight, Eight, by_eight};
 use super::keyed::{Buckets, End, Tile};
 use super::labels::{Labels, TILE};
 use super::ranks::{Found, Ranks};
@@ -42,8 +41,7 @@ impl<K: Key> Memory<K> {
 /// A key and its cell.
 type Place<K> = (u32, K);
 
-/// The pairs of all samples, unless their keys crowd or tie often, a score is not finite or this machine has not the
-/// instructions. `sample` is one of the scores, ascending.
+/// The pairs of all samples, unless their keys crowd or tie often or a score is not finite. `sample` is one of the scores, ascending.
 pub(super) fn count<S: Score>(
     labels: &Labels<'_>,
     (scores, sample): (&[S], &[f64]),
@@ -54,11 +52,11 @@ pub(super) fn count<S: Score>(
     let sizes = [labels.n_pos(), labels.n_neg()];
     let asking = usize::from(sizes[0] < sizes[1]);
     let n_own = sizes[1 - asking];
-    let (Some(simd), Some(buckets)) = (V3::try_new(), fit(scores, sample, n_own)) else { return Ok(None) };
+    let Some(buckets) = fit(scores, sample, n_own) else { return Ok(None) };
     let n_cells = buckets.len;
     let Memory { slots, cells, keys, ranks } = memory;
     let room = (grown(cells, scores.len()), grown(keys, scores.len()));
-    let Some(split) = Split::new(simd, labels, scores, buckets, room, ctx)? else { return Ok(None) };
+    let Some(split) = Split::new(labels, scores, buckets, room, ctx)? else { return Ok(None) };
     let (cells, keys) = split.class(1 - asking);
     if !slots.fill(n_cells, cells, keys) {
         return Ok(None);
@@ -69,7 +67,7 @@ pub(super) fn count<S: Score>(
         ctx.check()?;
         let mut more = Found::default();
         if wanted == Wanted::Pairs {
-            more = slots.sum(simd, tile.0, tile.1);
+            more = slots.sum(tile.0, tile.1);
             found.add(more);
         }
         if wanted == Wanted::Squares || (!S::Key::EXACT && more.below < more.up_to) {
@@ -87,8 +85,8 @@ pub(super) fn count<S: Score>(
             ctx.check()?;
             let mut tie = |k: usize| places.push((cells[k], keys[k]));
             match wanted {
-                Wanted::Squares => slots.count(simd, cells, keys, ranks, (!S::Key::EXACT).then_some(tie)),
-                Wanted::Pairs => slots.each_tied(simd, cells, keys, |k, _| tie(k)),
+                Wanted::Squares => slots.count(cells, keys, ranks, (!S::Key::EXACT).then_some(tie)),
+                Wanted::Pairs => slots.each_tied(cells, keys, |k, _| tie(k)),
             }
             if places.len() > split.ends.len() + scores.len() / TIED {
                 return Ok(None);
@@ -102,7 +100,7 @@ pub(super) fn count<S: Score>(
         match wanted {
             // They have been added as if all of them tied.
             Wanted::Pairs => found.up_to -= (tied[0].len() * tied[1].len()) as u128,
-            Wanted::Squares => start = slots.rank_of(simd, cell, key)[0],
+            Wanted::Squares => start = slots.rank_of(cell, key)[0],
         }
         count_tied(start, tied, wanted, &mut found, ranks);
     }
@@ -140,7 +138,6 @@ struct Split<'a, S: Score> {
 impl<'a, S: Score> Split<'a, S> {
     /// Parts the classes; `None` if a score is not finite.
     fn new(
-        simd: V3,
         labels: &'a Labels<'a>,
         scores: &'a [S],
         buckets: Buckets,
@@ -159,7 +156,7 @@ impl<'a, S: Score> Split<'a, S> {
             labels.fill(from, positive);
             let (start, end) = free.last().copied().unwrap_or_default();
             let (cells, keys) = (&mut cells[start..end], &mut keys[start..end]);
-            let n_pos = simd.vectorize(ByEight { simd, from: (own_cells, own_keys), positive, to: (cells, keys) });
+            let n_pos = by_eight(Part { from: (own_cells, own_keys), positive, to: (cells, keys) });
             free.push((start + n_pos, end - (scores.len() - n_pos)));
         }
         Ok(Some(Self { labels, scores, buckets, cells, keys, ends, free }))
@@ -209,8 +206,7 @@ impl<'a, S: Score> Split<'a, S> {
 
 /// Copies the cells and the keys of positives to the front of `to`, those of negatives to its end; the number of the
 /// former. Eight at a time are put in order by a permutation and copied to both ends.
-struct ByEight<'a, K> {
-    simd: V3,
+struct Part<'a, K> {
     from: (&'a [u32], &'a [K]),
     positive: &'a [bool],
     to: (&'a mut [u32], &'a mut [K]),
@@ -227,19 +223,19 @@ fn put<T: Copy>(to: &mut [T], eight: [T; 8]) -> bool {
     true
 }
 
-impl<K: Narrow> pulp::NullaryFnOnce for ByEight<'_, K> {
+impl<K: Narrow> ByEight for Part<'_, K> {
     type Output = usize;
 
     #[inline(always)]
-    fn call(self) -> usize {
-        let Self { simd, from: (cells, keys), positive, to: (to_cells, to_keys) } = self;
+    fn call<E: Eight>(self, by: E) -> usize {
+        let Self { from: (cells, keys), positive, to: (to_cells, to_keys) } = self;
         let (mut start, mut end, mut done) = (0usize, to_keys.len(), 0usize);
         let eights = cells.as_chunks::<8>().0.iter().zip(keys.as_chunks::<8>().0);
         for ((cells, keys), positive) in eights.zip(positive.as_chunks::<8>().0) {
             // One bit of each byte.
             let first = u64::from_le_bytes(positive.map(u8::from)).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            let cells = u32::arrange(simd, *cells, first as usize);
-            let keys = K::arrange(simd, *keys, first as usize);
+            let cells = u32::arrange(by, *cells, first as usize);
+            let keys = K::arrange(by, *keys, first as usize);
             // The copies must not meet, for each holds what belongs to the other.
             if !put(&mut to_cells[start..end], cells) || !put(&mut to_keys[start..end], keys) {
                 break;
@@ -269,7 +265,6 @@ mod tests {
 
     #[test]
     fn classes_are_those_of_a_filter() {
-        let Some(simd) = V3::try_new() else { return };
         let mut next = uniform(2);
         for (n, levels) in [(2, 9.0), (40, 9.0), (5000, 1e9), (70_001, 900.0)] {
             let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.3 }).collect();
@@ -277,7 +272,7 @@ mod tests {
             let classes = Labels::new(&labels).unwrap();
             let buckets = Buckets::fit::<f64, i32>(n, &sample(&scores), 100);
             let room = (&mut vec![0; n][..], &mut vec![0; n][..]);
-            let split = Split::new(simd, &classes, &scores, buckets, room, &Ctx::serial()).unwrap().unwrap();
+            let split = Split::new(&classes, &scores, buckets, room, &Ctx::serial()).unwrap().unwrap();
             let place = |x: f64| {
                 let (mut cell, mut key) = ([0u32], [0i32]);
                 let room = (&mut cell[..], &mut key[..]);

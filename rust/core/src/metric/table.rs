@@ -3,12 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-#[cfg(target_arch = "x86_64")]
-use pulp::x86::V3;
-
-#[cfg(target_arch = "x86_64")]
-use super::compare::Sums;
-use super::compare::{Cells, Plain, Rank, rank};
+use super::compare::{Cells, Rank, Sums, rank};
+use super::eight::{Plain, by_eight};
 use super::labels::TILE;
 use super::ranks::{Found, Ranks};
 use super::score::{Key, Monotone};
@@ -105,15 +101,16 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         let mut found = Found::default();
         self.tiles(parts, |from, cells, scores| {
             let wanted = wanted.map(|w| &w[from..from + scores.len()]);
-            let sums = if wanted.is_none() { self.sums(cells, scores) } else { None };
-            found.add(sums.unwrap_or_else(|| {
+            found.add(if wanted.is_none() {
+                self.sums(cells, scores)
+            } else {
                 let add = |(below, up_to): (u64, u64), rank: [u32; 2], weight: u64| {
                     let [more_below, more_up_to] = rank.map(|rank| weight.wrapping_mul(rank.into()));
                     (below.wrapping_add(more_below), up_to.wrapping_add(more_up_to))
                 };
                 let (below, up_to) = self.rank(cells, scores, wanted, add);
                 Found { below: below.into(), up_to: up_to.into() }
-            }));
+            });
             true
         });
         found
@@ -148,14 +145,14 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
     pub(crate) fn ask_untied<'a>(&self, parts: impl Iterator<Item = &'a [S]>, open: &mut Vec<S>) -> u128 {
         let mut total = 0u128;
         self.tiles(parts, |_, cells, scores| {
-            total += match self.sums(cells, scores) {
-                Some(sums) if sums.below == sums.up_to => sums.below,
-                _ => {
-                    fast(Cells { map: self.map, scores, cells: &mut *cells });
-                    let mut sum = 0u64;
-                    self.untied(cells, scores, open, |rank| sum = sum.wrapping_add(rank.into()));
-                    sum.into()
-                }
+            let sums = self.sums(cells, scores);
+            total += if sums.below == sums.up_to {
+                sums.below
+            } else {
+                fast(Cells { map: self.map, scores, cells: &mut *cells });
+                let mut sum = 0u64;
+                self.untied(cells, scores, open, |rank| sum = sum.wrapping_add(rank.into()));
+                sum.into()
             };
             open.len() <= ROOM || few(open)
         });
@@ -210,24 +207,19 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         });
     }
 
-    /// What all scores of a tile find, with the instructions of this machine, if it has them; spoils the cells.
-    fn sums(&self, cells: &mut [u32], scores: &[S]) -> Option<Found> {
+    /// What all scores of a tile find; spoils the cells.
+    fn sums(&self, cells: &mut [u32], scores: &[S]) -> Found {
         let (starts, sorted) = (&self.starts[..], &self.scores[..]);
-        #[cfg(target_arch = "x86_64")]
-        if let Some(simd) = V3::try_new() {
-            let cells = &mut *cells;
-            let (mut found, n_crowded) = if self.crowded.is_empty() {
-                simd.vectorize(Sums::<S, false> { simd, starts, sorted, cells: &mut *cells, scores })
-            } else {
-                simd.vectorize(Sums::<S, true> { simd, starts, sorted, cells: &mut *cells, scores })
-            };
-            for &k in &cells[..n_crowded] {
-                let [below, up_to] = self.rank_of(scores[k as usize]);
-                found.add(Found { below: below.into(), up_to: up_to.into() });
-            }
-            return Some(found);
+        let (mut found, n_crowded) = if self.crowded.is_empty() {
+            by_eight(Sums::<S, false> { starts, sorted, cells: &mut *cells, scores })
+        } else {
+            by_eight(Sums::<S, true> { starts, sorted, cells: &mut *cells, scores })
+        };
+        for &k in &cells[..n_crowded] {
+            let [below, up_to] = self.rank_of(scores[k as usize]);
+            found.add(Found { below: below.into(), up_to: up_to.into() });
         }
-        None
+        found
     }
 
     /// The rank of one score.
@@ -306,11 +298,7 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         add: impl FnMut(T, [u32; 2], u64) -> T,
     ) -> T {
         let (starts, sorted) = (&self.starts[..], &self.scores[..]);
-        #[cfg(target_arch = "x86_64")]
-        if let Some(by) = V3::try_new() {
-            return by.vectorize(Rank { by, starts, sorted, cells, scores, wanted, add, sum: PhantomData });
-        }
-        pulp::NullaryFnOnce::call(Rank { by: Plain, starts, sorted, cells, scores, wanted, add, sum: PhantomData })
+        by_eight(Rank { starts, sorted, cells, scores, wanted, add, sum: PhantomData })
     }
 
     /// Number of scores.

@@ -1,22 +1,16 @@
 //! Counting the pairs of one bucket by what is compared: keys, or the scores themselves.
 
-#[cfg(target_arch = "x86_64")]
-use {
-    super::slots::{self, Slots},
-    pulp::x86::V3,
-};
-
 use super::compare::Cells;
 use super::counts::{PairCounts, Wanted, fit, grown};
 use super::ranks::{Found, Ranks};
 use super::score::{Key, Line, Monotone, Score};
+use super::slots::{self, Slots};
 use super::table::{Table, few};
 use crate::order::{Map, fast};
 
 /// Memory for the counts of a bucket.
 #[derive(Debug, Default)]
 pub(super) struct Worker<S> {
-    #[cfg(target_arch = "x86_64")]
     slots: Slots<S>,
     /// Their cells, and that of every score of the table.
     line: Line<S>,
@@ -32,8 +26,7 @@ pub(super) struct Worker<S> {
 /// Where the scores of a table are.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    #[cfg(target_arch = "x86_64")]
-    Slots(V3),
+    Slots,
     Table,
     Spread,
 }
@@ -41,10 +34,7 @@ enum Place {
 impl<S: Key> Worker<S> {
     pub(super) fn bytes(&self) -> usize {
         // A table holds its scores, and about as many cells twice.
-        let bytes = self.fewer.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity();
-        #[cfg(target_arch = "x86_64")]
-        let bytes = bytes + self.slots.bytes();
-        bytes
+        self.fewer.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity() + self.slots.bytes()
     }
 
     /// Counts the pairs of two classes, the positives first, each in parts.
@@ -95,17 +85,13 @@ impl<S: Key> Worker<S> {
     /// Makes all `parts` a table where they suit best.
     fn place(&mut self, parts: &[&[S]]) -> Place {
         let (low, high) = self.gather(parts.iter().copied());
-        #[cfg(target_arch = "x86_64")]
-        if S::LANES == slots::LANES
-            && self.fewer.len() <= slots::MOST
-            && let Some(simd) = V3::try_new()
-        {
+        if S::LANES == slots::LANES && self.fewer.len() <= slots::MOST {
             let Self { slots, line, fewer, cells, .. } = self;
             *line = S::line(low, high, slots::n_cells(fewer.len()));
             let cells = grown(cells, fewer.len());
             fast(Cells { map: *line, scores: fewer, cells: &mut *cells });
             if slots.fill(line.n_cells(), cells, fewer) {
-                return Place::Slots(simd);
+                return Place::Slots;
             }
         }
         if self.fill_gathered(low, high) { Place::Spread } else { Place::Table }
@@ -144,8 +130,7 @@ impl<S: Key> Worker<S> {
             ranks.clear(fewer.len());
         }
         match place {
-            #[cfg(target_arch = "x86_64")]
-            Place::Slots(simd) => self.slots.ask(simd, self.line, parts, wanted, open, ranks),
+            Place::Slots => self.slots.ask(self.line, parts, wanted, open, ranks),
             Place::Table => ask(table, parts, wanted, open, ranks),
             Place::Spread => ask(spread, parts, wanted, open, ranks),
         }
@@ -154,8 +139,7 @@ impl<S: Key> Worker<S> {
     /// The rank of one score.
     fn rank_of(&self, place: Place, x: S) -> [u32; 2] {
         match place {
-            #[cfg(target_arch = "x86_64")]
-            Place::Slots(simd) => self.slots.rank_of(simd, x.cell(self.line), x),
+            Place::Slots => self.slots.rank_of(x.cell(self.line), x),
             Place::Table => self.table.rank_of(x),
             Place::Spread => self.spread.rank_of(x),
         }
