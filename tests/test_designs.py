@@ -151,7 +151,7 @@ def test_dask_is_known_without_being_imported():
 @pytest.mark.filterwarnings("ignore")
 def test_two_workers_give_the_model_of_one_process():
     X, y = features(), labels()
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
         stored = da.from_array(X, chunks=(100, -1)).persist()
         for surrogate, weight in (("tight", None), ("naive", None), ("ramp", None), ("tight", weights("whole"))):
             model = PartialAUCSVC((0.05, 0.3), surrogate=surrogate, C=10.0, tol=1e-8)

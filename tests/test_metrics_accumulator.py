@@ -90,7 +90,7 @@ def test_dask_arrays_on_two_workers():
     distributed = pytest.importorskip("distributed")
     y, s, w = draw(5_000, digits=2)
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         distributed.Client(cluster),
     ):
         lazy = [da.from_array(a, chunks=700) for a in (y, s, w)]
