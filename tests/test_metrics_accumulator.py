@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
 
 from rocmax import metrics
 from rocmax.metrics import ROCAccumulator
@@ -82,7 +83,7 @@ def test_bad_parts_are_named_and_not_taken_in():
         ROCAccumulator(max_bins=1)
     with pytest.raises(TypeError, match="other must be a ROCAccumulator"):
         total.merge(3)
-    assert total.update([0, 0], [0.1, 0.6]).result().estimate == 0.75
+    assert total.update([[0], [0]], [0.1, 0.6]).result().estimate == 0.75
 
 
 def test_dask_arrays_on_two_workers():
@@ -109,3 +110,46 @@ def test_dask_arrays_on_two_workers():
         assert found.variance == pytest.approx(expected.variance, abs=1e-12)
         with pytest.raises(ValueError, match="y_score has shape"):
             metrics.roc_auc_score(lazy[0], lazy[1][:100])
+
+
+def test_dask_arrays_of_any_labels_and_shapes():
+    da = pytest.importorskip("dask.array")
+    y, s, w = draw(600, digits=1)
+    y = y.astype(int)
+    columns = np.stack([s, -s, np.roll(s, 7)], axis=1)
+    expected = metrics.partial_auc_score(y, s, fpr_range=(0.1, 0.3))
+    lazy_s = da.from_array(s, chunks=70)
+    for names in (y + 1, 2 * y, np.array(["healthy", "ill"])[y], np.array(["a", "b"], dtype=object)[y], y[:, None]):
+        lazy_y = da.from_array(names, chunks=(100, 1)[: names.ndim])
+        assert metrics.partial_auc_score(lazy_y, lazy_s, fpr_range=(0.1, 0.3)) == expected
+        assert metrics.roc_auc_score(lazy_y, lazy_s) == metrics.roc_auc_score(y, s)
+    lazy_y, many = da.from_array(y, chunks=100), da.from_array(columns, chunks=(90, 2))
+    np.testing.assert_array_equal(metrics.roc_auc_score(lazy_y, many), metrics.roc_auc_score(y, columns))
+    assert metrics.roc_auc_score(lazy_y[:, None], lazy_s[:, None]) == metrics.roc_auc_score(y, s)
+    options = {"margin": [0.2, 0.5], "sample_weight": w}
+    found, theirs = metrics.margin_auc_score(lazy_y, many, **options), metrics.margin_auc_score(y, columns, **options)
+    np.testing.assert_allclose(found, theirs, atol=1e-12)
+    found, theirs = metrics.auc_inference(lazy_y, many), metrics.auc_inference(y, columns)
+    np.testing.assert_allclose(found.variance, theirs.variance, atol=1e-15)
+    np.testing.assert_allclose(found.confidence_interval, theirs.confidence_interval, atol=1e-14)
+    for ours, theirs in zip(metrics.roc_curve(lazy_y, lazy_s), metrics.roc_curve(y, s), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    # Partitions of unknown sizes.
+    few = metrics.roc_auc_score(y[s > 0], s[s > 0])
+    lazy_y = lazy_y.rechunk(70)
+    assert metrics.roc_auc_score(lazy_y[lazy_s > 0], lazy_s[lazy_s > 0]) == few
+
+
+def test_dask_arrays_that_cannot_be_measured():
+    da = pytest.importorskip("dask.array")
+    y, s, _ = draw(600, digits=1)
+    y = y.astype(int)
+    lazy_y, lazy_s = da.from_array(y, chunks=100), da.from_array(s, chunks=70)
+    with pytest.warns(UndefinedMetricWarning, match="Only one class"):
+        assert np.isnan(metrics.roc_auc_score(lazy_y * 0, lazy_s))
+    with pytest.raises(ValueError, match="y_true must have two classes, got 3: 0, 1, 2"):
+        metrics.roc_auc_score(lazy_y + (lazy_s > 1), lazy_s)
+    with pytest.raises(ValueError, match="partitions of unknown sizes"):
+        metrics.roc_auc_score(lazy_y[lazy_y > 0], lazy_s[lazy_s > 0])
+    with pytest.raises(ValueError, match="y_true must be one-dimensional"):
+        metrics.roc_auc_score(da.stack([lazy_y, lazy_y], axis=1), lazy_s)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from rocmax.metrics._methods import check_method, warn_of_few
 from rocmax.metrics._validation import F64, plain, require_labels, scores, unmasked, weights
 
 _SIGN = np.uint64(1 << 63)
-_PAIRS = ({0, 1}, {-1, 1})
+PAIRS = ({0, 1}, {-1, 1})
 
 
 class ROCAccumulator:
@@ -238,6 +237,8 @@ class ROCAccumulator:
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 
     def _positive(self, y: NDArray[Any]) -> NDArray[np.bool_]:
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
         if y.ndim != 1:
             raise ValueError(f"y_true must be one-dimensional, got an array of shape {y.shape}")
         if y.dtype == bool and self.pos_label is None:
@@ -249,7 +250,7 @@ class ROCAccumulator:
             found = np.unique(y).tolist()
         except TypeError:
             raise ValueError("y_true mixes types that cannot be ordered; give pos_label") from None
-        if not any(set(found) <= pair for pair in _PAIRS):
+        if not any(set(found) <= pair for pair in PAIRS):
             raise ValueError(f"y_true must be 0/1 or -1/1, got {found[:5]}; give pos_label")
         return np.asarray(y == 1)
 
@@ -293,34 +294,3 @@ def _explain(positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | Non
     if weight is not None and (weight < 0).any():
         index = int(np.argmax(weight < 0))
         raise ValueError(f"sample_weight must be non-negative, got {weight[index]} at index {index}")
-
-
-def from_dask(y_true: Any, y_score: Any, sample_weight: Any = None, pos_label: Any = None) -> ROCAccumulator:
-    """Accumulate every partition where it lies and merge what comes of them."""
-    import dask
-    import dask.array as da
-
-    arrays = [y_true, y_score] if sample_weight is None else [y_true, y_score, sample_weight]
-    arrays = [a.to_dask_array(lengths=True) if hasattr(a, "to_dask_array") else a for a in arrays]
-    arrays = [a if isinstance(a, da.Array) else da.from_array(np.asarray(a)) for a in arrays]
-    for array, name in zip(arrays, ("y_true", "y_score", "sample_weight"), strict=False):
-        if array.ndim != 1:
-            raise ValueError(f"{name} must be one-dimensional, got an array of shape {array.shape}")
-        if array.shape != arrays[0].shape:
-            raise ValueError(f"{name} has shape {array.shape}, y_true has {arrays[0].shape}")
-    arrays = [array.rechunk(arrays[1].chunks) for array in arrays]
-    blocks = zip(*(array.to_delayed().ravel() for array in arrays), strict=True)
-    parts = [dask.delayed(_part)(pos_label, *block) for block in blocks]
-    while len(parts) > 1:
-        parts = [dask.delayed(_merged)(parts[k : k + 8]) for k in range(0, len(parts), 8)]
-    found: ROCAccumulator = parts[0].compute()
-    return found
-
-
-def _part(pos_label: Any, y: Any, s: Any, w: Any = None) -> ROCAccumulator:
-    return ROCAccumulator(pos_label=pos_label).update(y, s, sample_weight=w)
-
-
-def _merged(parts: list[ROCAccumulator]) -> ROCAccumulator:
-    start = ROCAccumulator(pos_label=parts[0].pos_label)
-    return reduce(lambda total, part: total.merge(part), parts, start)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import sklearn.metrics
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.multiclass import type_of_target
 
 from rocmax import _core
@@ -45,7 +47,7 @@ def roc_auc_score(
     y_score : array-like of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_models)
         Finite scores. With two classes and ``multi_class="raise"``, each of two or more columns is
         a model and gets its own AUC (scikit-learn refuses this). float32 is ranked as float32.
-        Two-class dask arrays are counted partition by partition.
+        Dask arrays of two classes are counted partition by partition.
     average : {"macro", "micro", "samples", "weighted"} or None, default="macro"
         How the AUCs of several classes or labels become one number.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -97,7 +99,13 @@ def roc_auc_score(
         if max_fpr is not None:
             number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
         name, high = ("auc", 1.0) if max_fpr in (None, 1) else ("partial-mcclish", max_fpr)
-        return from_dask(y_true, y_score, sample_weight).measure(name, 0.0, high)
+        held = from_dask(y_true, y_score, sample_weight)
+        if held.masses.any() and not held.masses.any(axis=1).all():
+            message = "Only one class is present in y_true. ROC AUC score is not defined in that case."
+            warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
+            return np.nan
+        found = held.measure(name, 0.0, high)
+        return float(found[0]) if np.shape(found) == (1,) else found
     try:
         return _general(y_true, y_score, average, sample_weight, max_fpr, multi_class, labels)
     except _UnusualError:

@@ -129,6 +129,10 @@ def margin_auc_score(
     array([0.75, 0.5 ])
     """
     margins = as_margins(margin)
+    if is_dask(y_true, y_score):
+        held = from_dask(y_true, y_score, sample_weight, pos_label)
+        found = [held.measure("margin", float(tau), 1.0) for tau in np.atleast_1d(margins)]
+        return found[0] if margins.ndim == 0 else np.array(found)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if margins.ndim == 0 or data.many:
         values = [call(_core.measure, data, "margin", float(tau), 1.0, data.threads) for tau in np.atleast_1d(margins)]

@@ -59,9 +59,9 @@ def is_dask(*arrays: Any) -> bool:
 
 def from_dask(y_true: Any, y_score: Any, sample_weight: Any = None, pos_label: Any = None) -> Any:
     """Accumulate dask collections, partition by partition."""
-    from rocmax.metrics import _accumulator
+    from rocmax.metrics import _parts
 
-    return _accumulator.from_dask(y_true, y_score, sample_weight, pos_label)
+    return _parts.from_dask(y_true, y_score, sample_weight, pos_label)
 
 
 def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> NDArray[Any]:
