@@ -7,10 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import sklearn.metrics
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils.multiclass import type_of_target
 
 from rocmax import _core
 from rocmax._threads import n_threads
@@ -101,6 +98,8 @@ def roc_auc_score(
         name, high = ("auc", 1.0) if max_fpr in (None, 1) else ("partial-mcclish", max_fpr)
         held = from_dask(y_true, y_score, sample_weight)
         if held.masses.any() and not held.masses.any(axis=1).all():
+            from sklearn.exceptions import UndefinedMetricWarning
+
             message = "Only one class is present in y_true. ROC AUC score is not defined in that case."
             warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
             return np.nan
@@ -109,7 +108,9 @@ def roc_auc_score(
     try:
         return _general(y_true, y_score, average, sample_weight, max_fpr, multi_class, labels)
     except _UnusualError:
-        return sklearn.metrics.roc_auc_score(
+        from sklearn.metrics import roc_auc_score as theirs
+
+        return theirs(
             y_true,
             y_score,
             average=average,
@@ -156,6 +157,8 @@ def _general(
     multi_class: Any,
     labels: Any,
 ) -> Any:
+    from sklearn.utils.multiclass import type_of_target  # takes seconds to import: the common case does without
+
     if average not in _AVERAGES or multi_class not in _MULTI_CLASS:
         raise _UnusualError
     try:
