@@ -117,6 +117,11 @@ impl<'a, S, K> Chunk<'a, S, K> {
 }
 
 impl<S: Copy, K: Key> Part<'_, S, K> {
+    /// The score of the k-th key.
+    pub(super) fn score(&self, k: usize) -> S {
+        self.scores[usize::from(self.index[k])]
+    }
+
     /// All scores, in the order of the keys.
     pub(super) fn scores(&self) -> impl Iterator<Item = S> {
         self.index.iter().map(|&from| self.scores[usize::from(from)])

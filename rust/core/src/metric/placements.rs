@@ -36,7 +36,7 @@ impl Placements {
     }
 
     /// The AUC of every model, and their DeLong covariance. O(N) a model for smooth distributions, O(N K^2) for K
-    /// models.
+    /// models; 4 bytes a sample are held for each model, and 10 for each thread that places one.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] naming `y_score`, [`Error::Domain`] for a class of one sample and for
@@ -84,7 +84,7 @@ impl Placements {
     /// Sets the values of every model; twice the pairs that each wins. Threads share the models and the work on each.
     fn place(&mut self, labels: &Labels<'_>, models: &[Column<'_>], ctx: &Ctx<'_>) -> Result<Vec<u64>> {
         let n_placers = models.len().clamp(1, ctx.n_threads());
-        self.placers.resize_with(n_placers, Default::default);
+        self.placers.resize_with(usize::max(n_placers, self.placers.len()), Default::default);
         self.values.resize_with(models.len(), Vec::new);
         let of_one = models.len().div_ceil(n_placers).max(1);
         let parts = models.chunks(of_one).zip(self.values.chunks_mut(of_one)).zip(&mut self.placers);
@@ -117,6 +117,8 @@ fn narrowed(scores: &[f64], ctx: &Ctx<'_>) -> Result<Option<Vec<f32>>> {
 fn products(labels: &Labels<'_>, values: &[Vec<u32>], ctx: &Ctx<'_>) -> Result<Vec<[u128; 2]>> {
     let k = values.len();
     let pairs: Vec<(usize, usize)> = (0..k).flat_map(|a| (a..k).map(move |b| (a, b))).collect();
+    let greatest = 2 * usize::max(labels.n_pos(), labels.n_neg()) as u64;
+    let few = usize::min((u64::MAX / greatest.pow(2)) as usize, TILE);
     let parts = ctx.map((0..labels.n_samples()).step_by(CHUNK).collect(), |from| {
         let mut sums = vec![[0; 2]; pairs.len()];
         let mut positive = [false; TILE];
@@ -127,7 +129,7 @@ fn products(labels: &Labels<'_>, values: &[Vec<u32>], ctx: &Ctx<'_>) -> Result<V
             labels.fill(from, positive);
             for (sums, &(a, b)) in sums.iter_mut().zip(&pairs) {
                 let [a, b] = [a, b].map(|model| &values[model][tile.clone()]);
-                let found = fast(Products { a, b, positive });
+                let found = fast(Products { a, b, positive, few });
                 sums.iter_mut().zip(found).for_each(|(sum, found): (&mut u128, u128)| *sum += found);
             }
         }
@@ -141,11 +143,12 @@ fn products(labels: &Labels<'_>, values: &[Vec<u32>], ctx: &Ctx<'_>) -> Result<V
     Ok(matrix)
 }
 
-/// The sums of the products of the positives and of the negatives, of fewer than 2^32.
+/// The sums of the products of the positives and of the negatives; those of `few` samples fit 64 bits.
 struct Products<'a> {
     a: &'a [u32],
     b: &'a [u32],
     positive: &'a [bool],
+    few: usize,
 }
 
 impl pulp::NullaryFnOnce for Products<'_> {
@@ -153,23 +156,26 @@ impl pulp::NullaryFnOnce for Products<'_> {
 
     #[inline(always)]
     fn call(self) -> [u128; 2] {
-        // Upper and lower halves apart, lest sums overflow; of all samples and of the positives.
-        let (mut all, mut pos) = ([0u64; 2], [0u64; 2]);
-        for ((&a, &b), &positive) in self.a.iter().zip(self.b).zip(self.positive) {
-            let product = u64::from(a).wrapping_mul(b.into());
-            let of_pos = product & u64::from(positive).wrapping_neg();
-            for (sums, product) in [(&mut all, product), (&mut pos, of_pos)] {
-                sums[0] = sums[0].wrapping_add(product & u64::from(u32::MAX));
-                sums[1] = sums[1].wrapping_add(product >> 32);
+        let mut sums = [0; 2];
+        let tiles = self.a.chunks(self.few).zip(self.b.chunks(self.few)).zip(self.positive.chunks(self.few));
+        for ((a, b), positive) in tiles {
+            let (mut all, mut pos) = (0u64, 0u64);
+            for ((&a, &b), &positive) in a.iter().zip(b).zip(positive) {
+                let product = u64::from(a).wrapping_mul(b.into());
+                all = all.wrapping_add(product);
+                pos = pos.wrapping_add(product & u64::from(positive).wrapping_neg());
             }
+            sums[0] += u128::from(pos);
+            sums[1] += u128::from(all - pos);
         }
-        let [all, pos] = [all, pos].map(|[lower, upper]| u128::from(lower) + (u128::from(upper) << 32));
-        [pos, all - pos]
+        sums
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use pulp::NullaryFnOnce;
+
     use super::*;
     use crate::metric::{Components, Measure, WeightKind, covariance};
     use crate::testing::uniform;
@@ -191,9 +197,10 @@ mod tests {
             (200_000, 300.0, 2, 0.3),
         ] {
             let labels: Vec<bool> = (0..n).map(|i| if i < 4 { i < 2 } else { next() < share }).collect();
-            // A few crowd so closely that they share their keys.
+            // A few crowd so closely that they share their keys, and a few lie far out, some of these equal.
             let mut score = |positive: bool| match next() + 0.2 * f64::from(u8::from(positive)) {
                 u if levels == 1e9 && u < 0.002 => 1e-14 * next(),
+                u if levels == 1e9 && (0.5..0.502).contains(&u) => 1e6 * (9.0 * next() - 2.0).ceil(),
                 u => (u * levels).floor() / levels - 0.5,
             };
             let mut model = || -> Vec<f64> { labels.iter().map(|&p| score(p)).collect() };
@@ -225,6 +232,17 @@ mod tests {
                 assert!((found.neg[0] - expected.neg[0]).abs() <= 1e-11 * expected.neg[0] + 1e-16);
             }
         }
+    }
+
+    #[test]
+    fn products_of_the_greatest_values_do_not_overflow() {
+        let (a, b) = ([u32::MAX; 5], [u32::MAX, 7, u32::MAX, u32::MAX, 9]);
+        let positive = [true, true, true, false, false];
+        let max = u128::from(u32::MAX);
+        assert_eq!(
+            Products { a: &a, b: &b, positive: &positive, few: 1 }.call(),
+            [max * (2 * max + 7), max * (max + 9)]
+        );
     }
 
     #[test]

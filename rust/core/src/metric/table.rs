@@ -227,39 +227,30 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         rank(Plain, &self.starts, &self.scores, self.map.cell(x), x)
     }
 
-    /// Writes what `f` makes of the rank of each score: how many of the table are below it, and below or equal. `cells`
-    /// is room, which many calls share.
-    pub(crate) fn map_ranks(
-        &self,
-        scores: &[S],
-        to: &mut [u32],
-        cells: &mut [u32; TILE],
-        f: impl Fn([u32; 2]) -> u32 + Copy,
-    ) {
-        for (scores, to) in scores.chunks(TILE).zip(to.chunks_mut(TILE)) {
-            let cells = &mut cells[..scores.len()];
-            fast(Cells { map: self.map, scores, cells: &mut *cells });
-            self.rank(cells, scores, None, move |k: usize, rank, _| {
-                to[k] = f(rank);
-                k.wrapping_add(1)
-            });
-        }
+    /// Writes what `f` makes of the rank of each of the scores that the table was filled with, told as then: how many of
+    /// the table are below it, and below or equal.
+    pub(crate) fn map_own(&self, scores: &[S], to: &mut [u32], f: impl Fn([u32; 2]) -> u32) {
+        self.rank(&self.cells[..self.len], scores, None, |k: usize, rank, _| {
+            to[k] = f(rank);
+            k.wrapping_add(1)
+        });
     }
 
-    /// The same; adds to `counts` how many have which number below, and how many below or equal. Whether any tie.
+    /// The same of other scores; adds to `counts` how many have which number below, and how many below or equal. Those
+    /// that tie go to `tied`, but no more than one beyond `most`.
     pub(crate) fn map_and_count(
         &self,
         scores: &[S],
         to: &mut [u32],
-        cells: &mut [u32; TILE],
         counts: &mut [u32],
+        (tied, most): (&mut Vec<S>, usize),
         f: impl Fn([u32; 2]) -> u32 + Copy,
-    ) -> bool {
-        let mut ties = false;
+    ) {
+        let mut cells = [0; TILE];
         for (scores, to) in scores.chunks(TILE).zip(to.chunks_mut(TILE)) {
-            let (cells, counts) = (&mut cells[..scores.len()], &mut *counts);
+            let (cells, counts, tied) = (&mut cells[..scores.len()], &mut *counts, &mut *tied);
             fast(Cells { map: self.map, scores, cells: &mut *cells });
-            let (_, tied) = self.rank(cells, scores, None, move |(k, tied): (usize, bool), [below, up_to], _| {
+            self.rank(cells, scores, None, move |k: usize, [below, up_to], _| {
                 to[k] = f([below, up_to]);
                 let count = &mut counts[below as usize];
                 if below == up_to {
@@ -267,12 +258,13 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
                 } else {
                     *count = count.wrapping_add(1);
                     counts[up_to as usize] = counts[up_to as usize].wrapping_add(1);
+                    if tied.len() <= most {
+                        tied.push(scores[k]);
+                    }
                 }
-                (k.wrapping_add(1), tied | (below != up_to))
+                k.wrapping_add(1)
             });
-            ties |= tied;
         }
-        ties
     }
 
     /// Folds the ranks of a tile of scores: below each, and below or equal to it; weight 0 for what is not wanted.
