@@ -56,6 +56,20 @@ def test_sampling_weights_go_with_their_samples():
     np.testing.assert_array_equal(found.replicates, scaled.replicates)
 
 
+@pytest.mark.parametrize(
+    "what", [*MEASURES, {"metric": "tpr_at_fpr", "fpr": 0.2}, {"metric": "fpr_at_tpr", "tpr": 0.8}]
+)
+def test_accelerated_intervals_know_no_scale_of_sampling_weights(what):
+    s, w = S + 0.1 * OTHER, W + 0.5
+    options = {**BOOTSTRAP, "weight_kind": "sampling", "n_resamples": 400, "bootstrap_interval": "bca", **what}
+    found = metrics.auc_inference(Y, s, sample_weight=w, **options).confidence_interval
+    scaled = metrics.auc_inference(Y, s, sample_weight=1024.0 * w, **options).confidence_interval
+    assert list(found) == pytest.approx(list(scaled), abs=1e-12)
+    equal = metrics.auc_inference(Y, s, sample_weight=np.full(60, 8.0), **options).confidence_interval
+    plain = metrics.auc_inference(Y, s, **options).confidence_interval
+    assert list(equal) == pytest.approx(list(plain), abs=1e-12)
+
+
 def test_weights_below_a_sample_are_refused():
     with pytest.raises(ValueError, match=r"0.5 positive sample: a variance needs two.*weight_kind='sampling'"):
         metrics.auc_inference(Y, S, sample_weight=np.full(60, 1 / 40), **BOOTSTRAP)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 from rocmax import metrics
 from rocmax.metrics._methods import METHODS
@@ -71,3 +72,31 @@ def test_nothing_is_said_where_there_are_enough_or_the_method_bears_it():
     metrics.auc_inference(Y[:12], S[:12])
     options = {"metric": "partial_auc", "fpr_range": (0.0, 0.2), "weight_kind": "sampling"}
     metrics.auc_inference(Y, S, sample_weight=np.full(40, 1e-3), **options)
+
+
+@pytest.mark.parametrize("metric", ["auc", "partial_auc", "scored_auc"])
+@pytest.mark.parametrize("scale", [1e-3, 1024.0])
+def test_intervals_know_no_scale_of_sampling_weights(metric, scale):
+    y, s, w = Y, S, np.random.default_rng(1).random(40)
+    method = {"auc": "logit-delong", "partial_auc": "logit-delong", "scored_auc": "wu"}[metric]
+    options = {"metric": metric, "method": method, "weight_kind": "sampling"}
+    found, scaled = (metrics.auc_inference(y, s, sample_weight=c * w, **options) for c in (1.0, scale))
+    assert list(scaled.confidence_interval) == pytest.approx(list(found.confidence_interval), rel=1e-9)
+    assert scaled.n_pos == pytest.approx(scale * found.n_pos, rel=1e-12)
+    equal = metrics.auc_inference(y, s, sample_weight=np.full(40, scale), **options).confidence_interval
+    plain = metrics.auc_inference(y, s, metric=metric, method=method).confidence_interval
+    assert list(equal) == pytest.approx(list(plain), rel=1e-9)
+    options = {"metric": metric, "weight_kind": "sampling", "y_true_b": y}
+    found, scaled = (
+        metrics.compare_auc(y, s, -s, sample_weight=c * w, sample_weight_b=c * w, **options) for c in (1.0, scale)
+    )
+    assert (scaled.df, scaled.pvalue) == pytest.approx((found.df, found.pvalue), rel=1e-9)
+
+
+def test_few_groups_are_few_samples():
+    y, s, groups = Y, S, np.arange(40) // 5
+    found = metrics.auc_inference(y, s, groups=groups, method="logit-delong")
+    reach = stats.t(7).ppf(0.975) * found.standard_error / (found.estimate * (1 - found.estimate))
+    ends = special.expit(special.logit(found.estimate) + np.array([-reach, reach]))
+    assert list(found.confidence_interval) == pytest.approx(list(ends), abs=1e-12)
+    assert (found.n_pos, found.n_neg) == (14, 26)

@@ -95,7 +95,7 @@ def compare_auc(
     :func:`auc_inference`. Paired models scored the same samples and the statistic is normal;
     unpaired samples have no covariance and the statistic follows Student's t with
     ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N counting
-    all samples of either.
+    all samples of either, with sampling weights the effective number of them.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax.metrics import _rate as rate
-from rocmax.metrics._measure import Measure, point_estimates, positives, require_two, totals
+from rocmax.metrics._measure import Measure, effective, point_estimates, positives, require_two, totals
 from rocmax.metrics._validation import F64, Sample, call, explain, names_of
 
 # Models that are copied out of a matrix of scores at a time.
@@ -23,16 +23,20 @@ def _auc_moments(y: Any, score: Any, _: None, threads: int) -> tuple[float, list
 def variance_parts(
     data: Sample, measure: Measure, weight_kind: str = "frequency", groups: Any = None
 ) -> tuple[F64, F64, F64, tuple[float, float]]:
-    """Estimates, the parts of either class in their variances, and the size of either class."""
+    """Estimates, the parts of either class in their variances, and the size of either class.
+
+    With sampling weights that is the effective size, and with groups their number: a group is as one sample.
+    """
     if groups is not None:
         estimate, covariance = clustered_covariance(data, measure, groups)
         variance = np.diagonal(covariance)
-        return estimate, variance, np.zeros_like(variance), totals(data)
+        n_groups = float(len(np.unique(np.asarray(groups))))
+        return estimate, variance, np.zeros_like(variance), (n_groups, n_groups)
     if data.many:
         return _model_by_model(data, measure, weight_kind)
     if weight_kind == "sampling":
         estimate, pos, neg = covariance_parts(data, [data.score], measure, weight_kind)
-        return estimate, pos[0], neg[0], totals(data)
+        return estimate, pos[0], neg[0], effective(data)
     found = one_model(data, measure)
     require_two(*found[3])
     return found
@@ -109,16 +113,25 @@ def _factors(
     if not measure.is_rate:
         one = np.ones(sum(column.ndim == 1 or column.shape[1] for column in columns))
         return one, one
-    sizes = totals(data)
-    if weight_kind == "sampling" and data.weight is not None:  # as many as would vary as much (Kish, 1965)
-        squares = totals(data._replace(weight=data.weight**2))
-        sizes = sizes[0] ** 2 / squares[0], sizes[1] ** 2 / squares[1]
+    sizes = effective(data) if weight_kind == "sampling" else totals(data)
 
     def read(x: float) -> F64:
         at = measure._replace(low=x)
         return np.concatenate([point_estimates(data._replace(score=column), at) for column in columns])
 
     return rate.slopes(read, measure, sizes)
+
+
+def influences(data: Sample, measure: Measure) -> F64:
+    """Return what every sample of one model adds to the measure, weights being inverse sampling probabilities."""
+    _, components = call(_core.components, data, *measure.key, data.threads)
+    weight = np.ones(len(data.y)) if data.weight is None else data.weight
+    positive = positives(data)
+    added = np.empty(len(data.y))
+    for rows, factor in zip((positive, ~positive), _factors(data, [data.score], measure, "sampling"), strict=True):
+        share = weight[rows] / weight[rows].sum()
+        added[rows] = factor[0] * share * (components[rows] - share @ components[rows])
+    return added
 
 
 def clustered_covariance(data: Sample, measure: Measure, groups: Any) -> tuple[F64, F64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from rocmax import _core
 from rocmax.metrics import _interval as interval
 from rocmax.metrics import _rate as rate
 from rocmax.metrics._binormal import fitted_variance
-from rocmax.metrics._components import moments, parts_of, variance_parts
+from rocmax.metrics._components import influences, moments, parts_of, variance_parts
 from rocmax.metrics._measure import (
     Measure,
     check_level,
@@ -125,7 +125,8 @@ def auc_inference(
     method : {"delong", "logit-delong", "score", "newcombe", "obuchowski", "wu", "bootstrap"}, default="delong"
         "delong": normal interval, clipped to the values the measure can take. "logit-delong": on
         the log-odds scale, with Student's t and the degrees of freedom of Welch and
-        Satterthwaite; for an AUC with fewer than five samples in a class, or of 0 or 1, the interval of
+        Satterthwaite (sampling weights: of the effective number of samples, Kish, 1965; groups: of their
+        number less 1); for an AUC with fewer than five samples in a class, or of 0 or 1, the interval of
         "newcombe". "score": all values theta of an AUC or a partial AUC with
         ``(E(theta) - estimate)^2 <= z^2 (r V10(theta) / m + q V01(theta) / n)``; E is the mean of the
         estimate and V10 and V01 are the variances of components on the binormal curve of the samples'
@@ -227,7 +228,7 @@ def auc_inference(
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if method == "bootstrap":
         values = replicate(data, measure, stratified, n_resamples, random_state, weight_kind)
-        found = _bootstrapped(data, measure, values, bootstrap_interval, level)
+        found = _bootstrapped(data, measure, values, bootstrap_interval, level, weight_kind)
     else:
         found = _computed(data, measure, method, level, weight_kind, groups)
     if weight_kind == "frequency":
@@ -256,8 +257,10 @@ def _computed(data: Sample, measure: Measure, method: str, level: float, weight_
         return by_score(data.many, curves, totals(data), measure, level)
     if method == "logit-delong" and measure.name == "auc" and data.weight is None and 1 in totals(data):
         return newcombe(data.many, point_estimates(data, measure), totals(data), level)
-    estimate, pos, neg, (n_pos, n_neg) = variance_parts(data, measure, weight_kind, groups)
-    return analytic(data.many, estimate, (pos, neg), (n_pos, n_neg), measure, method, level)
+    estimate, pos, neg, sizes = variance_parts(data, measure, weight_kind, groups)
+    found = analytic(data.many, estimate, (pos, neg), sizes, measure, method, level)
+    n_pos, n_neg = totals(data)
+    return replace(found, n_pos=n_pos, n_neg=n_neg)
 
 
 def analytic(
@@ -301,11 +304,13 @@ def newcombe(many: bool, estimate: F64, sizes: tuple[float, float], level: float
     return result(many, estimate, interval.newcombe_variance(estimate, sizes), ends, sizes, "newcombe", level)
 
 
-def _bootstrapped(data: Sample, measure: Measure, values: F64, kind: str, level: float) -> AUCInference:
+def _bootstrapped(
+    data: Sample, measure: Measure, values: F64, kind: str, level: float, weight_kind: str
+) -> AUCInference:
     estimate = point_estimates(data, measure)
     tails = np.array([[0.5 - level / 2], [0.5 + level / 2]]) * np.ones(values.shape[1])
     if kind == "bca":
-        tails = _bca_tails(data, measure, estimate, values, tails)
+        tails = _bca_tails(data, measure, estimate, values, tails, weight_kind)
     ends = [np.quantile(column, tail) for column, tail in zip(values.T, tails.T, strict=True)]
     low, high = np.array(ends).T
     variance = values.var(axis=0, ddof=1)
@@ -313,7 +318,7 @@ def _bootstrapped(data: Sample, measure: Measure, values: F64, kind: str, level:
     return AUCInference(**{**vars(found), "replicates": values if data.many else values[:, 0]})
 
 
-def _bca_tails(data: Sample, measure: Measure, estimate: F64, values: F64, tails: F64) -> F64:
+def _bca_tails(data: Sample, measure: Measure, estimate: F64, values: F64, tails: F64, weight_kind: str) -> F64:
     """Probabilities of the percentiles that correct for bias and acceleration."""
     below = (values < estimate).mean(axis=0) + 0.5 * (values == estimate).mean(axis=0)
     edge = 0.5 / len(values)
@@ -321,11 +326,14 @@ def _bca_tails(data: Sample, measure: Measure, estimate: F64, values: F64, tails
     speed = []
     for column in range(values.shape[1]):
         one = data._replace(score=np.ascontiguousarray(data.score[:, column])) if data.many else data
-        _, squares, cubes = moments(call(_core.Curve, one, one.threads), measure)
-        sizes = totals(one)
-        # Influence of a sample of a class of size k is its centred component over k.
-        second = sum(s / k**2 for s, k in zip(squares, sizes, strict=True))
-        third = sum(c / k**3 for c, k in zip(cubes, sizes, strict=True))
+        if weight_kind == "sampling" and data.weight is not None:
+            second, third = (float((influences(one, measure) ** power).sum()) for power in (2, 3))
+        else:
+            _, squares, cubes = moments(call(_core.Curve, one, one.threads), measure)
+            sizes = totals(one)
+            # Influence of a sample of a class of size k is its centred component over k.
+            second = sum(s / k**2 for s, k in zip(squares, sizes, strict=True))
+            third = sum(c / k**3 for c, k in zip(cubes, sizes, strict=True))
         speed.append(third / (6 * second**1.5) if second > 0 else 0.0)
     moved = bias + interval.Law().quantile(tails)
     return np.asarray(interval.Law().cdf(bias + moved / (1 - np.array(speed) * moved)))

@@ -98,6 +98,14 @@ def totals(data: Sample) -> tuple[float, float]:
         return float(data.weight[positive].sum()), float(data.weight[~positive].sum())
 
 
+def effective(data: Sample) -> tuple[float, float]:
+    """Return how many samples of equal weight would vary as much as those of either class (Kish, 1965)."""
+    if data.weight is None:
+        return totals(data)
+    sums, squares = (totals(data._replace(weight=(data.weight / data.weight.max()) ** power)) for power in (1, 2))
+    return sums[0] ** 2 / squares[0], sums[1] ** 2 / squares[1]
+
+
 def require_two(n_pos: float, n_neg: float) -> None:
     """Check that there are samples enough for a variance."""
     for name, count in (("positive", n_pos), ("negative", n_neg)):
