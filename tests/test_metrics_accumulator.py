@@ -65,6 +65,35 @@ def test_the_bound_holds(max_bins, scale):
         total.result(metric="scored_auc")
 
 
+def test_bins_tell_probabilities_near_one_apart():
+    rng = np.random.default_rng(5)
+    y = rng.random(20_000) < 0.3
+    log_odds = 10 * (rng.normal(size=20_000) + y)
+    for scores in (1 / (1 + np.exp(-log_odds)), (1 / (1 + np.exp(-log_odds))).astype(np.float32)):
+        total = ROCAccumulator(max_bins=1000).update(y, scores)
+        assert total.n_bins <= 1000 and total.error_bound < 2e-3
+        assert abs(total.result().estimate - metrics.roc_auc_score(y, scores)) <= total.error_bound
+
+
+@pytest.mark.filterwarnings("ignore:there are", "ignore:an interval has no width")
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**31), st.integers(2, 40), st.booleans())
+def test_bins_of_probabilities_hold_when_other_scores_follow(seed, max_bins, follow):
+    rng = np.random.default_rng(seed)
+    y = np.r_[True, False, rng.random(298) < 0.4]
+    near = 2.0 ** -rng.integers(1, 60, 300) * rng.choice([1.0, 1.5], 300)
+    s = np.where(rng.random(300) < 0.5, near, 1.0 - near)
+    if follow:
+        s[200:] = rng.choice([-0.5, 0.5, 1.0, 1.5, 2.0], 100)
+    total = ROCAccumulator(max_bins=max_bins)
+    for rows in np.split(np.arange(300), 6):
+        total.update(y[rows], s[rows])
+    assert total.n_bins <= max_bins
+    assert abs(total.result(method="newcombe").estimate - metrics.roc_auc_score(y, s)) <= total.error_bound + 1e-15
+    low, high = total._bins[:2]
+    assert (high[:-1] < low[1:]).all()
+
+
 def test_bad_parts_are_named_and_not_taken_in():
     total = ROCAccumulator().update([1, 1], [0.5, 0.7])
     bad = [

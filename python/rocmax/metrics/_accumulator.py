@@ -16,6 +16,8 @@ from rocmax.metrics._methods import check_method, warn_of_few
 from rocmax.metrics._validation import F64, plain, require_labels, scores, unmasked, weights
 
 _SIGN = np.uint64(1 << 63)
+_HALF = np.float64(0.5).view(np.uint64)
+_LEAST = np.float64(2.0**-54).view(np.uint64)  # stands for a rest of 0: all others are larger
 PAIRS = ({0, 1}, {-1, 1})
 
 
@@ -24,9 +26,10 @@ class ROCAccumulator:
 
     Holds the weight of either class at every distinct score, so that results are exact and do not
     depend on the parts. With `max_bins`, scores that share the leading bits of their floating-point
-    number are pooled, as few bits dropped as will do. Pairs within a bin then count 1/2, so that the
-    AUC is wrong by at most ``1/2 sum_b p_b q_b / (m n)``, p_b and q_b the weights of either class in a
-    bin of several scores; so is the raw area over any range.
+    number are pooled, as few bits dropped as will do; where all are probabilities, those from 1/2 on share
+    the bits of ``1 - s``. Pairs within a bin then count 1/2, so that the AUC is wrong by at most
+    ``1/2 sum_b p_b q_b / (m n)``, p_b and q_b the weights of either class in a bin of several scores; so is
+    the raw area over any range.
 
     Parameters
     ----------
@@ -260,21 +263,29 @@ class ROCAccumulator:
         self._shift = shift
         while self.max_bins is not None and self.n_bins > self.max_bins:
             # Neighbours are told apart by their highest bit that differs: see how many must go.
-            keys = _keys(self._bins[0])
+            keys = _keys(self._bins)
             bits = np.sort(np.frexp((keys[1:] ^ keys[:-1]).astype(np.float64))[1])
             self._shift = max(self._shift + 1, int(bits[-self.max_bins]))
             self._bins = _pooled(self._bins, self._shift)
 
 
-def _keys(score: F64) -> NDArray[np.uint64]:
-    """Whole numbers in the order of the scores."""
-    bits = (score + 0.0).view(np.uint64)
+def _keys(bins: F64) -> NDArray[np.uint64]:
+    """Whole numbers in the order of the scores.
+
+    Scores are told apart by their leading bits the better the nearer they are to 0; where all are probabilities, so are
+    those near 1: from 1/2 on it is 1 - s, which is exact, that is counted down.
+    """
+    score = bins[0] + 0.0
+    bits = score.view(np.uint64)
+    if (bins[0] >= 0.0).all() and (bins[1] <= 1.0).all():
+        rest = np.maximum((1.0 - score).view(np.uint64), _LEAST)
+        return np.asarray(np.where(score < 0.5, bits, _HALF + (_HALF - np.minimum(rest, _HALF))))
     return np.asarray(np.where(bits & _SIGN, ~bits, bits | _SIGN))
 
 
 def _pooled(bins: F64, shift: int) -> F64:
     """Bins of one key each: the number of the score in the order of all, less its last bits."""
-    key = _keys(bins[0]) >> np.uint64(shift)
+    key = _keys(bins) >> np.uint64(shift)
     order = np.argsort(key, kind="stable")
     key, bins = key[order], bins[:, order]
     if (key[1:] != key[:-1]).all():
