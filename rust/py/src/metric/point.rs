@@ -14,6 +14,8 @@ use crate::gate;
 
 /// Columns copied out of a matrix of scores at a time: one cache line of float64.
 const COLUMNS: usize = 8;
+/// Units of work for each thread.
+const SHARES: usize = 4;
 
 /// The measure called `name`; `low` and `high` are its range, or `low` its one parameter.
 pub(crate) fn parse(name: &str, low: f64, high: f64) -> PyResult<Measure> {
@@ -76,7 +78,9 @@ pub(crate) fn auc_moments(
         scores: &[S],
         n_threads: usize,
     ) -> PyResult<(f64, [f64; 2], [usize; 2])> {
-        let (value, squares) = gate::enter(py, n_threads, counting_size(scores.len(), n_threads), |ctx| {
+        // Sums of squares are counted on all threads where those of pairs still are on one.
+        let size = if n_threads > 1 { 2 * scores.len() } else { counting_size(scores.len(), 1) };
+        let (value, squares) = gate::enter(py, n_threads, size, |ctx| {
             scratch::with(|scratch| metric::auc_moments(labels, scores, scratch, ctx))
         })?;
         Ok((value, squares, [labels.n_pos(), labels.n_neg()]))
@@ -152,28 +156,41 @@ where
     F: Fn(&[S], &Ctx<'_>) -> Result<T> + Sync,
 {
     let n_models = scores.ncols();
-    let group = |first: usize, ctx: &Ctx<'_>| -> Result<Vec<T>> {
-        let part = scores.slice_axis_move(Axis(1), Slice::from(first..usize::min(first + COLUMNS, n_models)));
-        let one = |column: &[S]| ctx.check().and_then(|()| f(column, ctx));
-        // Where the columns lie in one piece each, as in Fortran's order, they are read there.
-        let in_place: Option<Vec<&[S]>> =
-            (0..part.ncols()).map(|k| part.index_axis_move(Axis(1), k).to_slice()).collect();
-        if let Some(columns) = in_place {
-            return columns.into_iter().map(one).collect();
-        }
-        let mut columns = vec![Vec::with_capacity(part.nrows()); part.ncols()];
-        for row in part.rows() {
-            for (column, &score) in columns.iter_mut().zip(row) {
-                column.push(score);
+    let one = |column: &[S], ctx: &Ctx<'_>| ctx.check().and_then(|()| f(column, ctx));
+    let share = |from: usize, to: usize, ctx: &Ctx<'_>| -> Result<Vec<T>> {
+        let (mut room, mut found) = (vec![], vec![]);
+        for first in (from..to).step_by(COLUMNS) {
+            let part = scores.slice_axis_move(Axis(1), Slice::from(first..usize::min(first + COLUMNS, to)));
+            // Where the columns lie in one piece each, as in Fortran's order, they are read there.
+            let in_place: Option<Vec<&[S]>> =
+                (0..part.ncols()).map(|k| part.index_axis_move(Axis(1), k).to_slice()).collect();
+            let columns = in_place.unwrap_or_else(|| copied(part, &mut room));
+            for column in columns {
+                found.push(one(column, ctx)?);
             }
         }
-        columns.iter().map(|column| one(column)).collect()
+        Ok(found)
     };
-    let firsts = (0..n_models).step_by(COLUMNS);
-    let groups: Vec<Vec<T>> = if firsts.len() >= ctx.n_threads() {
-        ctx.map(firsts.collect(), |first| group(first, &Ctx::serial()))?.into_iter().collect::<Result<_>>()?
+    let n_shares = usize::min(n_models.div_ceil(COLUMNS), SHARES * ctx.n_threads());
+    let groups: Vec<Vec<T>> = if n_shares >= ctx.n_threads() {
+        let len = n_models.div_ceil(n_shares).next_multiple_of(COLUMNS);
+        let firsts = (0..n_models).step_by(len).collect();
+        let each = |first| share(first, usize::min(first + len, n_models), &Ctx::serial());
+        ctx.map(firsts, each)?.into_iter().collect::<Result<_>>()?
     } else {
-        firsts.map(|first| group(first, ctx)).collect::<Result<_>>()?
+        vec![share(0, n_models, ctx)?]
     };
     Ok(groups.into_iter().flatten().collect())
+}
+
+/// The columns of a matrix, in `room`, all of a row at a time.
+fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>) -> Vec<&'a [S]> {
+    let n_rows = usize::max(part.nrows(), 1);
+    room.resize(n_rows * part.ncols(), S::default());
+    for (row, of_row) in part.rows().into_iter().enumerate() {
+        for (column, &score) in room.chunks_exact_mut(n_rows).zip(of_row) {
+            column[row] = score;
+        }
+    }
+    room.chunks_exact(n_rows).collect()
 }
