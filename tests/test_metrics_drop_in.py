@@ -12,6 +12,7 @@ from rocmax import metrics
 EXACT = 1e-12
 
 
+Y, S = np.array([0, 1, 1]), np.array([0.2, 0.1, 0.3])
 DROP_IN = [
     ([1, 1, 1], [0.1, 0.2, 0.3], {}),
     ([0, 1, 1], [0.1, np.nan, 0.3], {}),
@@ -38,6 +39,17 @@ DROP_IN = [
     ([[0, 1], [1, 0]], [[0.1, 0.2], [0.3, 0.4]], {"average": "samples", "sample_weight": [1, 2]}),
     ([[-1, 1], [1, 1], [-1, -1]], [[0.1, 0.2], [0.3, 0.4], [0.2, 0.3]], {"average": "weighted"}),
     ([0.0, np.nan, 1.0], [0.1, 0.2, 0.3], {}),
+    (Y, S, {"sample_weight": np.array([1.0, np.nan, 1.0])}),
+    (Y, S, {"sample_weight": np.array([1.0, 2.0])}),
+    (Y, S, {"sample_weight": np.array([0.0, 1.0, 1.0])}),
+    (Y, S, {"sample_weight": np.array([1e-300, 2e-300, 1e-300])}),
+    (Y, S, {"sample_weight": np.array([1.0, 2.0, 0.5])[::-1], "max_fpr": 0.5}),
+    (Y, S, {"max_fpr": 1.0}),
+    (Y, S, {"max_fpr": 1e-300}),
+    (Y, S, {"max_fpr": float("nan")}),
+    (Y, S, {"max_fpr": 1.5}),
+    (np.zeros(3, int), S, {"max_fpr": 0.5}),
+    (np.arange(3), S, {"sample_weight": np.ones(3)}),
     ([0.0, np.inf, 1.0], [0.1, 0.2, 0.3], {}),
     (np.array(["a", "b", None], dtype=object), [0.1, 0.2, 0.3], {}),
     (np.array([0, 1, 1], dtype=object), [0.1, 0.2, 0.3], {}),

@@ -84,18 +84,19 @@ def roc_auc_score(
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    plain = sample_weight is None and max_fpr is None
-    if plain and average in _AVERAGES and multi_class in _MULTI_CLASS:
+    if average in _AVERAGES and multi_class in _MULTI_CLASS and _common(sample_weight, max_fpr):
         try:
             y, s = _array(y_true), _array(y_score, whole_as_float=True)
+            weight: Any = sample_weight
             if _ready(y, s):
-                return _core.auc(y, s, n_threads(None))
+                if sample_weight is None and max_fpr is None:
+                    return _core.auc(y, s, n_threads(None))
+                return _core.measure(y, s, weight, *_measure(max_fpr), n_threads(None))
         except (TypeError, ValueError):
             pass  # ragged, not two classes, or not finite: the long way says what is wrong
     if is_dask(y_true, y_score):
         if max_fpr is not None:
             number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
-        name, high = ("auc", 1.0) if max_fpr in (None, 1) else ("partial-mcclish", max_fpr)
         held = from_dask(y_true, y_score, sample_weight)
         if held.masses.any() and not held.masses.any(axis=1).all():
             from sklearn.exceptions import UndefinedMetricWarning
@@ -103,7 +104,7 @@ def roc_auc_score(
             message = "Only one class is present in y_true. ROC AUC score is not defined in that case."
             warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
             return np.nan
-        found = held.measure(name, 0.0, high)
+        found = held.measure(*_measure(max_fpr))
         return float(found[0]) if np.shape(found) == (1,) else found
     try:
         return _general(y_true, y_score, average, sample_weight, max_fpr, multi_class, labels)
@@ -119,6 +120,19 @@ def roc_auc_score(
             multi_class=multi_class,
             labels=labels,
         )
+
+
+def _measure(max_fpr: Any) -> tuple[str, float, float]:
+    """Return the core's name and range of the area."""
+    return ("auc", 0.0, 1.0) if max_fpr is None or max_fpr == 1 else ("partial-mcclish", 0.0, max_fpr)
+
+
+def _common(sample_weight: Any, max_fpr: Any) -> bool:
+    """Whether the core can take weights and range as they are; it checks the weights."""
+    return (max_fpr is None or (type(max_fpr) is float and 0.0 < max_fpr <= 1.0)) and (
+        sample_weight is None
+        or (type(sample_weight) is np.ndarray and sample_weight.dtype == np.float64 and sample_weight.ndim == 1)
+    )
 
 
 def _array(values: Any, *, whole_as_float: bool = False) -> Any:
@@ -216,12 +230,9 @@ def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
 
 
 def _auc(y: NDArray[np.bool_], s: NDArray[Any], weight: F64 | None, max_fpr: Any) -> Any:
-    name, high = "auc", 1.0
-    if max_fpr is not None and max_fpr != 1:
-        name, high = "partial-mcclish", max_fpr
     try:
         y, s = plain(y), s if s.ndim == 2 else plain(s)
-        return _core.measure(y, s, weight, name, 0.0, high, n_threads(None))
+        return _core.measure(y, s, weight, *_measure(max_fpr), n_threads(None))
     except (TypeError, ValueError) as error:
         raise _UnusualError from error
 
