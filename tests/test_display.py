@@ -124,6 +124,15 @@ def test_scored_curve() -> None:
     assert np.trapezoid(curve.theta, curve.margins) == pytest.approx(7 / 15, abs=2e-3)
 
 
+def test_weights_of_scored_curves_are_repetitions():
+    rng = np.random.default_rng(4)
+    y, s, w = rng.integers(0, 2, 50), rng.random(50), rng.integers(0, 3, 50)
+    (found,) = SROCDisplay.from_predictions(y, s, sample_weight=w).curves
+    (repeated,) = SROCDisplay.from_predictions(np.repeat(y, w), np.repeat(s, w)).curves
+    assert found.area == pytest.approx(repeated.area, abs=1e-14)
+    np.testing.assert_allclose(found.theta, repeated.theta, atol=1e-14)
+
+
 def test_scored_curve_of_estimators(sample: tuple[np.ndarray, np.ndarray]) -> None:
     y, X = sample
     models = [LogisticRegression().fit(X, y), GaussianNB().fit(X, y)]

@@ -355,3 +355,13 @@ def test_models_may_lie_in_any_order():
         np.testing.assert_array_equal(metrics.roc_auc_score(y, turned), expected[0])
         found = metrics.partial_auc_score(y, turned, fpr_range=(0.1, 0.4), sample_weight=w)
         np.testing.assert_array_equal(found, expected[1])
+
+
+def test_weights_of_the_sroc_curve_are_repetitions():
+    rng = np.random.default_rng(3)
+    y, s, w = rng.integers(0, 2, 40), np.round(rng.normal(size=40), 1), rng.integers(0, 4, 40)
+    rows = np.repeat(np.arange(40), w)
+    for n_points in (None, 7):
+        found = metrics.sroc_curve(y, s, n_points=n_points, sample_weight=w)
+        for ours, theirs in zip(found, metrics.sroc_curve(y[rows], s[rows], n_points=n_points), strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-14)

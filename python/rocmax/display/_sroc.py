@@ -66,6 +66,7 @@ class SROCDisplay:
         y_score: Scores,
         *,
         names: Sequence[str] | None = None,
+        sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         n_points: int = 513,
         ax: Axes | None = None,
@@ -80,6 +81,8 @@ class SROCDisplay:
             Scores, or a mapping from the models' names to their scores.
         names : sequence of str, optional
             Names of the columns of `y_score`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights.
         pos_label : label, optional
             The positive class.
         n_points : int, default=513
@@ -94,8 +97,9 @@ class SROCDisplay:
         positive = is_positive(y_true, pos_label)
         curves = []
         for name, scores in named_scores(y_score, names):
-            margins, theta = sroc_curve(positive, scores, n_points=n_points)
-            curves.append(ScoredCurve(name, margins, theta, float(scored_auc_score(positive, scores))))
+            margins, theta = sroc_curve(positive, scores, n_points=n_points, sample_weight=sample_weight)
+            area = scored_auc_score(positive, scores, sample_weight=sample_weight)
+            curves.append(ScoredCurve(name, margins, theta, float(area)))
         return cls(curves).plot(ax)
 
     @classmethod

@@ -146,6 +146,7 @@ def sroc_curve(
     y_score: ArrayLike,
     *,
     n_points: int | None = None,
+    sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[F64, F64]:
@@ -162,6 +163,8 @@ def sroc_curve(
         Finite scores.
     n_points : int, default=None
         Number of evenly spaced margins; None for every step, of which there are up to one a pair.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights; a pair has the product of its two weights.
     pos_label : label, default=None
         The positive class; all others are negative.
     n_jobs : int, default=None
@@ -177,7 +180,7 @@ def sroc_curve(
     Raises
     ------
     ValueError
-        For bad labels or scores, fewer than two points, or over 2**24 pairs without `n_points`.
+        For bad labels, scores or weights, fewer than two points, or over 2**24 pairs without `n_points`.
 
     Notes
     -----
@@ -197,10 +200,13 @@ def sroc_curve(
     """
     if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
         raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {n_points!r}")
-    data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
-    if data.many:
-        raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
-    curve = call(_core.Curve, data, data.threads)
+    if is_dask(y_true, y_score):
+        curve = from_dask(y_true, y_score, sample_weight, pos_label).curve()
+    else:
+        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+        if data.many:
+            raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
+        curve = call(_core.Curve, data, data.threads)
     scores, pos, neg = curve.steps()
     highest, lowest = float(scores[pos > 0][0]), float(scores[neg > 0][-1])
     if not np.isfinite(highest - lowest):
