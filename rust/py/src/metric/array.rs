@@ -1,9 +1,12 @@
 //! NumPy arrays of the types that are read where they lie.
 
+use std::borrow::Cow;
+
+use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rocmax_core::metric::Labels;
+use rocmax_core::metric::{Labels, Score};
 
 use crate::error::to_python;
 
@@ -51,6 +54,38 @@ impl LabelArray<'_> {
     }
 }
 
+/// Columns copied out of a matrix of scores at a time: one cache line of float64.
+pub(crate) const COLUMNS: usize = 8;
+
+/// The columns of a matrix if they lie in one piece each, as in Fortran's order.
+pub(crate) fn in_place<'a, S>(matrix: ArrayView2<'a, S>) -> Option<Vec<&'a [S]>> {
+    (0..matrix.ncols()).map(|k| matrix.index_axis_move(Axis(1), k).to_slice()).collect()
+}
+
+/// The columns of a matrix, in `room`, all of a row at a time.
+pub(crate) fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>) -> Vec<&'a [S]> {
+    let n_rows = usize::max(part.nrows(), 1);
+    room.resize(n_rows * part.ncols(), S::default());
+    for (row, of_row) in part.rows().into_iter().enumerate() {
+        for (column, &score) in room.chunks_exact_mut(n_rows).zip(of_row) {
+            column[row] = score;
+        }
+    }
+    room.chunks_exact(n_rows).collect()
+}
+
+/// The columns of a matrix, in place or copied.
+pub(crate) fn columns<S: Score>(matrix: ArrayView2<'_, S>) -> Vec<Cow<'_, [S]>> {
+    if let Some(columns) = in_place(matrix) {
+        return columns.into_iter().map(Cow::Borrowed).collect();
+    }
+    let (mut room, mut columns) = (vec![], vec![]);
+    for part in matrix.axis_chunks_iter(Axis(1), COLUMNS) {
+        columns.extend(copied(part, &mut room).into_iter().map(|column| Cow::Owned(column.to_vec())));
+    }
+    columns
+}
+
 /// Runs `$body` with `$columns` bound to the score vectors of a [`ScoreArray`], as slices of float64 or of float32.
 macro_rules! with_columns {
     ($scores:expr, $columns:ident => $body:expr) => {
@@ -64,13 +99,13 @@ macro_rules! with_columns {
                 $body
             }
             ScoreArray::F64s(a) => {
-                let owned: Vec<Vec<f64>> = a.as_array().columns().into_iter().map(|c| c.to_vec()).collect();
-                let $columns: Vec<&[f64]> = owned.iter().map(Vec::as_slice).collect();
+                let found = columns(a.as_array());
+                let $columns: Vec<&[f64]> = found.iter().map(|column| &column[..]).collect();
                 $body
             }
             ScoreArray::F32s(a) => {
-                let owned: Vec<Vec<f32>> = a.as_array().columns().into_iter().map(|c| c.to_vec()).collect();
-                let $columns: Vec<&[f32]> = owned.iter().map(Vec::as_slice).collect();
+                let found = columns(a.as_array());
+                let $columns: Vec<&[f32]> = found.iter().map(|column| &column[..]).collect();
                 $body
             }
         }

@@ -1,37 +1,31 @@
 //! What variances, tests and intervals are made of.
 
-use std::borrow::Cow;
 use std::sync::Mutex;
 
-use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rocmax_core::metric::{self, Column, Components, Labels, Measure, Placements, Resampling, Scheme, WeightKind};
 use rocmax_core::{Ctx, Result};
 
-use super::array::{LabelArray, ScoreArray, Weights, weights, with_columns};
+use super::array::{LabelArray, ScoreArray, Weights, columns, weights, with_columns};
 use super::point::parse;
 use crate::gate;
 
 type Array<'py> = Bound<'py, PyArray1<f64>>;
 
 /// The score vectors of all arrays; those that do not lie in one piece are copied.
-fn columns<'a>(arrays: &'a [ScoreArray<'_>]) -> PyResult<Vec<Column<'a>>> {
-    fn each<'a, T: Clone>(array: ArrayView2<'a, T>) -> impl Iterator<Item = Cow<'a, [T]>> {
-        let columns = (0..array.ncols()).map(move |k| array.index_axis_move(Axis(1), k));
-        columns.map(|column| column.to_slice().map_or_else(|| Cow::Owned(column.to_vec()), Cow::Borrowed))
-    }
-    let mut columns = Vec::new();
+fn vectors<'a>(arrays: &'a [ScoreArray<'_>]) -> PyResult<Vec<Column<'a>>> {
+    let mut found = Vec::new();
     for array in arrays {
         match array {
-            ScoreArray::F64(a) => columns.push(Column::F64(a.as_slice()?.into())),
-            ScoreArray::F32(a) => columns.push(Column::F32(a.as_slice()?.into())),
-            ScoreArray::F64s(a) => columns.extend(each(a.as_array()).map(Column::F64)),
-            ScoreArray::F32s(a) => columns.extend(each(a.as_array()).map(Column::F32)),
+            ScoreArray::F64(a) => found.push(Column::F64(a.as_slice()?.into())),
+            ScoreArray::F32(a) => found.push(Column::F32(a.as_slice()?.into())),
+            ScoreArray::F64s(a) => found.extend(columns(a.as_array()).into_iter().map(Column::F64)),
+            ScoreArray::F32s(a) => found.extend(columns(a.as_array()).into_iter().map(Column::F32)),
         }
     }
-    Ok(columns)
+    Ok(found)
 }
 
 /// Components of every score vector; they share the threads.
@@ -64,7 +58,7 @@ pub(crate) fn components<'py>(
 ) -> PyResult<(Array<'py>, Array<'py>)> {
     let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
     let arrays = [y_score];
-    let columns = columns(&arrays)?;
+    let columns = vectors(&arrays)?;
     let size = labels.n_samples() * columns.len();
     let found = gate::enter(py, n_threads, size, |ctx| each(&labels, &columns, weights, measure, ctx))?;
     let estimates = found.iter().map(|c| c.estimate).collect();
@@ -97,7 +91,7 @@ pub(crate) fn covariance<'py>(
 ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>)> {
     let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
     let kind = kind_of(weight_kind)?;
-    let columns = columns(&y_score)?;
+    let columns = vectors(&y_score)?;
     let by_placements = measure == Measure::Auc && weights.is_none();
     // They take a fourth of the time of a sort, but two threads are worth waking for as few.
     let size = labels.n_samples() * columns.len() / if by_placements && n_threads == 1 { 4 } else { 1 };

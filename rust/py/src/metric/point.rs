@@ -7,13 +7,11 @@ use pyo3::prelude::*;
 use rocmax_core::metric::{self, Labels, Measure, Normalize, Score};
 use rocmax_core::{Ctx, RateRange, Result};
 
-use super::array::{LabelArray, ScoreArray, Weights, weights};
+use super::array::{COLUMNS, LabelArray, ScoreArray, Weights, copied, in_place, weights};
 use super::scratch::{self, Pooled};
 use crate::error::to_python;
 use crate::gate;
 
-/// Columns copied out of a matrix of scores at a time: one cache line of float64.
-const COLUMNS: usize = 8;
 /// Units of work for each thread.
 const SHARES: usize = 4;
 
@@ -161,11 +159,7 @@ where
         let (mut room, mut found) = (vec![], vec![]);
         for first in (from..to).step_by(COLUMNS) {
             let part = scores.slice_axis_move(Axis(1), Slice::from(first..usize::min(first + COLUMNS, to)));
-            // Where the columns lie in one piece each, as in Fortran's order, they are read there.
-            let in_place: Option<Vec<&[S]>> =
-                (0..part.ncols()).map(|k| part.index_axis_move(Axis(1), k).to_slice()).collect();
-            let columns = in_place.unwrap_or_else(|| copied(part, &mut room));
-            for column in columns {
+            for column in in_place(part).unwrap_or_else(|| copied(part, &mut room)) {
                 found.push(one(column, ctx)?);
             }
         }
@@ -181,16 +175,4 @@ where
         vec![share(0, n_models, ctx)?]
     };
     Ok(groups.into_iter().flatten().collect())
-}
-
-/// The columns of a matrix, in `room`, all of a row at a time.
-fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>) -> Vec<&'a [S]> {
-    let n_rows = usize::max(part.nrows(), 1);
-    room.resize(n_rows * part.ncols(), S::default());
-    for (row, of_row) in part.rows().into_iter().enumerate() {
-        for (column, &score) in room.chunks_exact_mut(n_rows).zip(of_row) {
-            column[row] = score;
-        }
-    }
-    room.chunks_exact(n_rows).collect()
 }
