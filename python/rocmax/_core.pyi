@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rocmax._typing import F64, Labels, Scores
 
 __all__ = [
+    "Curvature",
     "Curve",
     "Oracle",
     "Problem",
@@ -125,7 +126,17 @@ class Oracle:
     def hinges(self) -> list[tuple[float, float]] | None: ...
     def proximal(
         self, index: int, scores: F64, stiffness: tuple[float, float], coef: F64, n_threads: int
-    ) -> tuple[float, NDArray[np.uint32], NDArray[np.uint32]]: ...
+    ) -> tuple[float, NDArray[np.intp], NDArray[np.intp]]: ...
+
+@final
+class Curvature:
+    def __new__(
+        cls,
+        pos: tuple[F64, F64],
+        hinges: list[tuple[tuple[float, float, tuple[float, float, float]], tuple[F64, F64]]],
+        width: float,
+    ) -> Curvature: ...
+    def product(self, change: F64) -> F64: ...
 
 def leave_pair_out(
     cross: tuple[NDArray[np.float32], float, float, F64, F64],

@@ -36,6 +36,8 @@ class Oracle:
     Convex oracles satisfy R(s') >= R(s) + coef . (s' - s); all are invariant to a shift of the scores.
     """
 
+    _at_zero: float | None = None
+
     def __init__(self, core: _core.Oracle, n_threads: int) -> None:
         self._core = core
         self._n_threads = n_threads
@@ -76,7 +78,20 @@ class Oracle:
         """
         coef = np.empty(len(scores))
         offset, rows, starts = self._core.proximal(hinge, scores, stiffness, coef, self._n_threads)
-        return Proximal(offset, coef, rows.astype(np.intp), starts.astype(np.intp))
+        return Proximal(offset, coef, rows, starts)
+
+    def stiffness(self, found: Evaluation) -> F64:
+        """Return the second derivative where it was evaluated: springs of this strength from all samples to their mean.
+
+        Only of smooth risks.
+        """
+        raise NotImplementedError("a risk with kinks has no second derivative")
+
+    def at_zero(self, n_samples: int) -> float:
+        """Return R of scores that are all equal."""
+        if self._at_zero is None:
+            self._at_zero = self(np.zeros(n_samples)).value
+        return self._at_zero
 
     @cached_property
     def labels(self) -> Bool:

@@ -17,7 +17,7 @@ mod _core {
     #[pymodule_export]
     use crate::neighbors::nearest;
     #[pymodule_export]
-    use crate::oracle::Oracle;
+    use crate::oracle::{Curvature, Oracle};
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]

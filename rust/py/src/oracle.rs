@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rocmax_core::oracle::{
-    Naive, Oracle as CoreOracle, Rank, Selection, SmoothedHinge, Term, Tight, TopHinge, Workspace,
+    Curvature as CoreCurvature, Naive, Oracle as CoreOracle, Rank, Sample, Selection, SmoothedHinge, Stretch, Term,
+    Tight, TopHinge, Workspace,
 };
 use rocmax_core::{RateRange, Scores};
 
@@ -14,10 +15,11 @@ use crate::error::to_python;
 use crate::gate;
 use crate::problem::Problem;
 
-/// Scale, margin; threshold, width, and share of a tie at the threshold.
+/// Scale, margin; threshold, stretch, and share of a tie at the threshold.
 type Hinge = (f64, f64, (f64, f64, f64));
 
-type Rows<'py> = Bound<'py, PyArray1<u32>>;
+/// Of NumPy's own type of indices.
+type Rows<'py> = Bound<'py, PyArray1<isize>>;
 
 /// A risk of the scores of one problem (see `rocmax_core::oracle`).
 #[pyclass(frozen, module = "rocmax._core")]
@@ -152,6 +154,37 @@ impl Oracle {
         let found = gate::enter(py, n_threads, scores.len(), |ctx| {
             self.inner.proximal(hinge, scores, [stiffness.0, stiffness.1], coef, ctx)
         })?;
-        Ok((found.offset, PyArray1::from_vec(py, found.rows), PyArray1::from_vec(py, found.starts)))
+        let rows = |rows: Vec<u32>| PyArray1::from_iter(py, rows.into_iter().map(|row| row as isize));
+        Ok((found.offset, rows(found.rows), rows(found.starts)))
+    }
+}
+
+type Class<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
+
+/// The curvature of a smoothed risk over a sample (see `rocmax_core::oracle::Curvature`).
+#[pyclass(frozen, module = "rocmax._core")]
+pub(crate) struct Curvature(CoreCurvature);
+
+#[pymethods]
+impl Curvature {
+    /// Scores and counts of the positives; each hinge, its scale over the width and the shares drawn, and the same of
+    /// its negatives.
+    #[new]
+    fn new(pos: Class<'_>, hinges: Vec<(Hinge, Class<'_>)>, width: f64) -> PyResult<Self> {
+        fn sample<'a>((scores, counts): &'a Class<'_>) -> PyResult<Sample<'a>> {
+            Ok(Sample { scores: scores.as_slice()?, counts: counts.as_slice()? })
+        }
+        let mut found = Vec::with_capacity(hinges.len());
+        for &((factor, margin, (threshold, selection, tied)), ref neg) in &hinges {
+            found.push((factor, Stretch { margin, width, threshold, selection, tied }, sample(neg)?));
+        }
+        Ok(Self(CoreCurvature::new(sample(&pos)?, &found).map_err(to_python)?))
+    }
+
+    /// The product with changes of the scores of the positives and of the negatives, hinge after hinge.
+    fn product<'py>(&self, py: Python<'py>, change: PyReadonlyArray1<'_, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let change = change.as_slice()?;
+        let found = gate::enter(py, 1, change.len(), |_| self.0.product(change))?;
+        Ok(found.into_pyarray(py))
     }
 }

@@ -8,6 +8,7 @@ mod naive;
 mod pairs;
 mod proximal;
 mod smoothed;
+mod springs;
 mod tight;
 mod top_hinge;
 mod weighted;
@@ -15,6 +16,7 @@ mod weighted;
 pub use naive::Naive;
 pub use proximal::Proximal;
 pub use smoothed::{Selection, Smoothed, SmoothedHinge};
+pub use springs::{Curvature, Sample, Stretch};
 pub use tight::Tight;
 pub use top_hinge::{Term, TopHinge};
 
