@@ -11,8 +11,8 @@ import scipy.sparse as sp
 import reference_risks as reference
 from rocmax import _core
 from rocmax.designs import as_design
-from rocmax.risks import Naive, Ramp, Tight
-from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_difference
+from rocmax.risks import Logistic, Naive, Ramp, Tight
+from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_difference, minimise_smooth
 from rocmax.solvers._descent import descend
 from rocmax.solvers._envelope import Envelope
 from rocmax.solvers._objective import Objective
@@ -221,11 +221,11 @@ def test_newton_steps_with_few_features_are_exact(store, monkeypatch):
     X, y = overlapping(rng, n=400, d=12)
     design, convex = as_design(store(X)), Ramp((0.05, 0.3)).bind(_core.Problem(y == 1), 1).convex
     envelope = Envelope(Objective(convex, design, 100.0), Bundle(design))
-    envelope.penalty = 0.1
+    envelope.centre(envelope.multipliers, 0.1)
     found, gradient = envelope(0.3 * X @ rng.standard_normal(12)), rng.standard_normal(12)
     assert all(len(part.rows) > 20 for part in found.parts)
     exact = envelope.newton_step(found, gradient, 0.5)
-    monkeypatch.setattr("rocmax.solvers._envelope._DIRECT", 11)
+    monkeypatch.setattr("rocmax.solvers._springs._DIRECT", 11)
     assert np.abs(envelope.newton_step(found, gradient, 0.5) - exact).max() > 1e-3 * np.abs(exact).max()
     np.testing.assert_allclose(envelope.newton_step(found, gradient, 1e-12), exact, rtol=1e-9, atol=1e-12)
 
@@ -266,3 +266,38 @@ def test_the_simplex_program_is_solved(seed):
                 best = min(best, value(full))
     scale = max(1.0, abs(best), total**2 * np.abs(gram).max())
     assert value(weights) <= best + 1e-9 * scale
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e4, 1e9])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("separable", [False, True])
+def test_newton_solves_smooth_risks_of_any_scale(C, weighted, separable):
+    rng = np.random.default_rng(6)
+    X, y = overlapping(rng, n=150, d=8)
+    if separable:
+        X = np.column_stack([X, 2.0 * y - 1.0])
+    weight = np.maximum(0.0, rng.uniform(-0.3, 1.0, len(y))) if weighted else None
+    design, problem = as_design(X), _core.Problem(y == 1, weight)
+    objective = Objective(Logistic((0.0, 1.0), weight).bind(problem, 1), design, C)
+    model = minimise_smooth(objective, objective.zero(), tol=1e-10)
+    value, found = objective(model)
+    gradient = model.vector + C * X.T @ found.coef
+    assert 0.5 * gradient @ gradient <= 1e-9 * value
+    np.testing.assert_allclose(model.scores, X @ model.vector, rtol=1e-9, atol=1e-9)
+    # The second derivative is that of the slopes.
+    change, step = rng.standard_normal(len(y)), 1e-6
+    ends = [objective.oracle(model.scores + sign * step * change).coef for sign in (1, -1)]
+    stiffness = objective.oracle.stiffness(found)
+    springs = stiffness * (change - stiffness @ change / stiffness.sum())
+    np.testing.assert_allclose(springs, (ends[0] - ends[1]) / (2 * step), atol=1e-8)
+
+
+def test_newton_from_far_away_is_halved_until_it_falls():
+    rng = np.random.default_rng(7)
+    X, y = overlapping(rng, n=150, d=8)
+    objective = Objective(Logistic((0.0, 1.0)).bind(_core.Problem(y == 1), 1), as_design(X), 100.0)
+    near, far = (
+        minimise_smooth(objective, Model.of(scale * rng.standard_normal(8), objective.design), tol=1e-12)
+        for scale in (0.0, 30.0)
+    )
+    np.testing.assert_allclose(far.vector, near.vector, rtol=1e-5)

@@ -11,7 +11,7 @@ from rocmax._typing import F64, AnyArray, Coefs, Rows
 # Samples multiplied at a time: all that is made beside the features and the results has so many rows.
 _ROWS = 1 << 14
 # Up to so many features of so many samples a product is cheaper than a look at what it could leave out.
-_SMALL = 1 << 14
+_SMALL = 1 << 17
 # An adjoint passes over the samples of coefficient zero where no more than this share of the samples is left: of dense
 # features, and of sparse ones, whose rows cost more to copy.
 _FEW, _FEW_SPARSE = 0.4, 0.15
@@ -39,6 +39,8 @@ class DenseDesign(_LinearDesign):
 
     def scores(self, vector: F64, /) -> F64:
         vector = vector.astype(self._X.dtype, copy=False)
+        if self._X.size <= _SMALL:
+            return np.asarray(self._X @ vector, dtype=np.float64)
         scores = np.empty(self.n_samples)
         for rows in _some_rows(self.n_samples):
             scores[rows] = self._X[rows] @ vector

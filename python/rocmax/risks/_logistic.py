@@ -38,6 +38,7 @@ class _LogisticOracle(OwnOracle):
         positive = self.labels
         self._positive = positive.astype(np.float64)
         self._share = np.full(len(positive), 1.0 / len(positive)) if weight is None else weight / weight.sum()
+        self._inverse = np.divide(1.0, self._share, out=np.zeros(len(positive)), where=self._share > 0)
         self._rate = float(self._share @ self._positive)
 
     def __call__(self, scores: F64, /) -> Evaluation:
@@ -46,6 +47,11 @@ class _LogisticOracle(OwnOracle):
         shifted = scores + self._intercept(scores)
         value = float(self._share @ (np.logaddexp(0.0, shifted) - self._positive * shifted))
         return Evaluation(value, self._share * (expit(shifted) - self._positive), partial_auc)
+
+    def stiffness(self, found: Evaluation) -> F64:
+        """Return w_i p_i (1 - p_i) / sum_i w_i, p the probabilities; O(N)."""
+        missed = np.abs(found.coef)  # w_i / sum_i w_i times the probability of the other class
+        return np.asarray(np.maximum(missed * (1.0 - missed * self._inverse), 0.0))
 
     def _intercept(self, scores: F64) -> float:
         """Return the b at which the mean probability is the share of positives: Newton's steps, bisection beyond."""

@@ -7,6 +7,7 @@ from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._cvxopt import solve_pair_dual
 from rocmax.solvers._objective import Objective, Ray
 from rocmax.solvers._result import Callback, Progress, SolverResult
+from rocmax.solvers._smooth import minimise_smooth, suits_newton
 from rocmax.solvers._zero_model import leave_zero, mean_difference
 
 __all__ = [
@@ -23,5 +24,7 @@ __all__ = [
     "mean_difference",
     "minimise_convex",
     "minimise_difference",
+    "minimise_smooth",
     "solve_pair_dual",
+    "suits_newton",
 ]

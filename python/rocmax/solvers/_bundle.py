@@ -68,19 +68,18 @@ class Bundle:
 
         The bound holds whatever the accuracy `tol` of the minimiser.
         """
-        gram, gain = self._gram, self._offsets
-        if tilt.vector is not None:
-            lean = self._design.inner(self.vectors, tilt.vector[None])[:, 0]
-            gram = gram - lean - lean[:, None] + inner(self._design, tilt.vector, tilt.vector)
+        gain = self._offsets
+        if tilt.vector is not None:  # the weights sum to C: the other products with the tilt are the same for all
+            gain = gain + C * self._design.inner(self.vectors, tilt.vector[None])[:, 0]
         start = self.weights * (C / self.weights.sum())
-        weights = minimise_on_simplex(gram, gain, C, start, tol=tol)
+        weights = minimise_on_simplex(self._gram, gain, C, start, tol=tol)
         self.weights = weights
         self._idle = np.where(weights > 0, 0, self._idle + 1)
         vector = -(weights @ self.vectors)
         if tilt.vector is not None:
             vector += C * tilt.vector
         norm = inner(self._design, vector, vector)
-        return vector, float(weights @ gain) - 0.5 * norm - C * tilt.offset
+        return vector, float(weights @ self._offsets) - 0.5 * norm - C * tilt.offset
 
     def forget(self, idle: int, at_least: int) -> None:
         """Drop the cuts without weight in the last `idle` steps once there are more than `at_least`."""

@@ -60,7 +60,7 @@ def minimise_difference(
     Narasimhan and Agarwal (2016), Algorithm 4.
     """
     whole = Objective(risk.whole, design, C)
-    zero_objective = whole(whole.zero())[0]
+    zero_objective = whole.at_zero()
     bundle = bundle or Bundle(design)
     model, value = start, whole(start)[0]
     history: list[Progress] = []

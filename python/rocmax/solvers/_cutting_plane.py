@@ -90,7 +90,7 @@ def minimise_convex(
     """
     objective = Objective(oracle, design, C, tilt)
     bundle = bundle or Bundle(design)
-    zero_objective = objective(objective.zero())[0]
+    zero_objective = objective.at_zero()
     best = start or objective.zero()
     del start
     value, found = objective(best)

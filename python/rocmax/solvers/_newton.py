@@ -1,5 +1,7 @@
 """Newton steps on a smoothed risk, with the curvature of a sample."""
 
+from functools import cached_property
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -31,12 +33,15 @@ class Newton:
 
     def __init__(self, objective: Objective) -> None:
         self._objective = objective
-        self._rng = np.random.default_rng(0)
         self._gap = np.inf
         self._closed = {True: 1.0, False: 1.0}
         self._refusals = self._steps = 0
         self._turn = True
         self.on = objective.design.n_samples >= _FEW
+
+    @cached_property
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(0)
 
     def smooth(self, model: Model, gap: float) -> Smoothed | None:
         """Return a smoothed cut at a model, unless the risk has none or they have not served."""
@@ -94,8 +99,8 @@ def _most_rows(n_samples: int) -> int:
 def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None:
     """Return a smoothed cut of the risk at a model, given what is left to gain; None if the risk has none."""
     # At scores that are all tied every pair is to have a curvature: the step is that of least squares.
-    width = _WIDEST if model.norm == 0 else _WIDTH * np.sqrt(max(left, 0.0) / objective.C)
-    return objective.oracle.smooth(model.scores, float(np.clip(width, _NARROWEST, _WIDEST)))
+    width = _WIDEST if model.norm == 0 else _WIDTH * sqrt(max(left, 0.0) / objective.C)
+    return objective.oracle.smooth(model.scores, min(max(width, _NARROWEST), _WIDEST))
 
 
 def newton_step(
@@ -108,7 +113,7 @@ def newton_step(
     """
     design = objective.design
     n_samples = of_risk.n_samples
-    size = int(np.clip(design.dim, min(_ROWS, n_samples), _most_rows(n_samples)))
+    size = min(max(design.dim, min(_ROWS, n_samples)), _most_rows(n_samples))
     rows, curvature = of_risk.sample(size, rng)
     sample = design.rows(rows)
     if sample is None:
@@ -116,7 +121,7 @@ def newton_step(
     gradient = model.vector + objective.C * slope
     if objective.tilt.vector is not None:
         gradient -= objective.C * objective.tilt.vector
-    steps = int(np.clip(n_samples // len(rows), *_STEPS))
+    steps = min(max(n_samples // len(rows), _STEPS[0]), _STEPS[1])
 
     def product(vector: F64) -> F64:
         image: F64 = vector + objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]

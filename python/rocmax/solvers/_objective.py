@@ -30,6 +30,10 @@ class Objective:
         """Return the model of weights zero."""
         return Model(np.zeros(self.design.dim), np.zeros(self.design.n_samples), 0.0)
 
+    def at_zero(self) -> float:
+        """Return F of the zero model."""
+        return self.C * (self.oracle.at_zero(self.design.n_samples) - self.tilt.offset)
+
     def __call__(self, model: Model) -> tuple[float, Evaluation]:
         """Return F and what the oracle found."""
         found = self.oracle(model.scores)
