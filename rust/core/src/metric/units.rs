@@ -3,6 +3,11 @@
 //! A sample of weight w is w equal units, so that a class of total weight W is drawn W times, rounded, and the counts
 //! are multinomial with probabilities in proportion to the weights: one by one binomial, given those before.
 
+use std::convert::Infallible;
+
+use rand_core::TryRng;
+use rand_distr::{Binomial, Distribution};
+
 use super::draw::Stream;
 use crate::ctx::CHUNK;
 use crate::{Ctx, Error, Result};
@@ -65,108 +70,35 @@ impl Units {
     }
 }
 
-/// A uniform number between 0 and 1, neither of them.
-fn uniform(stream: &mut Stream) -> f64 {
-    ((stream.next() >> 11) as f64 + 0.5) / 2f64.powi(53)
-}
-
-/// Below this mean, values are looked for one by one.
-const SMALL: f64 = 10.0;
-/// Above all values that a binomial variable of a small mean takes, but for a chance below 1e-60.
-const MOST: f64 = 110.0;
-
 /// The number of successes in n trials, a whole number, of probability p.
 fn binomial(stream: &mut Stream, n: f64, p: f64) -> f64 {
-    if p >= 1.0 || n == 0.0 {
-        n
-    } else if p > 0.5 {
-        n - binomial(stream, n, 1.0 - p)
-    } else if n * p < SMALL {
-        one_by_one(stream, n, p)
-    } else {
-        rejected(stream, n, p)
-    }
+    // There is no such distribution but for probabilities beyond 0 and 1.
+    Binomial::new(n as u64, p).map_or(0.0, |binomial| binomial.sample(stream) as f64)
 }
 
-/// By inversion: the probabilities of 0, 1, ... are taken from a uniform number until it is used up.
-fn one_by_one(stream: &mut Stream, n: f64, p: f64) -> f64 {
-    let odds = p / (1.0 - p);
-    let none = (n * (-p).ln_1p()).exp();
-    loop {
-        let (mut left, mut term, mut k) = (uniform(stream), none, 0.0);
-        while k <= f64::min(n, MOST) {
-            if left <= term {
-                return k;
-            }
-            left -= term;
-            k += 1.0;
-            term *= odds * (n - k + 1.0) / k;
-        }
-    }
-}
+impl TryRng for Stream {
+    type Error = Infallible;
 
-/// By transformed rejection (Hörmann, 1993, algorithm BTRS), p at most 1/2.
-fn rejected(stream: &mut Stream, n: f64, p: f64) -> f64 {
-    let odds = p / (1.0 - p);
-    let spread = (n * p * (1.0 - p)).sqrt();
-    let b = 1.15 + 2.53 * spread;
-    let a = -0.0873 + 0.0248 * b + 0.01 * p;
-    let centre = n * p + 0.5;
-    let sure = 0.92 - 4.2 / b;
-    let alpha = (2.83 + 5.1 / b) * spread;
-    let mode = ((n + 1.0) * p).floor();
-    loop {
-        let (u, v) = (uniform(stream) - 0.5, uniform(stream));
-        let edge = 0.5 - u.abs();
-        let k = ((2.0 * a / edge + b) * u + centre).floor();
-        if edge >= 0.07 && v <= sure {
-            return k;
-        }
-        if !(0.0..=n).contains(&k) {
-            continue;
-        }
-        // The logarithm of the probability of k over that of the mode.
-        let bound = (mode + 0.5) * ((mode + 1.0) / (odds * (n - mode + 1.0))).ln()
-            + (n + 1.0) * ((k - mode) / (n - k + 1.0)).ln_1p()
-            + (k + 0.5) * (odds * (n - k + 1.0) / (k + 1.0)).ln()
-            + beyond_stirling(mode)
-            + beyond_stirling(n - mode)
-            - beyond_stirling(k)
-            - beyond_stirling(n - k);
-        if (v * alpha / (a / (edge * edge) + b)).ln() <= bound {
-            return k;
-        }
+    fn try_next_u32(&mut self) -> std::result::Result<u32, Infallible> {
+        Ok((self.next() >> 32) as u32)
     }
-}
 
-/// What Stirling's formula leaves of the logarithm of `k!`: `ln k! - ((k + 1/2) ln(k + 1) - (k + 1) + ln(2 pi) / 2)`.
-fn beyond_stirling(k: f64) -> f64 {
-    let mut next = k + 1.0;
-    let mut lead = 0.0;
-    // The series is good from 10 on: ln k! = ln (k+1)! - ln (k+1).
-    while next < 10.0 {
-        lead += (next + 0.5) * (1.0 / next).ln_1p() - 1.0;
-        next += 1.0;
+    fn try_next_u64(&mut self) -> std::result::Result<u64, Infallible> {
+        Ok(self.next())
     }
-    let square = next * next;
-    lead + (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / next
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> std::result::Result<(), Infallible> {
+        for bytes in bytes.chunks_mut(8) {
+            bytes.copy_from_slice(&self.next().to_le_bytes()[..bytes.len()]);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::sequence::POSITIVE;
     use super::*;
-
-    #[test]
-    fn what_stirling_leaves_is_that_of_factorials() {
-        let mut log_factorial = 0.0;
-        for k in 0..40u32 {
-            log_factorial += f64::from(k.max(1)).ln();
-            let k = f64::from(k);
-            let formula = (k + 0.5) * (k + 1.0).ln() - (k + 1.0) + 0.5 * (2.0 * std::f64::consts::PI).ln();
-            assert!((beyond_stirling(k) - (log_factorial - formula)).abs() < 1e-9, "{k}");
-        }
-    }
 
     #[test]
     fn draws_are_binomial() {
