@@ -21,7 +21,7 @@ const BUCKET: usize = 1 << 13;
 pub(super) const N_BUCKETS: (usize, usize) = (2, 256);
 /// Scores scattered together: 16 bits tell where in it one is from, and what is made of them stays in the second-level
 /// cache.
-pub(super) const CHUNK: usize = 1 << 15;
+pub(super) const CHUNK: usize = 1 << 16;
 /// So many ties in a sample are too many.
 const TIES: usize = 2;
 /// One key of so many that is shared is too many.
@@ -278,10 +278,9 @@ impl Buckets {
 
 /// Which keys are those of outermost cells; hardly any, so many are looked at together.
 fn outermost<K: Key>(keys: &[K]) -> impl Iterator<Item = usize> {
-    let any = |keys: &[K]| keys.iter().fold(false, |any, key| any | key.outermost());
     let blocks = keys.chunks(BLOCK).zip((0..).step_by(BLOCK)).filter(|(block, _)| fast(AnyOutermost(block)));
     let few = blocks.flat_map(|(block, from)| block.chunks(FEW).zip((from..).step_by(FEW)));
-    let few = few.filter(move |(few, _)| any(few));
+    let few = few.filter(|(few, _)| fast(AnyOutermost(few)));
     few.flat_map(|(few, from)| (from..).zip(few).filter(|(_, key)| key.outermost()).map(|(k, _)| k))
 }
 

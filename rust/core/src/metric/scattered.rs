@@ -19,6 +19,9 @@ type Classes<'a, K> = [Vec<&'a [K]>; 2];
 const MOST_RUNS: usize = 8;
 /// and how many buckets may be between those of a run.
 const GAP: usize = 4;
+/// Chunks a bucket that may be looked through for the scores of keys that tie: more would take as long as to scatter the
+/// scores themselves.
+const LOOKS: usize = 8;
 /// Scores that are looked at together.
 const BLOCK: usize = 1 << 6;
 
@@ -225,7 +228,7 @@ fn each<S: Key, K: Key, B: Send, T: Send>(
     let shares: Vec<Vec<B>> = (0..n_shares).rev().map(|k| buckets.split_off(k * share)).collect();
     let shares = shares.into_iter().rev().zip(counters).collect();
     let found = ctx.map(shares, |(buckets, counter)| {
-        counter.looks = 2 * buckets.len();
+        counter.looks = LOOKS * buckets.len();
         let one = |bucket| ctx.check().map(|()| f(counter, bucket));
         buckets.into_iter().map(one).collect::<Result<Vec<T>>>()
     })?;
@@ -250,7 +253,7 @@ impl<S: Score> pulp::NullaryFnOnce for AnyBetween<'_, S> {
 struct Counter<S, K> {
     keys: Worker<K>,
     scores: Worker<S>,
-    /// How many chunks may still be looked through for scores whose keys tie: two a bucket.
+    /// How many chunks may still be looked through for scores whose keys tie.
     looks: usize,
 }
 
