@@ -11,7 +11,7 @@ from rocmax import _core
 from rocmax.metrics import _interval as interval
 from rocmax.metrics._inference import AUCInference, result
 from rocmax.metrics._measure import check_level, parse_measure, positives, totals
-from rocmax.metrics._validation import explain, names_of, sample
+from rocmax.metrics._validation import explain, names_of, require_one_model, sample
 
 
 def cross_validated_auc(
@@ -72,8 +72,7 @@ def cross_validated_auc(
     level = check_level(confidence_level)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
-    if data.many:
-        raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
+    require_one_model(data)
     folds, place = names_of(fold, len(data.y), "fold")
     positive = positives(data)
     share = positive.mean()

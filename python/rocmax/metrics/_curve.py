@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax import _core
-from rocmax.metrics._validation import F64, call, from_dask, is_dask, sample
+from rocmax.metrics._validation import F64, one_curve
 
 
 def roc_curve(
@@ -58,13 +57,7 @@ def roc_curve(
     >>> fpr, tpr
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
-    if is_dask(y_true, y_score):
-        curve = from_dask(y_true, y_score, sample_weight, pos_label).curve()
-    else:
-        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-        if data.many:
-            raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
-        curve = call(_core.Curve, data, data.threads)
+    curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
     thresholds, pos, neg = curve.steps()
     fps, tps = np.cumsum(neg), np.cumsum(pos)
     if drop_intermediate and len(fps) > 2:

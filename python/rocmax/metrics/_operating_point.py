@@ -11,7 +11,7 @@ from rocmax.metrics._curve import roc_curve
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical, wilson
 from rocmax.metrics._measure import check_level, positives
-from rocmax.metrics._validation import explain, number, sample
+from rocmax.metrics._validation import explain, number, require_one_model, sample
 
 # Rates that differ by rounding only are the same.
 _ROUNDING = 1e-12
@@ -101,8 +101,7 @@ def operating_point(
         loss = losses[threshold]
         threshold = float(thresholds[np.argmax(loss <= loss.min() + _ROUNDING)])
     least = number(threshold, "threshold", "or 'youden' or 'closest'", lambda value: not np.isnan(value))
-    if data.many:
-        raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
+    require_one_model(data)
     called = data.score >= least
     counts = [(int(np.count_nonzero(called & rows)), int(np.count_nonzero(rows))) for rows in (positive, ~positive)]
     rates = [k / n for k, n in counts]

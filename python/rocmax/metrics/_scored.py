@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
-from rocmax.metrics._validation import F64, call, from_dask, is_dask, sample
+from rocmax.metrics._validation import F64, call, from_dask, is_dask, one_curve, sample
 
 _MOST_PAIRS = 1 << 24
 
@@ -200,13 +200,7 @@ def sroc_curve(
     """
     if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
         raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {n_points!r}")
-    if is_dask(y_true, y_score):
-        curve = from_dask(y_true, y_score, sample_weight, pos_label).curve()
-    else:
-        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-        if data.many:
-            raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
-        curve = call(_core.Curve, data, data.threads)
+    curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
     scores, pos, neg = curve.steps()
     highest, lowest = float(scores[pos > 0][0]), float(scores[neg > 0][-1])
     if not np.isfinite(highest - lowest):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax import _core
 from rocmax._threads import n_threads
 
 F64 = NDArray[np.float64]
@@ -62,6 +63,24 @@ def from_dask(y_true: Any, y_score: Any, sample_weight: Any = None, pos_label: A
     from rocmax.metrics import _parts
 
     return _parts.from_dask(y_true, y_score, sample_weight, pos_label)
+
+
+def one_curve(
+    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any, n_jobs: int | None
+) -> _core.Curve:
+    """Return the weights of either class at the distinct scores of one model."""
+    if is_dask(y_true, y_score):
+        curve: _core.Curve = from_dask(y_true, y_score, sample_weight, pos_label).curve()
+        return curve
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    require_one_model(data)
+    return call(_core.Curve, data, data.threads)
+
+
+def require_one_model(data: Sample) -> None:
+    """Check that scores are of one model."""
+    if data.many:
+        raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
 
 
 def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> NDArray[Any]:
