@@ -1,5 +1,7 @@
 """Bad input to the measures: an error that names the argument, the value and the way out; no silent number."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,22 @@ def spoiled(value, index=4):
             lambda: metrics.auc_inference(np.arange(30) < 1, S),
             "y_true has 1 positive .* two .*method='score' or 'newcombe'",
         ),
+        (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=10**400), r"fpr must be a number in \[0, 1\], got 1000\d+\.\.\.$"),
+        (
+            lambda: metrics.partial_auc_score(Y, S, fpr_range=(0, 10**400)),
+            "fpr_range must satisfy 0 <= low < high <= 1",
+        ),
+        (lambda: metrics.auc_inference(Y, S, confidence_level=-(10**5000)), "confidence_level must be .* got <int>"),
+        (lambda: metrics.auc_power(Fraction(10**400), n_pos=3, n_neg=3), "auc must be a number in"),
+        (lambda: metrics.margin_auc_score(Y, S, margin=10**400), "margin must be a finite number"),
+        (lambda: metrics.partial_auc_score(Y, [10**400, *S[1:]]), "y_score holds numbers beyond those of float64"),
+        (lambda: metrics.partial_auc_score(Y, [[1], *S[1:]]), "y_score is no array: .*inhomogeneous"),
+        (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=S.reshape(5, 6)), r"fpr must be .*, got array\(\[\[.*\.\.\.$"),
+        (
+            lambda: metrics.auc_inference(Y, S, method="bootstrap", stratified=1),
+            "stratified must be True or False, got 1",
+        ),
+        (lambda: metrics.roc_curve(Y, S, drop_intermediate=S), "drop_intermediate must be True or False"),
         (lambda: metrics.compare_auc(Y, S, S, y_true_b=Y, method="obuchowski"), "method='obuchowski' needs paired"),
     ],
 )

@@ -2,14 +2,40 @@
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
+
+
+def shown(value: Any) -> str:
+    """Return a value as messages show it: on one line, and cut where it goes on."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # such as integers of more digits than Python prints
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def as_float(value: Any) -> float:
+    """Return a number as float64, an infinity if it lies beyond, and NaN for what is no real number."""
+    try:
+        return float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:  # of an int or a Fraction
+        return math.inf if cast(Any, value) > 0 else -math.inf
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
 
 
 def check_positive(name: str, value: Any) -> float:
     """Return a finite number above 0."""
     number = _number(value)
     if not 0 < number < math.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+        raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
     return number
 
 
@@ -17,7 +43,7 @@ def check_nonnegative(name: str, value: Any) -> float:
     """Return a finite number of at least 0."""
     number = _number(value)
     if not 0 <= number < math.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+        raise ValueError(f"{name} must be a finite number of at least 0, got {shown(value)}")
     return number
 
 
@@ -25,25 +51,25 @@ def check_finite(name: str, value: Any) -> float:
     """Return a finite number."""
     number = _number(value)
     if not math.isfinite(number):
-        raise ValueError(f"{name} must be a finite number, got {value!r}")
+        raise ValueError(f"{name} must be a finite number, got {shown(value)}")
     return number
 
 
 def _number(value: Any) -> float:
     """Return a number as it is, NaN for anything else."""
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    return math.nan if isinstance(value, bool) else as_float(value)
 
 
 def check_count(name: str, value: Any) -> int:
     """Return a whole number of at least 1."""
     number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else 0
     if number < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+        raise ValueError(f"{name} must be a whole number of at least 1, got {shown(value)}")
     return number
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return one of the choices."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}")
     return value

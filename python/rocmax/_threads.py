@@ -8,6 +8,8 @@ from numbers import Integral
 
 import joblib
 
+from rocmax._parameters import shown
+
 
 @cache
 def _n_cores() -> int:
@@ -32,5 +34,5 @@ def n_threads(n_jobs: int | None) -> int:
         first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
         return max(1, int(first)) if first.isdecimal() else _n_cores()
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}")
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {shown(n_jobs)}")
     return int(n_jobs) if n_jobs > 0 else max(1, _n_cores() + 1 + int(n_jobs))

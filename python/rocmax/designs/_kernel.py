@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from rocmax._memory import require_memory
-from rocmax._parameters import check_finite
+from rocmax._parameters import check_finite, shown
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ class Kernel:
         The variance is that of rows which count as often as they weigh.
         """
         if not callable(kernel) and (not isinstance(kernel, str) or kernel not in KERNELS):
-            raise ValueError(f"kernel must be one of {', '.join(map(repr, KERNELS))} or a function, got {kernel!r}")
+            raise ValueError(
+                f"kernel must be one of {', '.join(map(repr, KERNELS))} or a function, got {shown(kernel)}"
+            )
         if kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 "kernel='precomputed' takes the square matrix of kernel values between the training samples, got X of "
@@ -122,7 +124,7 @@ def _gamma(gamma: Any, X: Any, weight: F64 | None) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not 0 <= number < np.inf:
-        raise ValueError(f"gamma must be 'scale', 'auto' or a finite number of at least 0, got {gamma!r}")
+        raise ValueError(f"gamma must be 'scale', 'auto' or a finite number of at least 0, got {shown(gamma)}")
     return number
 
 

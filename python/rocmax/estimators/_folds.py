@@ -14,6 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from threadpoolctl import threadpool_limits
 
+from rocmax._parameters import as_float, shown
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Design, SubsetDesign, as_design, is_stored
 from rocmax.estimators._callbacks import Task
@@ -73,7 +74,7 @@ def _checked(folds: Iterable[Any], n_samples: int) -> list[Fold]:
 def check_one_score(estimator: Any) -> None:
     """Raise unless `scoring` is one measure."""
     if isinstance(estimator.scoring, dict | list | tuple | set):
-        raise ValueError(f"scoring must be one measure, as a name or a callable, got {estimator.scoring!r}")
+        raise ValueError(f"scoring must be one measure, as a name or a callable, got {shown(estimator.scoring)}")
     if estimator.scoring is not None:
         check_scoring(estimator, estimator.scoring)
 
@@ -186,8 +187,9 @@ class Validation:
         fitted.__dict__.update(attributes(model))
         own = {name: _rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
         value = check_scoring(fitted, self._estimator.scoring)(fitted, self._X[rows], self._labels(positive), **own)
-        if not isinstance(value, Real) or not isfinite(value):
-            raise ValueError(f"scoring={self._estimator.scoring!r} must return one finite number, got {value!r}")
+        if not isinstance(value, Real) or not isfinite(as_float(value)):
+            scoring = shown(self._estimator.scoring)
+            raise ValueError(f"scoring={scoring} must return one finite number, got {shown(value)}")
         return float(value)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._parameters import check_count, check_positive
+from rocmax._parameters import check_count, check_positive, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax.estimators._partial import PartialAUCSVC
@@ -45,7 +45,7 @@ def check_Cs(Cs: Any) -> list[float]:
     try:
         values = list(Cs)
     except TypeError:
-        raise ValueError(f"Cs must be a sequence of numbers above 0, got {Cs!r}") from None
+        raise ValueError(f"Cs must be a sequence of numbers above 0, got {shown(Cs)}") from None
     if not values:
         raise ValueError("Cs must hold at least one number, got an empty sequence")
     return sorted({check_positive("every one of Cs", C) for C in values})

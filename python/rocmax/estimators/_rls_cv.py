@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
+from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._least_squares import LeastSquares, Training
@@ -74,7 +75,7 @@ class _CrossValidated(LeastSquares):
         self._check_cv()
         check_threshold(self.threshold)
         if not isinstance(self.confidence_level, float) or not 0 < self.confidence_level < 1:
-            raise ValueError(f"confidence_level must lie between 0 and 1, got {self.confidence_level!r}")
+            raise ValueError(f"confidence_level must lie between 0 and 1, got {shown(self.confidence_level)}")
         threads = n_threads(self.n_jobs)
         data = self._prepare(X, y, sample_weight)
         # In features this is the smaller matrix; else the kernel, formed once for all labels, folds and the fit.
@@ -106,7 +107,7 @@ class _CrossValidated(LeastSquares):
             return
         raise ValueError(
             f"cv must be {_LEAVE_PAIR_OUT!r}, {_LEAVE_ONE_OUT!r}, a number of folds of at least 2, a splitter or a "
-            f"list of (train, test), got {self.cv!r}"
+            f"list of (train, test), got {shown(self.cv)}"
         )
 
     def _validate_label(
@@ -182,7 +183,7 @@ def _check_alphas(alphas: Any) -> F64 | int:
         if grid.ndim == 1 and len(grid) and np.all(np.isfinite(grid)) and grid.min() > 0:
             return grid
     raise ValueError(
-        f"alphas must be a number of values of at least 1, or a list of finite numbers above 0, got {alphas!r}"
+        f"alphas must be a number of values of at least 1, or a list of finite numbers above 0, got {shown(alphas)}"
     )
 
 

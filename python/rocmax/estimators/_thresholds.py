@@ -1,10 +1,10 @@
 """Decision thresholds: a ranker has none, so one is chosen on the training scores."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from rocmax._parameters import as_float, shown
 from rocmax._typing import F64, Bool
 
 Threshold = str | tuple[str, float]
@@ -15,13 +15,14 @@ def check_threshold(threshold: Any) -> tuple[str, float]:
     if isinstance(threshold, str) and threshold in ("midpoint", "eer", "youden"):
         return threshold, 0.0
     if isinstance(threshold, tuple) and len(threshold) == 2:
-        rule, number = threshold
-        known = isinstance(rule, str) and isinstance(number, Real)
-        if known and ((rule == "fpr" and 0.0 <= number <= 1.0) or (rule == "cost" and 0.0 < number < np.inf)):
-            return rule, float(number)
+        rule, number = threshold[0], as_float(threshold[1])
+        if isinstance(rule, str) and (
+            (rule == "fpr" and 0.0 <= number <= 1.0) or (rule == "cost" and 0.0 < number < np.inf)
+        ):
+            return rule, number
     raise ValueError(
         "threshold must be 'midpoint', 'eer', 'youden', ('fpr', rate) with 0 <= rate <= 1 or ('cost', ratio) with "
-        f"ratio > 0, got {threshold!r}"
+        f"ratio > 0, got {shown(threshold)}"
     )
 
 

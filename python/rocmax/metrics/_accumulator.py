@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax._parameters import shown
 from rocmax.metrics import _rate as rate
 from rocmax.metrics._components import moments, parts_of
 from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
@@ -59,7 +60,7 @@ class ROCAccumulator:
 
     def __init__(self, *, max_bins: int | None = None, pos_label: Any = None) -> None:
         if max_bins is not None and (not isinstance(max_bins, (int, np.integer)) or max_bins < 2):
-            raise ValueError(f"max_bins must be an integer above 1 or None, got {max_bins!r}")
+            raise ValueError(f"max_bins must be an integer above 1 or None, got {shown(max_bins)}")
         self.max_bins = max_bins
         self.pos_label = pos_label
         self._shift = 0  # leading bits alone are kept: all but this many

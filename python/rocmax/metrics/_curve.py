@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._parameters import check_flag
 from rocmax.metrics._validation import F64, one_curve
 
 
@@ -60,7 +61,7 @@ def roc_curve(
     curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
     thresholds, pos, neg = curve.steps()
     fps, tps = np.cumsum(neg), np.cumsum(pos)
-    if drop_intermediate and len(fps) > 2:
+    if check_flag("drop_intermediate", drop_intermediate) and len(fps) > 2:
         # A vertex where neither step changes lies on a line; the ends always stay.
         bent = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
         kept = np.concatenate([[True], bent, [True]])

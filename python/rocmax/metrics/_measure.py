@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
+from rocmax._parameters import shown
 from rocmax.metrics._partial import curve_area
 from rocmax.metrics._validation import F64, Sample, call, choice, explain, number
 
@@ -52,7 +53,9 @@ def parse_measure(
     given = {"margin": margin, "fpr": fpr, "tpr": tpr}
     for needed, name in _PARAMETERS.items():
         if (metric == needed) != (given[name] is not None):
-            raise ValueError(f"{name} goes with metric={needed!r}, got {name}={given[name]!r} and metric={metric!r}")
+            raise ValueError(
+                f"{name} goes with metric={needed!r}, got {name}={shown(given[name])} and metric={metric!r}"
+            )
     if metric != "partial_auc":
         if fpr_range is not None or tpr_range is not None:
             raise ValueError(f"fpr_range and tpr_range need metric='partial_auc', got {metric!r}")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, special
 
+from rocmax._parameters import shown
 from rocmax.metrics._compare import difference_test, paired
 from rocmax.metrics._measure import check_level, parse_measure
 from rocmax.metrics._methods import check_method
@@ -139,7 +140,7 @@ def compare_models(
     k = len(estimate)
     rows = np.diff(np.eye(k), axis=0) if contrast is None else np.atleast_2d(contrast)
     if rows.dtype.kind not in "fiub" or rows.ndim != 2 or rows.shape[1] != k or not np.isfinite(rows).all():
-        raise ValueError(f"contrast must be finite numbers of shape (n_contrasts, {k}), got {contrast!r}")
+        raise ValueError(f"contrast must be finite numbers of shape (n_contrasts, {k}), got {shown(contrast)}")
     effect, spread = rows @ estimate, rows @ covariance @ rows.T
     inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
     statistic = float(effect @ inverse @ effect)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._parameters import shown
 from rocmax.metrics._curve import roc_curve
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical, wilson
@@ -87,8 +88,8 @@ def operating_point(
     (0.5, 1.0, 0.3333333333333333)
     """
     level = check_level(confidence_level)
-    number(cost, "cost", "above 0", lambda value: 0.0 < value < np.inf)
-    number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    cost = number(cost, "cost", "above 0", lambda value: 0.0 < value < np.inf)
+    prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
     positive = positives(data)
@@ -97,7 +98,7 @@ def operating_point(
         weight = (1 - prevalence) / (cost * prevalence)
         losses = {"youden": weight * fpr - tpr, "closest": (1 - tpr) ** 2 + weight * fpr**2}
         if threshold not in losses:
-            raise ValueError(f"threshold must be a number or one of {tuple(losses)}, got {threshold!r}")
+            raise ValueError(f"threshold must be a number or one of {tuple(losses)}, got {shown(threshold)}")
         loss = losses[threshold]
         threshold = float(thresholds[np.argmax(loss <= loss.min() + _ROUNDING)])
     least = number(threshold, "threshold", "or 'youden' or 'closest'", lambda value: not np.isnan(value))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
+from rocmax._parameters import shown
 from rocmax.metrics._validation import F64, call, choice, explain, from_dask, is_dask, number, rate_range, sample
 
 _NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
@@ -20,7 +21,7 @@ def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[s
     if tpr_range is None:
         return "partial" + _NORMALIZE[normalize], low, high
     if (low, high) != (0.0, 1.0):
-        raise ValueError(f"give fpr_range or tpr_range, got {fpr_range!r} and {tpr_range!r}")
+        raise ValueError(f"give fpr_range or tpr_range, got {shown(fpr_range)} and {shown(tpr_range)}")
     low, high = rate_range(tpr_range, "tpr_range")
     return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
 
@@ -34,7 +35,7 @@ def area(fpr_range: Any, tpr_range: Any, method: str, normalize: str | None) -> 
     if tpr_range is not None or normalize != "width":
         raise ValueError(
             "method='ranked' is a mean over pairs: it takes fpr_range and normalize='width',"
-            f" got tpr_range={tpr_range!r} and normalize={normalize!r}"
+            f" got tpr_range={shown(tpr_range)} and normalize={shown(normalize)}"
         )
     return "ranked", low, high
 

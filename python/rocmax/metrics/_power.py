@@ -17,13 +17,13 @@ def _spread(auc: float, ratio: float) -> float:
     return float(0.0099 * np.exp(-(a**2) / 2) * ((5 * a**2 + 8) + (a**2 + 8) / ratio))
 
 
-def _check(auc: float, significance_level: float, alternative: str) -> float:
-    """Return the critical value."""
-    number(auc, "auc", "in (0.5, 1)", lambda value: 0.5 < value < 1.0)
-    number(significance_level, "significance_level", "in (0, 1)", lambda level: 0.0 < level < 1.0)
+def _check(auc: float, significance_level: float, alternative: str) -> tuple[float, float]:
+    """Return the AUC and the critical value."""
+    auc = number(auc, "auc", "in (0.5, 1)", lambda value: 0.5 < value < 1.0)
+    level = number(significance_level, "significance_level", "in (0, 1)", lambda level: 0.0 < level < 1.0)
     choice(alternative, ("two-sided", "one-sided"), "alternative")
-    tail = significance_level / 2 if alternative == "two-sided" else significance_level
-    return float(Law().quantile(1 - tail))
+    tail = level / 2 if alternative == "two-sided" else level
+    return auc, float(Law().quantile(1 - tail))
 
 
 def auc_power(
@@ -68,9 +68,11 @@ def auc_power(
     >>> round(auc_power(0.65, n_pos=30, n_neg=30), 6)
     0.542449
     """
-    z = _check(auc, significance_level, alternative)
-    for name, count in (("n_pos", n_pos), ("n_neg", n_neg)):
+    auc, z = _check(auc, significance_level, alternative)
+    n_pos, n_neg = (
         number(count, name, "of at least 1", lambda value: 1 <= value < np.inf)
+        for name, count in (("n_pos", n_pos), ("n_neg", n_neg))
+    )
     ratio = n_neg / n_pos
     distance = np.sqrt(n_pos) * (auc - 0.5) - z * np.sqrt(_spread(0.5, ratio))
     return float(Law().cdf(distance / np.sqrt(_spread(auc, ratio))))
@@ -125,9 +127,9 @@ def auc_sample_size(
     >>> round(auc_sample_size(0.75, power=0.9).n_pos, 2)
     25.02
     """
-    z = _check(auc, significance_level, alternative)
-    number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-    number(ratio, "ratio", "above 0", lambda value: 0.0 < value < np.inf)
+    auc, z = _check(auc, significance_level, alternative)
+    power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    ratio = number(ratio, "ratio", "above 0", lambda value: 0.0 < value < np.inf)
     reach = z * np.sqrt(_spread(0.5, ratio)) + float(Law().quantile(power)) * np.sqrt(_spread(auc, ratio))
     n_pos = float(max(reach, 0.0) ** 2 / (auc - 0.5) ** 2)
     return SampleSize(n_pos, ratio * n_pos)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rocmax import _core
+from rocmax._parameters import check_flag, shown
 from rocmax.metrics._measure import Measure, no_counts, totals
 from rocmax.metrics._validation import F64, Sample, call, explain
 
@@ -22,14 +23,15 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**64:
         return int(random_state)
     raise ValueError(
-        f"random_state must be None, an integer in [0, 2**64), a numpy Generator or a RandomState, got {random_state!r}"
+        "random_state must be None, an integer in [0, 2**64), a numpy Generator or a RandomState, got"
+        f" {shown(random_state)}"
     )
 
 
 def check_resamples(n_resamples: int) -> int:
     """Check the number of bootstrap replicates."""
     if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 2:
-        raise ValueError(f"n_resamples must be an integer above 1, got {n_resamples!r}")
+        raise ValueError(f"n_resamples must be an integer above 1, got {shown(n_resamples)}")
     return int(n_resamples)
 
 
@@ -60,5 +62,6 @@ def replicate(
                 " spread, so that a bootstrap would promise too much; method='newcombe' gives an AUC an interval"
                 + no_counts(count)
             )
+    stratified = check_flag("stratified", stratified)
     arguments = (*measure.key, stratified, check_resamples(n_resamples), seed_of(random_state))
     return call(_core.bootstrap, data, weight_kind, *arguments, data.threads).reshape(n_resamples, -1)

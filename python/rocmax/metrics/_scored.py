@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
+from rocmax._parameters import shown
 from rocmax.metrics._validation import F64, call, from_dask, is_dask, one_curve, sample
 
 _MOST_PAIRS = 1 << 24
@@ -71,10 +72,10 @@ def as_margins(margin: Any) -> F64:
     """Check that `margin` is a finite number or a list of them."""
     try:
         margins = np.asarray(margin, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         margins = np.array(np.nan)
     if margins.ndim > 1 or not np.isfinite(margins).all():
-        raise ValueError(f"margin must be a finite number or a list of them, got {margin!r}")
+        raise ValueError(f"margin must be a finite number or a list of them, got {shown(margin)}")
     return margins
 
 
@@ -199,7 +200,7 @@ def sroc_curve(
     (array([0.  , 0.25, 0.5 , 1.  ]), array([0.75, 0.5 , 0.25, 0.  ]))
     """
     if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
-        raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {n_points!r}")
+        raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {shown(n_points)}")
     curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
     scores, pos, neg = curve.steps()
     highest, lowest = float(scores[pos > 0][0]), float(scores[neg > 0][-1])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax._parameters import as_float, shown
 from rocmax._threads import n_threads
 
 F64 = NDArray[np.float64]
@@ -121,7 +123,10 @@ def texts(y: NDArray[Any]) -> set[str]:
 
 def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
     require_unmasked(values, name, "leave those samples out")
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:  # such as rows of several lengths
+        raise ValueError(f"{name} is no array: {shown(error)}") from error
 
 
 def require_unmasked(values: Any, name: str, remedy: str) -> None:
@@ -179,14 +184,16 @@ def weights(sample_weight: ArrayLike, n_samples: int) -> F64:
 
 def rate_range(bounds: Any, name: str) -> tuple[float, float]:
     """Check that `bounds` are two rates, 0 <= low < high <= 1."""
+    pair: Any = (None, None) if isinstance(bounds, (set, frozenset, dict)) else bounds
     try:
-        if isinstance(bounds, (str, set, frozenset, dict)) or any(isinstance(bound, str) for bound in bounds):
-            raise TypeError
-        low, high = (float(bound) for bound in bounds)
+        low, high = pair
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a pair of numbers (low, high), got {bounds!r}") from None
+        low = high = None
+    if not isinstance(low, Real) or not isinstance(high, Real):
+        raise ValueError(f"{name} must be a pair of numbers (low, high), got {shown(bounds)}")
+    low, high = as_float(low), as_float(high)
     if not 0.0 <= low < high <= 1.0:
-        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got {bounds!r}")
+        raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got {shown(bounds)}")
     return low, high
 
 
@@ -195,15 +202,15 @@ def choice(value: Any, options: tuple[Any, ...], name: str) -> None:
     # Not every value can be compared with text: an array has an answer for each of its elements.
     known = value in options if isinstance(value, str) else any(value is option for option in options)
     if not known:
-        raise ValueError(f"{name} must be one of {options}, got {value!r}")
+        raise ValueError(f"{name} must be one of {options}, got {shown(value)}")
 
 
 def number(value: Any, name: str, domain: str, holds: Callable[[float], bool]) -> float:
     """Check that `value` is a number for which `holds` is true; `domain` says so in words."""
-    one = isinstance(value, (int, float, np.number)) or (isinstance(value, np.ndarray) and value.ndim == 0)
-    if one and holds(float(value)):
-        return float(value)
-    raise ValueError(f"{name} must be a number {domain}, got {value!r}")
+    found = as_float(value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value)
+    if not np.isnan(found) and holds(found):
+        return found
+    raise ValueError(f"{name} must be a number {domain}, got {shown(value)}")
 
 
 def names_of(values: ArrayLike, n_samples: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -216,7 +223,7 @@ def names_of(values: ArrayLike, n_samples: int, name: str) -> tuple[NDArray[Any]
         raise ValueError(f"{name} has no name for the sample at index {int(np.argmax(missing))}")
     try:
         found, place = np.unique(v, return_inverse=True)
-    except TypeError:
+    except (TypeError, ValueError, ArithmeticError):
         raise ValueError(f"{name} mixes types that cannot be ordered; make them all text") from None
     return found, place
 
@@ -248,11 +255,14 @@ def explain(data: Sample) -> None:
 def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
     if values.dtype.kind not in "fiub" and values.dtype != object:
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}")
+    instead = "scale them" if name == "sample_weight" else "pass ranks instead"
     try:
-        converted = values.astype(np.float64, copy=False)
+        with np.errstate(over="ignore"):  # an infinity is refused with its index
+            converted = values.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}") from None
-    instead = "scale them" if name == "sample_weight" else "pass ranks instead"
+    except OverflowError:
+        raise ValueError(f"{name} holds numbers beyond those of float64; {instead}") from None
     largest = _largest_integer(values, converted)
     if largest > WHOLE:
         raise ValueError(f"{name} holds {largest}, beyond the integers that float64 tells apart (2**53); {instead}")
@@ -275,7 +285,7 @@ def _largest_integer(values: NDArray[Any], converted: F64) -> int:
 def _classes(y: NDArray[Any], name: str) -> NDArray[Any]:
     try:
         return np.asarray(np.unique(y))
-    except TypeError:
+    except (TypeError, ValueError, ArithmeticError):  # text and numbers, arrays, numbers that numpy cannot compare
         raise ValueError(f"{name} mixes types that cannot be ordered; give pos_label") from None
 
 
