@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rocmax.metrics._roc_auc import roc_auc_score
     from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
     from rocmax.metrics._scorers import partial_auc_scorer, scored_auc_scorer, tpr_at_fpr_scorer
+    from rocmax.metrics.reader_study import MRMCAnalysis, mrmc_analysis, mrmc_power, mrmc_sample_size
 
 # Looked up when first asked for: scikit-learn, which only some of them need, takes a second to import.
 _MODULES = {
@@ -31,12 +32,14 @@ _MODULES = {
     "_roc_auc": ("roc_auc_score",),
     "_scored": ("margin_auc_score", "scored_auc_score", "sroc_curve"),
     "_scorers": ("partial_auc_scorer", "scored_auc_scorer", "tpr_at_fpr_scorer"),
+    "reader_study": ("MRMCAnalysis", "mrmc_analysis", "mrmc_power", "mrmc_sample_size"),
 }
 
 __all__ = [
     "AUCComparison",
     "AUCInference",
     "ConfidenceInterval",
+    "MRMCAnalysis",
     "ModelsComparison",
     "OperatingPoint",
     "ROCAccumulator",
@@ -49,6 +52,9 @@ __all__ = [
     "cross_validated_auc",
     "fpr_at_tpr_score",
     "margin_auc_score",
+    "mrmc_analysis",
+    "mrmc_power",
+    "mrmc_sample_size",
     "operating_point",
     "partial_auc_score",
     "partial_auc_scorer",

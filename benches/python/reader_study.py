@@ -1,0 +1,151 @@
+"""Reader studies: Van Dyke's against published numbers, and how often tests reject what is true.
+
+    python benches/python/reader_study.py [--data FOLDER] [--studies 2000]
+
+With a folder that holds ``mrmc_vandyke.csv.gz`` (5 readers, 2 treatments, 114 cases) the first table has what other
+programs print (MRMCaov and OR-DBM) beside ours. The second has the share of simulated studies whose test at the level
+of 5 % rejects where the modalities are alike (at the margin, for non-inferiority): scores by the model of Roe and Metz
+(1997), ``mu + R + C + RC + tR + tC + tRC`` of normal terms, of either structure of variances, 50 positive and 50
+negative cases. Cases and readers are drawn anew where a test takes them as random, and kept where it takes them as
+fixed. One minute of processor time.
+"""
+
+import argparse
+import csv
+import gzip
+import time
+from pathlib import Path
+
+import numpy as np
+
+from rocmax.metrics import mrmc_analysis
+
+PUBLISHED = {  # statistic, denominator's degrees of freedom, p-value
+    ("jackknife", "random", "random", "case"): (4.46, 15.26, 0.0517),
+    ("delong", "random", "random", "case"): (4.484854, 15.06611, 0.05123303),
+    ("unbiased", "random", "random", "case"): (4.489614, 15.03418, 0.0511618),
+    ("jackknife", "fixed", "random", "case"): (5.475953, np.inf, 0.01927984),
+    ("delong", "random", "fixed", "case"): (8.704, 4, 0.04195875),
+    ("jackknife", "random", "random", "case2"): (8.704, 4, 0.04195875),
+    ("jackknife", "random", "random", "case3"): (2.104491, 68.42325, 0.1514363),
+}
+# Variances of C, RC, tC, tRC (cases) and of R, tR (readers) of two of Roe and Metz's structures, HL and LH.
+STRUCTURES = {"HL": ((0.3, 0.2, 0.3, 0.2), (0.0055, 0.0055)), "LH": ((0.1, 0.2, 0.1, 0.6), (0.03, 0.03))}
+N_POS = N_NEG = 50
+
+
+def published(folder):
+    with gzip.open(Path(folder) / "mrmc_vandyke.csv.gz", "rt") as file:
+        rows = list(csv.DictReader(file))
+    column = {name: [row[name] for row in rows] for name in rows[0]}
+    truth, rating = np.array(column["truth"], dtype=int), np.array(column["rating"], dtype=float)
+    print(f"{'covariance':10} {'readers':8} {'cases':8} {'named by':8}  statistic (published)      df          p")
+    for (how, readers, cases, name), expected in PUBLISHED.items():
+        found = mrmc_analysis(
+            truth,
+            rating,
+            reader=column["reader"],
+            modality=column["treatment"],
+            case=column[name],
+            covariance=how,
+            readers=readers,
+            cases=cases,
+        )
+        pairs = zip((found.statistic, found.df[1], found.pvalue), expected, strict=True)
+        print(f"{how:10} {readers:8} {cases:8} {name:8} ", "  ".join(f"{a:.7g} ({b:.7g})" for a, b in pairs))
+
+
+class Model:
+    """Draws scores of shape (2, r, cases); what is kept from study to study is drawn once."""
+
+    def __init__(self, rng, structure, n_readers, mu, loss):
+        self.rng, self.r, self.mu, self.loss = rng, n_readers, mu, loss
+        self.of_cases, self.of_readers = (np.sqrt(variances) for variances in STRUCTURES[structure])
+        self.truth = np.arange(N_POS + N_NEG) < N_POS
+
+    def readers(self):
+        """Return the readers' effects on each class: (R + tR) of shape (2, r, 2)."""
+        reader, interaction = self.of_readers
+        draw = self.rng.normal
+        return reader * draw(size=(1, self.r, 2)) + interaction * draw(size=(2, self.r, 2))
+
+    def cases(self, kept=None):
+        """Return the cases' effects; with `kept`, of the same cases, alike in both modalities, on other readers."""
+        c, rc, tc, trc = self.of_cases
+        n, draw = len(self.truth), self.rng.normal
+        of_cases = c * draw(size=(1, 1, n)) + tc * draw(size=(2, 1, n)) if kept is None else kept
+        return of_cases + rc * draw(size=(1, self.r, n)) + trc * draw(size=(2, self.r, n))
+
+    def scores(self, readers, cases):
+        lead = np.array([self.mu, self.mu - self.loss])[:, None, None] * self.truth
+        return lead + readers[:, :, self.truth.astype(int)] + cases
+
+
+def rejections(n_studies, structure, n_readers, mu, *, readers="random", cases="random", margin=None, seed=0):
+    """Return the share of rejections; with a margin, of non-inferiority of a first modality that is worse by it."""
+    rng = np.random.default_rng(seed)
+    # The true area is Phi(mu / sqrt(2 (1 + of readers))) for random readers; the loss is found by that.
+    model = Model(rng, structure, n_readers, mu, 0.0)
+    options = {"readers": readers, "cases": cases, "confidence_level": 0.95}
+    if margin is not None:
+        model.loss = loss_of(margin, mu, structure)
+        options |= {"alternative": "less", "null_difference": margin}
+    i, j, k = np.indices((2, n_readers, N_POS + N_NEG)).reshape(3, -1)
+    names = {"modality": i, "reader": j, "case": k}
+    rejected = 0
+    kept_readers = balanced(model.readers()) if readers == "fixed" else None
+    kept_cases = None
+    if cases == "fixed":
+        c, _, tc, _ = model.of_cases
+        kept_cases = np.hypot(c, tc) * rng.normal(size=(1, 1, len(model.truth)))
+    for _ in range(n_studies):
+        drawn = model.readers() if kept_readers is None else kept_readers
+        s = model.scores(drawn, model.cases(kept_cases))
+        rejected += mrmc_analysis(model.truth[k], s.ravel(), **names, **options).pvalue < 0.05
+    return rejected / n_studies
+
+
+def balanced(readers):
+    """Return fixed readers whose modalities are alike: the same effects in both."""
+    return readers[:1] + np.zeros_like(readers)
+
+
+def loss_of(margin, mu, structure):
+    """Return how much less the second modality's shift must be for its area to be less by `margin`."""
+    from scipy import optimize, stats
+
+    of_cases, of_readers = STRUCTURES[structure]
+    spread = np.sqrt(2 * (sum(of_cases) + sum(of_readers)))
+    return optimize.brentq(
+        lambda loss: stats.norm.cdf(mu / spread) - stats.norm.cdf((mu - loss) / spread) - margin, 0, 3
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", help="folder with mrmc_vandyke.csv.gz")
+    parser.add_argument("--studies", type=int, default=2000)
+    given = parser.parse_args()
+    if given.data:
+        published(given.data)
+        print()
+    lines = {
+        "random readers and cases": {},
+        "fixed readers": {"readers": "fixed"},
+        "fixed cases": {"cases": "fixed"},
+        "non-inferiority, margin 0.05": {"margin": 0.05},
+    }
+    print(f"share of {given.studies} studies that reject at 5 %, in percent")
+    print(f"{'':30}" + "".join(f"{f'{s}, {r} readers':>16}" for s in STRUCTURES for r in (5, 10)))
+    for name, options in lines.items():
+        start = time.process_time()
+        shares = [rejections(given.studies, s, r, 1.5, **options) for s in STRUCTURES for r in (5, 10)]
+        print(
+            f"{name:30}" + "".join(f"{100 * x:16.1f}" for x in shares),
+            f"  {time.process_time() - start:.0f} s",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Covariances of the measures of all tests of a study, a test being a reader with a modality.
+
+Cases that two tests share make them covary; those of one alone add to its variance only. So nested and partly paired
+designs take no formulas of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rocmax.metrics._binormal import fitted_covariance
+from rocmax.metrics._components import influences
+from rocmax.metrics._measure import Measure, point_estimates
+from rocmax.metrics._resample import check_resamples, replicate, seed_of
+from rocmax.metrics._validation import F64, Sample
+from rocmax.metrics.reader_study._study import Study
+
+# Means over pairs of a positive and a negative: what they are without a case follows from the components.
+_PAIRWISE = ("auc", "scored", "margin")
+# Entries of the kernels of all tests that are held at a time.
+_HELD = 1 << 22
+
+Measured = Callable[[Sample], float]
+
+
+def estimates(study: Study, measured: Measured) -> F64:
+    """Return the measure of every test, of shape (n_modalities, n_readers)."""
+    found = [measured(data) for _, data in study.tests()]
+    return np.array(found).reshape(study.n_modalities, study.n_readers)
+
+
+def delong(study: Study, measure: Measure) -> F64:
+    """Return ``sum_k u_ak u_bk`` over the cases, u the centred components over ``sqrt(m (m - 1))`` of their class.
+
+    With the same cases in all tests it is DeLong's covariance.
+    """
+    found = np.zeros((study.n_tests, len(study.cases)))
+    for row, (read, data) in zip(found, study.tests(), strict=True):
+        counts = np.where(data.y, np.count_nonzero(data.y), np.count_nonzero(~data.y))
+        row[read] = influences(data, measure) * np.sqrt(counts / (counts - 1))
+    return found @ found.T
+
+
+def jackknife(study: Study, measure: Measure | None, measured: Measured) -> F64:
+    """Return ``(N - 1)/N sum_k (theta_a(k) - mean) (theta_b(k) - mean)``, theta(k) without case k, N all cases."""
+    n_cases = len(study.cases)
+    left = np.zeros((study.n_tests, n_cases))
+    for row, (read, data) in zip(left, study.tests(), strict=True):
+        whole = measured(data)
+        if measure is not None and measure.name in _PAIRWISE:
+            row[read] = influences(data, measure)
+            counts = np.where(data.y, np.count_nonzero(data.y), np.count_nonzero(~data.y))
+            # (whole - component) / (m - 1), for the influence is (component - whole) / m
+            row[read] *= -counts / (counts - 1)
+        else:
+            row[read] = [measured(_without(data, k)) - whole for k in range(len(data.y))]
+    left -= left.mean(axis=1, keepdims=True)
+    return (n_cases - 1) / n_cases * left @ left.T
+
+
+def _without(data: Sample, k: int) -> Sample:
+    return data._replace(y=np.delete(data.y, k), score=np.delete(data.score, k))
+
+
+def unbiased(study: Study, measure: Measure) -> F64:
+    """Return ``theta_a theta_b - M``, M the mean of all products of two kernels that share no case.
+
+    M estimates the product of the expectations without bias (Gallas, 2006). The kernels of all tests are made for some
+    positives at a time: O(K^2 m n) time for K tests, no array of all pairs.
+    """
+    kernel = _kernel(measure)
+    tests = study.scores.reshape(study.n_tests, -1)
+    read = ~np.isnan(tests)
+    pos, neg = tests[:, study.truth], tests[:, ~study.truth]
+    of_pos, of_neg = (read[:, rows].astype(float) for rows in (study.truth, ~study.truth))
+    n_pos, n_neg = of_pos.sum(axis=1), of_neg.sum(axis=1)
+    rows, columns = np.zeros(pos.shape), np.zeros(neg.shape)
+    crossed = np.zeros((len(tests), len(tests)))
+    step = max(1, _HELD // max(1, neg.size))
+    for first in range(0, pos.shape[1], step):
+        part = slice(first, first + step)
+        values = kernel(pos[:, part, None], neg[:, None, :])
+        rows[:, part] = values.sum(axis=2)
+        columns += values.sum(axis=1)
+        flat = values.reshape(len(tests), -1)
+        crossed += flat @ flat.T
+    sums = rows.sum(axis=1)
+    products = np.multiply.outer(sums, sums) - rows @ rows.T - columns @ columns.T + crossed
+    counted = (np.multiply.outer(n_pos, n_pos) - of_pos @ of_pos.T) * (
+        np.multiply.outer(n_neg, n_neg) - of_neg @ of_neg.T
+    )
+    theta = sums / (n_pos * n_neg)
+    return np.asarray(np.multiply.outer(theta, theta) - products / counted)
+
+
+def _kernel(measure: Measure) -> Callable[[F64, F64], F64]:
+    """Return what a pair of a positive and a negative adds, 0 where one was not read."""
+    if measure.name == "auc":
+        return lambda s, t: (s > t) + 0.5 * (s == t)
+    if measure.name == "scored":
+        return lambda s, t: np.fmax(s - t, 0.0)
+    if measure.name == "margin":
+        return lambda s, t: (s - t > measure.low).astype(float)
+    raise ValueError(
+        "covariance='unbiased' needs a mean over pairs: metric='auc', 'scored_auc' or 'margin_auc'; 'jackknife' and"
+        " 'bootstrap' take any"
+    )
+
+
+def bootstrap(
+    study: Study, measure: Measure | None, measured: Measured, n_resamples: Any, random_state: Any, threads: int
+) -> F64:
+    """Return the covariance over draws of the cases of either class, the same for all tests."""
+    n_resamples, seed = check_resamples(n_resamples), seed_of(random_state)
+    if study.complete and measure is not None:
+        matrix = np.ascontiguousarray(study.scores.reshape(study.n_tests, -1).T)
+        data = Sample(study.truth, matrix, None, threads)
+        return np.atleast_2d(np.cov(replicate(data, measure, True, n_resamples, seed, "frequency").T))
+    rng = np.random.default_rng(seed)
+    classes = [np.flatnonzero(study.truth), np.flatnonzero(~study.truth)]
+    found = np.empty((n_resamples, study.n_tests))
+    for row in found:
+        drawn = np.concatenate([rng.choice(members, len(members)) for members in classes])
+        row[:] = [measured(_drawn(data, read, drawn)) for read, data in study.tests()]
+    return np.atleast_2d(np.cov(found.T))
+
+
+def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
+    """Return the readings of the cases that were drawn, as often as they were."""
+    place = np.cumsum(read) - 1
+    rows = place[drawn[read[drawn]]]
+    if not 0 < np.count_nonzero(data.y[rows]) < len(rows):
+        raise ValueError(
+            "covariance='bootstrap' drew no case of one class for a reader: too few of them are read by all; take"
+            " 'delong' or 'jackknife'"
+        )
+    return data._replace(y=data.y[rows], score=data.score[rows])
+
+
+def fitted(study: Study, measure: Measure, threads: int) -> F64:
+    """Return the covariance under binormal curves fitted to the tests."""
+    if not study.complete:
+        raise ValueError("covariance='obuchowski' needs every reader to read every case in every modality")
+    columns = [np.ascontiguousarray(row) for row in study.scores.reshape(study.n_tests, -1)]
+    return fitted_covariance(Sample(study.truth, columns[0], None, threads), columns, measure)
+
+
+def point(data: Sample, measure: Measure) -> float:
+    """Return the measure of one test."""
+    return float(point_estimates(data, measure)[0])

@@ -1,0 +1,195 @@
+"""How many readers and cases a study needs, from the components of a pilot's variance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
+from rocmax.metrics._interval import Law
+from rocmax.metrics._validation import F64, number
+from rocmax.metrics.reader_study._analysis import MRMCAnalysis
+
+_MOST_CASES = 1 << 40
+
+
+def mrmc_power(
+    pilot: MRMCAnalysis,
+    *,
+    difference: float,
+    n_readers: ArrayLike | None = None,
+    n_cases: ArrayLike | None = None,
+    significance_level: float = 0.05,
+    alternative: str = "two-sided",
+    null_difference: float = 0.0,
+    equivalence_margin: float | None = None,
+) -> Any:
+    """Return the power of a study of two modalities with some number of readers and cases.
+
+    With ``C = max(Cov2 - Cov3, 0)`` of the pilot's N cases, ``s = max(MS(TR) - Var + Cov1 + C, 0)`` and c = N over the
+    number of cases, the mean square that a difference of r readers is held against is expected to be
+    ``D = s + c (Var - Cov1 + (r - 1) C)``, with ``(r - 1) D^2 / (s + c (Var - Cov1 - C))^2`` degrees of freedom; the
+    statistic then has a noncentral t distribution about ``(difference - null_difference) / sqrt(2 D / r)`` [1]_. Of
+    fixed readers s is 0 and the degrees are infinite, of fixed cases D is ``s + c (Var - Cov1 - C)`` with r - 1.
+
+    Parameters
+    ----------
+    pilot : MRMCAnalysis
+        A study of two modalities or more by :func:`mrmc_analysis`; whether readers and cases are random is taken from
+        it, and the share of positive cases.
+    difference : float
+        The true difference of the modalities.
+    n_readers, n_cases : int or array-like of int, default=None
+        Numbers of the planned study, the pilot's by default; they are broadcast against each other.
+    significance_level : float, default=0.05
+        Level of the test; of each of the two one-sided tests of equivalence.
+    alternative, null_difference, equivalence_margin : optional
+        As in :func:`mrmc_analysis`.
+
+    Returns
+    -------
+    float or ndarray
+        Probability that the test rejects. For equivalence, where one test alone failing is ruled out, a lower bound.
+
+    Raises
+    ------
+    ValueError
+        For a pilot without a difference, or numbers out of their domain.
+
+    References
+    ----------
+    .. [1] S. L. Hillis, N. A. Obuchowski and K. S. Berbaum, "Power estimation for multireader ROC methods: an updated
+       and unified approach", Academic Radiology 18, 2011. :doi:`10.1016/j.acra.2010.09.007`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import mrmc_analysis, mrmc_power
+    >>> truth = [0, 0, 0, 1, 1, 1] * 4
+    >>> rating = [1, 2, 3, 2, 4, 5] + [1, 1, 2, 3, 4, 4] + [2, 1, 3, 1, 5, 4] + [1, 3, 2, 2, 4, 3]
+    >>> names = {"reader": ["Ann"] * 6 + ["Bea"] * 6 + ["Ann"] * 6 + ["Bea"] * 6, "case": [1, 2, 3, 4, 5, 6] * 4}
+    >>> pilot = mrmc_analysis(truth, rating, modality=["CT"] * 12 + ["MR"] * 12, **names)
+    >>> mrmc_power(pilot, difference=0.05, n_readers=[2, 4], n_cases=50).round(2)
+    array([0.09, 0.22])
+    """
+    hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
+    level = _checked(pilot, difference, significance_level)
+    least = 2 if pilot.random_readers else 1
+    readers = _counts(len(pilot.readers) if n_readers is None else n_readers, "n_readers", least)
+    cases = _counts(pilot.n_pos + pilot.n_neg if n_cases is None else n_cases, "n_cases", 4)
+    found = _power(pilot, float(difference), readers, cases, level, hypothesis)
+    return float(found) if found.ndim == 0 else found
+
+
+def mrmc_sample_size(
+    pilot: MRMCAnalysis,
+    *,
+    difference: float,
+    power: float = 0.8,
+    n_readers: int | None = None,
+    significance_level: float = 0.05,
+    alternative: str = "two-sided",
+    null_difference: float = 0.0,
+    equivalence_margin: float | None = None,
+) -> int:
+    """Return how many cases a study of two modalities needs for a power: the inverse of :func:`mrmc_power`.
+
+    Parameters
+    ----------
+    pilot, difference, significance_level, alternative, null_difference, equivalence_margin : optional
+        As in :func:`mrmc_power`.
+    power : float in (0, 1), default=0.8
+        Probability that the test is to reject with.
+    n_readers : int, default=None
+        Number of readers, the pilot's by default.
+
+    Returns
+    -------
+    int
+        The least number of cases, with the pilot's share of positives.
+
+    Raises
+    ------
+    ValueError
+        If no number of cases has that power with so few readers, and as :func:`mrmc_power`.
+    """
+    hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
+    level = _checked(pilot, difference, significance_level)
+    number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    readers = _counts(
+        len(pilot.readers) if n_readers is None else n_readers, "n_readers", 2 if pilot.random_readers else 1
+    )
+    if readers.ndim:
+        raise ValueError(f"n_readers must be one number, got {n_readers!r}")
+
+    def short(n: int) -> bool:
+        return bool(_power(pilot, float(difference), readers, np.array(float(n)), level, hypothesis) < power)
+
+    low, high = 3, 4
+    while short(high):
+        low, high = high, 2 * high
+        if high > _MOST_CASES:
+            raise ValueError(
+                f"power={power:g} cannot be had with n_readers={int(readers)}, however many the cases; take more"
+                " readers"
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if short(middle) else (low, middle)
+    return high
+
+
+def _checked(pilot: Any, difference: Any, significance_level: Any) -> float:
+    if not isinstance(pilot, MRMCAnalysis) or len(pilot.modalities) < 2:
+        raise ValueError("pilot must be what mrmc_analysis returns for two modalities or more")
+    number(difference, "difference", "that is finite", np.isfinite)
+    return number(significance_level, "significance_level", "in (0, 0.5]", lambda value: 0.0 < value <= 0.5)
+
+
+def _counts(values: Any, name: str, least: int) -> F64:
+    counts = np.asarray(values)
+    if counts.dtype.kind not in "iu" or not counts.size or (counts < least).any():
+        raise ValueError(f"{name} must be whole numbers of at least {least}, got {values!r}")
+    return counts.astype(float)
+
+
+def _power(
+    pilot: MRMCAnalysis, difference: float, readers: F64, cases: F64, level: float, hypothesis: Hypothesis
+) -> F64:
+    error, df = _expected(pilot, readers, cases)
+    law = Law(None if np.isinf(df).all() else df)
+
+    def below(critical: F64, shift: float) -> F64:
+        """Return the probability that the statistic of a difference so far from its null lies below `critical`."""
+        centre = shift / error
+        return np.asarray(law.cdf(critical - centre) if law.df is None else special.nctdtr(df, centre, critical))
+
+    distance = difference - hypothesis.null
+    if hypothesis.margin is not None:
+        critical = law.quantile(1 - level)
+        rejected = below(-critical, distance - hypothesis.margin) - below(critical, distance + hypothesis.margin)
+        return np.maximum(rejected, 0.0)
+    if hypothesis.alternative == "two-sided":
+        critical = law.quantile(1 - level / 2)
+        return 1 - below(critical, distance) + below(-critical, distance)
+    critical = law.quantile(1 - level)
+    return below(-critical, distance) if hypothesis.alternative == "less" else 1 - below(critical, distance)
+
+
+def _expected(pilot: MRMCAnalysis, readers: F64, cases: F64) -> tuple[F64, F64]:
+    """Return the standard error of a difference and its degrees of freedom."""
+    part = {name: float(np.nan_to_num(value)) for name, value in pilot.components.items()}
+    common = max(part["cov2"] - part["cov3"], 0.0)
+    own = part["var"] - part["cov1"]
+    varied = max(part["ms_interaction"] - own + common, 0.0) if pilot.random_readers else 0.0
+    scale = (pilot.n_pos + pilot.n_neg) / cases
+    within = np.maximum(varied + scale * (own - common), 0.0) + 0 * readers
+    whole = varied + scale * (own + (readers - 1) * common)
+    if not pilot.random_readers:
+        return np.sqrt(2 * whole / readers), np.full(whole.shape, np.inf)
+    if not pilot.random_cases:
+        return np.sqrt(2 * within / readers), readers - 1 + 0 * within
+    with np.errstate(divide="ignore"):
+        return np.sqrt(2 * whole / readers), (readers - 1) * (whole / within) ** 2
