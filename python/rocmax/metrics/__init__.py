@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rocmax.metrics._accumulator import ROCAccumulator
+    from rocmax.metrics._band import ROCBand, roc_band
     from rocmax.metrics._compare import AUCComparison, compare_auc
     from rocmax.metrics._cross_validated import cross_validated_auc
     from rocmax.metrics._curve import roc_curve
+    from rocmax.metrics._guarantee import GuaranteedThreshold, guaranteed_threshold
     from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
     from rocmax.metrics._models import ModelsComparison, compare_models
     from rocmax.metrics._operating_point import OperatingPoint, operating_point
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
 # Looked up when first asked for: scikit-learn, which only some of them need, takes a second to import.
 _MODULES = {
     "_accumulator": ("ROCAccumulator",),
+    "_band": ("ROCBand", "roc_band"),
     "_compare": ("AUCComparison", "compare_auc"),
     "_cross_validated": ("cross_validated_auc",),
     "_curve": ("roc_curve",),
+    "_guarantee": ("GuaranteedThreshold", "guaranteed_threshold"),
     "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
     "_models": ("ModelsComparison", "compare_models"),
     "_operating_point": ("OperatingPoint", "operating_point"),
@@ -39,10 +43,12 @@ __all__ = [
     "AUCComparison",
     "AUCInference",
     "ConfidenceInterval",
+    "GuaranteedThreshold",
     "MRMCAnalysis",
     "ModelsComparison",
     "OperatingPoint",
     "ROCAccumulator",
+    "ROCBand",
     "SampleSize",
     "auc_inference",
     "auc_power",
@@ -51,6 +57,7 @@ __all__ = [
     "compare_models",
     "cross_validated_auc",
     "fpr_at_tpr_score",
+    "guaranteed_threshold",
     "margin_auc_score",
     "mrmc_analysis",
     "mrmc_power",
@@ -59,6 +66,7 @@ __all__ = [
     "partial_auc_score",
     "partial_auc_scorer",
     "roc_auc_score",
+    "roc_band",
     "roc_curve",
     "scored_auc_score",
     "scored_auc_scorer",

@@ -1,0 +1,109 @@
+"""Bands of whole curves and thresholds with a promise: definitions, laws, coverage."""
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from rocmax.metrics import guaranteed_threshold, roc_band, roc_curve
+
+
+def samples(rng, n_pos, n_neg, shift=1.0):
+    return np.repeat([1, 0], [n_pos, n_neg]), rng.normal(size=n_pos + n_neg) + shift * np.repeat([1, 0], [n_pos, n_neg])
+
+
+@pytest.mark.parametrize("method", ["fixed-width", "kolmogorov-smirnov"])
+@pytest.mark.parametrize("levels", [None, 4])
+def test_edges_are_the_curve_moved(method, levels):
+    y, s = samples(np.random.default_rng(0), 15, 22)
+    if levels:
+        s = np.round(s)
+    band = roc_band(y, s, method=method, random_state=0, n_resamples=200)
+    fpr, tpr, _ = roc_curve(y, s, drop_intermediate=False)
+    right, up = band.reach
+
+    def height(at, side):
+        """Return the highest or lowest point of the curve at a rate, by looking at every piece."""
+        found = []
+        for k in range(len(fpr) - 1):
+            if fpr[k] <= at <= fpr[k + 1]:
+                share = 0.0 if fpr[k] == fpr[k + 1] else (at - fpr[k]) / (fpr[k + 1] - fpr[k])
+                found += [tpr[k], tpr[k + 1]] if fpr[k] == fpr[k + 1] else [tpr[k] + share * (tpr[k + 1] - tpr[k])]
+        return max(found) if side > 0 else min(found)
+
+    for at in np.random.default_rng(1).random(50):
+        above = 1.0 if at + right > 1 else min(1.0, height(at + right, 1) + up)
+        below = 0.0 if at - right < 0 else max(0.0, height(at - right, -1) - up)
+        assert band.high(at) == pytest.approx(above, abs=1e-12)
+        assert band.low(at) == pytest.approx(below, abs=1e-12)
+    grid = np.linspace(0, 1, 101)
+    assert (band.low(grid) <= band.high(grid)).all()
+    assert (np.diff(band.low(grid)) >= 0).all()
+    assert (np.diff(band.high(grid)) >= 0).all()
+
+
+def test_band_knows_ranks_only_and_its_seed():
+    y, s = samples(np.random.default_rng(2), 30, 40)
+    one, two = (roc_band(y, score, random_state=7) for score in (s, np.exp(s)))
+    assert one.reach == two.reach
+    assert len({roc_band(y, s, random_state=seed, n_resamples=50).reach for seed in range(8)}) > 1
+    wider = roc_band(y, s, random_state=7, confidence_level=0.99)
+    assert wider.reach[0] > one.reach[0]
+    assert one.reach[0] / one.reach[1] == pytest.approx(np.sqrt(30 / 40))
+
+
+@pytest.mark.parametrize(("method", "least"), [("fixed-width", 0.93), ("kolmogorov-smirnov", 0.99)])
+def test_band_holds_the_whole_curve(method, least):
+    rng = np.random.default_rng(3)
+    grid = np.concatenate([[0.0], np.geomspace(1e-5, 1, 400)])
+    truth = stats.norm.sf(stats.norm.isf(grid) - 1)
+    held = 0
+    for seed in range(200):
+        band = roc_band(*samples(rng, 60, 60), method=method, random_state=seed, n_resamples=200)
+        held += bool((band.low(grid) <= truth).all() and (truth <= band.high(grid)).all())
+    assert held / 200 >= least - 0.02
+
+
+def test_threshold_keeps_its_floor():
+    rng = np.random.default_rng(4)
+    for name, kept in (
+        ("sensitivity", lambda t: stats.norm.sf(t - 1)),
+        ("specificity", lambda t: stats.norm.cdf(t)),
+    ):
+        found = [guaranteed_threshold(*samples(rng, 80, 80), **{name: 0.8}, confidence_level=0.9) for _ in range(500)]
+        share = np.mean([kept(one.threshold) >= 0.8 for one in found])
+        assert share == pytest.approx(found[0].confidence, abs=0.05)
+        assert found[0].confidence >= 0.9
+
+
+def test_threshold_is_that_of_the_order_statistics():
+    y, s = samples(np.random.default_rng(5), 40, 30)
+    found = guaranteed_threshold(y, s, sensitivity=0.85)
+    ranked = np.sort(s[y == 1])
+    k = int(np.searchsorted(ranked, found.threshold)) + 1
+    assert ranked[k - 1] == found.threshold == found.point.threshold
+    # The sensitivity is short of the floor where k positives or more lie below the quantile: a binomial tail.
+    assert found.confidence == pytest.approx(stats.binom.sf(k - 1, 40, 0.15))
+    assert stats.binom.sf(k, 40, 0.15) < 0.95 <= found.confidence
+    assert special.betainc(40 - k + 1, k, 0.85) == pytest.approx(1 - found.confidence)
+    turned = guaranteed_threshold(1 - y, -s, specificity=0.85)
+    assert turned.threshold == pytest.approx(-found.threshold)
+    assert turned.point.fpr == pytest.approx(1 - found.point.tpr)
+
+
+def test_what_cannot_be_promised_is_refused():
+    y, s = samples(np.random.default_rng(6), 20, 30)
+    with pytest.raises(
+        ValueError, match=r"sensitivity=0\.95 cannot be promised .* from 20 positive samples: it takes 59"
+    ):
+        guaranteed_threshold(y, s, sensitivity=0.95)
+    assert guaranteed_threshold(*samples(np.random.default_rng(6), 59, 30), sensitivity=0.95).point.tpr == 1.0
+    with pytest.raises(ValueError, match="give sensitivity or specificity"):
+        guaranteed_threshold(y, s)
+    with pytest.raises(ValueError, match="give sensitivity or specificity"):
+        guaranteed_threshold(y, s, sensitivity=0.9, specificity=0.9)
+    with pytest.raises(ValueError, match="specificity must be a number in"):
+        guaranteed_threshold(y, s, specificity=1.0)
+    with pytest.raises(ValueError, match="method must be one of"):
+        roc_band(y, s, method="pointwise")
+    with pytest.raises(ValueError, match=r"fpr must be rates in \[0, 1\]"):
+        roc_band(y, s, n_resamples=10, random_state=0).low([0.5, 1.5])
