@@ -83,7 +83,8 @@ def test_names_are_counted_as_numbers_are(kind):
     for s in np.round(rng.normal(size=(20, 300)), 1):
         # Integers divided once: not as much as the last bit depends on what the classes are called.
         assert metrics.roc_auc_score(names, s) == metrics.roc_auc_score(y, s)
-        assert metrics.partial_auc_score(names, s) == metrics.partial_auc_score(y, s)
+        found = metrics.partial_auc_score(names, s, pos_label="ill")
+        assert found == metrics.partial_auc_score(y, s)
 
 
 def test_one_class_is_not_a_number():
@@ -161,3 +162,67 @@ def test_bad_lists_fail_as_in_scikit_learn(y_true, y_score):
             function(y_true, y_score)
         messages.append(str(raised.value))
     assert messages[0] == messages[1]
+
+
+CURVES = [
+    ([1, 1, 1], [0.1, 0.2, 0.3], {}),
+    ([0, 0], [0.1, 0.2], {}),
+    ([-1, -1, -1], [0.1, 0.2, 0.1], {"drop_intermediate": False}),
+    (["a", "a"], [0.1, 0.2], {"pos_label": "a"}),
+    ([0, 1, 1], [0.1, 0.2, 0.3], {"pos_label": 7}),
+    (Y, S, {"sample_weight": [0, 1, 2]}),
+    (Y, S, {"sample_weight": [0, 0, 0]}),
+    (Y, S[:, None], {}),
+    (Y[:, None], S, {}),
+    (Y, np.c_[S, S], {}),
+    (Y, S[:2], {}),
+    (Y, S, {"sample_weight": [1, 2]}),
+    ([], [], {}),
+    ([0, 1, 2], S, {}),
+    ([0, 1, 2], S, {"pos_label": 2}),
+    ([0, 2, 2], S, {}),
+    ([1, 2, 2], S, {}),
+    ([1, 2, 2], S, {"pos_label": 1}),
+    (["a", "b", "b"], S, {}),
+    (["a", "b", "b"], S, {"pos_label": "a"}),
+    ([b"a", b"b", b"b"], S, {}),
+    ([0.0, np.nan, 1.0], S, {}),
+    (Y, [0.1, np.inf, 0.3], {}),
+    (Y, ["low", "high", "low"], {}),
+    (Y == 1, S, {}),
+    (2 * Y - 1, S, {}),
+]
+
+
+@pytest.mark.parametrize(("y", "s", "options"), CURVES)
+@pytest.mark.filterwarnings("default")
+def test_the_curve_is_what_scikit_learn_answers(y, s, options, recwarn):
+    def outcome(function):
+        recwarn.clear()
+        try:
+            found = [np.asarray(values) for values in function(y, s, **options)]
+        except Exception as error:
+            found = [type(error), str(error)]
+        return found, [(w.category, str(w.message)) for w in recwarn.list]
+
+    ours, theirs = outcome(metrics.roc_curve), outcome(sklearn.metrics.roc_curve)
+    assert ours[1] == theirs[1]
+    assert len(ours[0]) == len(theirs[0])
+    for a, b in zip(ours[0], theirs[0], strict=True):
+        np.testing.assert_equal(a, b)
+
+
+def test_the_curve_of_what_only_we_refuse():
+    with pytest.raises(ValueError, match=r"sample_weight must be non-negative, got -1\.0 at index 2"):
+        metrics.roc_curve(Y, S, sample_weight=[1, 2, -1])
+    with pytest.raises(ValueError, match="beyond the integers that float64 tells apart"):
+        metrics.roc_curve(Y, [2**60, 2**60 + 1, 3])
+
+
+def test_in_the_place_of_scikit_learns(monkeypatch):
+    for name in ("roc_auc_score", "roc_curve"):
+        monkeypatch.setattr(sklearn.metrics, name, getattr(metrics, name))
+    with pytest.warns(UndefinedMetricWarning, match="Only one class"):
+        assert np.isnan(sklearn.metrics.roc_auc_score([1, 1], [0.1, 0.2]))
+    with pytest.warns(UndefinedMetricWarning, match="No negative samples"):
+        assert np.isnan(sklearn.metrics.roc_curve([1, 1], [0.1, 0.2])[0]).all()

@@ -28,7 +28,7 @@ def spoiled(value, index=4):
         (lambda: metrics.auc_inference(Y, np.empty((30, 0))), r"y_score must have shape .*, got \(30, 0\)"),
         (lambda: metrics.auc_inference(Y, np.ma.masked_less(S, 0)), "y_score has .* masked values; leave those"),
         (
-            lambda: metrics.roc_curve(Y.astype(int), S, pos_label=7),
+            lambda: metrics.sroc_curve(Y.astype(int), S, pos_label=7),
             "pos_label=7 does not occur in y_true; it holds 0, 1",
         ),
         (

@@ -47,7 +47,7 @@ def test_intervals_are_those_of_wilson(k, n, level):
         ({"threshold": np.nan}, "threshold must be a number or 'youden' or 'closest', got nan"),
         ({"cost": 0}, "cost must be a number above 0, got 0"),
         ({"prevalence": 1}, r"prevalence must be a number in \(0, 1\), got 1"),
-        ({"y_score": [[1.0], [2.0]]}, "y_score must be one-dimensional"),
+        ({"y_score": [[1.0, 3.0], [2.0, 4.0]]}, "y_score must be one-dimensional"),
         ({"y_score": [1.0, np.nan]}, "y_score must be finite, got nan at index 1"),
         ({"y_true": [1, 1]}, "y_true has one class only"),
     ],

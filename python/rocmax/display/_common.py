@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax.metrics._measure import positives
-from rocmax.metrics._validation import Sample, explain, labels, scores
+from rocmax.metrics._validation import Sample, explain, labels, scores, second_class
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,19 +44,21 @@ def named_scores(y_score: Scores, names: Sequence[str] | None) -> list[tuple[str
     return [(label, column.astype(np.float64, copy=False)) for label, column in zip(titles, columns, strict=True)]
 
 
-def is_positive(y_true: ArrayLike, pos_label: Any) -> NDArray[np.bool_]:
-    """Mark the positive samples; the labels must be of two classes, or `pos_label` among them."""
-    data = Sample(labels(y_true, pos_label), np.empty(0), None, 1)
+def is_positive(y_true: ArrayLike, pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
+    """Mark the positive samples, and return their label."""
+    y, positive = labels(y_true, pos_label)
+    data = Sample(y, np.empty(0), None, 1)
     explain(data)
-    return positives(data)
+    return positives(data), positive
 
 
 def estimator_scores(
     estimators: Any, X: Any, pos_label: Any, *, prefer: str = "decision_function"
-) -> dict[str, NDArray[np.float64]]:
-    """Return the scores for `pos_label` of one fitted estimator, a list of them, or a mapping from names.
+) -> tuple[dict[str, NDArray[np.float64]], Any]:
+    """Return the scores of one fitted estimator, a list of them, or a mapping from names, and for which class they are.
 
-    All by the method `prefer` if all have it, since scores of two kinds share no scale.
+    All by the method `prefer` if all have it, since scores of two kinds share no scale. Without `pos_label` for the
+    second class, where labels do not tell and estimators agree about it.
     """
     if not isinstance(estimators, Mapping):
         many = isinstance(estimators, list | tuple)
@@ -69,7 +71,10 @@ def estimator_scores(
     order = sorted(("decision_function", "predict_proba"), key=lambda method: method != prefer)
     if not all(hasattr(estimator, prefer) for estimator in estimators.values()):
         order.reverse()
-    return {name: _scores(estimator, X, pos_label, order) for name, estimator in estimators.items()}
+    if pos_label is None:
+        seconds = [second_class(estimator) for estimator in estimators.values()]
+        pos_label = seconds[0] if all(second == seconds[0] for second in seconds) else None
+    return {name: _scores(estimator, X, pos_label, order) for name, estimator in estimators.items()}, pos_label
 
 
 def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ from rocmax.display._common import (
 from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve
 from rocmax.metrics._measure import check_level
 from rocmax.metrics._resample import check_resamples
-from rocmax.metrics._validation import weights
+from rocmax.metrics._validation import second_class, weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,6 +56,8 @@ class ROCDisplay:
         What to draw, in this order.
     fpr_range : tuple of float, optional
         The range to shade. The legend then gives partial AUC / width instead of AUC.
+    pos_label : label, optional
+        The label of the positive class.
 
     Attributes
     ----------
@@ -67,9 +69,12 @@ class ROCDisplay:
     ax_: Axes
     figure_: Any
 
-    def __init__(self, curves: Sequence[Curve], *, fpr_range: tuple[float, float] | None = None) -> None:
+    def __init__(
+        self, curves: Sequence[Curve], *, fpr_range: tuple[float, float] | None = None, pos_label: Any = None
+    ) -> None:
         self.curves = tuple(curves)
         self.fpr_range = fpr_range
+        self.pos_label = pos_label
 
     @classmethod
     def from_predictions(
@@ -92,7 +97,8 @@ class ROCDisplay:
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Two classes; the greater label is the positive one unless `pos_label` says otherwise.
+            Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
+            tells which is positive.
         y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
             Scores, or a mapping from the models' names to their scores.
         fpr_range : tuple of float, optional
@@ -119,7 +125,7 @@ class ROCDisplay:
         -------
         display : ROCDisplay
         """
-        positive = is_positive(y_true, pos_label)
+        positive, label = is_positive(y_true, pos_label)
         if confidence_level is not None:
             check_level(confidence_level)
             check_resamples(n_resamples)
@@ -135,7 +141,7 @@ class ROCDisplay:
                 grid = np.union1d(np.linspace(0.0, 1.0, _GRID_SIZE), np.linspace(low, high, _GRID_SIZE))
                 band = _bootstrap_band(positive, scores, grid, confidence_level, n_resamples, random_state)
             curves.append(_curve(name, positive, scores, fpr_range, sample_weight, band))
-        return cls(curves, fpr_range=fpr_range).plot(ax, zoom=zoom)
+        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
@@ -145,7 +151,7 @@ class ROCDisplay:
         ----------
         estimator : estimator, list of estimators, or mapping from names to estimators
             Scores come from ``decision_function``, else from ``predict_proba``; with `pos_label` they are those for
-            that class.
+            that class, else for the second of ``classes_``.
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
@@ -157,8 +163,8 @@ class ROCDisplay:
         -------
         display : ROCDisplay
         """
-        scores = estimator_scores(estimator, X, options.get("pos_label"))
-        return cls.from_predictions(y, scores, **options)
+        scores, label = estimator_scores(estimator, X, options.get("pos_label"))
+        return cls.from_predictions(y, scores, **{**options, "pos_label": label})
 
     @classmethod
     def from_cv_results(
@@ -205,18 +211,21 @@ class ROCDisplay:
                 "cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got "
                 f"{', '.join(cv_results)}"
             )
-        positive = is_positive(y, pos_label)
+        models = cv_results["estimator"]
+        if pos_label is None and len(models):
+            pos_label = second_class(models[0])
+        positive, label = is_positive(y, pos_label)
         weight = None if sample_weight is None else weights(sample_weight, len(positive))
         tests = cv_results["indices"]["test"]
         names = [f"fold {k + 1}" for k in range(len(tests))] if names is None else names
         if len(names) != len(tests):
             raise ValueError(f"names has {len(names)} entries for {len(tests)} folds of cv_results")
         curves = []
-        for name, model, test in zip(names, cv_results["estimator"], tests, strict=True):
-            (scores,) = estimator_scores(model, rows_of(X, test), pos_label).values()
+        for name, model, test in zip(names, models, tests, strict=True):
+            (scores,) = estimator_scores(model, rows_of(X, test), pos_label)[0].values()
             held_out = None if weight is None else weight[test]
             curves.append(_curve(name, positive[test], scores, fpr_range, held_out))
-        return cls(curves, fpr_range=fpr_range).plot(ax, zoom=zoom)
+        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
 
     def plot(self, ax: Axes | None = None, *, zoom: bool = False, legend: bool = True) -> Self:
         """Draw the curves.

@@ -45,6 +45,8 @@ class SROCDisplay:
     ----------
     curves : sequence of ScoredCurve
         What to draw, in this order.
+    pos_label : label, optional
+        The label of the positive class.
 
     Attributes
     ----------
@@ -56,8 +58,9 @@ class SROCDisplay:
     ax_: Axes
     figure_: Any
 
-    def __init__(self, curves: Sequence[ScoredCurve]) -> None:
+    def __init__(self, curves: Sequence[ScoredCurve], *, pos_label: Any = None) -> None:
         self.curves = tuple(curves)
+        self.pos_label = pos_label
 
     @classmethod
     def from_predictions(
@@ -76,7 +79,8 @@ class SROCDisplay:
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Two classes; the greater label is the positive one unless `pos_label` says otherwise.
+            Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
+            tells which is positive.
         y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
             Scores, or a mapping from the models' names to their scores.
         names : sequence of str, optional
@@ -94,13 +98,13 @@ class SROCDisplay:
         -------
         display : SROCDisplay
         """
-        positive = is_positive(y_true, pos_label)
+        positive, label = is_positive(y_true, pos_label)
         curves = []
         for name, scores in named_scores(y_score, names):
             margins, theta = sroc_curve(positive, scores, n_points=n_points, sample_weight=sample_weight)
             area = scored_auc_score(positive, scores, sample_weight=sample_weight)
             curves.append(ScoredCurve(name, margins, theta, float(area)))
-        return cls(curves).plot(ax)
+        return cls(curves, pos_label=label).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
@@ -110,7 +114,7 @@ class SROCDisplay:
         ----------
         estimator : estimator, list of estimators, or mapping from names to estimators
             Scores come from ``predict_proba`` where all have it, else from ``decision_function``; with `pos_label` they
-            are those for that class.
+            are those for that class, else for the second of ``classes_``.
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
@@ -122,8 +126,8 @@ class SROCDisplay:
         -------
         display : SROCDisplay
         """
-        scores = estimator_scores(estimator, X, options.get("pos_label"), prefer="predict_proba")
-        return cls.from_predictions(y, scores, **options)
+        scores, label = estimator_scores(estimator, X, options.get("pos_label"), prefer="predict_proba")
+        return cls.from_predictions(y, scores, **{**options, "pos_label": label})
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the curves.

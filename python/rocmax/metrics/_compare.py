@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,8 @@ class AUCComparison:
         Degrees of freedom of Student's t; None for the normal distribution.
     method, alternative : str
         As asked for.
+    pos_label : label
+        The label of the positive class.
     """
 
     estimate_a: float
@@ -61,6 +63,7 @@ class AUCComparison:
     df: float | None
     method: str
     alternative: str
+    pos_label: Any = 1
 
 
 def compare_auc(
@@ -100,7 +103,8 @@ def compare_auc(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     score_a, score_b : array-like of shape (n_samples,)
         Finite scores of the two models; those of b go with `y_true_b` if that is given.
     y_true_b : array-like of shape (n_samples_b,), default=None
@@ -202,13 +206,15 @@ def compare_auc(
                 require_finite(column, name)
             raise
         differences = None if values is None else values[:, 0] - values[:, 1]
-        return difference_test(estimate, covariance, differences, None, method, alternative, level)
+        found = difference_test(estimate, covariance, differences, None, method, alternative, level)
+        return replace(found, pos_label=data.pos_label)
     a = sample(y_true, score_a, sample_weight, names=("y_true", "score_a"), **options)
     b = sample(y_true_b, score_b, sample_weight_b, names=("y_true_b", "score_b"), **options)
     for name, data in (("score_a", a), ("score_b", b)):
         if data.many:
             raise ValueError(f"{name} must be one-dimensional, got shape {data.score.shape}")
-    return _unpaired(a, b, measure, method, weight_kind, resampling, alternative, level)
+    found = _unpaired(a, b, measure, method, weight_kind, resampling, alternative, level)
+    return replace(found, pos_label=a.pos_label)
 
 
 def curves_equal(
@@ -241,6 +247,7 @@ def curves_equal(
         df=None,
         method="venkatraman",
         alternative="two-sided",
+        pos_label=a.pos_label,
     )
 
 

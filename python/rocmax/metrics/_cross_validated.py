@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from rocmax import _core
 from rocmax.metrics import _interval as interval
 from rocmax.metrics._inference import AUCInference, result
 from rocmax.metrics._measure import check_level, parse_measure, positives, totals
-from rocmax.metrics._validation import explain, names_of, require_one_model, sample
+from rocmax.metrics._validation import explain, names_of, one_model, sample
 
 
 def cross_validated_auc(
@@ -33,7 +34,8 @@ def cross_validated_auc(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,)
         Finite scores, each from a model that did not see the sample.
     fold : array-like of shape (n_samples,)
@@ -72,7 +74,7 @@ def cross_validated_auc(
     level = check_level(confidence_level)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
-    require_one_model(data)
+    data = one_model(data)
     folds, place = names_of(fold, len(data.y), "fold")
     positive = positives(data)
     share = positive.mean()
@@ -89,4 +91,5 @@ def cross_validated_auc(
     estimate, variance = np.mean(estimates), np.mean(spreads) / len(data.y)
     arrays = np.array([estimate]), np.array([variance])
     ends = interval.normal(*arrays, parse_measure("auc"), level)
-    return result(data.many, *arrays, ends, totals(data), "influence-curve", level)
+    found = result(data.many, *arrays, ends, totals(data), "influence-curve", level)
+    return replace(found, pos_label=data.pos_label)

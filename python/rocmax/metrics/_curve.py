@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import check_flag
-from rocmax.metrics._validation import F64, one_curve
+from rocmax.metrics._validation import F64, is_dask, one_curve, scikit_learn
 
 
 def roc_curve(
@@ -20,7 +20,7 @@ def roc_curve(
     drop_intermediate: bool = True,
     n_jobs: int | None = None,
 ) -> tuple[F64, F64, F64]:
-    """Return the vertices of the ROC curve, as :func:`sklearn.metrics.roc_curve` does.
+    """Return the vertices of the ROC curve; a drop-in for :func:`sklearn.metrics.roc_curve`.
 
     At every distinct score c, ``FPR(c) = sum_j w_j 1[t_j >= c] / sum_j w_j`` over negatives j and
     ``TPR(c)`` likewise over positives.
@@ -28,8 +28,9 @@ def roc_curve(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
-    y_score : array-like of shape (n_samples,)
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
+    y_score : array-like of shape (n_samples,) or (n_samples, 1)
         Finite scores.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
@@ -44,12 +45,13 @@ def roc_curve(
     -------
     fpr, tpr, thresholds : ndarray of shape (n_points,)
         Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite.
-        O(n log n).
+        O(n log n). For one class only the rate of the other is NaN, with ``UndefinedMetricWarning``,
+        as in scikit-learn.
 
     Raises
     ------
-    ValueError
-        For bad labels, scores or weights.
+    ValueError, TypeError
+        As scikit-learn's function does, by that function; also for a negative weight.
 
     Examples
     --------
@@ -58,7 +60,17 @@ def roc_curve(
     >>> fpr, tpr
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
-    curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
+    try:
+        curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
+    except (TypeError, ValueError):
+        if is_dask(y_true, y_score):
+            raise
+        options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
+        fpr, tpr, thresholds = scikit_learn("roc_curve")(y_true, y_score, **options)
+        undefined = np.isnan(fpr).any() or np.isnan(tpr).any()
+        if undefined and (sample_weight is None or np.min(sample_weight) >= 0):
+            return fpr, tpr, thresholds
+        raise  # what only we refuse
     thresholds, pos, neg = curve.steps()
     fps, tps = np.cumsum(neg), np.cumsum(pos)
     if check_flag("drop_intermediate", drop_intermediate) and len(fps) > 2:

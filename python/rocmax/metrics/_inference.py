@@ -56,6 +56,8 @@ class AUCInference:
         The nominal coverage of the interval.
     replicates : ndarray of shape (n_resamples,) or (n_resamples, n_models), or None
         Bootstrap replicates of the estimate.
+    pos_label : label
+        The label of the positive class.
     """
 
     estimate: Any
@@ -67,6 +69,7 @@ class AUCInference:
     method: str
     confidence_level: float
     replicates: F64 | None = None
+    pos_label: Any = 1
 
 
 def auc_inference(
@@ -108,7 +111,8 @@ def auc_inference(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model, whose results are then arrays.
     metric : {"auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr"}, default="auc"
@@ -233,7 +237,7 @@ def auc_inference(
         found = _computed(data, measure, method, level, weight_kind, groups)
     if weight_kind == "frequency":
         warn_of_few(method, measure, (found.n_pos, found.n_neg))
-    return found
+    return replace(found, pos_label=data.pos_label)
 
 
 def _computed(data: Sample, measure: Measure, method: str, level: float, weight_kind: str, groups: Any) -> AUCInference:

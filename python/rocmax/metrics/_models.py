@@ -38,6 +38,8 @@ class ModelsComparison:
         Of each difference, by itself.
     pair_pvalues, pair_pvalues_adjusted : ndarray of shape (n_pairs,)
         Two-sided normal p-values, as they are and adjusted for their number.
+    pos_label : label
+        The label of the positive class.
     """
 
     estimates: F64
@@ -51,6 +53,7 @@ class ModelsComparison:
     pair_confidence_intervals: F64
     pair_pvalues: F64
     pair_pvalues_adjusted: F64
+    pos_label: Any = 1
 
 
 def compare_models(
@@ -86,7 +89,8 @@ def compare_models(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples, n_models)
         Finite scores, a column a model.
     contrast : array-like of shape (n_contrasts, n_models), default=None
@@ -171,6 +175,7 @@ def compare_models(
         pair_confidence_intervals=np.array([test.confidence_interval for test in tests]),
         pair_pvalues=pvalues,
         pair_pvalues_adjusted=_adjusted(pvalues, adjust),
+        pos_label=data.pos_label,
     )
 
 

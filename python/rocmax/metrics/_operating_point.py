@@ -12,20 +12,21 @@ from rocmax.metrics._curve import roc_curve
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical, wilson
 from rocmax.metrics._measure import check_level, positives
-from rocmax.metrics._validation import explain, number, require_one_model, sample
+from rocmax.metrics._validation import explain, number, one_model, sample
 
 # Rates that differ by rounding only are the same.
 _ROUNDING = 1e-12
 
 
 class OperatingPoint(NamedTuple):
-    """A threshold, the rates of calling scores at or above it positive, and intervals of the rates."""
+    """A threshold, the rates of calling scores at or above it positive, their intervals, and the positive label."""
 
     threshold: float
     tpr: float
     fpr: float
     tpr_interval: ConfidenceInterval
     fpr_interval: ConfidenceInterval
+    pos_label: Any = 1
 
 
 def operating_point(
@@ -48,7 +49,8 @@ def operating_point(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,)
         Finite scores.
     threshold : {"youden", "closest"} or float, default="youden"
@@ -68,7 +70,7 @@ def operating_point(
     Returns
     -------
     OperatingPoint
-        Threshold, rates and intervals. O(n log n).
+        Threshold, rates and intervals, and the label of the positive class. O(n log n).
 
     Raises
     ------
@@ -92,6 +94,7 @@ def operating_point(
     prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
+    data = one_model(data)
     positive = positives(data)
     if isinstance(threshold, str):
         fpr, tpr, thresholds = roc_curve(positive, data.score, drop_intermediate=False, n_jobs=n_jobs)
@@ -102,10 +105,9 @@ def operating_point(
         loss = losses[threshold]
         threshold = float(thresholds[np.argmax(loss <= loss.min() + _ROUNDING)])
     least = number(threshold, "threshold", "or 'youden' or 'closest'", lambda value: not np.isnan(value))
-    require_one_model(data)
     called = data.score >= least
     counts = [(int(np.count_nonzero(called & rows)), int(np.count_nonzero(rows))) for rows in (positive, ~positive)]
     rates = [k / n for k, n in counts]
     z = critical(level)
     intervals = [ConfidenceInterval(*map(float, wilson(k, n, z))) for k, n in counts]
-    return OperatingPoint(least, rates[0], rates[1], *intervals)
+    return OperatingPoint(least, rates[0], rates[1], intervals[0], intervals[1], data.pos_label)

@@ -67,7 +67,8 @@ def partial_auc_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores, higher for positives; one column a model.
     fpr_range : (float, float), default=(0.0, 1.0)
@@ -149,7 +150,8 @@ def tpr_at_fpr_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model. Tied scores are on one side of a threshold together.
     fpr : float in [0, 1]
@@ -198,7 +200,8 @@ def fpr_at_tpr_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model. Tied scores are on one side of a threshold together.
     tpr : float in [0, 1]

@@ -140,4 +140,4 @@ def _greater(blocks: list[Any]) -> Any:
     found = set().union(*dask.compute(*(dask.delayed(lambda y: _distinct(np.asarray(y)))(block) for block in blocks)))
     classes = np.empty(len(found), dtype=object)
     classes[:] = list(found)
-    return classes[labels(classes)].item()
+    return labels(classes)[1]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax._threads import n_threads
-from rocmax.metrics._validation import F64, WHOLE, from_dask, is_dask, number, plain, scores, texts
+from rocmax.metrics._validation import F64, WHOLE, from_dask, is_dask, number, plain, scikit_learn, scores, texts
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -109,9 +109,7 @@ def roc_auc_score(
     try:
         return _general(y_true, y_score, average, sample_weight, max_fpr, multi_class, labels)
     except _UnusualError:
-        from sklearn.metrics import roc_auc_score as theirs
-
-        return theirs(
+        return scikit_learn("roc_auc_score")(
             y_true,
             y_score,
             average=average,

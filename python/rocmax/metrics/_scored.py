@@ -31,7 +31,8 @@ def scored_auc_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model. Ties contribute 0.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -96,7 +97,8 @@ def margin_auc_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model.
     margin : float or array-like of shape (n_margins,)
@@ -159,7 +161,8 @@ def sroc_curve(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; the greater is positive unless `pos_label` is given.
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
+        or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,)
         Finite scores.
     n_points : int, default=None

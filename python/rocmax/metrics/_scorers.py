@@ -9,6 +9,7 @@ from sklearn.metrics import make_scorer
 
 from rocmax.metrics._partial import area, check_rate, partial_auc_score, tpr_at_fpr_score
 from rocmax.metrics._scored import scored_auc_score
+from rocmax.metrics._validation import second_class
 
 _RESPONSE = ("decision_function", "predict_proba")
 
@@ -34,7 +35,7 @@ def partial_auc_scorer(
     normalize : {"width", "mcclish"} or None, default="width"
         What the area is divided by.
     pos_label : label, default=None
-        The positive class, whose scores are then used; by default the last of the estimator's classes.
+        The positive class, whose scores are then used; by default the second of the estimator's classes.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def tpr_at_fpr_scorer(fpr: float, *, pos_label: Any = None) -> Any:
     fpr : float in [0, 1]
         The greatest false positive rate allowed.
     pos_label : label, default=None
-        The positive class, whose scores are then used; by default the last of the estimator's classes.
+        The positive class, whose scores are then used; by default the second of the estimator's classes.
 
     Returns
     -------
@@ -100,11 +101,24 @@ def tpr_at_fpr_scorer(fpr: float, *, pos_label: Any = None) -> Any:
     return _scorer(tpr_at_fpr_score, pos_label, fpr=check_rate(fpr, "fpr"))
 
 
-def _scorer(measure: Callable[..., Any], pos_label: Any, **options: Any) -> Any:
+class _OfClasses(type(make_scorer(scored_auc_score))):  # type: ignore[misc]
+    """A scorer of scikit-learn's that tells the measure which class the scores are for: the estimator's second."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **options: Any) -> Any:
+        label = None if "pos_label" in self._kwargs else second_class(estimator)
+        named = {} if label is None else {"pos_label": label}
+        return super()._score(method_caller, estimator, X, y_true, **options, **named)
+
+
+def _scorer(
+    measure: Callable[..., Any], pos_label: Any = None, response_method: Any = _RESPONSE, **options: Any
+) -> Any:
     # scikit-learn turns the scores for a `pos_label`; None it would take for a label.
     label = {} if pos_label is None else {"pos_label": pos_label}
-    return make_scorer(measure, response_method=_RESPONSE, **options, **label)
+    scorer = make_scorer(measure, response_method=response_method, **options, **label)
+    scorer.__class__ = _OfClasses
+    return scorer
 
 
 #: Scorer of :func:`scored_auc_score` on predicted probabilities, the scale it can be compared on.
-scored_auc_scorer = make_scorer(scored_auc_score, response_method="predict_proba")
+scored_auc_scorer = _scorer(scored_auc_score, response_method="predict_proba")

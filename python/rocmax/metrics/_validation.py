@@ -17,6 +17,8 @@ F64 = NDArray[np.float64]
 T = TypeVar("T")
 
 _LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}
+PAIRS = ((0, 1), (-1, 1))  # labels that tell which of them is positive; False and True are 0 and 1
+_BLOCK = 1 << 14
 _SCORES = {np.dtype("f8"), np.dtype("f4")}
 WHOLE = 2**53  # float64 holds every integer up to here
 
@@ -29,6 +31,7 @@ class Sample(NamedTuple):
     weight: F64 | None
     threads: int
     names: tuple[str, str] = ("y_true", "y_score")  # what the caller calls labels and scores
+    pos_label: Any = 1  # what the caller calls the positive class
 
     @property
     def many(self) -> bool:
@@ -46,13 +49,13 @@ def sample(
     names: tuple[str, str] = ("y_true", "y_score"),
 ) -> Sample:
     """Convert labels, scores and weights and check their shapes; the core checks the values."""
-    y = labels(y_true, pos_label, names[0])
+    y, positive = labels(y_true, pos_label, names[0])
     s = scores(y_score, names[1])
     if len(s) != len(y):
         turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
         raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
     w = None if sample_weight is None else weights(sample_weight, len(y))
-    return Sample(y, s, w, n_threads(n_jobs), names)
+    return Sample(y, s, w, n_threads(n_jobs), names, positive)
 
 
 def is_dask(*arrays: Any) -> bool:
@@ -74,19 +77,28 @@ def one_curve(
     if is_dask(y_true, y_score):
         curve: _core.Curve = from_dask(y_true, y_score, sample_weight, pos_label).curve()
         return curve
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-    require_one_model(data)
+    data = one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs))
     return call(_core.Curve, data, data.threads)
 
 
-def require_one_model(data: Sample) -> None:
-    """Check that scores are of one model."""
-    if data.many:
-        raise ValueError(f"y_score must be one-dimensional, got an array of shape {data.score.shape}")
+def one_model(data: Sample) -> Sample:
+    """Return scores of shape (n_samples,); a single column is one model too."""
+    if not data.many:
+        return data
+    if data.score.shape[1] > 1:
+        raise ValueError(f"{data.names[1]} must be one-dimensional, got an array of shape {data.score.shape}")
+    return data._replace(score=plain(data.score[:, 0]))
 
 
-def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> NDArray[Any]:
-    """Labels as a contiguous array of two values, the greater being the positive class."""
+def scikit_learn(name: str) -> Any:
+    """Return scikit-learn's own metric, even where `sklearn.metrics` has been made to hold ours."""
+    from sklearn.metrics import _ranking  # takes seconds to import: the common case does without
+
+    return getattr(_ranking, name)
+
+
+def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tuple[NDArray[Any], Any]:
+    """Labels as a contiguous array of two values, of which the greater is positive, and the label of that class."""
     y = unmasked(y_true, name)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -100,16 +112,60 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> ND
             raise ValueError(f"pos_label={pos_label!r} does not occur in {name}{held}")
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {pos_label!r}")
-        return positive
+        return positive, pos_label
+    order = _declared_order(y_true)
+    if order:
+        require_labels(y, name)
+        found = [label for label in order if (y == label).any()]
+        classes = np.empty(len(found), dtype=object)
+        classes[:] = found
+        _require_two(classes, len(y), name)
+        label = found[1] if tuple(sorted(found, key=str)) not in PAIRS else 1
+        return np.asarray(y == label), label
     if y.dtype in _LABELS:
-        return plain(y)
-    found = texts(y)
-    if len(found) == 2:
-        return np.asarray(y == max(found))
+        if _first_two(y) not in PAIRS:  # otherwise the core finds out whether there are others
+            positive_label(_classes(y, name), len(y), name)
+        return plain(y), y.dtype.type(1).item()
     require_labels(y, name)
-    classes = _classes(y, name)
-    _require_two(classes, len(y), name)
-    return np.asarray(y == classes[1])
+    known = texts(y)
+    label = positive_label(np.array(sorted(known)) if known else _classes(y, name), len(y), name)
+    return np.asarray(y == label), label
+
+
+def positive_label(classes: NDArray[Any], n_samples: int, name: str) -> Any:
+    """Return the positive one of two sorted labels if they tell: 0 and 1, -1 and 1, or False and True."""
+    _require_two(classes, n_samples, name)
+    least, greatest = (label.item() if hasattr(label, "item") else label for label in classes)
+    if (least, greatest) in PAIRS:
+        return greatest
+    raise ValueError(
+        f"{name} holds the labels {least!r} and {greatest!r}, which do not tell what is positive; give"
+        f" pos_label={greatest!r} or pos_label={least!r}, or make them 0 and 1"
+    )
+
+
+def second_class(estimator: Any) -> Any:
+    """Return which class a fitted estimator of two gives high scores; None if its labels tell or it has no classes."""
+    classes: Any = getattr(estimator, "classes_", ())
+    if len(classes) != 2 or tuple(classes) in PAIRS:
+        return None
+    return classes[1].item() if hasattr(classes[1], "item") else classes[1]
+
+
+def _first_two(y: NDArray[Any]) -> Any:
+    """Return the first label and the first that differs, sorted, without a look at the rest."""
+    for start in range(0, len(y), _BLOCK):
+        others = np.flatnonzero(y[start : start + _BLOCK] != y[0])
+        if len(others):
+            return tuple(sorted([y[0].item(), y[start + others[0]].item()]))
+    return ()
+
+
+def _declared_order(y_true: Any) -> list[Any]:
+    """Return the labels of an ordered categorical of pandas or an Enum of polars, least first; else none."""
+    dtype: Any = getattr(y_true, "dtype", None)
+    ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"
+    return list(dtype.categories) if ordered else []
 
 
 def texts(y: NDArray[Any]) -> set[str]:
