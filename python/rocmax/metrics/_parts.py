@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rocmax import _core
 from rocmax.metrics._accumulator import PAIRS, ROCAccumulator
 from rocmax.metrics._inference import AUCInference, ConfidenceInterval
-from rocmax.metrics._validation import F64, labels, unmasked
+from rocmax.metrics._validation import F64, _require_two, unmasked
 
 # Partial results that one task merges.
 _MERGED = 8
@@ -140,4 +140,5 @@ def _greater(blocks: list[Any]) -> Any:
     found = set().union(*dask.compute(*(dask.delayed(lambda y: _distinct(np.asarray(y)))(block) for block in blocks)))
     classes = np.empty(len(found), dtype=object)
     classes[:] = list(found)
-    return labels(classes)[1]
+    _require_two(np.unique(classes), len(classes), "y_true")
+    return max(found)
