@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._threads import n_threads
 from rocmax.metrics._measure import positives
-from rocmax.metrics._validation import F64, Sample, explain, names_of, require_one_model, sample
+from rocmax.metrics._validation import F64, Sample, explain, names_of, one_model, sample
 
 
 class Study(NamedTuple):
@@ -55,7 +55,7 @@ def read_study(
     """Arrange one row a reading; refuse a case of two truths, a reading given twice and tests without both classes."""
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=1)
     explain(data)
-    require_one_model(data)
+    data = one_model(data)
     n = len(data.y)
     (readers, of_reader), (modalities, of_modality), (cases, of_case) = (
         names_of(values, n, name) for values, name in ((reader, "reader"), (modality, "modality"), (case, "case"))
