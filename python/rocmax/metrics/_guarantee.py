@@ -10,7 +10,7 @@ from scipy import special
 
 from rocmax.metrics._measure import check_level, positives
 from rocmax.metrics._operating_point import OperatingPoint, operating_point
-from rocmax.metrics._validation import explain, number, require_one_model, sample
+from rocmax.metrics._validation import explain, number, one_model, sample
 
 
 class GuaranteedThreshold(NamedTuple):
@@ -84,7 +84,7 @@ def guaranteed_threshold(
     level = check_level(confidence_level)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
-    require_one_model(data)
+    data = one_model(data)
     positive = positives(data)
     # Of negatives all is turned round: those below the threshold are what counts.
     kept = np.sort(data.score[positive] if of_positives else -data.score[~positive])
