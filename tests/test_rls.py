@@ -11,19 +11,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference_rls as reference
-from rocmax import AUCRLS, AUCRLSCV, RLS, RLSCV
+from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV, TwoNormSVC
 
 CASES = json.loads((Path(__file__).parent / "cases" / "auc_rls.json").read_text())["cases"]
-
-# Hold-out ignores what a sample weighs: leaving out one sample of weight 2 is not leaving out one of its two copies.
-CV_WEIGHTS = {
-    "check_sample_weight_equivalence_on_dense_data": "a sample is held out whole, a copy is not",
-    "check_sample_weight_equivalence_on_sparse_data": "a sample is held out whole, a copy is not",
-}
 
 
 @parametrize_with_checks(
@@ -35,8 +29,7 @@ CV_WEIGHTS = {
         AUCRLSCV(5),
         AUCRLSCV(5, cv="leave-one-out", kernel="rbf"),
         RLSCV(5, cv=3),
-    ],
-    expected_failed_checks=lambda model: CV_WEIGHTS if isinstance(model, AUCRLSCV | RLSCV) else {},
+    ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -215,6 +208,38 @@ def test_folds_are_those_of_retraining(model, kernel, d, cv, weighted):
     assert not hasattr(est, "leave_pair_out_auc_")
 
 
+@pytest.mark.parametrize("model", [AUCRLSCV, RLSCV])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_samples_of_weight_zero_are_as_if_left_out_whatever_splits(model, kernel):
+    X, y = sample(30, 3, seed=2)
+    w = np.where(np.arange(30) % 4 == 3, 0.0, 1.0)
+    kept, fold = w > 0, np.arange(30) % 3
+    rows = [np.flatnonzero(fold != k) for k in range(3)], [np.flatnonzero(fold == k) for k in range(3)]
+    masks = [(fold[kept] != k, fold[kept] == k) for k in range(3)]
+    given = (X @ X.T, (X @ X.T)[np.ix_(kept, kept)]) if kernel == "precomputed" else (X, X[kept])
+    for cv, of_kept in [
+        (PredefinedSplit(fold), masks),
+        (list(zip(*rows, strict=True)), masks),
+        (iter(list(zip(*rows, strict=True))), masks),
+        (3, 3),
+        ("leave-one-out", "leave-one-out"),
+        ("leave-pair-out", "leave-pair-out"),
+    ]:
+        labels = np.where(kept, y, 1 - y)  # what is left out may be of any class
+        with_zeros = model([0.1, 1.0, 10.0], cv=cv, kernel=kernel, gamma=0.4).fit(given[0], labels, w)
+        without = model([0.1, 1.0, 10.0], cv=of_kept, kernel=kernel, gamma=0.4).fit(given[1], y[kept])
+        np.testing.assert_allclose(with_zeros.cv_auc_, without.cv_auc_, atol=1e-12)
+        np.testing.assert_allclose(with_zeros.dual_coef_[0][kept], without.dual_coef_[0], rtol=1e-6, atol=1e-9)
+
+
+def test_folds_given_once_serve_every_label():
+    X, y = sample(30, 3, seed=2)
+    Y = np.column_stack([y, X[:, 0] > 0]).astype(int)
+    halves = [(np.arange(0, 30, 2), np.arange(1, 30, 2)), (np.arange(1, 30, 2), np.arange(0, 30, 2))]
+    once, twice = AUCRLSCV(5, cv=iter(halves)).fit(X, Y), AUCRLSCV(5, cv=halves).fit(X, Y)
+    np.testing.assert_array_equal(once.cv_auc_, twice.cv_auc_)
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_grid_choice_and_final_fit(kernel):
     X, y = sample(80, 6, seed=5)
@@ -267,6 +292,24 @@ def test_extreme_alphas():
     pairs, scores = AUCRLS(1e-8, kernel="rbf", gamma=2.0).leave_pair_out(X, y)
     expected = np.array([reference.held_out(phi, y, 1e-8, pair) for pair in pairs])
     np.testing.assert_allclose(scores, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("model, cross_validated", [(AUCRLS, AUCRLSCV), (RLS, RLSCV)])
+@pytest.mark.parametrize("kernel, d", [("linear", 4), ("linear", 40), ("rbf", 4)])
+@pytest.mark.parametrize("log_alpha", [-320, -300, -30, -14, -8, 100])
+def test_held_out_scores_of_any_alpha_are_those_of_retraining(model, cross_validated, kernel, d, log_alpha):
+    X, y = sample(23, d)
+    if kernel == "linear" and d == 4:
+        X = np.column_stack([X, X[:, 0]])  # K, and X'LX, of a lower rank
+    alpha = 10.0**log_alpha
+    phi = reference.features(X, kernel, gamma=0.4)
+    pairs, scores = model(alpha, kernel=kernel, gamma=0.4).leave_pair_out(X, y)
+    near = min(alpha, 1e8)  # beyond, scores are as 1 / alpha; the reference is 0 there
+    expected = np.array([reference.held_out(phi, y, near, pair, pairwise=model is AUCRLS) for pair in pairs])
+    atol = 1e-7 if alpha < 1 else 1e-5 * np.abs(expected).max()
+    np.testing.assert_allclose(scores * (alpha / near), expected, rtol=1e-3 if alpha > near else 1e-6, atol=atol)
+    auc = cross_validated([alpha], kernel=kernel, gamma=0.4).fit(X, y).leave_pair_out_auc_
+    assert auc == pytest.approx(np.mean(expected[:, 0] > expected[:, 1]), abs=1e-12)
 
 
 def test_alpha_zero_where_it_is_well_posed():
@@ -351,3 +394,48 @@ def test_features_too_small_to_square_are_refused(cv):
     X, y = sample()
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="scale the features"):
         RLSCV(5, cv=cv).fit(1e-156 * X, y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("scale", [1e160, 1e200, 1e300])
+@pytest.mark.parametrize(
+    "model",
+    [AUCRLS(), RLS(), AUCRLS(kernel="poly"), AUCRLS(solver="cg"), RLS(solver="cg"), RLSCV(5, cv=3), AUCRLSCV(5)],
+)
+@pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")
+def test_features_too_large_to_square_are_refused(kind, scale, model):
+    X, y = sample()
+    for factor in (scale, np.array([scale, 1.0, 1.0, 1.0])):
+        with pytest.raises(ValueError, match="scale the features"):
+            model.fit(kind(X * factor), y)
+        if isinstance(model, AUCRLS | RLS):
+            with pytest.raises(ValueError, match="scale the features"):
+                model.leave_pair_out(kind(X * factor), y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_entries_of_a_sparse_matrix_may_be_given_in_parts_and_in_any_order(kernel):
+    X, y = sample()
+    i, j = np.indices(X.shape).reshape(2, -1)
+    order = np.random.default_rng(0).permutation(2 * X.size)
+    parts, columns = np.append(0.3 * X.ravel(), 0.7 * X.ravel())[order], np.append(j, j)[order]
+    rows = np.append(i, i)[order]
+    by_row = np.argsort(rows, kind="stable")
+    given = sp.csr_array(
+        (parts[by_row], columns[by_row], np.searchsorted(rows[by_row], np.arange(len(y) + 1))), shape=X.shape
+    )
+    before = given.data.copy()
+    for model in (AUCRLS(kernel=kernel), AUCSVC(kernel=kernel), PartialAUCSVC((0.0, 0.5), kernel=kernel)):
+        expected = model.fit(sp.csr_array(X), y).decision_function(X)
+        np.testing.assert_allclose(model.fit(given, y).decision_function(given), expected, atol=1e-6)
+    np.testing.assert_array_equal(given.data, before)
+
+
+def test_sparse_labels():
+    X, y = sample()
+    expected = AUCRLS().fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(AUCRLS().fit(X, sp.coo_array(y)).decision_function(X), expected)
+    np.testing.assert_array_equal(AUCRLSCV([1.0]).fit(X, sp.csr_array(y)).decision_function(X), expected)
+    for model in (PartialAUCSVC(), AUCSVC(), TwoNormSVC(), PartialAUCSVCCV()):
+        with pytest.raises(TypeError, match="Sparse data was passed for y, but dense data is required"):
+            model.fit(X, sp.coo_array(y))

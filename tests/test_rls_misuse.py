@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rocmax import AUCRLS, AUCRLSCV
+from rocmax import AUCRLS, AUCRLSCV, RLSCV
 
 RNG = np.random.default_rng(0)
 Y = np.arange(23) % 3 % 2
@@ -29,6 +29,10 @@ X = RNG.normal(size=(23, 4)) + 0.7 * Y[:, None]
         (AUCRLSCV(cv="leave-two-out"), "cv must be"),
         (AUCRLSCV(cv=1), "cv must be"),
         (AUCRLSCV(cv=[([0], [1])]), "cv must split"),
+        (AUCRLSCV(cv=[([], range(23))]), "cv: fold 0 has no sample .*to train on"),
+        (RLSCV(cv=[(range(23), [])]), "cv: fold 0 has no sample .*to score"),
+        (RLSCV(cv=[([], range(23))]), "cv: fold 0 has no sample .*to train on"),
+        (RLSCV(cv=20), "cv=20 folds need 20 samples of a class, got 8 positive and 15 negative ones"),
         (AUCRLSCV(confidence_level=1.5), "confidence_level must"),
         (AUCRLSCV(n_jobs=0), "n_jobs must be"),
     ],

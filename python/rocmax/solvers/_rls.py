@@ -120,6 +120,7 @@ def solve_psd(M: F64, alpha: float, rhs: F64, *, noise: float, nullity: int, wha
     ValueError
         M is not positive semi-definite, or alpha = 0 and M has a lower rank.
     """
+    require_size(M, rhs)
     if alpha > _SMALL * np.trace(M):
         try:
             H = M.copy()
@@ -140,6 +141,14 @@ def solve_psd(M: F64, alpha: float, rhs: F64, *, noise: float, nullity: int, wha
     scale = np.zeros(len(M))
     scale[len(M) - rank :] = 1 / (values[len(M) - rank :] + alpha)
     return np.asarray(vectors @ (scale.reshape(-1, *(1,) * (rhs.ndim - 1)) * (vectors.T @ rhs)))
+
+
+def require_size(*products: F64) -> None:
+    """Raise unless these products of features, or of a kernel, are finite."""
+    if not all(np.isfinite(values).all() for values in products):
+        raise ValueError(
+            "X is too large, or a weight or the kernel: sums of squares over the samples overflow; scale the features"
+        )
 
 
 def zero_below(values: F64, noise: float, what: str) -> float:
@@ -206,7 +215,9 @@ def _fit_labels(K: F64, labels: Bool, weight: F64, alphas: F64) -> F64:
     root, total = np.sqrt(weight), float(weight.sum())
     mean = weight @ K / total
     centred = K - mean - mean[:, None] + weight @ mean / total
-    values, vectors = np.linalg.eigh(root[:, None] * centred * root)
+    whole = root[:, None] * centred * root
+    require_size(whole)
+    values, vectors = np.linalg.eigh(whole)
     noise = kernel_noise(K, Loss.samples(weight))
     keep = values > zero_below(values, noise, "the kernel matrix")
     values, rows = values[keep], vectors[:, keep] * np.sqrt(values[keep])

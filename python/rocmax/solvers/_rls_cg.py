@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers._rls import is_sparse, targets
+from rocmax.solvers._rls import is_sparse, require_size, targets
 
 
 def fit_products(
@@ -33,9 +33,11 @@ def fit_products(
     """
     system = _System(X, labels, weight, alphas, pairwise=pairwise)
     rhs = system.rhs()
+    norm = np.linalg.norm(rhs, axis=0)
+    require_size(norm, system.times(rhs, np.arange(rhs.shape[1])))
     n_labels = rhs.shape[1]
     W, R = np.zeros_like(rhs), rhs.copy()
-    target = tol * np.linalg.norm(rhs, axis=0)
+    target = tol * norm
     n_iter = np.zeros(n_labels, dtype=np.int64)
     Z = system.precondition(R, slice(None))
     P, rho = Z.copy(), np.einsum("ij,ij->j", R, Z)
@@ -55,7 +57,6 @@ def fit_products(
         P[:, active] = Z + new / rho[active] * P[:, active]
         rho[active] = new
     everything = np.arange(n_labels)
-    norm = np.linalg.norm(rhs, axis=0)
     left = np.linalg.norm(rhs - system.times(W, everything), axis=0)
     return W.T.copy(), n_iter, left / np.where(norm > 0, norm, 1.0)
 

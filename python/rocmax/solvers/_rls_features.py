@@ -9,10 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers._rls import Loss, Moments, kernel_noise, zero_below
+from rocmax.solvers._rls import Loss, Moments, kernel_noise, require_size, zero_below
 
 # alpha / largest eigenvalue above which the ranking is that of the limit, to the accuracy that the limit can be had.
 _LIMIT = 1e6
+# ... and below which all that an alpha does is to divide the rounding of what K does not reach.
+_LEAST = 1e-22
+# A vector shorter than this share of the others is none.
+_NONE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,24 @@ class Spectrum:
     basis: F64
     squares: F64
     in_features: bool
+    rotated: F64 | None = None
+    """X V of features: from it scores follow without c, which grows like 1 / alpha where they do not."""
 
     def alpha(self, alpha: float) -> float:
-        """Return alpha, or the largest one whose held-out scores stand clear of rounding (their limit's ranking)."""
+        """Return alpha, or the next whose held-out scores stand clear of rounding (their limit's ranking)."""
         largest = float(self.values.max())
-        return min(alpha, _LIMIT * largest) if largest > 0 else alpha
+        return min(self.at_least(alpha), _LIMIT * largest) if largest > 0 else alpha
+
+    def at_least(self, alpha: float) -> float:
+        """Return alpha, or the least that is told from 0: the scores are those of the limit."""
+        return max(alpha, _LEAST * float(self.values.max()))
+
+    def scores(self, rows: AnyArray, alpha: float, v: F64) -> F64 | None:
+        """Return K[rows] P v for each column of `v`, from features; None from a kernel."""
+        if self.rotated is None:
+            return None
+        along = self.basis[:, : len(self.values)].T @ v
+        return np.asarray(self.rotated[rows] @ (along.T / (self.values + alpha)).T)
 
     def inverse(self, alpha: float) -> Inverse:
         """Return P at one alpha > 0."""
@@ -103,9 +120,13 @@ class KernelFeatures:
 
     def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
         """O(9 N^3)."""
-        values, vectors = np.linalg.eigh(loss.sandwich(self.K))
+        whole = loss.sandwich(self.K)
+        require_size(whole)
+        values, vectors = np.linalg.eigh(whole)
         values = _clean(values, kernel_noise(self.K, loss), "the kernel matrix")
         basis = loss.left(vectors)
+        length = np.linalg.norm(basis, axis=0)
+        basis[:, (values == 0) & (length <= _NONE * length.max())] = 0.0  # F q: 1 / alpha would amplify its rounding
         return Spectrum(loss, values, basis, basis**2, False)
 
     def take(self, index: AnyArray) -> "KernelFeatures":
@@ -131,12 +152,15 @@ class LinearFeatures:
         if self._pairwise:
             gram, _ = self._moments.of_pairs(pos, loss.totals)
             noise = self._moments.noise(pos, loss.totals)
+        require_size(gram)
         values, vectors = np.linalg.eigh(gram)
         values = _clean(values, noise, "the Gram matrix")
-        basis = loss.left(loss.right(np.asarray(self._X @ vectors, dtype=np.float64)))
+        rotated = np.asarray(self._X @ vectors, dtype=np.float64)
+        basis = loss.left(loss.right(rotated))
+        basis[:, values == 0] = 0.0  # rounding, which 1 / alpha would amplify
         if loss.shift is not None:
             basis = np.column_stack([basis, loss.root * loss.shift, loss.root * loss.tilt])
-        return Spectrum(loss, values, basis, basis**2, True)
+        return Spectrum(loss, values, basis, basis**2, True, rotated)
 
     def take(self, index: AnyArray) -> "LinearFeatures":
         """Return some of the samples."""

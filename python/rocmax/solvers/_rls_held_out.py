@@ -262,13 +262,16 @@ def pair_scores(
                 one = np.array([alpha])
                 found[k] = retrained(features, pos, weight, one, pairs[k], pairwise=pairwise)[0]
             continue
-        inverse = features.spectrum(loss, pos).inverse(alpha)
-        c = inverse.times(y)
+        spectrum = features.spectrum(loss, pos)
+        near = spectrum.at_least(alpha)
+        inverse, size = spectrum.inverse(near), near + float(spectrum.values.max())
         touched, where = np.unique(pairs[mine], return_inverse=True)
         where = where.reshape(-1, 2)
-        columns = inverse.columns(touched)
-        full = features.scores(touched, all_samples, c)
-        moved = features.scores(touched, all_samples, columns)
+        # P and c times `size`, so that products of two neither overflow nor vanish.
+        c, columns = size * inverse.times(y), size * inverse.columns(touched)
+        full, moved = spectrum.scores(touched, near, y), spectrum.scores(touched, near, _units(len(pos), touched))
+        if full is None or moved is None:
+            full, moved = (features.scores(touched, all_samples, v) / size for v in (c, columns))
         i, j = where.T
         P_ii, P_jj, P_ij = (columns[touched[r], s] for r, s in ((i, i), (j, j), (i, j)))
         c_i, c_j = c[touched[i]], c[touched[j]]
@@ -276,7 +279,15 @@ def pair_scores(
         g_i, g_j = (c_i * P_jj - c_j * P_ij) / det, (c_j * P_ii - c_i * P_ij) / det
         found[mine, 0] = full[i] - moved[i, i] * g_i - moved[i, j] * g_j
         found[mine, 1] = full[j] - moved[j, i] * g_i - moved[j, j] * g_j
+    _require_finite(found)
     return found
+
+
+def _units(n_samples: int, index: AnyArray) -> F64:
+    """Return the unit vectors of some samples, as columns."""
+    units = np.zeros((n_samples, len(index)))
+    units[index, np.arange(len(index))] = 1.0
+    return units
 
 
 def held_out_scores(
