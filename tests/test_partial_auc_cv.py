@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -256,12 +256,29 @@ def test_folds_of_an_iterable_are_masks_lists_or_indices(data):
     np.testing.assert_array_equal(masks.scores_["tight"], once.scores_["tight"])
 
 
+def test_samples_of_weight_zero_are_as_if_left_out(data):
+    X, y = data[0][:400], data[1][:400]
+    weight = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0)
+    kept = weight > 0
+    fold = PredefinedSplit(np.arange(len(y)) % 4)
+    rows = [(np.flatnonzero(fold.test_fold[kept] != k), np.flatnonzero(fold.test_fold[kept] == k)) for k in range(4)]
+    for cv, of_kept in ((3, 3), (fold, rows), (list(fold.split()), rows)):
+        options = {"Cs": [1.0, 10.0], "surrogate": "tight"}
+        some = PartialAUCSVCCV((0.0, 0.3), cv=cv, **options).fit(X, np.where(kept, y, 0), weight)
+        rest = PartialAUCSVCCV((0.0, 0.3), cv=of_kept, **options).fit(X[kept], y[kept], weight[kept])
+        np.testing.assert_allclose(some.scores_["tight"], rest.scores_["tight"], atol=5e-3)
+    with pytest.raises(ValueError, match=r"cv: fold 0 has no sample of positive weight to score, got 134 rows"):
+        PartialAUCSVCCV(cv=[(kept, ~kept)]).fit(X, y, weight)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"cv": 300}, "cv=300 folds need 300 samples of each class, got [0-9]+ of one"),
         ({"cv": []}, "cv must yield at least one fold"),
         ({"cv": [(range(1500), range(700, 1501))]}, "cv: fold 0 .* n_samples=1500"),
+        ({"cv": [([], range(1500))]}, "cv: fold 0 has no sample .*to train on"),
+        ({"cv": [(range(1500), [])]}, "cv: fold 0 has no sample .*to score"),
         ({"cv": [(range(1500), [0.5, 1.5])]}, "cv: fold 0 must be a pair"),
         ({"scoring": ["roc_auc"]}, r"scoring must be one measure.*got \['roc_auc'\]"),
         ({"scoring": lambda *_: np.nan}, "scoring=.* must return one finite number, got nan"),

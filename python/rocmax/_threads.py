@@ -1,12 +1,17 @@
-"""How many threads a call may use."""
+"""How many threads a call may use, and what threads must not do at once."""
 
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from numbers import Integral
+from typing import Any
 
 import joblib
+from threadpoolctl import threadpool_limits
 
 from rocmax._parameters import shown
 
@@ -36,3 +41,56 @@ def n_threads(n_jobs: int | None) -> int:
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {shown(n_jobs)}")
     return int(n_jobs) if n_jobs > 0 else max(1, _n_cores() + 1 + int(n_jobs))
+
+
+class _Shared:
+    """What calls in several threads share; a forked process begins anew."""
+
+    def __init__(self) -> None:
+        self.checks = threading.RLock()
+        self.lock = threading.Lock()
+        self.users: set[object] = set()
+        self.limits: Any = None
+
+    def renew(self) -> None:
+        limits = self.limits
+        self.__init__()  # type: ignore[misc]
+        if limits is not None:
+            limits.restore_original_limits()
+
+
+_shared = _Shared()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_shared.renew)
+
+
+@contextmanager
+def blas_threads(n: int) -> Iterator[None]:
+    """Limit the BLAS to `n` threads.
+
+    The limit is one of the whole process: of calls that overlap the first one's holds, until the last has ended.
+    """
+    user = object()
+    with _shared.lock:
+        if not _shared.users:
+            _shared.limits = threadpool_limits(n, user_api="blas")
+        _shared.users.add(user)
+    try:
+        yield
+    finally:
+        with _shared.lock:
+            _shared.users.discard(user)
+            if not _shared.users and _shared.limits is not None:
+                _shared.limits.restore_original_limits()
+                _shared.limits = None
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Let one thread at a time into scikit-learn's checks.
+
+    They change the warning filters of the whole process for a moment (``warnings.catch_warnings``); two threads at once
+    would leave those of the first behind.
+    """
+    with _shared.checks:
+        yield

@@ -14,6 +14,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_stored
 from rocmax.designs._memmap import blocks
@@ -28,7 +29,12 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
         return None
     if is_dask(sample_weight):
         sample_weight = np.asarray(sample_weight)
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    plain = _is_plain(sample_weight, 1) and len(sample_weight) == X.shape[0]
+    if plain and sample_weight.min() >= 0 and sample_weight.any():
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    else:
+        with one_at_a_time():
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return None if np.all(weight == 1.0) else np.asarray(weight)
 
 
@@ -44,12 +50,14 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
             raise ValueError(f"sample_weight leaves one class only, {counted[0]}: all others have weight 0")
         classes, _ = check_two_classes(counted)
         return classes, np.asarray(y == classes[1])
-    if y.dtype.kind in "biu" and y.ndim == 1 and len(y):
+    if y.dtype.kind in "biuf" and y.ndim == 1 and len(y):
         classes = np.array([y.min(), y.max()])  # the common case, in O(n)
         positive = y == classes[1]
-        if classes[0] < classes[1] and np.all(positive | (y == classes[0])):
+        whole = y.dtype.kind != "f" or bool(np.all(np.isfinite(classes)) and np.all(classes == np.floor(classes)))
+        if whole and classes[0] < classes[1] and np.all(positive | (y == classes[0])):
             return classes, positive
-    check_classification_targets(y)
+    with one_at_a_time():
+        check_classification_targets(y)
     classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(
@@ -71,20 +79,49 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     check_unmasked(X=X)
     if is_stored(X):
         _check_stored(X)
-        _check_feature_names(estimator, X, reset=reset)
-        _check_n_features(estimator, X, reset=reset)
-        return X
-    return validate_data(estimator, X, reset=reset, **_FEATURES)
+    elif not (_is_plain(X, 2) and X.shape[0] >= 1 + reset):
+        with one_at_a_time():
+            return _canonical(validate_data(estimator, X, reset=reset, **_FEATURES))
+    _check_feature_names(estimator, X, reset=reset)
+    _check_n_features(estimator, X, reset=reset)
+    return X
 
 
 def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = False) -> tuple[Any, Any]:
     """Return features and labels, of one length."""
     check_unmasked(X=X, y=y)
-    if is_stored(X):
+    stored = is_stored(X)
+    if stored:
         y = np.asarray(y) if multi_output else column_or_1d(np.asarray(y), warn=True)
         check_consistent_length(X, y)
+    if stored or (_is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 1):
         return check_features(estimator, X, reset=True), y
-    return validate_data(estimator, X, np.asarray(y) if is_dask(y) else y, ensure_min_samples=2, **_FEATURES)  # type: ignore[no-any-return]
+    with one_at_a_time():
+        y = np.asarray(y) if is_dask(y) else y
+        X, y = validate_data(estimator, X, y, multi_output=multi_output, ensure_min_samples=2, **_FEATURES)
+    return _canonical(X), y
+
+
+def _is_plain(values: Any, ndim: int) -> bool:
+    """Whether these are finite numbers that scikit-learn's checks would return as they are.
+
+    Those change the warning filters of the process for a moment, so that threads could not check at once.
+    """
+    kinds = "f" if ndim == 2 else "biuf"
+    if type(values) is not np.ndarray or values.ndim != ndim or values.dtype.kind not in kinds or not values.size:
+        return False
+    if not values.dtype.isnative or (ndim == 2 and values.dtype.itemsize not in (4, 8)):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return values.dtype.kind != "f" or bool(np.isfinite(values.sum()))
+
+
+def _canonical(X: Any) -> Any:
+    """Return X; a sparse one with every entry once and in order, for kernels square what is stored."""
+    if hasattr(X, "has_canonical_format") and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def check_unmasked(**arrays: Any) -> None:

@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from rocmax._memory import require_memory
 from rocmax._parameters import check_finite, shown
+from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 
 if TYPE_CHECKING:
@@ -62,15 +63,26 @@ class Kernel:
         """Return the values between the rows of X and of Z; X itself if precomputed."""
         if self.name == "precomputed":
             return _dense(X)
-        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if self.function is not None:
-                values = self.function(X, Z)
-            else:
-                values = pairwise_kernels(X, Z, metric=self.name, filter_params=True, **parameters)
-        values = _dense(values)
+            values = _dense(self._values(X, Z) if self.function is None else self.function(X, Z))
         if not np.isfinite(values).all():
             raise ValueError(f"kernel must return finite values, got some that are not from {self._described}")
+        return values
+
+    def _values(self, X: Any, Z: Any) -> F64:
+        # Not scikit-learn's pairwise_kernels, whose checks change the warning filters of the process for a moment.
+        values = _dense(X @ Z.T)
+        if self.name == "rbf":
+            values *= -2.0
+            values += _squares(X)[:, None]
+            values += _squares(Z)
+            np.maximum(values, 0.0, out=values)
+            values *= -self.gamma
+            return np.exp(values, out=values)
+        if self.name != "linear":
+            values *= self.gamma
+            values += self.coef0
+            values = np.tanh(values, out=values) if self.name == "sigmoid" else np.power(values, self.degree)
         return values
 
     @property
@@ -111,6 +123,13 @@ class Kernel:
 
 def _dense(matrix: Any) -> F64:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
+
+
+def _squares(X: Any) -> F64:
+    """Return the squared length of each row."""
+    if hasattr(X, "multiply"):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X), dtype=np.float64)
 
 
 def _gamma(gamma: Any, X: Any, weight: F64 | None) -> float:
@@ -156,7 +175,12 @@ def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
     # One shape alone could be met by chance: x @ z of two rows is a matrix product where n_features fits.
     if X.shape[0] >= 2 and gives(1, 1) and gives(2, 1) and gives(1, 2):
         return function
-    return lambda A, B: pairwise_kernels(A, B, metric=function)
+
+    def values(A: Any, B: Any) -> Any:
+        with one_at_a_time():
+            return pairwise_kernels(A, B, metric=function)
+
+    return values
 
 
 class KernelDesign:

@@ -1,7 +1,7 @@
 """Paths fitted on the training part of each fold and scored on the rest, folds in parallel."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import isfinite
@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
-from threadpoolctl import threadpool_limits
 
 from rocmax._parameters import as_float, shown
+from rocmax._threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Design, SubsetDesign, as_design, is_stored
 from rocmax.estimators._callbacks import Task
@@ -36,39 +36,56 @@ _ROUGHER = {"hinge": 10.0, "ramp": 10.0}
 _MOST_STEPS = 150
 
 
-def split(cv: Any, X: Any, labels: AnyArray, params: dict[str, Any]) -> tuple[list[Fold], int]:
-    """Return the folds of scikit-learn's `cv`, and how often they repeat; only those of a number do."""
-    splitter = check_cv(cv, labels, classifier=True)
+def split(cv: Any, X: Any, labels: AnyArray, weight: F64 | None, params: dict[str, Any]) -> tuple[list[Fold], int]:
+    """Return the folds of scikit-learn's `cv`, and how often they repeat; only those of a number do.
+
+    A number splits the samples of positive weight, as if there were no others; all else is given every sample.
+    """
     number = cv is None or isinstance(cv, Integral)
+    kept = np.arange(len(labels)) if weight is None or not number else np.flatnonzero(weight > 0)
+    labels = labels[kept]
+    with one_at_a_time():
+        splitter = check_cv(cv, labels, classifier=True)
     least = np.unique(labels, return_counts=True)[1].min()
     if number and least < splitter.n_splits:
         raise ValueError(
             f"cv={splitter.n_splits} folds need {splitter.n_splits} samples of each class, got {least} of one; use "
             "fewer folds"
         )
-    repeats = min(_MOST, -(-_MANY // len(labels)))
-    if repeats == 1 or not number:
-        return _checked(splitter.split(X, labels, **params), len(labels)), 1
-    repeated = RepeatedStratifiedKFold(n_splits=splitter.n_splits, n_repeats=repeats, random_state=0)
-    return list(repeated.split(X, labels)), repeats
+    repeats = min(_MOST, -(-_MANY // len(labels))) if number else 1
+    if repeats > 1:
+        splitter = RepeatedStratifiedKFold(n_splits=splitter.n_splits, n_repeats=repeats, random_state=0)
+    with one_at_a_time():
+        folds = list(splitter.split(labels, labels) if number else splitter.split(X, labels, **params))
+    if number:
+        folds = [(kept[train], kept[test]) for train, test in folds]
+    return check_folds(folds, X.shape[0], weight), repeats
 
 
-def _checked(folds: Iterable[Any], n_samples: int) -> list[Fold]:
-    """Return the folds of any splitter, the rows of each as indices."""
+def check_folds(folds: Iterable[Any], n_samples: int, weight: F64 | None = None) -> list[Fold]:
+    """Return the folds of any splitter, the rows of each as indices; none may be without samples of positive weight."""
     every = np.arange(n_samples)
     found = []
     for k, fold in enumerate(folds):
         try:
-            train, test = (every[np.asarray(rows)] for rows in fold)
+            train, test = (every[_index(rows)] for rows in fold)
         except (IndexError, TypeError, ValueError) as error:
             raise ValueError(
                 f"cv: fold {k} must be a pair, the rows to train on and those to score, each as indices below "
                 f"n_samples={n_samples} or as a mask: {error}"
             ) from error
+        for rows, use in ((train, "train on"), (test, "score")):
+            if not len(rows) or (weight is not None and not np.any(weight[rows] > 0)):
+                raise ValueError(f"cv: fold {k} has no sample of positive weight to {use}, got {len(rows)} rows")
         found.append((train, test))
     if not found:
         raise ValueError("cv must yield at least one fold, got none")
     return found
+
+
+def _index(rows: Any) -> AnyArray:
+    found: AnyArray = np.asarray(rows)
+    return found if found.size else found.astype(np.intp)
 
 
 def check_one_score(estimator: Any) -> None:
@@ -120,12 +137,14 @@ class Validation:
         inner = max(1, threads // workers)
         self._stop.clear()
         # Ctrl-C reaches the main thread only: the flag takes it to the folds.
-        with threadpool_limits(inner, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+        with blas_threads(inner), ThreadPoolExecutor(workers) as pool:
             futures = [
                 pool.submit(self._fold, number, surrogates, Cs, inner, task) for number in range(len(self._folds))
             ]
             try:
-                return np.array([future.result() for future in futures])
+                # A scorer of the user's is called here: scikit-learn's change the warning filters of the process.
+                found = zip(futures, self._folds, strict=True)
+                return np.array([self._scored(future.result(), rows) for future, (_, rows) in found])
             except BaseException:
                 self._stop.set()
                 pool.shutdown(cancel_futures=True)
@@ -133,7 +152,8 @@ class Validation:
 
     def _fold(
         self, number: int, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task
-    ) -> list[list[float]]:
+    ) -> list[list[Any]]:
+        """Return the score of each surrogate and C; what makes a fitted ranker of it, where `scoring` is to say."""
         rows, rows_test = self._folds[number]
         X, positive, weight = self._part(rows)
         test = self._part(rows_test)
@@ -149,19 +169,19 @@ class Validation:
         def attributes(model: Model) -> dict[str, Any]:
             return self._estimator._attributes(model, positive, weight)  # type: ignore[no-any-return]
 
-        def scores(surrogate: str) -> Iterator[float]:
+        def found(surrogate: str) -> Iterator[Any]:
             tol = self._estimator.tol * _ROUGHER.get(surrogate, 1.0)
             steps = min(self._estimator.max_iter, _MOST_STEPS)
             path = training.path(surrogate, Cs, tol=tol, max_iter=steps, callback=self._check)
             for _ in Cs:
                 one = part.subtask("fit")
                 model = next(path).model
-                yield self._score(model, attributes, test, rows_test)
+                yield self._partial_auc(model, test) if self._estimator.scoring is None else attributes(model)
                 one.end(partial(attributes, model))
 
-        found = [list(scores(surrogate)) for surrogate in surrogates]
+        every = [list(found(surrogate)) for surrogate in surrogates]
         part.end()
-        return found
+        return every
 
     def _check(self, *_: Any) -> None:
         if self._stop.is_set():
@@ -175,18 +195,25 @@ class Validation:
     def _labels(self, positive: Bool) -> AnyArray:
         return np.asarray(self._estimator.classes_[positive.astype(int)])
 
-    def _score(self, model: Model, attributes: Callable[[Model], dict[str, Any]], test: Any, rows: AnyArray) -> float:
+    def _partial_auc(self, model: Model, test: tuple[Any, Bool, F64 | None]) -> float:
         X, positive, weight = test
+        design: Design = X if isinstance(X, SubsetDesign) else as_design(X)
+        fpr_range, scores = self._estimator.fpr_range, design.scores(model.vector)
+        return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
+
+    def _scored(self, found: list[list[Any]], rows: AnyArray) -> list[list[float]]:
+        """Return the scores of what a fold has found, whose rows to score are given."""
         if self._estimator.scoring is None:
-            design: Design = X if isinstance(X, SubsetDesign) else as_design(X)
-            scores = design.scores(model.vector)
-            fpr_range = self._estimator.fpr_range
-            return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
+            return found
+        X, labels = self._X[rows], self._labels(self._positive[rows])
+        own = {name: _rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
+        return [[self._score(attributes, X, labels, own) for attributes in some] for some in found]
+
+    def _score(self, attributes: dict[str, Any], X: Any, labels: AnyArray, params: dict[str, Any]) -> float:
         fitted = clone(self._estimator)
         fitted.classes_, fitted.n_features_in_ = self._estimator.classes_, self._estimator.n_features_in_
-        fitted.__dict__.update(attributes(model))
-        own = {name: _rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
-        value = check_scoring(fitted, self._estimator.scoring)(fitted, self._X[rows], self._labels(positive), **own)
+        fitted.__dict__.update(attributes)
+        value = check_scoring(fitted, self._estimator.scoring)(fitted, X, labels, **params)
         if not isinstance(value, Real) or not isfinite(as_float(value)):
             scoring = shown(self._estimator.scoring)
             raise ValueError(f"scoring={scoring} must return one finite number, got {shown(value)}")

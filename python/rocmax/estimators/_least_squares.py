@@ -6,17 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
+from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import (
-    check_features,
-    check_sample_weight,
-    check_training_data,
-    check_two_classes,
-    check_unmasked,
-)
+from rocmax._validation import check_features, check_sample_weight, check_training_data, check_two_classes
 from rocmax.designs import Kernel, as_design, is_dask, is_stored
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, choose_threshold
@@ -24,7 +19,6 @@ from rocmax.solvers._rls import fit_kernel, fit_linear, is_sparse, laplacian, ta
 from rocmax.solvers._rls_cg import fit_products
 from rocmax.solvers._rls_features import Features, KernelFeatures, LinearFeatures
 
-_FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
 # Entries of a kernel matrix against new samples that are formed at once.
@@ -123,13 +117,11 @@ class LeastSquares(Ranker):
                 "AUCRLS or RLS with kernel='linear'"
             )
         stored = stored and is_stored(X) and self.kernel == "linear"
-        if stored:
-            X, y = check_training_data(self, X, y, multi_output=True)
-        else:
-            check_unmasked(X=X, y=y)
-            X, y = validate_data(self, X, y, multi_output=True, ensure_min_samples=2, **_FEATURES)
-        labels = self._check_labels(y)
+        if is_stored(X) and not stored:
+            X = np.asarray(X)
+        X, y = check_training_data(self, X, y, multi_output=True)
         found = check_sample_weight(sample_weight, X)
+        labels = self._check_labels(y, found)
         weight = np.ones(X.shape[0]) if found is None else found
         kept = weight > 0
         self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, found)
@@ -148,11 +140,15 @@ class LeastSquares(Ranker):
             _core.Problem(labels[:, column].copy(), weight)  # refuses weights that overflow or vanish
         return Training(X, labels, weight, np.ones_like(kept) if stored else kept)
 
-    def _check_labels(self, y: Any) -> Bool:
+    def _check_labels(self, y: Any, weight: F64 | None) -> Bool:
         y = y.toarray() if is_sparse(y) else np.asarray(y)
         self._multilabel = y.ndim == 2 and y.shape[1] > 1
         if not self._multilabel:
-            self.classes_, positive = check_two_classes(column_or_1d(y, warn=True))
+            if y.ndim != 1:
+                with one_at_a_time():
+                    y = column_or_1d(y, warn=True)
+            # What is left out may be of a third class.
+            self.classes_, positive = check_two_classes(y, None if weight is None or len(np.unique(y)) == 2 else weight)
             return positive[:, None]
         labels = y == 1
         if not np.all(labels | (y == 0)):
@@ -242,10 +238,12 @@ class LeastSquares(Ranker):
         return coef
 
     def _dual_of(self, scores: F64, labels: Bool, weight: F64, alphas: F64) -> F64:
-        """Return c = L (y - f) / alpha; NaN where alpha = 0 leaves it undetermined by the feature weights."""
+        """Return c = L (y - f) / alpha; NaN where the feature weights leave it undetermined: alpha = 0, or too near."""
         dual = np.full(scores.T.shape, np.nan)
         for c, f, pos, alpha in zip(dual, scores.T, labels.T, alphas, strict=True):
             if alpha > 0:
                 rest = targets(pos) - f
-                c[:] = (laplacian(rest, pos, weight) if self._pairwise else weight * rest) / alpha
+                with np.errstate(over="ignore"):
+                    c[:] = (laplacian(rest, pos, weight) if self._pairwise else weight * rest) / alpha
+        dual[~np.isfinite(dual)] = np.nan
         return dual

@@ -165,10 +165,11 @@ class PartialAUCSVCCV(PartialAUCModel):
         split_params, score_params = self._routed(sample_weight, params)
         surrogates: tuple[str, ...] = (surrogate,)
         if self.surrogate == "auto" and fpr_range != FULL:
-            in_range = np.count_nonzero(~positive) * (fpr_range[1] - fpr_range[0])
+            negative = ~positive if weight is None else ~positive & (weight > 0)
+            in_range = np.count_nonzero(negative) * (fpr_range[1] - fpr_range[0])
             surrogates = tuple(_LEADS) if in_range >= _FEWEST_NEGATIVES else _STEADY
-        folds, repeats = split(self.cv, X, labels, split_params)
-        correction = _correction(folds)
+        folds, repeats = split(self.cv, X, labels, weight, split_params)
+        correction = _correction(folds, weight)
         del labels
         validation = Validation(self, X, positive, weight, folds=folds, score_params=score_params)
         self.Cs_ = np.array(Cs)
@@ -233,13 +234,14 @@ class PartialAUCSVCCV(PartialAUCModel):
         return {}, {} if sample_weight is None else {"sample_weight": sample_weight}
 
 
-def _correction(folds: list[Fold]) -> float:
+def _correction(folds: list[Fold], weight: F64 | None) -> float:
     """Return what the standard deviation over folds is multiplied by to be a standard error of their mean.
 
     sqrt(1/k + n_test/n_train), since the models of k folds share most of their rows (Nadeau and Bengio, 2003); 0 for a
     single fold, whose error is not known.
     """
-    ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
+    sizes = [[len(rows) if weight is None else np.count_nonzero(weight[rows]) for rows in fold] for fold in folds]
+    ratio = float(np.mean([test / train for train, test in sizes]))
     return float(np.sqrt(1.0 / len(folds) + ratio)) if len(folds) > 1 else 0.0
 
 

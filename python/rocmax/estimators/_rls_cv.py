@@ -1,6 +1,5 @@
 """Least-squares rankers that choose alpha by exact cross-validation: AUCRLSCV, and its comparison RLSCV."""
 
-import warnings
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, Self
@@ -10,8 +9,9 @@ from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
 from rocmax._parameters import shown
-from rocmax._threads import n_threads
+from rocmax._threads import n_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
+from rocmax.estimators._folds import check_folds
 from rocmax.estimators._least_squares import LeastSquares, Training
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
@@ -80,7 +80,12 @@ class _CrossValidated(LeastSquares):
         data = self._prepare(X, y, sample_weight)
         # In features this is the smaller matrix; else the kernel, formed once for all labels, folds and the fit.
         features = self._features(data.X, data.weight)
-        results = [self._validate_label(data, features, pos, grid, threads) for pos in data.labels.T]
+        once = not (isinstance(self.cv, str | Integral) or hasattr(self.cv, "split"))
+        cv = list(self.cv) if once else self.cv
+        results = []
+        for pos in data.labels.T:
+            folds = [] if self.cv == _LEAVE_PAIR_OUT else list(self._folds(cv, X, pos, data.kept))
+            results.append(self._validate_label(data, features, pos, grid, folds, threads))
         best = np.array([_best(alphas, auc) for alphas, auc, _ in results])
         chosen = np.array([alphas[k] for (alphas, _, _), k in zip(results, best, strict=True)])
         self._set("alphas_", [alphas for alphas, _, _ in results])
@@ -111,7 +116,7 @@ class _CrossValidated(LeastSquares):
         )
 
     def _validate_label(
-        self, data: Training, features: Any, pos: Bool, grid: F64 | int, threads: int
+        self, data: Training, features: Any, pos: Bool, grid: F64 | int, folds: list[AnyArray], threads: int
     ) -> tuple[F64, F64, F64]:
         """Return the alphas of one label, the cross-validated AUC of each and its standard error (NaN for folds)."""
         weight = data.weight
@@ -123,28 +128,35 @@ class _CrossValidated(LeastSquares):
                 features, pos, weight, alphas, pairwise=self._pairwise, n_threads=threads
             )
             return alphas, outcomes.auc, outcomes.standard_error
-        folds = list(self._folds(data.X, pos))
         scores = held_out_scores(features, pos, weight, alphas, folds, pairwise=self._pairwise)
         auc = np.array([roc_auc_score(pos, s, sample_weight=weight) for s in scores])
         return alphas, auc, np.full(len(alphas), np.nan)
 
-    def _folds(self, X: Any, pos: Bool) -> Iterator[AnyArray]:
-        if self.cv == _LEAVE_ONE_OUT:
+    def _folds(self, cv: Any, X: Any, pos: Bool, kept: Bool) -> Iterator[AnyArray]:
+        """Yield the samples that each fold holds out, of those `kept`; X is that of all samples, for a splitter."""
+        if isinstance(cv, str):
             yield from np.arange(len(pos))[:, None]
             return
-        with warnings.catch_warnings():
-            # Fewer positives than folds is no fault here: the scores of all folds are pooled.
-            warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-            splits = list(check_cv(self.cv, pos, classifier=True).split(X, pos))
-        seen = np.zeros(len(pos), dtype=np.int64)
-        for train, test in splits:
+        if isinstance(cv, Integral):
+            yield from _stratified(pos, int(cv))
+            return
+        every = np.zeros(len(kept), dtype=bool)
+        every[kept] = pos
+        with one_at_a_time():
+            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every), len(kept))
+        place = np.cumsum(kept) - 1
+        tests, seen = [], np.zeros(len(pos), dtype=np.int64)
+        for k, fold in enumerate(splits):
+            train, test = (place[rows[kept[rows]]] for rows in fold)
+            if not len(train):
+                raise ValueError(f"cv: fold {k} has no sample of positive weight to train on")
             np.add.at(seen, test, 1)
             if len(np.intersect1d(train, test)) or len(train) + len(test) != len(pos):
                 seen[:] = -1
+            tests.append(test)
         if not np.all(seen == 1):
             raise ValueError("cv must split the samples so that each is tested once, by a model trained on all others")
-        for _, test in splits:
-            yield np.asarray(test)
+        yield from (test for test in tests if len(test))
 
     def _trace(self, X: Any, features: Any, pos: Bool, weight: F64) -> float:
         """Return the trace of L K (RLS: W K), the scale of alpha."""
@@ -169,6 +181,22 @@ class _CrossValidated(LeastSquares):
     def _interval(self, auc: float, error: float) -> F64:
         half = float(ndtri(0.5 + self.confidence_level / 2)) * error
         return np.clip([auc - half, auc + half], 0.0, 1.0)
+
+
+def _stratified(pos: Bool, k: int) -> Iterator[AnyArray]:
+    """Yield the test samples of ``StratifiedKFold(k)``; fewer of one class than folds do, as scores are pooled."""
+    n_pos = int(pos.sum())
+    if k > max(n_pos, len(pos) - n_pos):
+        raise ValueError(
+            f"cv={k} folds need {k} samples of a class, got {n_pos} positive and {len(pos) - n_pos} negative ones; use "
+            "fewer folds"
+        )
+    fold, dealt = np.empty(len(pos), dtype=np.intp), 0
+    for members in (pos == pos[0], pos != pos[0]):
+        count = int(members.sum())
+        fold[members] = np.sort(np.arange(dealt, dealt + count) % k)
+        dealt += count
+    yield from (np.flatnonzero(fold == number) for number in range(k))
 
 
 def _check_alphas(alphas: Any) -> F64 | int:

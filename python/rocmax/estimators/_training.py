@@ -1,6 +1,5 @@
 """Fits on one data set and range, for any surrogate and C, that share what does not depend on them."""
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -8,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from rocmax import _core
 from rocmax._parameters import check_choice
@@ -24,6 +21,7 @@ from rocmax.solvers import (
     Ray,
     SolverResult,
     leave_zero,
+    logistic_regression,
     mean_difference,
     minimise_convex,
     minimise_difference,
@@ -219,13 +217,10 @@ class Training:
         return Training(None, self._labels[rows], self._fpr_range, self._n_threads, weight=weight, design=design)
 
     def _regression(self, C: float, tol: float = 1e-4) -> F64 | None:
-        """Return scikit-learn's logistic regression, C there a weight of the sum; None if X is not in memory."""
+        """Return logistic regression, C there a weight of the sum; None if X is not in memory."""
         if is_stored(self._X) or not (sp.issparse(self._X) or isinstance(self._X, np.ndarray)):
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            fitted = LogisticRegression(C=C, tol=tol).fit(self._X, self._labels, self._weight)
-        return np.asarray(fitted.coef_[0], dtype=np.float64)
+        return logistic_regression(self._design, self._labels, self._weight, C, tol)
 
     def _fit_convex(
         self, surrogate: str, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None

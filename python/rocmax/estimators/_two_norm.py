@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._parameters import check_positive
+from rocmax._threads import one_at_a_time
 from rocmax._typing import F64
 from rocmax._validation import check_features
 from rocmax.estimators._kernel_base import KernelRanker
@@ -121,7 +122,9 @@ class TwoNormSVC(KernelRanker):
         n = len(gram)
         gram[np.diag_indices(n)] += 1.0 / (2.0 * C)
         # al_i = 2 C xi_i, and the objective at zero, C N, bounds every xi_i^2 by N: a box that is never reached.
-        svc = SVC(C=4.0 * C * np.sqrt(n), kernel="precomputed", tol=tol, max_iter=_MAX_ITER).fit(gram, positive)
+        svc = SVC(C=4.0 * C * np.sqrt(n), kernel="precomputed", tol=tol, max_iter=_MAX_ITER)
+        with one_at_a_time():  # its checks are scikit-learn's
+            svc.fit(gram, positive)
         coefs = np.zeros(n)
         coefs[svc.support_] = svc.dual_coef_[0]
         self.dual_coef_ = coefs[None]

@@ -5,6 +5,7 @@ from rocmax.solvers._candidates import Candidate, Model
 from rocmax.solvers._convex_concave import minimise_difference
 from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._cvxopt import solve_pair_dual
+from rocmax.solvers._logistic import logistic_regression
 from rocmax.solvers._objective import Objective, Ray
 from rocmax.solvers._result import Callback, Progress, SolverResult
 from rocmax.solvers._smooth import minimise_smooth, suits_newton
@@ -21,6 +22,7 @@ __all__ = [
     "SolverResult",
     "Tilt",
     "leave_zero",
+    "logistic_regression",
     "mean_difference",
     "minimise_convex",
     "minimise_difference",

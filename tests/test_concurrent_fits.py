@@ -1,0 +1,43 @@
+"""Fits in several threads at once leave nothing of the process changed."""
+
+import subprocess
+import sys
+
+# Fits in threads, time and again; folds run in threads of their own. Prints what is left of the process's settings.
+_SCRIPT = """
+import threading, warnings
+import numpy as np
+from threadpoolctl import threadpool_info
+from rocmax import AUCRLSCV, AUCSVC, PartialAUCSVC, PartialAUCSVCCV
+
+rng = np.random.default_rng(0)
+y = (np.arange(240) % 4 == 0).astype(int)
+X = rng.normal(size=(240, 4)) + y[:, None]
+
+def state():
+    blas = [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return list(warnings.filters), sorted(blas)
+
+def mean_of_positives(model, X, y):
+    return model.decision_function(X)[y == 1].mean()
+
+def fits(times=3):
+    for number in range(times):
+        scoring = mean_of_positives if number else None
+        PartialAUCSVCCV((0.0, 0.2), Cs=[1.0], cv=2, n_jobs=2, scoring=scoring).fit(X, y)
+        PartialAUCSVC((0.0, 0.2), kernel="rbf").fit(X, y).predict(X)
+        AUCSVC(10.0).fit(X, y).decision_function(X)
+        AUCRLSCV(5, cv=3).fit(X, y, np.ones(240)).predict(X)
+
+fits(1)  # what is imported late may add filters
+before = state()
+threads = [threading.Thread(target=fits) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print("same" if state() == before else ("changed", before, state()))
+"""
+
+
+def test_the_filters_and_threads_of_the_process_are_as_before():
+    runs = [subprocess.Popen([sys.executable, "-c", _SCRIPT], stdout=subprocess.PIPE, text=True) for _ in range(5)]
+    assert [run.communicate(timeout=200)[0] for run in runs] == ["same\n"] * 5
