@@ -1,15 +1,17 @@
 """Measures of samples that come in parts: exact, or within the bound that is reported."""
 
+import copy
+import os
 import pickle
+import threading
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.exceptions import UndefinedMetricWarning
 
 from rocmax import metrics
-from rocmax.metrics import ROCAccumulator
+from rocmax.metrics import ROCAccumulator, _bins
 
 
 def draw(n, seed=0, digits=1):
@@ -90,7 +92,7 @@ def test_bins_of_probabilities_hold_when_other_scores_follow(seed, max_bins, fol
         total.update(y[rows], s[rows])
     assert total.n_bins <= max_bins
     assert abs(total.result(method="newcombe").estimate - metrics.roc_auc_score(y, s)) <= total.error_bound + 1e-15
-    low, high = total._bins[:2]
+    low, high = total._held()[:2]
     assert (high[:-1] < low[1:]).all()
 
 
@@ -115,71 +117,166 @@ def test_bad_parts_are_named_and_not_taken_in():
     assert total.update([[0], [0]], [0.1, 0.6]).result().estimate == 0.75
 
 
-def test_dask_arrays_on_two_workers():
-    da = pytest.importorskip("dask.array")
-    distributed = pytest.importorskip("distributed")
-    y, s, w = draw(5_000, digits=2)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        distributed.Client(cluster),
-    ):
-        lazy = [da.from_array(a, chunks=700) for a in (y, s, w)]
-        for measure, options in [
-            (metrics.roc_auc_score, {}),
-            (metrics.roc_auc_score, {"max_fpr": 0.2}),
-            (metrics.partial_auc_score, {"fpr_range": (0.1, 0.3)}),
-            (metrics.tpr_at_fpr_score, {"fpr": 0.2}),
-            (metrics.scored_auc_score, {}),
-        ]:
-            for weights in ((None, None), (w, lazy[2])):
-                expected = measure(y, s, sample_weight=weights[0], **options)
-                found = measure(*lazy[:2], sample_weight=weights[1], **options)
-                assert found == pytest.approx(expected, abs=1e-12)
-        expected, found = metrics.auc_inference(y, s), metrics.auc_inference(*lazy[:2])
-        assert found.variance == pytest.approx(expected.variance, abs=1e-12)
-        with pytest.raises(ValueError, match="y_score has shape"):
-            metrics.roc_auc_score(lazy[0], lazy[1][:100])
+def run_threads(n_threads, job):
+    """Run job(0), job(1), ... at once; raise the first of their errors."""
+    errors = []
+
+    def safely(k):
+        try:
+            job(k)
+        except BaseException as error:
+            errors.append(error)
+
+    workers = [threading.Thread(target=safely, args=(k,), daemon=True) for k in range(n_threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(timeout=120)
+        assert not worker.is_alive(), "a thread hangs"
+    if errors:
+        raise errors[0]
 
 
-def test_dask_arrays_of_any_labels_and_shapes():
-    da = pytest.importorskip("dask.array")
-    y, s, w = draw(600, digits=1)
-    y = y.astype(int)
-    columns = np.stack([s, -s, np.roll(s, 7)], axis=1)
-    expected = metrics.partial_auc_score(y, s, fpr_range=(0.1, 0.3))
-    lazy_s = da.from_array(s, chunks=70)
-    for names in (y + 1, 2 * y, np.array(["healthy", "ill"])[y], np.array(["a", "b"], dtype=object)[y], y[:, None]):
-        lazy_y = da.from_array(names, chunks=(100, 1)[: names.ndim])
-        label = None if names.ndim == 2 else names[np.argmax(y)]
-        assert metrics.partial_auc_score(lazy_y, lazy_s, fpr_range=(0.1, 0.3), pos_label=label) == expected
-        assert metrics.roc_auc_score(lazy_y, lazy_s) == metrics.roc_auc_score(y, s)
-    lazy_y, many = da.from_array(y, chunks=100), da.from_array(columns, chunks=(90, 2))
-    np.testing.assert_array_equal(metrics.roc_auc_score(lazy_y, many), metrics.roc_auc_score(y, columns))
-    assert metrics.roc_auc_score(lazy_y[:, None], lazy_s[:, None]) == metrics.roc_auc_score(y, s)
-    options = {"margin": [0.2, 0.5], "sample_weight": w}
-    found, theirs = metrics.margin_auc_score(lazy_y, many, **options), metrics.margin_auc_score(y, columns, **options)
-    np.testing.assert_allclose(found, theirs, atol=1e-12)
-    found, theirs = metrics.auc_inference(lazy_y, many), metrics.auc_inference(y, columns)
-    np.testing.assert_allclose(found.variance, theirs.variance, atol=1e-15)
-    np.testing.assert_allclose(found.confidence_interval, theirs.confidence_interval, atol=1e-14)
-    for ours, theirs in zip(metrics.roc_curve(lazy_y, lazy_s), metrics.roc_curve(y, s), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    # Partitions of unknown sizes.
-    few = metrics.roc_auc_score(y[s > 0], s[s > 0])
-    lazy_y = lazy_y.rechunk(70)
-    assert metrics.roc_auc_score(lazy_y[lazy_s > 0], lazy_s[lazy_s > 0]) == few
+@pytest.mark.parametrize("max_bins", [None, 300])
+@pytest.mark.parametrize(("n_threads", "size"), [(4, 2_000), (32, 300), (3, 40_000)])
+def test_threads_that_share_one_lose_nothing(n_threads, size, max_bins):
+    y, s, _ = draw(n_threads * size * 8, digits=4)
+    total, other = ROCAccumulator(max_bins=max_bins), ROCAccumulator(max_bins=max_bins)
+    rows = np.split(np.arange(len(y)), n_threads * 8)
+
+    def job(k):
+        for part in rows[k::n_threads]:
+            if k % 4 == 3:
+                other.update(y[part], s[part])
+            elif k % 4 == 2:
+                total.merge(ROCAccumulator().update(y[part], s[part]))
+            else:
+                total.update(y[part], s[part])
+            # Whatever has been taken in is whole parts.
+            assert total.masses.sum() % size == 0
+        assert pickle.loads(pickle.dumps(total)).masses.sum() % size == 0
+
+    run_threads(n_threads, job)
+    total.merge(other)
+    alone = ROCAccumulator(max_bins=max_bins).update(y, s)
+    np.testing.assert_array_equal(total.masses, alone.masses)
+    for options in ({}, {"metric": "partial_auc", "fpr_range": (0.0, 0.3)}):
+        assert total.result(**options) == alone.result(**options)
 
 
-def test_dask_arrays_that_cannot_be_measured():
-    da = pytest.importorskip("dask.array")
-    y, s, _ = draw(600, digits=1)
-    y = y.astype(int)
-    lazy_y, lazy_s = da.from_array(y, chunks=100), da.from_array(s, chunks=70)
-    with pytest.warns(UndefinedMetricWarning, match="Only one class"):
-        assert np.isnan(metrics.roc_auc_score(lazy_y * 0, lazy_s))
-    with pytest.raises(ValueError, match="y_true must have two classes, got 3: 0, 1, 2"):
-        metrics.roc_auc_score(lazy_y + (lazy_s > 1), lazy_s)
-    with pytest.raises(ValueError, match="partitions of unknown sizes"):
-        metrics.roc_auc_score(lazy_y[lazy_y > 0], lazy_s[lazy_s > 0])
-    with pytest.raises(ValueError, match="y_true must be one-dimensional"):
-        metrics.roc_auc_score(da.stack([lazy_y, lazy_y], axis=1), lazy_s)
+def test_two_that_merge_each_other_at_once_do_not_wait_for_each_other():
+    y, s, _ = draw(500)
+    first, second = ROCAccumulator().update(y, s), ROCAccumulator().update(~y, s)
+    run_threads(2, lambda k: [(first, second)[k].merge((second, first)[k]) for _ in range(50)] and None)
+    twice = ROCAccumulator().update(y, s)
+    twice.merge(twice)
+    assert twice.masses.sum() == 1000
+    assert twice.result().estimate == metrics.roc_auc_score(y, s)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_while_another_thread_updates_leaves_it_usable():
+    y, s, _ = draw(500)
+    total = ROCAccumulator().update(y, s)
+    with total._lock:  # as held by a thread that does not exist in the child
+        pid = os.fork()
+        if pid == 0:
+            threading.Timer(20, os._exit, [2]).start()
+            os._exit(0 if total.update(y, s).masses.sum() == 1000 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_copies_and_what_is_read_stay_as_they_are():
+    y, s, _ = draw(500)
+    total = ROCAccumulator(max_bins=50).update(y, s)
+    held = total.masses
+    before = held.copy()
+    copies = [copy.copy(total), copy.deepcopy(total), pickle.loads(pickle.dumps(total))]
+    expected = total.result()
+    total.update(y, -s)
+    np.testing.assert_array_equal(held, before)
+    with pytest.raises(ValueError, match="read-only"):
+        held[0, 0] = 7.0
+    for one in copies:
+        assert one.result() == expected and one.max_bins == 50
+        assert one.update(y, -s).result() == total.result()
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize("max_bins", [None, 1000])
+def test_many_small_parts_cost_no_more_than_a_sort(monkeypatch, merged, max_bins):
+    n, size = 200_000, 256
+    moved = []
+    pooled = _bins.pooled
+
+    def counting(runs, shift):
+        moved.extend(run.shape[1] for run in runs)
+        return pooled(runs, shift)
+
+    monkeypatch.setattr(_bins, "pooled", counting)
+    y, s, _ = draw(n, digits=9)
+    total = ROCAccumulator(max_bins=max_bins)
+    for k in range(0, n, size):
+        part = ROCAccumulator() if merged else total
+        part.update(y[k : k + size], s[k : k + size])
+        if merged:
+            total.merge(part)
+    assert total.result().estimate == pytest.approx(metrics.roc_auc_score(y, s), abs=total.error_bound)
+    assert sum(moved) < n * np.log2(n)
+
+
+def test_bins_are_dropped_no_further_than_they_must_be():
+    # The highest bit that differs must be found exactly: as a float64, 2**60 - 1 would be 2**60.
+    keys = (np.uint64(1) << np.uint64(62)) - np.uint64(1 << 57) * np.arange(5, dtype=np.uint64) - np.uint64(1)
+    scores = keys.view(np.float64)
+    bins, shift = _bins.limited(_bins.counted(scores, np.ones(5), np.ones(5)), 0, 3)
+    fewer = _bins.pooled([_bins.counted(scores, np.ones(5), np.ones(5))], shift - 1)
+    assert bins.shape[1] <= 3 < fewer.shape[1]
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize(
+    ("first", "second", "named"),
+    [
+        ([0, 1], [-1, 1], r"got \[-1\] where earlier parts had \[0, 1\]"),
+        ([-1], [0, 0], r"got \[0\] where earlier parts had \[-1\]"),
+        ([False, True], [-1, -1], r"got \[-1\] where earlier parts had \[(False|0), (True|1)\]"),
+        ([-1.0, 1.0], [True, False], r"got \[False\] where earlier parts had \[-1.0, 1.0\]"),
+    ],
+)
+def test_labels_are_counted_over_all_parts(first, second, named, merged):
+    total = ROCAccumulator().update(first, np.arange(len(first)))
+    before = total.masses.copy()
+    with pytest.raises(ValueError, match=f"y_true must be 0/1 or -1/1 in all parts, {named}; give pos_label"):
+        scores = np.arange(len(second))
+        total.merge(ROCAccumulator().update(second, scores)) if merged else total.update(second, scores)
+    np.testing.assert_array_equal(total.masses, before)
+    total.update([1, 1], [0.5, 0.6])
+    assert total.masses.sum() == before.sum() + 2
+
+
+def test_parts_of_one_class_of_booleans_and_of_texts():
+    total = (
+        ROCAccumulator().update([True, True], [0.2, 0.9]).update([0, 0], [0.1, 0.3]).update([], []).update([1.0], [0.4])
+    )
+    assert total.result().estimate == metrics.roc_auc_score([1, 1, 0, 0, 1], [0.2, 0.9, 0.1, 0.3, 0.4])
+    with pytest.raises(ValueError, match=r"y_true must be 0/1 or -1/1, got \['case', 'control'\]; give pos_label"):
+        ROCAccumulator().update(["case", "control"], [0.1, 0.2])
+    named = ROCAccumulator(pos_label="case").update(["case", "control"], [0.8, 0.2]).update(["none"], [0.9])
+    assert named.result(method="newcombe").estimate == 0.5
+    with pytest.raises(ValueError, match="one class only in all that was taken in: pos_label='cas' did not occur"):
+        ROCAccumulator(pos_label="cas").update(["case", "control"], [0.8, 0.2]).result()
+
+
+def test_threads_whose_labels_disagree_do_not_both_get_in():
+    for _ in range(20):
+        total, refused = ROCAccumulator(), []
+
+        def job(k, total=total, refused=refused):
+            try:
+                total.update([(0, -1)[k % 2], 1], [0.1, 0.2])
+            except ValueError:
+                refused.append(k)
+
+        run_threads(8, job)
+        assert total.masses.sum() == 2 * (8 - len(refused)) and len({k % 2 for k in refused}) == 1

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax.metrics._measure import positives
 from rocmax.metrics._validation import Sample, explain, labels, scores, second_class
+from rocmax.metrics._validation import in_memory as computed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +21,16 @@ SHADE = "#F3E8C8"
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))  # after six models the colours come again
 
 Scores = ArrayLike | Mapping[str, ArrayLike]
+
+
+def in_memory(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return labels, scores and weights, those of dask computed."""
+    if not isinstance(y_score, Mapping):
+        found = computed(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
+        return found[0], found[1], found[2]
+    columns = {f"y_score[{name!r}]": column for name, column in y_score.items()}
+    found = computed(**{"y_true": y_true, **columns, "sample_weight": sample_weight})
+    return found[0], dict(zip(y_score, found[1:-1], strict=True)), found[-1]
 
 
 def named_scores(y_score: Scores, names: Sequence[str] | None) -> list[tuple[str, NDArray[np.float64]]]:

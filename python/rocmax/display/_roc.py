@@ -15,6 +15,7 @@ from rocmax.display._common import (
     Scores,
     dress,
     estimator_scores,
+    in_memory,
     is_positive,
     look,
     name_curves,
@@ -125,6 +126,7 @@ class ROCDisplay:
         -------
         display : ROCDisplay
         """
+        y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
         positive, label = is_positive(y_true, pos_label)
         if confidence_level is not None:
             check_level(confidence_level)

@@ -13,6 +13,7 @@ from rocmax.display._common import (
     Scores,
     dress,
     estimator_scores,
+    in_memory,
     is_positive,
     look,
     name_curves,
@@ -98,6 +99,7 @@ class SROCDisplay:
         -------
         display : SROCDisplay
         """
+        y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
         positive, label = is_positive(y_true, pos_label)
         curves = []
         for name, scores in named_scores(y_score, names):

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import threading
+import weakref
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax._parameters import shown
+from rocmax.metrics import _bins
 from rocmax.metrics import _rate as rate
 from rocmax.metrics._components import moments, parts_of
 from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
 from rocmax.metrics._measure import check_level, parse_measure, require_two
 from rocmax.metrics._methods import check_method, warn_of_few
-from rocmax.metrics._validation import F64, plain, require_labels, scores, unmasked, weights
+from rocmax.metrics._validation import F64, is_dask, plain, require_finite, require_labels, scores, unmasked, weights
 
-_SIGN = np.uint64(1 << 63)
-_HALF = np.float64(0.5).view(np.uint64)
-_LEAST = np.float64(2.0**-54).view(np.uint64)  # stands for a rest of 0: all others are larger
 PAIRS = ({0, 1}, {-1, 1})
+_WAITING = 1 << 15  # samples that wait to be sorted together
+
+
+class _State(NamedTuple):
+    """What has been taken in. Replaced as a whole: neither Ctrl-C nor a fork leaves it half changed."""
+
+    runs: tuple[F64, ...] = ()
+    shift: int = 0  # last bits of the keys that do not tell bins apart
+    seen: frozenset[Any] = frozenset()  # labels; empty where pos_label is given
+    waiting: int = 0  # samples at the front of the buffer that are in no run yet
 
 
 class ROCAccumulator:
-    """ROC curve of samples that arrive in parts, in any order and on any machine.
+    """ROC curve of samples that arrive in parts, in any order, from many threads and on any machine.
 
     Holds the weight of either class at every distinct score, so that results are exact and do not
     depend on the parts. With `max_bins`, scores that share the leading bits of their floating-point
@@ -32,13 +43,17 @@ class ROCAccumulator:
     ``1/2 sum_b p_b q_b / (m n)``, p_b and q_b the weights of either class in a bin of several scores; so is
     the raw area over any range.
 
+    Threads may share an accumulator: calls may overlap in any way, none is lost, and a result is that of all
+    calls that had ended before it began and of some, each whole, that had not. It may be pickled and copied,
+    and used after a fork, at any time.
+
     Parameters
     ----------
     max_bins : int, default=None
-        The most bins to keep, 40 bytes each; None for every distinct score.
+        The most bins to keep; None for every distinct score.
     pos_label : label, default=None
-        The positive class; all others are negative. With None labels are 0/1, False/True or -1/1,
-        since a part may hold one class only.
+        The positive class; all others are negative. With None labels are 0/1, False/True or -1/1, the same
+        pair in all parts, since a part may hold one class only.
 
     Attributes
     ----------
@@ -48,6 +63,16 @@ class ROCAccumulator:
         Weights of the positives and of the negatives in every bin.
     error_bound : float
         The most that the AUC can be off; 0 while no bin holds two scores.
+
+    Notes
+    -----
+    O(n log n) for n samples, in however many parts they come, by updates or merges; in memory 32 bytes a bin, up
+    to three times that between two reads, and a megabyte. Reading anything costs O(n_bins).
+
+    Without weights, or with whole ones, results have the same bits whatever the parts, their order and the
+    threads they came from. Other weights are added up in the order in which they came, so that results
+    agree to rounding. With `max_bins` the same holds, except that when scores outside [0, 1] follow others, which
+    scores share a bin depends on the order; the bound holds always.
 
     Examples
     --------
@@ -63,27 +88,35 @@ class ROCAccumulator:
             raise ValueError(f"max_bins must be an integer above 1 or None, got {shown(max_bins)}")
         self.max_bins = max_bins
         self.pos_label = pos_label
-        self._shift = 0  # leading bits alone are kept: all but this many
-        self._bins: F64 = np.empty((4, 0))  # lowest and highest score, weights of positives, negatives
+        self._begin(_State())
+
+    def _begin(self, state: _State) -> None:
+        self._state = state
+        self._buffer: F64 | None = None  # scores, weights of positives, weights of negatives
+        self._lock = threading.Lock()
+        _LIVING.add(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"max_bins": self.max_bins, "pos_label": self.pos_label, "state": self._settled()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.max_bins, self.pos_label = state["max_bins"], state["pos_label"]
+        self._begin(state["state"])
 
     @property
     def n_bins(self) -> int:
         """Number of bins that are held."""
-        return int(self._bins.shape[1])
+        return int(self._held().shape[1])
 
     @property
     def masses(self) -> F64:
         """Weights of the positives and of the negatives in every bin."""
-        return self._bins[2:]
+        return self._held()[2:]
 
     @property
     def error_bound(self) -> float:
         """The most that the AUC can be off."""
-        low, high, pos, neg = self._bins
-        wide = low < high
-        if not (wide.any() and pos.any() and neg.any()):
-            return 0.0
-        return float(0.5 * (pos[wide] @ neg[wide]) / (pos.sum() * neg.sum()))
+        return _bins.error_bound(self._held())
 
     def update(
         self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None
@@ -102,38 +135,38 @@ class ROCAccumulator:
         Returns
         -------
         ROCAccumulator
-            Itself. O(n log n) for n new samples.
+            Itself.
 
         Raises
         ------
         ValueError
-            For bad labels, scores or weights; nothing is taken in then.
+            For bad labels, scores or weights, or a third label; nothing is taken in then.
+
+        Notes
+        -----
+        Dask arrays are counted partition by partition where these lie, and what comes of each is merged here, so
+        that no more is held than the bins of those under way.
         """
-        positive = plain(self._positive(unmasked(y_true, "y_true")))
+        if is_dask(y_true, y_score, sample_weight):
+            from rocmax.metrics._dask import accumulated
+
+            given = {"y_true": y_true, "y_score": y_score}
+            weighted = given if sample_weight is None else {**given, "sample_weight": sample_weight}
+            return self.merge(accumulated(self.max_bins, self.pos_label, weighted))
+        positive, labels = self._positive(unmasked(y_true, "y_true"))
         score = scores(y_score)
         if score.shape != positive.shape:
             raise ValueError(f"y_score must have shape {positive.shape}, got {score.shape}")
         weight = None if sample_weight is None else weights(sample_weight, len(positive))
-        if not len(positive):
+        _check(score, weight)
+        if len(positive) < _WAITING:
+            self._wait(labels, positive, score, weight)
             return self
-        # The core's curve needs both classes; a part of one is counted here.
-        if positive.any() and not positive.all() and weight is None:
-            try:
-                value, pos, neg = _core.Curve(positive, score, None, 1).steps()
-            except ValueError:
-                _explain(positive, score, weight)
-                raise
-            value, pos, neg = value[::-1], pos[::-1], neg[::-1]
+        if weight is None:
+            run = _bins.counted_once(positive, score)
         else:
-            _explain(positive, score, weight)
-            value, place = np.unique(score.astype(np.float64) + 0.0, return_inverse=True)
-            mass = np.ones(len(score)) if weight is None else weight
-            pos, neg = (
-                np.bincount(place, mass * rows, len(value)).astype(np.float64) for rows in (positive, ~positive)
-            )
-            kept = pos + neg > 0
-            value, pos, neg = value[kept], pos[kept], neg[kept]
-        self._take(np.stack([value, value, pos, neg]), self._shift)
+            run = _bins.counted(score.astype(np.float64, copy=False), weight * positive, weight * ~positive)
+        self._take(labels, run, 0)
         return self
 
     def merge(self, other: ROCAccumulator) -> ROCAccumulator:
@@ -153,7 +186,8 @@ class ROCAccumulator:
             raise TypeError(f"other must be a ROCAccumulator, got {type(other).__name__}")
         if other.pos_label != self.pos_label:
             raise ValueError(f"pos_label must agree, got {self.pos_label!r} and {other.pos_label!r}")
-        self._take(other._bins, max(self._shift, other._shift))
+        theirs = other._settled()  # its lock is open again before ours is taken: two may merge each other
+        self._take(theirs.seen, theirs.runs[0], theirs.shift)
         return self
 
     def curve(self) -> tuple[F64, F64, F64]:
@@ -164,8 +198,9 @@ class ROCAccumulator:
         fpr, tpr, thresholds : ndarray of shape (n_bins + 1,)
             Ascending rates from (0, 0) to (1, 1) and descending thresholds, the first of them infinite.
         """
-        low, _, pos, neg = self._bins[:, ::-1]
-        self._core()
+        bins = self._held()
+        self._core(bins)
+        low, _, pos, neg = bins[:, ::-1]
         fpr, tpr = (np.concatenate([[0.0], np.cumsum(w) / w.sum()]) for w in (neg, pos))
         return fpr, tpr, np.concatenate([[np.inf], low])
 
@@ -209,9 +244,10 @@ class ROCAccumulator:
         )
         check_method(method, metric, in_parts=True)
         level = check_level(confidence_level)
-        if metric in ("scored_auc", "margin_auc") and self.error_bound > 0:
+        bins = self._held()
+        if metric in ("scored_auc", "margin_auc") and _bins.error_bound(bins) > 0:
             raise ValueError(f"metric={metric!r} needs every score: max_bins has pooled some")
-        curve = self._core()
+        curve = self._core(bins)
         sizes = curve.weights
         warn_of_few(method, measure, sizes)
         if method == "score" and measure.is_rate:
@@ -230,79 +266,132 @@ class ROCAccumulator:
         pos, neg = parts_of(squares, sizes)
         return analytic(False, np.array([value]), (np.array([pos]), np.array([neg])), sizes, measure, method, level)
 
-    def measure(self, name: str, low: float, high: float) -> float:
-        """Return a measure by the core's name for it."""
-        return self._core().measure(name, low, high)
-
-    def _core(self) -> _core.Curve:
-        low, _, pos, neg = self._bins[:, ::-1]
+    def _core(self, bins: F64) -> _core.Curve:
+        low, _, pos, neg = bins[:, ::-1]
         if not pos.any() or not neg.any():
-            raise ValueError("y_true has one class only in all that was taken in")
+            never = self.pos_label is not None and not pos.any() and neg.any()
+            why = f": pos_label={self.pos_label!r} did not occur" if never else ""
+            raise ValueError(f"y_true has one class only in all that was taken in{why}")
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 
-    def _positive(self, y: NDArray[Any]) -> NDArray[np.bool_]:
+    def _positive(self, y: NDArray[Any]) -> tuple[NDArray[np.bool_], frozenset[Any]]:
+        """Mark the positive samples, and return the labels that occur where all parts must agree about them."""
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         if y.ndim != 1:
             raise ValueError(f"y_true must be one-dimensional, got an array of shape {y.shape}")
-        if y.dtype == bool and self.pos_label is None:
-            return y
         require_labels(y, "y_true")
         if self.pos_label is not None:
-            return np.asarray(y == self.pos_label)
+            return plain(np.asarray(y == self.pos_label)), frozenset()
+        if not len(y):
+            return np.zeros(0, dtype=bool), frozenset()
         try:
-            found = np.unique(y).tolist()
+            found = frozenset(_two(y) or np.unique(y).tolist())
         except TypeError:
             raise ValueError("y_true mixes types that cannot be ordered; give pos_label") from None
-        if not any(set(found) <= pair for pair in PAIRS):
-            raise ValueError(f"y_true must be 0/1 or -1/1, got {found[:5]}; give pos_label")
-        return np.asarray(y == 1)
+        if not any(found <= pair for pair in PAIRS):
+            raise ValueError(f"y_true must be 0/1 or -1/1, got {sorted(found)[:5]}; give pos_label")
+        return plain(np.asarray(y == 1)), found
 
-    def _take(self, bins: F64, shift: int) -> None:
-        """Add bins of the given shift, then drop as many bits as the limit asks for."""
-        self._bins = _pooled(np.concatenate([self._bins, bins], axis=1), shift)
-        self._shift = shift
-        while self.max_bins is not None and self.n_bins > self.max_bins:
-            # Neighbours are told apart by their highest bit that differs: see how many must go.
-            keys = _keys(self._bins)
-            bits = np.sort(np.frexp((keys[1:] ^ keys[:-1]).astype(np.float64))[1])
-            self._shift = max(self._shift + 1, int(bits[-self.max_bins]))
-            self._bins = _pooled(self._bins, self._shift)
+    def _wait(
+        self, labels: frozenset[Any], positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None
+    ) -> None:
+        """Put samples into the buffer, which is counted first if they do not fit."""
+        with self._lock:
+            state = self._agreed(labels)
+            if state.waiting + len(score) > _WAITING:
+                self._state = state = self._counted(state)
+            if self._buffer is None:
+                self._buffer = np.empty((3, _WAITING))
+            to = state.waiting + len(score)
+            rows = self._buffer[:, state.waiting : to]
+            rows[0] = score
+            rows[1] = positive if weight is None else weight * positive
+            rows[2] = ~positive if weight is None else weight * ~positive
+            self._state = state._replace(waiting=to)
+
+    def _take(self, labels: frozenset[Any], run: F64, shift: int) -> None:
+        """Add bins of the given shift."""
+        with self._lock:
+            state = self._agreed(labels)
+            self._state = self._limited(state._replace(shift=max(state.shift, shift)), run)
+
+    def _agreed(self, labels: frozenset[Any]) -> _State:
+        """Return the state with labels added to those seen; at most two may be."""
+        seen = self._state.seen | labels
+        if seen and not any(seen <= pair for pair in PAIRS):
+            new, old = sorted(labels - self._state.seen), sorted(self._state.seen)
+            raise ValueError(
+                f"y_true must be 0/1 or -1/1 in all parts, got {new} where earlier parts had {old}; give pos_label"
+            )
+        return self._state._replace(seen=seen)
+
+    def _counted(self, state: _State) -> _State:
+        """Make a run of the samples that wait."""
+        if not state.waiting or self._buffer is None:
+            return state
+        run = _bins.counted(*self._buffer[:, : state.waiting])
+        return self._limited(state._replace(waiting=0), run)
+
+    def _limited(self, state: _State, run: F64) -> _State:
+        """Add a run; with a limit, pool once there are twice as many bins."""
+        runs = _bins.pushed(state.runs, run, state.shift) if run.shape[1] else state.runs
+        state = state._replace(runs=runs)
+        if self.max_bins is not None and sum(held.shape[1] for held in runs) > 2 * self.max_bins:
+            return self._one_run(state)
+        return state
+
+    def _one_run(self, state: _State) -> _State:
+        bins = _bins.NONE
+        for run in state.runs[::-1]:
+            bins = _bins.pooled([run, bins], state.shift)
+        shift = state.shift
+        if self.max_bins is not None:
+            bins, shift = _bins.limited(bins, shift, self.max_bins)
+        bins.flags.writeable = False
+        return state._replace(runs=(bins,), shift=shift)
+
+    def _settled(self) -> _State:
+        """Return the state with all samples in one run, within the limit."""
+        with self._lock:
+            state = self._counted(self._state)
+            limit = self.max_bins
+            if len(state.runs) != 1 or (limit is not None and state.runs[0].shape[1] > limit):
+                state = self._one_run(state)
+            self._state = state
+            return state
+
+    def _held(self) -> F64:
+        return self._settled().runs[0]
 
 
-def _keys(bins: F64) -> NDArray[np.uint64]:
-    """Whole numbers in the order of the scores.
-
-    Scores are told apart by their leading bits the better the nearer they are to 0; where all are probabilities, so are
-    those near 1: from 1/2 on it is 1 - s, which is exact, that is counted down.
-    """
-    score = bins[0] + 0.0
-    bits = score.view(np.uint64)
-    if (bins[0] >= 0.0).all() and (bins[1] <= 1.0).all():
-        rest = np.maximum((1.0 - score).view(np.uint64), _LEAST)
-        return np.asarray(np.where(score < 0.5, bits, _HALF + (_HALF - np.minimum(rest, _HALF))))
-    return np.asarray(np.where(bits & _SIGN, ~bits, bits | _SIGN))
+def _two(y: NDArray[Any]) -> list[Any]:
+    """Return the labels if they are numbers, one or two of them, else none: sorting them all takes far longer."""
+    if y.dtype.kind not in "biuf":
+        return []
+    least, most = y.min(), y.max()
+    return [least.item(), most.item()] if ((y == least) | (y == most)).all() else []
 
 
-def _pooled(bins: F64, shift: int) -> F64:
-    """Bins of one key each: the number of the score in the order of all, less its last bits."""
-    key = _keys(bins) >> np.uint64(shift)
-    order = np.argsort(key, kind="stable")
-    key, bins = key[order], bins[:, order]
-    if (key[1:] != key[:-1]).all():
-        return bins
-    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    reductions = (np.minimum, np.maximum, np.add, np.add)
-    pairs = zip(reductions, bins, strict=True)
-    return np.stack([reduction.reduceat(row, first) for reduction, row in pairs])
-
-
-def _explain(positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None) -> None:
+def _check(score: NDArray[Any], weight: F64 | None) -> None:
     """Raise the error of a part whose values are bad."""
-    for values, name in ((score, "y_score"), (weight, "sample_weight")):
-        if values is not None and not np.isfinite(values).all():
-            index = int(np.argmin(np.isfinite(values)))
-            raise ValueError(f"{name} must be finite, got {values[index]} at index {index}")
-    if weight is not None and (weight < 0).any():
+    require_finite(score, "y_score")
+    if weight is None:
+        return
+    require_finite(weight, "sample_weight")
+    if (weight < 0).any():
         index = int(np.argmax(weight < 0))
         raise ValueError(f"sample_weight must be non-negative, got {weight[index]} at index {index}")
+
+
+# A lock that another thread holds at a fork would never open in the child.
+_LIVING: weakref.WeakSet[ROCAccumulator] = weakref.WeakSet()
+
+
+def _open_locks() -> None:
+    for accumulator in _LIVING:
+        accumulator._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_open_locks)

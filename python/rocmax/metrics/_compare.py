@@ -24,7 +24,7 @@ from rocmax.metrics._measure import (
 )
 from rocmax.metrics._methods import check_method
 from rocmax.metrics._resample import check_resamples, replicate, seed_of
-from rocmax.metrics._validation import F64, Sample, choice, explain, require_finite, sample, scores
+from rocmax.metrics._validation import F64, Sample, choice, explain, in_memory, require_finite, sample, scores
 
 _ALTERNATIVES = ("two-sided", "less", "greater")
 
@@ -106,7 +106,8 @@ def compare_auc(
         Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
         or `pos_label` tells which is positive.
     score_a, score_b : array-like of shape (n_samples,)
-        Finite scores of the two models; those of b go with `y_true_b` if that is given.
+        Finite scores of the two models; those of b go with `y_true_b` if that is given. Of dask arrays
+        17 bytes a sample are held in this process; see :mod:`rocmax.metrics`.
     y_true_b : array-like of shape (n_samples_b,), default=None
         Labels of a second, independent sample. None for a paired comparison.
     metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
@@ -197,6 +198,9 @@ def compare_auc(
     if y_true_b is None:
         if sample_weight_b is not None:
             raise ValueError("sample_weight_b needs y_true_b: paired models share sample_weight")
+        y_true, score_a, score_b, sample_weight, groups = in_memory(
+            y_true=y_true, score_a=score_a, score_b=score_b, sample_weight=sample_weight, groups=groups
+        )
         columns = _columns(score_a, score_b)
         data = sample(y_true, columns[0], sample_weight, names=("y_true", "score_a"), **options)
         try:
@@ -223,6 +227,7 @@ def curves_equal(
     """Test by permutations whether two ROC curves are the same."""
     is_paired = y_true_b is None
     if is_paired:
+        y_true, score_a, score_b = in_memory(y_true=y_true, score_a=score_a, score_b=score_b)
         score_a, score_b = _columns(score_a, score_b)
     a = sample(y_true, score_a, names=("y_true", "score_a"), **options)
     b = sample(y_true if is_paired else y_true_b, score_b, names=("y_true_b", "score_b"), **options)

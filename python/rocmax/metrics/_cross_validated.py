@@ -12,7 +12,7 @@ from rocmax import _core
 from rocmax.metrics import _interval as interval
 from rocmax.metrics._inference import AUCInference, result
 from rocmax.metrics._measure import check_level, parse_measure, positives, totals
-from rocmax.metrics._validation import explain, names_of, one_model, sample
+from rocmax.metrics._validation import explain, in_memory, names_of, one_model, sample
 
 
 def cross_validated_auc(
@@ -72,6 +72,7 @@ def cross_validated_auc(
     (0.875, 0.125)
     """
     level = check_level(confidence_level)
+    y_true, y_score, fold = in_memory(y_true=y_true, y_score=y_score, fold=fold)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
     data = one_model(data)

@@ -26,7 +26,7 @@ from rocmax.metrics._measure import (
 from rocmax.metrics._methods import check_method, warn_of_few
 from rocmax.metrics._resample import replicate
 from rocmax.metrics._score import score, slope
-from rocmax.metrics._validation import F64, Sample, call, choice, from_dask, is_dask, plain, sample
+from rocmax.metrics._validation import F64, Sample, call, choice, in_memory, plain, sample
 
 
 class ConfidenceInterval(NamedTuple):
@@ -114,7 +114,8 @@ def auc_inference(
         Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
         or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
-        Finite scores; one column a model, whose results are then arrays.
+        Finite scores; one column a model, whose results are then arrays. Of dask arrays 9 bytes a score
+        are held in this process; see :mod:`rocmax.metrics`.
     metric : {"auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr"}, default="auc"
         What is measured; see :func:`partial_auc_score` for `fpr_range`, `tpr_range`, `normalize`.
     fpr_range, tpr_range : (float, float), default=None
@@ -212,23 +213,14 @@ def auc_inference(
     >>> found.estimate, round(found.standard_error, 6)
     (0.8888888888888888, 0.157135)
     """
-    what: dict[str, Any] = {
-        "fpr_range": fpr_range,
-        "tpr_range": tpr_range,
-        "normalize": normalize,
-        "margin": margin,
-        "fpr": fpr,
-        "tpr": tpr,
-    }
-    measure = parse_measure(metric, **what)
+    measure = parse_measure(
+        metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
+    )
     choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
-    in_parts = is_dask(y_true, y_score)
-    check_method(method, metric, weight_kind=weight_kind, grouped=groups is not None, in_parts=in_parts)
+    check_method(method, metric, weight_kind=weight_kind, grouped=groups is not None)
     level = check_level(confidence_level)
-    if in_parts:
-        held = from_dask(y_true, y_score, sample_weight, pos_label)
-        of_parts: AUCInference = held.result(metric=metric, method=method, confidence_level=level, **what)
-        return of_parts
+    arrays = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
+    y_true, y_score, sample_weight, groups = arrays
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if method == "bootstrap":
         values = replicate(data, measure, stratified, n_resamples, random_state, weight_kind)

@@ -43,15 +43,14 @@ def check_method(
     terms = METHODS[method]
     if metric not in terms.metrics:
         raise ValueError(f"method={method!r} needs metric={_either(terms.metrics)}, got {metric!r}")
-    if weight_kind == "sampling" and (not terms.sampling or in_parts):
-        where = " for data in parts (dask, ROCAccumulator)" if terms.sampling else ""
-        raise ValueError(f"method={method!r} needs weight_kind='frequency'{where}, got 'sampling'")
-    if grouped and (not terms.groups or in_parts):
+    if weight_kind == "sampling" and not terms.sampling:
+        raise ValueError(f"method={method!r} needs weight_kind='frequency', got 'sampling'")
+    if grouped and not terms.groups:
         allowed = _either(tuple(name for name, other in METHODS.items() if other.groups))
-        raise ValueError(f"groups need method={allowed} and data in memory, got method={method!r}")
+        raise ValueError(f"groups need method={allowed}, got method={method!r}")
     if in_parts and not terms.in_parts:
         allowed = _either(tuple(name for name, other in METHODS.items() if other.in_parts))
-        raise ValueError(f"data in parts (dask, ROCAccumulator) take method={allowed}, got {method!r}")
+        raise ValueError(f"data in parts (ROCAccumulator) take method={allowed}, got {method!r}")
 
 
 def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float]) -> None:

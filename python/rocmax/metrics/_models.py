@@ -13,7 +13,7 @@ from rocmax._parameters import shown
 from rocmax.metrics._compare import difference_test, paired
 from rocmax.metrics._measure import check_level, parse_measure
 from rocmax.metrics._methods import check_method
-from rocmax.metrics._validation import F64, choice, sample
+from rocmax.metrics._validation import F64, choice, in_memory, sample
 
 _ADJUSTMENTS = ("holm", "bonferroni", "fdr_bh", None)
 
@@ -135,6 +135,8 @@ def compare_models(
     level = check_level(confidence_level)
     choice(method, ("delong", "bootstrap", "obuchowski"), "method")
     check_method(method, metric, weight_kind=weight_kind, grouped=groups is not None)
+    arrays = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
+    y_true, y_score, sample_weight, groups = arrays
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if not data.many or data.score.shape[1] < 2:
         raise ValueError(f"y_score must have two columns or more, got shape {data.score.shape}")

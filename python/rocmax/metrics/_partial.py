@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._parameters import shown
-from rocmax.metrics._validation import F64, call, choice, explain, from_dask, is_dask, number, rate_range, sample
+from rocmax.metrics._validation import call, choice, explain, number, rate_range, sample
 
 _NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
 
@@ -117,21 +117,11 @@ def partial_auc_score(
     0.5
     """
     name, low, high = area(fpr_range, tpr_range, method, normalize)
-    if is_dask(y_true, y_score):
-        held = from_dask(y_true, y_score, sample_weight, pos_label)
-        if name == "ranked":
-            _require_whole(held.masses)
-        return held.measure(name, low, high)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if name == "ranked" and data.weight is not None and (data.weight != np.rint(data.weight)).any():
         explain(data)
-        _require_whole(data.weight)
-    return call(_core.measure, data, name, low, high, data.threads)
-
-
-def _require_whole(weight: F64) -> None:
-    if (weight != np.rint(weight)).any():
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
+    return call(_core.measure, data, name, low, high, data.threads)
 
 
 def tpr_at_fpr_score(
@@ -234,7 +224,5 @@ def fpr_at_tpr_score(
 
 
 def _at_rate(name: str, rate: float, arrays: tuple[Any, Any, Any], pos_label: Any, n_jobs: int | None) -> Any:
-    if is_dask(*arrays[:2]):
-        return from_dask(*arrays, pos_label).measure(name, rate, 1.0)
     data = sample(*arrays, pos_label=pos_label, n_jobs=n_jobs)
     return call(_core.measure, data, name, rate, 1.0, data.threads)

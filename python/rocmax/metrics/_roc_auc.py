@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax._threads import n_threads
-from rocmax.metrics._validation import F64, WHOLE, from_dask, is_dask, number, plain, scikit_learn, scores, texts
+from rocmax.metrics._validation import F64, WHOLE, in_memory, is_dask, number, plain, scikit_learn, scores, texts
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -44,7 +43,7 @@ def roc_auc_score(
     y_score : array-like of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_models)
         Finite scores. With two classes and ``multi_class="raise"``, each of two or more columns is
         a model and gets its own AUC (scikit-learn refuses this). float32 is ranked as float32.
-        Dask arrays of two classes are counted partition by partition.
+        Of dask arrays 9 bytes a score are held in this process; see :mod:`rocmax.metrics`.
     average : {"macro", "micro", "samples", "weighted"} or None, default="macro"
         How the AUCs of several classes or labels become one number.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -94,18 +93,12 @@ def roc_auc_score(
                 return _core.measure(y, s, weight, *_measure(max_fpr), n_threads(None))
         except (TypeError, ValueError):
             pass  # ragged, not two classes, or not finite: the long way says what is wrong
-    if is_dask(y_true, y_score):
+    if is_dask(y_true, y_score, sample_weight):
         if max_fpr is not None:
             number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
-        held = from_dask(y_true, y_score, sample_weight)
-        if held.masses.any() and not held.masses.any(axis=1).all():
-            from sklearn.exceptions import UndefinedMetricWarning
-
-            message = "Only one class is present in y_true. ROC AUC score is not defined in that case."
-            warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
-            return np.nan
-        found = held.measure(*_measure(max_fpr))
-        return float(found[0]) if np.shape(found) == (1,) else found
+        y_true, y_score, weight = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
+        options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
+        return roc_auc_score(y_true, y_score, sample_weight=weight, **options)
     try:
         return _general(y_true, y_score, average, sample_weight, max_fpr, multi_class, labels)
     except _UnusualError:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._parameters import shown
-from rocmax.metrics._validation import F64, call, from_dask, is_dask, one_curve, sample
+from rocmax.metrics._validation import F64, call, one_curve, sample
 
 _MOST_PAIRS = 1 << 24
 
@@ -63,8 +63,6 @@ def scored_auc_score(
     >>> scored_auc_score([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
     0.4375
     """
-    if is_dask(y_true, y_score):
-        return from_dask(y_true, y_score, sample_weight, pos_label).measure("scored", 0.0, 1.0)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     return call(_core.measure, data, "scored", 0.0, 1.0, data.threads)
 
@@ -132,10 +130,6 @@ def margin_auc_score(
     array([0.75, 0.5 ])
     """
     margins = as_margins(margin)
-    if is_dask(y_true, y_score):
-        held = from_dask(y_true, y_score, sample_weight, pos_label)
-        found = [held.measure("margin", float(tau), 1.0) for tau in np.atleast_1d(margins)]
-        return found[0] if margins.ndim == 0 else np.array(found)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if margins.ndim == 0 or data.many:
         values = [call(_core.measure, data, "margin", float(tau), 1.0, data.threads) for tau in np.atleast_1d(margins)]

@@ -49,6 +49,9 @@ def sample(
     names: tuple[str, str] = ("y_true", "y_score"),
 ) -> Sample:
     """Convert labels, scores and weights and check their shapes; the core checks the values."""
+    if is_dask(y_true, y_score, sample_weight):
+        given = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight}
+        y_true, y_score, sample_weight = in_memory(**given)
     y, positive = labels(y_true, pos_label, names[0])
     s = scores(y_score, names[1])
     if len(s) != len(y):
@@ -63,20 +66,19 @@ def is_dask(*arrays: Any) -> bool:
     return any([f"{type(array).__module__}.".startswith("dask.") for array in arrays])
 
 
-def from_dask(y_true: Any, y_score: Any, sample_weight: Any = None, pos_label: Any = None) -> Any:
-    """Accumulate dask collections, partition by partition."""
-    from rocmax.metrics import _parts
+def in_memory(**given: Any) -> list[Any]:
+    """Return the arrays, labels first, with those of dask computed; all others are left as they are."""
+    if not is_dask(*given.values()):
+        return list(given.values())
+    from rocmax.metrics import _dask
 
-    return _parts.from_dask(y_true, y_score, sample_weight, pos_label)
+    return _dask.in_memory(given)
 
 
 def one_curve(
     y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any, n_jobs: int | None
 ) -> _core.Curve:
     """Return the weights of either class at the distinct scores of one model."""
-    if is_dask(y_true, y_score):
-        curve: _core.Curve = from_dask(y_true, y_score, sample_weight, pos_label).curve()
-        return curve
     data = one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs))
     return call(_core.Curve, data, data.threads)
 
