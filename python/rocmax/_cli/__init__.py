@@ -3,6 +3,7 @@
 Results go to stdout (a table, or one JSON object with ``--json``), everything else to stderr.
 """
 
+import io
 import os
 import sys
 import warnings
@@ -12,6 +13,7 @@ from typing import Any
 
 from rocmax._cli._failure import Failure
 from rocmax._cli._parser import make_parser
+from rocmax._cli._text import printable
 
 _EXTRAS = {"polars": "cli", "rich": "cli", "skops": "cli", "matplotlib": "plot"}
 
@@ -29,30 +31,59 @@ def main(argv: Sequence[str] | None = None) -> int:
     code : int
         0, 1 for bad data, 2 for bad usage, 130 after Ctrl-C.
     """
+    _open_closed_streams()
     arguments = make_parser().parse_args(argv)
     try:
+        if sys.stdout is None:
+            raise Failure("nothing can be printed: stdout is closed")
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             import_module(f"rocmax._cli.{arguments.command}").run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print("rocmax: interrupted", file=sys.stderr)
+        _say("interrupted")
         return 130
     except BrokenPipeError:
-        # The reader (head, less) has gone: nothing is left to say, not even by the final flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()  # the reader (head, less) has gone: nothing is left to say
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _EXTRAS:
             raise
-        extra = _EXTRAS[package]
-        print(f"rocmax: this needs {package}: pip install 'rocmax[{extra}]'", file=sys.stderr)
+        _say(f"this needs {package}: pip install 'rocmax[{_EXTRAS[package]}]'")
+        return 1
+    except MemoryError as error:
+        _say(f"not enough memory: {error}" if str(error) else "not enough memory")
         return 1
     except (Failure, ValueError, OSError) as error:
-        print(f"rocmax: {' '.join(str(error).split())}", file=sys.stderr)
+        _say(str(error))
+        if isinstance(error, OSError):
+            _give_up_stdout()
         return error.code if isinstance(error, Failure) else 1
     return 0
 
 
+def _open_closed_streams() -> None:
+    """Put the null device where stdin, stdout or stderr is closed, lest a file that is opened later be taken for it."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(handle, True)
+    os.close(handle)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # an encoding without a letter is no reason to fail
+
+
+def _give_up_stdout() -> None:
+    """Let the flush at the end of the process not fail again, where stdout is a pipe or a disk that takes no more."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(message: str) -> None:
+    print(f"rocmax: {printable(' '.join(message.split()))}", file=sys.stderr)
+
+
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"rocmax: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    _say(f"warning: {message}")

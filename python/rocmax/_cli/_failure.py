@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from pathlib import Path
+from itertools import islice
+
+_TRIED = 20_000  # names compared with one that is unknown: a column of a million labels would take minutes
 
 
 class Failure(Exception):
@@ -19,22 +21,15 @@ class Misuse(Failure):
 
 def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
     """Return the failure for a `name` that is not among the `known` ones, with the nearest."""
-    names = list(known)
+    names = list(islice(known, _TRIED))
     near = get_close_matches(name, names, n=1) or [n for n in names if n.lower() == name.lower()]
     if near:
-        return Failure(f"{what} {name!r} not found; did you mean {near[0]!r}?")
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        return Failure(f"{what} {name!r} not found; did you mean {short(near[0])!r}?")
+    shown = ", ".join(short(n) for n in names[:12]) + (", ..." if len(names) > 12 else "")
     return Failure(f"{what} {name!r} not found; there are: {shown}")
 
 
-def check_folder(path: str | None) -> None:
-    """Fail, before any work, if the folder that a result is to be written to does not exist."""
-    if path is not None and not Path(path).absolute().parent.is_dir():
-        raise Failure(f"{path}: cannot be written: no such folder")
-
-
-def check_plot(path: str | None) -> None:
-    """Fail, before any work, if a plot cannot be written there or its name does not say its kind."""
-    check_folder(path)
-    if path is not None and not Path(path).suffix:
-        raise Misuse(f"{path}: name the kind of plot by an ending such as .png, .pdf or .svg")
+def short(text: object) -> str:
+    """Return what a message shows of a value that may be a whole book."""
+    shown = str(text)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

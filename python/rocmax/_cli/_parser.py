@@ -2,8 +2,9 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
+from rocmax._cli._text import printable
 from rocmax._core import __version__
 
 _EXAMPLES = """examples:
@@ -13,6 +14,13 @@ _EXAMPLES = """examples:
   rocmax evaluate scores.csv --label diagnosis --score score --fpr 0 0.05 --plot roc.png
   rocmax compare scores.csv --label diagnosis --score new old older --json
 """
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong without what could steer a terminal: names of files come from anywhere."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
 
 
 class _Checked(argparse.Action):
@@ -44,12 +52,6 @@ def _range(values: list[float]) -> tuple[float, float]:
     return low, high
 
 
-def _two_or_more(values: list[str]) -> list[str]:
-    if len(values) < 2:
-        raise ValueError("need two columns or more to compare")
-    return values
-
-
 def _level(text: str) -> float:
     value = float(text)
     if not 0 < value < 1:
@@ -79,7 +81,7 @@ def _two_at_least(text: str) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line; the subcommand is in ``command``."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="rocmax",
         description="Measure ROC curves, or the part of them you can afford, and maximise it.",
         epilog=_EXAMPLES,
@@ -114,11 +116,12 @@ def make_parser() -> argparse.ArgumentParser:
     fit = command("fit", "Train a partial-AUC machine on a table.", fpr=(0.0, 1.0))
     fit.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
     _add_label(fit)
-    fit.add_argument("--out", required=True, metavar="MODEL", help="model file to write")
-    fit.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns to ignore")
+    fit.add_argument("--out", required=True, metavar="MODEL", help="model file to write (- for stdout)")
+    fit.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COLUMN", help="columns to ignore")
     fit.add_argument(
         "--categorical",
         nargs="+",
+        action="extend",
         default=[],
         metavar="COLUMN",
         help="columns of numbers that are names (text columns always are)",
@@ -138,10 +141,13 @@ def make_parser() -> argparse.ArgumentParser:
     score = command("score", "Score a table with a trained model.", fpr=None)
     score.add_argument("model", help="model file that rocmax fit has written")
     score.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
-    score.add_argument("--out", metavar="FILE", help="scores to write, .csv or .parquet (default: csv on stdout)")
+    score.add_argument(
+        "--out", metavar="FILE", help="scores to write, .csv, .tsv (also .gz) or .parquet (default: csv on stdout)"
+    )
     score.add_argument(
         "--keep",
         nargs="+",
+        action="extend",
         default=[],
         metavar="COLUMN",
         help="columns to copy, beside the label's if the data has it",
@@ -165,14 +171,13 @@ def make_parser() -> argparse.ArgumentParser:
         "--resamples", type=_two_at_least, default=2000, help="resamples of bootstrap or venkatraman (default 2000)"
     )
     compare.add_argument("--seed", type=_seed, default=0, help="random seed of both (default 0)")
-    for sub, check in ((evaluate, list), (compare, _two_or_more)):
+    for sub in (evaluate, compare):
         sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
         _add_label(sub)
         sub.add_argument(
             "--score",
             nargs="+",
-            action=_Checked,
-            check=check,
+            action="extend",
             required=True,
             metavar="COLUMN",
             help="columns of scores, higher for the positive class",
@@ -187,5 +192,5 @@ def _add_label(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--positive",
         metavar="VALUE",
-        help="the positive class (default: of two, the greater in sorted order)",
+        help="the positive class (needed unless labels are 0 and 1, -1 and 1, false and true, or an ordered category)",
     )

@@ -2,8 +2,10 @@
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +15,49 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-from rocmax._cli._failure import Failure
+from rocmax._cli._output import plot_format, written
+from rocmax._cli._text import printable, printable_lines
 
 _BAND_ROWS = 200_000  # more rows make a band thinner than its curve, and slow
 
 
+class _PlainConsole(Console):
+    """Prints texts, those in tables too, as they are: no markup, and nothing that could steer the terminal."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(printable(text), **{**options, "markup": False, "emoji": False})
+
+
 def log(message: str) -> None:
-    """Print a line to stderr."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(message, markup=False)
+    """Print lines to stderr."""
+    _PlainConsole(stderr=True, highlight=False, soft_wrap=True).print(Text(printable_lines(message)))
 
 
 def say(message: str = "") -> None:
-    """Print a line to stdout."""
-    Console(highlight=False, soft_wrap=True).print(message, markup=False)
+    """Print lines to stdout."""
+    _PlainConsole(highlight=False, soft_wrap=True).print(Text(printable_lines(message)))
 
 
 def show(table: Table) -> None:
     """Print a table to stdout; in a pipe, wide enough for any."""
-    Console(highlight=False, width=None if sys.stdout.isatty() else 160).print(table)
+    _PlainConsole(highlight=False, width=None if sys.stdout.isatty() else 160).print(table)
 
 
 def emit(result: Mapping[str, Any]) -> None:
     """Print the one JSON object."""
     print(json.dumps(result, allow_nan=False))
+
+
+@contextmanager
+def warnings_after() -> Iterator[None]:
+    """Print what the block warns of, once it is done: where it fails, only the failure counts."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        log(f"warning: {' '.join(str(warning.message).split())}")
 
 
 @contextmanager
@@ -75,6 +96,7 @@ def draw(
 ) -> None:
     """Write a ROC plot; beside it, when a part of the range is asked for, that part enlarged."""
     from matplotlib.figure import Figure
+    from matplotlib.text import Text as MplText
 
     from rocmax.display import ROCDisplay
 
@@ -89,7 +111,8 @@ def draw(
         confidence_level = None
     display = ROCDisplay.from_predictions(
         positive,
-        scores,
+        np.column_stack(list(scores.values())),
+        names=[printable(name) for name in scores],
         fpr_range=fpr_range if part else None,
         confidence_level=confidence_level,
         ax=axes[0],
@@ -100,12 +123,14 @@ def draw(
         axes[0].set_title("Whole range", fontsize="medium")
     if title:
         figure.suptitle(title)
-    try:
-        figure.savefig(path)
-    except (ValueError, OSError) as error:
-        raise Failure(f"{path}: cannot be written: {error}") from error
+    for text in figure.findobj(MplText):
+        text.set_parse_math(False)  # a name with dollars is a name, not a formula
+    drawn = BytesIO()
+    figure.savefig(drawn, format=plot_format(path))
+    with written(path) as file:
+        file.write(drawn.getbuffer())
 
 
 def where(path: str) -> str:
     """Return the path as the user would look for it."""
-    return str(Path(path).resolve())
+    return "stdout" if path == "-" else str(Path(path).resolve())

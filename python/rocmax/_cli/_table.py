@@ -1,18 +1,26 @@
 """Tables from files: columns by name, labels, scores; every fault names file, column and row."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import Any
+from shlex import quote
+from typing import Any, BinaryIO
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._cli._failure import Failure, Misuse, unknown
+from rocmax._cli._failure import Failure, Misuse, short, unknown
+from rocmax.metrics._validation import PAIRS, WHOLE
+from rocmax.metrics._validation import scores as as_scores
 
 _MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "?"]
+_DIGITS = 15  # so many decimal digits survive float64, from a
+_TINY = 1e-300  # on
+_NUMPY_INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
 
 
 @dataclass(frozen=True)
@@ -29,59 +37,134 @@ class Labels:
         return f"{n:,} rows, {m:,} positive ({100 * m / n:.1f} %; {self.name} = {self.value})"
 
 
-def read(path: str) -> pl.DataFrame:
-    """Return the table in a .csv, .tsv (also compressed) or .parquet file, or that of csv on stdin for "-"."""
-    suffixes = [".csv"] if path == "-" else [s.lower() for s in Path(path).suffixes]
-    if path != "-" and not Path(path).exists():
-        raise Failure(f"{path}: no such file")
-    if Path(path).is_dir():
-        raise Failure(f"{path}: a folder, not a file")
-    source = sys.stdin.buffer.read() if path == "-" else path
-    try:
-        if ".parquet" in suffixes:
-            frame = pl.read_parquet(source)
-        elif ".csv" in suffixes or ".tsv" in suffixes:
-            frame = pl.read_csv(
-                source,
-                separator="\t" if ".tsv" in suffixes else ",",
-                null_values=_MISSING,
-                infer_schema_length=None,
-            )
-        else:
-            raise Failure(f"{path}: not .csv, .tsv or .parquet")
-    except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
-        raise Failure(f"{path}: cannot be read: {str(error).partition(chr(10))[0]}") from error
+def read(path: str, *, exact: Collection[str] = (), text: Collection[str] = ()) -> pl.DataFrame:
+    """Return the table in a .csv, .tsv (also compressed) or .parquet file, or that of csv on stdin for "-".
+
+    Of csv, columns named in `text` stay as they are written, and those in `exact` where floats would not do.
+    """
+    suffixes = [s.lower() for s in Path(path).suffixes]
+    with _opened(path) as source:
+        regular = isinstance(source, BufferedReader)
+        try:
+            if regular and ".parquet" in suffixes:
+                frame = pl.read_parquet(source)
+            elif not regular or ".csv" in suffixes or ".tsv" in suffixes:
+                frame = pl.read_csv(
+                    source,
+                    separator="\t" if ".tsv" in suffixes else ",",
+                    null_values=_MISSING,
+                    infer_schema_length=None,
+                    schema_overrides=dict.fromkeys([*exact, *text], pl.String),
+                )
+            else:
+                raise Failure(f"{path}: not .csv, .tsv or .parquet")
+        except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
+            raise Failure(f"{path}: cannot be read: {str(error).partition(chr(10))[0]}") from error
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # what polars makes of some damaged files
+                raise
+            raise Failure(f"{path}: cannot be read: it is damaged") from error
+    if not regular or ".parquet" not in suffixes:  # polars takes -inf, or a number after a space, for a text
+        frame = frame.with_columns(_typed(s, exact=s.name in exact) for s in frame if s.name not in text)
     if frame.is_empty():
         raise Failure(f"{path}: no rows")
     return frame
 
 
+def _opened(path: str) -> BinaryIO:
+    """Open a file; what is none (stdin, a pipe) is read first. Polars would take [ and * in a name for patterns."""
+    if path == "-":
+        if sys.stdin is None:
+            raise Failure("-: stdin is closed")
+        return BytesIO(sys.stdin.buffer.read())
+    if Path(path).is_dir():
+        raise Failure(f"{path}: a folder, not a file")
+    try:
+        if Path(path).is_file():
+            return open(path, "rb")
+        return BytesIO(Path(path).read_bytes())
+    except FileNotFoundError:
+        raise Failure(f"{path}: no such file") from None
+    except OSError as error:
+        raise Failure(f"{path}: cannot be read: {error.strerror}") from error
+
+
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return a column, or fail with the nearest name."""
-    if name not in frame.columns:
+    if name not in frame:
         raise unknown("column", name, frame.columns)
+    if f"{name}_duplicated_0" in frame:
+        raise Failure(f"column {name!r} is there more than once: give each its own name")
     return frame[name]
+
+
+def nameless(series: pl.Series) -> pl.Series:
+    """Return a column under a plain name: polars reads *, and what looks like ^a pattern$, as many columns."""
+    return series.alias("column")
+
+
+def _typed(series: pl.Series, *, exact: bool = False) -> pl.Series:
+    """Return texts of csv as the numbers or booleans that they all are, else as they are.
+
+    With `exact`, numbers that float64 would round to one, and integers that it does not hold, stay texts.
+    """
+    if series.dtype != pl.String:
+        return series
+    texts, n_missing = nameless(series).str.strip_chars(), series.null_count()
+    for kind in (pl.Int64, pl.UInt64, pl.Float64):
+        numbers = texts.cast(kind, strict=False)
+        if numbers.null_count() == n_missing:
+            held = kind != pl.Float64 or not exact or not (_beyond(texts, numbers) or _merged(texts, numbers))
+            return numbers.alias(series.name) if held else series
+    if texts.str.to_lowercase().is_in(["true", "false"]).sum() == len(series) - n_missing:
+        return (texts.str.to_lowercase() == "true").alias(series.name)
+    return series
+
+
+def _beyond(texts: pl.Series, floats: pl.Series) -> list[int]:
+    """Return the integers that are larger than those that float64 tells apart."""
+    whole = texts.filter(floats.is_finite() & (floats.abs() >= WHOLE))
+    return [int(text) for text in whole.filter(whole.str.contains(r"^[+-]?[0-9]+$")) if abs(int(text)) > WHOLE]
+
+
+def _merged(exact: pl.Series, floats: pl.Series) -> list[Any]:
+    """Return two decimal numbers, texts or not, that differ and become one float64; none if there are no such."""
+    numbers = pl.DataFrame({"exact": exact, "float": floats}).drop_nulls().unique(maintain_order=True)
+    same = numbers.filter(numbers["float"].is_duplicated() & numbers["float"].is_finite())
+    if exact.dtype == pl.String:
+        longer = same["exact"].str.len_bytes() > _DIGITS
+        if not (longer | (same["float"].abs() < _TINY)).any():
+            return []
+    first: dict[float, Any] = {}
+    for value, rounded in same.iter_rows():
+        other = first.setdefault(rounded, value)
+        if Decimal(other) != Decimal(value):
+            return [other, value]
+    return []
+
+
+def first_name(series: pl.Series) -> int | None:
+    """Return the place of the first text that is not a number."""
+    numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
+    return (numbers.is_null() & series.is_not_null()).arg_max() if numbers.null_count() > series.null_count() else None
 
 
 def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
     """Return which rows are positive."""
-    series = column(frame, name)
-    if series.dtype.is_float():
+    series = nameless(column(frame, name))
+    kind = series.dtype
+    if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
+        raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
+    if kind.is_float():
         series = series.fill_nan(None)
     if series.null_count():
         row = int(series.is_null().arg_true()[0]) + 1
         raise Failure(f"column {name!r} has no label in row {row} (of {series.null_count()} such)")
     values = series.unique().sort().to_list()
     if len(values) == 1:
-        raise Failure(f"column {name!r} holds one class only ({values[0]}); two are needed")
+        raise Failure(f"column {name!r} holds one class only ({short(values[0])}); two are needed")
     if positive is None:
-        if len(values) > 2:
-            shown = ", ".join(str(v) for v in values[:5])
-            raise Failure(
-                f"column {name!r} holds {len(values)} values ({shown}, ...), not two classes; "
-                "say which is positive with --positive"
-            )
-        value = values[-1]
+        value = _greater(name, kind, values)
     else:
         texts = {str(v): v for v in values} | {f"{v:g}": v for v in values if isinstance(v, float)}
         texts |= {str(v).lower(): v for v in values if isinstance(v, bool)}  # as csv files have them
@@ -91,26 +174,58 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
     return Labels((series == value).to_numpy(), name, value)
 
 
-def score_columns(frame: pl.DataFrame, names: Sequence[str], label: str) -> dict[str, NDArray[np.float64]]:
-    """Return columns of scores by name; none of them twice, none of them the label's."""
-    for name in names:
-        if name == label:
-            raise Misuse(f"--score {name}: that is the column of the classes (--label)")
-        if list(names).count(name) > 1:
-            raise Misuse(f"--score names {name!r} twice")
-    return {name: scores(frame, name) for name in names}
-
-
-def scores(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
-    """Return a column of finite numbers."""
-    series = column(frame, name)
-    if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
-        raise Failure(f"column {name!r} is {series.dtype}, not numbers: it cannot be a score")
-    values = series.cast(pl.Float64).to_numpy()
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        shown = "missing or NaN" if np.isnan(values[bad[0]]) else "infinite"
+def _greater(name: str, kind: pl.DataType, values: list[Any]) -> Any:
+    """Return the greater of two labels that have an order, which names have not; an Enum's categories have."""
+    if len(values) > 2:
+        shown = ", ".join(short(v) for v in values[:5]) + (", ..." if len(values) > 5 else "")
         raise Failure(
-            f"column {name!r} is {shown} in row {bad[0] + 1} ({bad.size} such): scores must be finite numbers"
+            f"column {name!r} holds {len(values)} values ({shown}), not two classes; "
+            "say which is positive with --positive"
         )
-    return values
+    if kind == pl.Enum or ((kind.is_numeric() or kind == pl.Boolean) and tuple(values) in PAIRS):
+        return values[1]
+    options = " or ".join("--positive" + ("=" if str(v).startswith("-") else " ") + quote(short(v)) for v in values)
+    raise Failure(
+        f"column {name!r} holds {short(values[0])!r} and {short(values[1])!r}: say which is positive, {options}"
+    )
+
+
+def check_scores(names: Sequence[str], label: str) -> None:
+    """Fail, before any work, if a column of scores is named twice, or is the label's."""
+    if label in names:
+        raise Misuse(f"--score {label}: that is the column of the classes (--label)")
+    if len(set(names)) < len(names):
+        raise Misuse(f"--score names {next(name for name in names if names.count(name) > 1)!r} twice")
+
+
+def scores(frame: pl.DataFrame, name: str) -> NDArray[Any]:
+    """Return a column of finite numbers, read and refused as the measures do it in Python."""
+    series = nameless(column(frame, name))
+    kind = series.dtype
+    if kind == pl.String and (index := first_name(series)) is not None:
+        raise Failure(f"column {name!r} holds {short(series[index])!r} in row {index + 1}, not numbers only")
+    if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null, pl.String)):
+        raise Failure(f"column {name!r} is {kind}, not numbers: it cannot be a score")
+    floats = series.cast(pl.Float64)
+    bad = (~floats.is_finite()).fill_null(True)
+    if bad.any():
+        index = int(bad.arg_true()[0])
+        shown = "infinite" if floats.is_infinite()[index] else "missing or NaN"
+        raise Failure(
+            f"column {name!r} is {shown} in row {index + 1} ({bad.sum()} such): scores must be finite numbers"
+        )
+    if kind == pl.String or kind.is_decimal():
+        texts = series.str.strip_chars() if kind == pl.String else series
+        if kind == pl.String and (large := _beyond(texts, floats)):
+            as_scores(np.array(large, dtype=object), f"column {name!r}")
+        if merged := _merged(texts, floats):
+            raise Failure(
+                f"column {name!r} holds {' and '.join(map(short, merged))}, which float64 does not tell apart; "
+                "pass ranks instead"
+            )
+        if kind == pl.String:
+            raise Failure(f"column {name!r} is {kind}, not numbers: it cannot be a score")
+        series = floats
+    large_integers = kind.is_integer() and kind not in _NUMPY_INTEGERS
+    values = np.array(series.to_list(), dtype=object) if large_integers else series.to_numpy()
+    return as_scores(values, f"column {name!r}")

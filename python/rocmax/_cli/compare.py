@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Misuse, check_plot
+from rocmax._cli._failure import Misuse
+from rocmax._cli._output import check_plot
 from rocmax.metrics import compare_auc, compare_models
 
 Columns = Mapping[str, NDArray[np.float64]]
@@ -24,13 +25,16 @@ _ADJUSTED = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr_bh": "Benjamini an
 
 def run(arguments: Namespace) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
-    check_plot(arguments.plot)
+    if len(arguments.score) < 2:
+        raise Misuse(f"--score {arguments.score[0]}: need two columns or more to compare")
+    table.check_scores(arguments.score, arguments.label)
+    check_plot(arguments.plot, arguments.data)
     if arguments.method == "venkatraman" and (arguments.fpr or len(arguments.score) > 2):
         raise Misuse("--method venkatraman compares two whole curves: give two columns and no --fpr")
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
-    frame = table.read(arguments.data)
+    frame = table.read(arguments.data, exact={arguments.label, *arguments.score})
     labels = table.labels(frame, arguments.label, arguments.positive)
-    columns = table.score_columns(frame, arguments.score, arguments.label)
+    columns = {name: table.scores(frame, name) for name in arguments.score}
     metrics = ["auc"] + (["partial_auc"] if arguments.fpr else [])
     compare = _two if len(arguments.score) == 2 else _several
     results = [compare(arguments, labels.positive, columns, metric) for metric in metrics]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.text import Text
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -15,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 from rocmax import PartialAUCSVC
 from rocmax._cli import _report as report
-from rocmax._cli._failure import check_plot
+from rocmax._cli._output import check_plot
 from rocmax._cli._select import choose_C
 from rocmax.datasets import load_thyroid, thyroid_csv
 from rocmax.metrics import AUCComparison, compare_auc, partial_auc_score, roc_auc_score, tpr_at_fpr_score
@@ -143,7 +144,7 @@ def _show(
     shown = report.new_table(f"on {n_test:,} held-out records", *measures.values(), "C")
     for row in rows:
         best = {m: max(r[m] for r in rows) for m in measures}
-        cells = (f"[bold]{row[m]:.3f}[/]" if row[m] == best[m] else f"{row[m]:.3f}" for m in measures)
+        cells = (Text(f"{row[m]:.3f}", style="bold" if row[m] == best[m] else "") for m in measures)
         shown.add_row(row["model"], *cells, f"{row['C']:g}")
     report.show(shown)
     report.say("pAUC is the area under that part of the curve, divided by its width. PartialAUCSVC's lead in it:")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._failure import check_plot
+from rocmax._cli._output import check_plot
 from rocmax.metrics import AUCInference, auc_inference
 
 # Where sensitivities are usually quoted, when no range is given.
@@ -18,10 +18,11 @@ _BUDGETS = (0.01, 0.05, 0.1)
 
 def run(arguments: Namespace) -> None:
     """Measure each score column."""
-    check_plot(arguments.plot)
-    frame = table.read(arguments.data)
+    table.check_scores(arguments.score, arguments.label)
+    check_plot(arguments.plot, arguments.data)
+    frame = table.read(arguments.data, exact={arguments.label, *arguments.score})
     labels = table.labels(frame, arguments.label, arguments.positive)
-    columns = table.score_columns(frame, arguments.score, arguments.label)
+    columns = {name: table.scores(frame, name) for name in arguments.score}
     budgets = _BUDGETS if arguments.fpr is None else (arguments.fpr[1],)
     models = [
         measure(

@@ -1,7 +1,7 @@
 """``rocmax fit``: train a partial-AUC machine on a table."""
 
-import warnings
 from argparse import Namespace
+from typing import Any
 
 from sklearn.base import clone
 
@@ -9,7 +9,8 @@ from rocmax import PartialAUCSVC
 from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._failure import check_folder
+from rocmax._cli._failure import Misuse
+from rocmax._cli._output import check_output, is_stdout
 from rocmax._cli._select import choose_C
 
 _CS = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -17,8 +18,10 @@ _CS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 def run(arguments: Namespace) -> None:
     """Train, choosing C by cross-validation, and write the model."""
-    check_folder(arguments.out)
-    frame = table.read(arguments.data)
+    if is_stdout(arguments.out) and arguments.json:
+        raise Misuse(f"--out {arguments.out}: stdout is taken by --json; name a file")
+    check_output(arguments.out, arguments.data)
+    frame = table.read(arguments.data, exact={arguments.label})
     labels = table.labels(frame, arguments.label, arguments.positive)
     for name in (*arguments.drop, *arguments.categorical):
         table.column(frame, name)
@@ -29,7 +32,7 @@ def run(arguments: Namespace) -> None:
         report.log(f"not used, without any value: {', '.join(empty)}")
     X = _model.features(frame, numeric, categorical)
     machine = PartialAUCSVC(arguments.fpr)
-    pipeline = _model.make_model(numeric, categorical, machine)
+    pipeline = _model.make_model(len(numeric), len(categorical), machine)
 
     Cs = arguments.C or _CS
     validated = None
@@ -49,11 +52,8 @@ def run(arguments: Namespace) -> None:
     else:
         C = Cs[0]
     fitted = clone(pipeline).set_params(classifier__C=C)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with report.warnings_after():
         fitted.fit(X, labels.positive)
-    for warning in caught:
-        report.log(f"warning: {' '.join(str(warning.message).split())}")
     model = _model.Model(
         pipeline=fitted,
         numeric=numeric,
@@ -82,11 +82,18 @@ def run(arguments: Namespace) -> None:
     if arguments.json:
         report.emit(result)
         return
-    report.say(f"{arguments.data}: {labels.summary}")
-    report.say(f"columns: {len(numeric)} numeric, {len(categorical)} categorical")
+    _show(arguments, labels, result)
+
+
+def _show(arguments: Namespace, labels: table.Labels, result: dict[str, Any]) -> None:
+    say = report.log if is_stdout(arguments.out) else report.say
+    say(f"{arguments.data}: {labels.summary}")
+    say(f"columns: {len(result['numeric'])} numeric, {len(result['categorical'])} categorical")
     low, high = arguments.fpr
     held_out = ""
-    if validated is not None:
-        held_out = f", cross-validated partial AUC {validated:.4f} on FPR [{low:g}, {high:g}]"
-    report.say(f"C = {C:g}{held_out}; certified gap {machine.dual_gap_:.1e}")
-    report.say(f"model: {report.where(arguments.out)}")
+    if result["cross_validated_partial_auc"] is not None:
+        held_out = (
+            f", cross-validated partial AUC {result['cross_validated_partial_auc']:.4f} on FPR [{low:g}, {high:g}]"
+        )
+    say(f"C = {result['C']:g}{held_out}; certified gap {result['dual_gap']:.1e}")
+    say(f"model: {report.where(arguments.out)}")

@@ -120,6 +120,11 @@ def look(k: int) -> dict[str, Any]:
     return {"color": COLORS[k % len(COLORS)], "linestyle": _DASHES[k // len(COLORS) % len(_DASHES)], "linewidth": 1.8}
 
 
+def legend_name(text: str) -> str:
+    """Return a name that the legend shows: matplotlib leaves out those that begin with an underscore."""
+    return f" {text}" if text.startswith("_") else text
+
+
 def name_curves(ax: Axes, loc: Literal["lower right", "best"]) -> None:
     """Add the legend, readable where it lies on a curve."""
     ax.legend(loc=loc, framealpha=0.85, edgecolor="none")

@@ -17,6 +17,7 @@ from rocmax.display._common import (
     estimator_scores,
     in_memory,
     is_positive,
+    legend_name,
     look,
     name_curves,
     named_scores,
@@ -252,7 +253,7 @@ class ROCDisplay:
             ax.axvspan(low, high, color=SHADE, linewidth=0, zorder=0)
         measure = "AUC" if self.fpr_range is None else "pAUC"
         for k, curve in enumerate(self.curves):
-            label = f"{curve.name}  {measure} {curve.area:.3f}".strip()
+            label = legend_name(f"{curve.name}  {measure} {curve.area:.3f}".strip())
             ax.plot(curve.fpr, curve.tpr, label=label, **look(k))
             if curve.band is not None:
                 grid, below, above = curve.band

@@ -15,6 +15,7 @@ from rocmax.display._common import (
     estimator_scores,
     in_memory,
     is_positive,
+    legend_name,
     look,
     name_curves,
     named_scores,
@@ -146,7 +147,7 @@ class SROCDisplay:
         """
         ax = new_axes() if ax is None else ax
         for k, curve in enumerate(self.curves):
-            label = f"{curve.name}  sAUC {curve.area:.3f}".strip()
+            label = legend_name(f"{curve.name}  sAUC {curve.area:.3f}".strip())
             ax.plot(curve.margins, curve.theta, label=label, **look(k))
             if len(self.curves) == 1:  # the areas of several would hide one another
                 ax.fill_between(curve.margins, curve.theta, color=look(k)["color"], alpha=0.08, linewidth=0)

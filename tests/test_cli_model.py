@@ -1,0 +1,182 @@
+"""Model files that rocmax fit did not write, or that were changed since: refused in one line, never run."""
+
+import io
+import json
+import random
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from command_line import Run, one_line
+from profiles import cases
+from rocmax import PartialAUCSVC
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+skops = pytest.importorskip("skops.io")
+
+VALUES: list[Any] = [None, True, 0, -1, 10**20, 1.5, "", "x", "NaN", "1e999", [], {}, [1], {"a": 1}, "null", "[1, 2]"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with data of every kind of column, and a model of them."""
+    from rocmax._cli import main
+
+    folder = tmp_path_factory.mktemp("made")
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    columns = {
+        "dose": rng.normal(size=60) + y,
+        "age": [None if k % 7 == 0 else float(k) for k in range(60)],
+        "ward": [["north", "south", "west"][k % 3] for k in range(60)],
+    }
+    pl.DataFrame({"y": y, **columns}).write_csv(folder / "data.csv")
+    fit = ["fit", str(folder / "data.csv"), "--label", "y", "--C", "1", "--out", str(folder / "model")]
+    assert main(fit) == 0
+    return folder
+
+
+def parts_of(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def write(path: Path, parts: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+
+
+def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths of all nodes of a JSON document."""
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    return [path] + [place for key, child in children for place in places(child, (*path, key))]
+
+
+def changed(document: Any, place: tuple[Any, ...], value: Any, *, delete: bool) -> Any:
+    copy = json.loads(json.dumps(document))
+    if not place:
+        return value
+    node = copy
+    for key in place[:-1]:
+        node = node[key]
+    if delete:
+        del node[place[-1]]
+    else:
+        node[place[-1]] = value
+    return copy
+
+
+def an_answer_or_one_line(model: Path, data: Path, run: Run) -> bool:
+    """Return whether the model was refused."""
+    code, out, err = run("score", model, data)
+    if code == 0:
+        scores = pl.read_csv(out.encode())["score"]
+        assert scores.dtype == pl.Float64 and scores.is_finite().all() and len(scores) == 60
+        return False
+    assert code in (1, 2) and out == "" and one_line(err), err
+    return True
+
+
+def test_every_field_changed(made: Path, tmp_path: Path, run: Run) -> None:
+    parts = parts_of(made / "model")
+    schema = json.loads(parts["schema.json"])
+    spots = places(schema)
+    rng = random.Random(0)
+    refused = 0
+    for place in rng.sample(spots, cases(60, len(spots))):
+        for value in rng.sample(VALUES, cases(1, len(VALUES))):
+            other = changed(schema, place, value, delete=rng.random() < 0.2)
+            write(tmp_path / "model", {**parts, "schema.json": json.dumps(other).encode()})
+            refused += an_answer_or_one_line(tmp_path / "model", made / "data.csv", run)
+    assert refused
+
+
+def test_every_array_changed(made: Path, tmp_path: Path, run: Run) -> None:
+    parts = parts_of(made / "model")
+    names = [name for name in parts if name.endswith(".npy")]
+    rng = random.Random(0)
+    refused = 0
+    for name in rng.sample(names, cases(6, len(names))):
+        array = np.load(io.BytesIO(parts[name]), allow_pickle=False) if b"|O" not in parts[name] else None
+        if array is None or array.dtype.kind not in "fiub":
+            continue
+        others = [np.full(array.shape, np.nan), np.full(array.shape, np.inf), array.reshape(-1)[:0]]
+        others += [np.stack([array, array]), array.astype(str), array * (1 + 1j), np.full(array.shape, 1e300)]
+        contents = [b"", parts[name][:-3]]
+        for other in others:
+            content = io.BytesIO()
+            np.save(content, other)
+            contents.append(content.getvalue())
+        for content in contents:
+            write(tmp_path / "model", {**parts, name: content})
+            refused += an_answer_or_one_line(tmp_path / "model", made / "data.csv", run)
+    assert refused
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308])
+def test_coefficients_that_are_no_numbers_give_no_scores(value: float, made: Path, tmp_path: Path, run: Run) -> None:
+    from rocmax._cli import _model
+
+    model = _model.load(str(made / "model"))
+    model.pipeline[-1].coef_[...] = value
+    _model.save(model, str(tmp_path / "model"))
+    code, out, err = run("score", tmp_path / "model", made / "data.csv")
+    assert code == 1 and out == "" and one_line(err) and "not finite in row 1" in err
+
+
+@pytest.mark.parametrize("kind", ["alone", "as the pipeline", "as the classifier"])
+def test_other_estimators_are_not_loaded(kind: str, made: Path, tmp_path: Path, run: Run) -> None:
+    from rocmax._cli import _model
+
+    machine = SVC().fit([[0.0], [1.0]], [0, 1])
+    model = _model.load(str(made / "model"))
+    content: Any = machine
+    if kind != "alone":
+        pipeline = machine
+        if kind == "as the classifier":
+            pipeline = model.pipeline
+            pipeline.steps[-1] = ("classifier", machine)
+        content = {**vars(model), "format": 1, "pipeline": pipeline}
+    skops.dump(content, tmp_path / "model")
+    code, _, err = run("score", tmp_path / "model", made / "data.csv")
+    assert code == 1 and one_line(err)
+    assert "never writes: sklearn.svm._classes.SVC" in err and PartialAUCSVC.__name__ in err
+
+
+def test_a_strange_type_is_not_loaded(made: Path, tmp_path: Path, run: Run) -> None:
+    skops.dump({"format": 1, "pipeline": Path("/")}, tmp_path / "model")
+    code, _, err = run("score", tmp_path / "model", made / "data.csv")
+    assert code == 1 and one_line(err) and "never writes" in err
+
+
+def test_names_of_any_kind(tmp_path: Path, run: Run) -> None:
+    names = ["*", "^x.*$", "", "$", "x1", "[red]", "a,b", "\x1b[31m", "--x"]
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    frame = pl.DataFrame({"y": y, **{name: rng.normal(size=40) for name in names}})
+    frame.write_parquet(tmp_path / "d.parquet")
+    code, out, err = run("fit", tmp_path / "d.parquet", "--label", "y", "--C", 1, "--out", tmp_path / "m", "--json")
+    assert code == 0 and json.loads(out)["numeric"] == names, err
+    pl.DataFrame({name: frame[name] for name in reversed(frame.columns)}).write_parquet(tmp_path / "turned.parquet")
+    code, out, err = run("score", tmp_path / "m", tmp_path / "turned.parquet")
+    assert code == 0 and out == run("score", tmp_path / "m", tmp_path / "d.parquet")[1], err
+
+
+def test_ten_thousand_columns() -> None:
+    from rocmax._cli import _model
+
+    values = np.random.default_rng(0).normal(size=(10_000, 30))
+    names = [f"x{k}" for k in range(len(values))]
+    frame = pl.DataFrame(dict(zip(names, values, strict=True)))
+    model = _model.make_model(len(names), 0, PartialAUCSVC(max_iter=5, tol=0.5))
+    began = time.process_time()
+    X = _model.features(frame, names, [])
+    assert model.fit(X, np.arange(30) % 2).decision_function(X).shape == (30,)
+    assert time.process_time() - began < 6  # looking through all the names for each of them took 11
