@@ -20,6 +20,8 @@ def as_float(value: Any) -> float:
     """Return a number as float64, an infinity if it lies beyond, and NaN for what is no real number."""
     try:
         return float(value) if isinstance(value, Real) else math.nan
+    except TypeError:  # timedelta64 passes for a number
+        return math.nan
     except OverflowError:  # of an int or a Fraction
         return math.inf if cast(Any, value) > 0 else -math.inf
 
@@ -66,6 +68,13 @@ def check_count(name: str, value: Any) -> int:
     if number < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, got {shown(value)}")
     return number
+
+
+def check_verbose(value: Any) -> int:
+    """Return how much is printed: a whole number of at least 0."""
+    if not isinstance(value, (Integral, np.bool_)) or value < 0:
+        raise ValueError(f"verbose must be a whole number of at least 0, got {shown(value)}")
+    return int(value)
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:

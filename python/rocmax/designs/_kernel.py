@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from rocmax._memory import require_memory
-from rocmax._parameters import check_finite, shown
+from rocmax._parameters import as_float, check_finite, shown
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 
@@ -138,10 +138,7 @@ def _gamma(gamma: Any, X: Any, weight: F64 | None) -> float:
             return 1.0 / int(X.shape[1])
         scale = int(X.shape[1]) * _variance(X, weight)
         return 1.0 / scale if scale > 0 else 1.0
-    try:
-        number = float(gamma)
-    except (TypeError, ValueError):
-        number = np.nan
+    number = as_float(gamma)
     if not 0 <= number < np.inf:
         raise ValueError(f"gamma must be 'scale', 'auto' or a finite number of at least 0, got {shown(gamma)}")
     return number

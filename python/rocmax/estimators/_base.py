@@ -84,7 +84,7 @@ def warn_unconverged(result: SolverResult, tol: float, max_iter: int, *, stackle
     if result.gap > tol:
         warnings.warn(
             f"stopped after {result.n_iter} steps (max_iter={max_iter}) at a relative gap of {result.gap:.2g}, above "
-            f"tol={tol:g}; raise max_iter or tol, scale the features, or lower C",
+            f"tol={float(tol):g}; raise max_iter or tol, scale the features, or lower C",
             ConvergenceWarning,
             stacklevel=stacklevel,
         )

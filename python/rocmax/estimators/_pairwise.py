@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
-from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
+from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive, check_verbose
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import Design, DualDesign
@@ -229,7 +229,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         """
         C, margin = check_positive("C", self.C), check_positive("margin", self.margin)
         if not 0 < margin * margin < np.inf:
-            raise ValueError(f"margin must have a square that is a number, got {margin!r}: it is only a unit, use 1.0")
+            raise ValueError(f"margin must have a square that is a number, got {margin:g}: it is only a unit, use 1.0")
         structure, tol = check_nonnegative("structure", self.structure), check_positive("tol", self.tol)
         max_iter = check_count("max_iter", self.max_iter)
         check_choice("pairs", self.pairs, ("all", "neighbors"))
@@ -237,7 +237,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         check_choice("neighbor_rule", self.neighbor_rule, RULES)
         solver = check_choice("solver", self.solver, ("auto", "cvxopt"))
         check_kernel_dtype(self.kernel_dtype)
-        check_threshold(self.threshold)
+        check_verbose(self.verbose), check_threshold(self.threshold)
         threads = n_threads(self.n_jobs)
         X, positive = self._validate_training(X, y)
         self._set_kernel(X)
@@ -333,8 +333,8 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         warn_unconverged(result, self.tol, self.max_iter, stacklevel=4)
         if result.zero_objective - result.bound <= self.tol * result.zero_objective:
             warnings.warn(
-                f"with C={self.C:g} the zero model is within tol={self.tol:g} of optimal; raise C. The returned model "
-                "is, of those within tol, the one that ranked the training samples best",
+                f"with C={float(self.C):g} the zero model is within tol={float(self.tol):g} of optimal; raise C. "
+                "The returned model is, of those within tol, the one that ranked the training samples best",
                 ZeroModelWarning,
                 stacklevel=3,
             )

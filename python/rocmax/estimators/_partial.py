@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from rocmax._parameters import check_count, check_nonnegative, check_positive
+from rocmax._parameters import check_count, check_flag, check_nonnegative, check_positive, check_verbose
 from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax.designs import Design
@@ -192,7 +192,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         surrogate = check_surrogate(self.surrogate, fpr_range)
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         max_iter, structure = check_count("max_iter", self.max_iter), check_nonnegative("structure", self.structure)
-        check_threshold(self.threshold)
+        check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)
         threads = n_threads(self.n_jobs)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
         self._set_kernel(X, weight)

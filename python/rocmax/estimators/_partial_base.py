@@ -50,8 +50,9 @@ class PartialAUCModel(CallbackSupportMixin, Ranker):  # type: ignore[misc]
             low, high = self.fpr_range
             advice = "widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"
             warnings.warn(
-                f"on fpr_range=({low:g}, {high:g}) with C={C:g} the zero model is within tol={self.tol:g} of "
-                f"optimal: the {self.surrogate_} surrogate cannot tell any direction from a constant score; {advice}. "
+                f"on fpr_range=({float(low):g}, {float(high):g}) with C={float(C):g} the zero model is within "
+                f"tol={float(self.tol):g} of optimal: the {self.surrogate_} surrogate cannot tell any direction from "
+                f"a constant score; {advice}. "
                 "The returned model is, of those within tol, the one that ranked the training samples best",
                 ZeroModelWarning,
                 stacklevel=3,

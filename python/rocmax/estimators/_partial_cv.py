@@ -8,7 +8,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from rocmax._parameters import check_choice, check_count, check_positive
+from rocmax._parameters import check_choice, check_count, check_positive, check_verbose
 from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax.estimators._callbacks import Steps, Task, run
@@ -158,6 +158,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         Cs = check_Cs(self.Cs)
         selection = check_choice("selection", self.selection, ("best", "one-standard-error"))
         check_positive("tol", self.tol), check_count("max_iter", self.max_iter), check_threshold(self.threshold)
+        check_verbose(self.verbose)
         check_one_score(self)
         threads = n_threads(self.n_jobs)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
