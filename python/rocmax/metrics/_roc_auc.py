@@ -9,8 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax._parameters import as_float, shown
 from rocmax._threads import n_threads
-from rocmax.metrics._validation import F64, WHOLE, in_memory, is_dask, number, plain, scikit_learn, scores, texts
+from rocmax.metrics._validation import (
+    F64,
+    WHOLE,
+    in_memory,
+    is_dask,
+    is_one_of,
+    number,
+    plain,
+    scikit_learn,
+    scores,
+    texts,
+)
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -83,7 +95,9 @@ def roc_auc_score(
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    if average in _AVERAGES and multi_class in _MULTI_CLASS and _common(sample_weight, max_fpr):
+    options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
+    named = is_one_of(average, _AVERAGES) and is_one_of(multi_class, _MULTI_CLASS)
+    if named and _common(sample_weight, max_fpr):
         try:
             y, s = _array(y_true), _array(y_score, whole_as_float=True)
             weight: Any = sample_weight
@@ -97,20 +111,20 @@ def roc_auc_score(
         if max_fpr is not None:
             number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
         y_true, y_score, weight = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
-        options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
         return roc_auc_score(y_true, y_score, sample_weight=weight, **options)
     try:
+        if not named:
+            raise _UnusualError
         return _general(y_true, y_score, average, sample_weight, max_fpr, multi_class, labels)
     except _UnusualError:
-        return scikit_learn("roc_auc_score")(
-            y_true,
-            y_score,
-            average=average,
-            sample_weight=sample_weight,
-            max_fpr=max_fpr,
-            multi_class=multi_class,
-            labels=labels,
-        )
+        theirs = scikit_learn("roc_auc_score")
+        try:
+            return theirs(y_true, y_score, sample_weight=sample_weight, **options)
+        except ArithmeticError as error:  # such as of 10**400
+            raise ValueError(
+                "y_true, y_score, sample_weight, max_fpr and labels must be numbers of float64's range, or labels: "
+                f"{shown(error)}"
+            ) from error
 
 
 def _measure(max_fpr: Any) -> tuple[str, float, float]:
@@ -164,7 +178,7 @@ def _general(
 ) -> Any:
     from sklearn.utils.multiclass import type_of_target  # takes seconds to import: the common case does without
 
-    if average not in _AVERAGES or multi_class not in _MULTI_CLASS:
+    if max_fpr is not None and not 0.0 < as_float(max_fpr) <= 1.0:
         raise _UnusualError
     try:
         y_true = _names(y_true)

@@ -108,12 +108,12 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tu
         raise ValueError(f"{name} must be one-dimensional, got an array of shape {y.shape}")
     if pos_label is not None:
         require_labels(y, name)
-        positive: NDArray[Any] = np.asarray(y == pos_label)
-        if positive.shape != y.shape or not positive.any():
+        positive = marked(y, pos_label, name)
+        if not positive.any():
             held = f"; it holds {_shown(np.unique(y.astype(str) if y.dtype == object else y))}" if len(y) else ""
-            raise ValueError(f"pos_label={pos_label!r} does not occur in {name}{held}")
+            raise ValueError(f"pos_label={shown(pos_label)} does not occur in {name}{held}")
         if positive.all():
-            raise ValueError(f"{name} has one class only: all {len(y)} labels are {pos_label!r}")
+            raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")
         return positive, pos_label
     order = _declared_order(y_true)
     if order:
@@ -132,6 +132,17 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tu
     known = texts(y)
     label = positive_label(np.array(sorted(known)) if known else _classes(y, name), len(y), name)
     return np.asarray(y == label), label
+
+
+def marked(y: NDArray[Any], pos_label: Any, name: str) -> NDArray[np.bool_]:
+    """Mark the labels that are `pos_label`."""
+    text = isinstance(pos_label, (str, bytes))
+    if hasattr(pos_label, "__len__") and not text and getattr(pos_label, "shape", None) != ():
+        raise ValueError(f"pos_label must be one label, got {shown(pos_label)}")
+    try:
+        return np.broadcast_to(np.asarray(y == pos_label, dtype=bool), y.shape)
+    except (TypeError, ValueError, ArithmeticError):  # NA, signalling NaN, structured arrays
+        raise ValueError(f"pos_label={shown(pos_label)} cannot be compared with the labels of {name}") from None
 
 
 def positive_label(classes: NDArray[Any], n_samples: int, name: str) -> Any:
@@ -210,10 +221,15 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(values != values)
     if values.dtype != object:
         return np.zeros(values.shape, dtype=bool)
-    # NA compares with nothing, itself included.
-    return np.array(
-        [x is None or type(x).__name__ == "NAType" or bool(x != x) for x in values.flat], dtype=bool
-    ).reshape(values.shape)
+    return np.array([_is_missing(x) for x in values.flat], dtype=bool).reshape(values.shape)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        # NA compares with nothing, itself included.
+        return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    except (TypeError, ValueError, ArithmeticError):  # arrays, signalling NaN
+        return False
 
 
 def plain(values: NDArray[Any]) -> NDArray[Any]:
@@ -255,11 +271,14 @@ def rate_range(bounds: Any, name: str) -> tuple[float, float]:
     return low, high
 
 
+def is_one_of(value: Any, options: tuple[Any, ...]) -> bool:
+    """Whether `value` is one of texts and None: an array compared with a text has an answer for each element."""
+    return value in options if isinstance(value, str) else any(value is option for option in options)
+
+
 def choice(value: Any, options: tuple[Any, ...], name: str) -> None:
     """Check that `value` is one of `options`."""
-    # Not every value can be compared with text: an array has an answer for each of its elements.
-    known = value in options if isinstance(value, str) else any(value is option for option in options)
-    if not known:
+    if not is_one_of(value, options):
         raise ValueError(f"{name} must be one of {options}, got {shown(value)}")
 
 
