@@ -1,5 +1,7 @@
 """Checks of features, labels and weights of estimators: what raises for users, before any work."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,24 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from rocmax._parameters import shown
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_stored
 from rocmax.designs._memmap import blocks
-from rocmax.metrics._validation import require_unmasked
+from rocmax.metrics._validation import require_finite, require_unmasked
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+
+
+@contextmanager
+def _checks(name: str) -> Iterator[None]:
+    """Run scikit-learn's checks: one thread at a time, without a warning of a sum, numbers they cannot take named."""
+    with one_at_a_time(), np.errstate(over="ignore", invalid="ignore"):
+        try:
+            yield
+        except ArithmeticError as error:  # such as of 10**400
+            raise ValueError(f"{name} holds what float64 cannot: {shown(error)}") from error
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
@@ -33,8 +46,9 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
     if plain and sample_weight.min() >= 0 and sample_weight.any():
         weight = np.asarray(sample_weight, dtype=np.float64)
     else:
-        with one_at_a_time():
+        with _checks("sample_weight"):
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        require_finite(weight, "sample_weight")  # which a single number is not checked to be
     return None if np.all(weight == 1.0) else np.asarray(weight)
 
 
@@ -56,9 +70,9 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
         whole = y.dtype.kind != "f" or bool(np.all(np.isfinite(classes)) and np.all(classes == np.floor(classes)))
         if whole and classes[0] < classes[1] and np.all(positive | (y == classes[0])):
             return classes, positive
-    with one_at_a_time():
+    with _checks("y"):
         check_classification_targets(y)
-    classes = np.unique(y)
+        classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
@@ -80,7 +94,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     if is_stored(X):
         _check_stored(X)
     elif not (_is_plain(X, 2) and X.shape[0] >= 1 + reset):
-        with one_at_a_time():
+        with _checks("X"):
             return _canonical(validate_data(estimator, X, reset=reset, **_FEATURES))
     _check_feature_names(estimator, X, reset=reset)
     _check_n_features(estimator, X, reset=reset)
@@ -96,7 +110,7 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
         check_consistent_length(X, y)
     if stored or (_is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 1):
         return check_features(estimator, X, reset=True), y
-    with one_at_a_time():
+    with _checks("X, or y,"):
         y = np.asarray(y) if is_dask(y) else y
         X, y = validate_data(estimator, X, y, multi_output=multi_output, ensure_min_samples=2, **_FEATURES)
     return _canonical(X), y
