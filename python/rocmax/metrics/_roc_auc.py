@@ -95,7 +95,6 @@ def roc_auc_score(
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
     named = is_one_of(average, _AVERAGES) and is_one_of(multi_class, _MULTI_CLASS)
     if named and _common(sample_weight, max_fpr):
         try:
@@ -107,6 +106,7 @@ def roc_auc_score(
                 return _core.measure(y, s, weight, *_measure(max_fpr), n_threads(None))
         except (TypeError, ValueError):
             pass  # ragged, not two classes, or not finite: the long way says what is wrong
+    options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
     if is_dask(y_true, y_score, sample_weight):
         if max_fpr is not None:
             number(max_fpr, "max_fpr", "in (0, 1]", lambda rate: 0.0 < rate <= 1.0)
