@@ -129,14 +129,13 @@ def _beyond(texts: pl.Series, floats: pl.Series) -> list[int]:
 
 def _merged(exact: pl.Series, floats: pl.Series) -> list[Any]:
     """Return two decimal numbers, texts or not, that differ and become one float64; none if there are no such."""
-    numbers = pl.DataFrame({"exact": exact, "float": floats}).drop_nulls().unique(maintain_order=True)
-    same = numbers.filter(numbers["float"].is_duplicated() & numbers["float"].is_finite())
-    if exact.dtype == pl.String:
-        longer = same["exact"].str.len_bytes() > _DIGITS
-        if not (longer | (same["float"].abs() < _TINY)).any():
-            return []
+    if exact.dtype == pl.String and not ((exact.str.len_bytes() > _DIGITS) | (floats.abs() < _TINY)).any():
+        return []
+    if floats.n_unique() == len(floats):
+        return []
+    same = pl.DataFrame({"exact": exact, "float": floats}).filter(floats.is_duplicated() & floats.is_finite())
     first: dict[float, Any] = {}
-    for value, rounded in same.iter_rows():
+    for value, rounded in same.unique(maintain_order=True).iter_rows():
         other = first.setdefault(rounded, value)
         if Decimal(other) != Decimal(value):
             return [other, value]
