@@ -11,9 +11,10 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from rocmax import PartialAUCSVC, _core
-from rocmax.metrics import partial_auc_score, roc_auc_score
+from rocmax import AUCRLS, AUCSVC, PartialAUCSVC, _core
+from rocmax.metrics import auc_inference, compare_auc, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 
 INTERRUPTED = """
     import os, signal, threading, time
@@ -91,6 +92,40 @@ def test_ctrl_c_stops_a_long_call_at_once(parts, n_threads):
     assert found.stdout.strip() == "stopped", found.stdout + found.stderr
 
 
+CROWDED = """
+    import os, signal, statistics, threading, time
+    import numpy as np
+    from rocmax.metrics import partial_auc_score
+    rng = np.random.default_rng(0)
+    y = rng.random(8_000_000) < 0.3
+    s = rng.random(len(y))
+    def forever():
+        while True:
+            partial_auc_score(y, s, fpr_range=(0.0, 0.5), n_jobs=2)
+    for _ in range(8):
+        threading.Thread(target=forever, daemon=True).start()
+    took = []
+    for _ in range(5):
+        began = []
+        def interrupt():
+            began.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Timer(0.4, interrupt).start()
+        try:
+            forever()
+        except KeyboardInterrupt:
+            took.append(time.perf_counter() - began[0])
+    print(statistics.median(took), flush=True)
+    os._exit(0)
+"""
+
+
+def test_ctrl_c_does_not_wait_for_the_calls_of_other_threads():
+    script = textwrap.dedent(CROWDED)
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert float(found.stdout) < 0.5, found.stdout + found.stderr
+
+
 def _auc_of_large(seed: int) -> float:
     rng = np.random.default_rng(seed)
     y = rng.random(200_000) < 0.3
@@ -121,6 +156,72 @@ def test_many_threads_share_one_oracle():
     for worker in workers:
         worker.join()
     assert [together[i] for i in range(4)] == alone
+
+
+def in_threads(n_threads, job):
+    """Return job(0), job(1), ... run at once, and the most threads of this process meanwhile beside the callers."""
+    found: dict[int, object] = {}
+    ready = threading.Barrier(n_threads)
+
+    def run(k):
+        ready.wait()
+        found[k] = job(k)
+
+    callers = [threading.Thread(target=run, args=(k,), daemon=True) for k in range(n_threads)]
+    for caller in callers:
+        caller.start()
+    most, deadline = 0, time.monotonic() + 120
+    while any(caller.is_alive() for caller in callers):
+        assert time.monotonic() < deadline, "a thread hangs"
+        if os.path.isdir("/proc/self/task"):
+            most = max(most, len(os.listdir("/proc/self/task")) - n_threads)
+        time.sleep(0.002)
+    assert len(found) == n_threads, "a thread failed"
+    return [found[k] for k in range(n_threads)], most
+
+
+def test_32_threads_share_a_metric():
+    rng = np.random.default_rng(0)
+    y = rng.random(200_000) < 0.3  # enough for the pool
+    s = np.round(rng.random(len(y)) + 0.2 * y, 4)
+    calls = [
+        lambda: roc_auc_score(y, s),
+        lambda: partial_auc_score(y, s, fpr_range=(0.0, 0.3)),
+        lambda: tpr_at_fpr_score(y, s, fpr=0.1),
+        lambda: auc_inference(y, s).variance,
+        lambda: compare_auc(y, s, -s, n_jobs=3).statistic,
+        lambda: auc_inference(y[:2000], s[:2000], method="bootstrap", n_resamples=100, random_state=0).variance,
+    ]
+    alone = [call() for call in calls]
+    before = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
+    together, most = in_threads(32, lambda k: [calls[(k + i) % len(calls)]() for i in range(len(calls))])
+    for k, values in enumerate(together):
+        assert values == [alone[(k + i) % len(alone)] for i in range(len(alone))]
+    # A thread for each caller that the pools have no room for, and two pools.
+    assert most <= before + 32 + 8
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [PartialAUCSVC((0.0, 0.2), C=1.0), PartialAUCSVC((0.0, 0.2), kernel="rbf"), AUCSVC(), AUCRLS(kernel="rbf")],
+    ids=["linear", "rbf", "pairwise", "least squares"],
+)
+def test_32_threads_share_a_fitted_estimator_and_fit_their_own(estimator):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 3))
+    y = (X[:, 0] + rng.standard_normal(150) > 0.3).astype(int)
+    model = clone(estimator).fit(X, y)
+    expected = model.decision_function(X), model.predict(X), model.score(X, y)
+
+    def job(k):
+        own = clone(estimator).fit(X, y) if k % 4 == 0 else model
+        return model.decision_function(X), model.predict(X), model.score(X, y), own.decision_function(X)
+
+    for scores, labels, score, own in in_threads(32, job)[0]:
+        np.testing.assert_array_equal(scores, expected[0])
+        np.testing.assert_array_equal(labels, expected[1])
+        np.testing.assert_array_equal(own, expected[0])
+        assert score == expected[2]
 
 
 def test_the_interpreter_is_free_while_the_core_works():
