@@ -11,6 +11,7 @@ from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
     _check_sample_weight,
+    _num_samples,
     check_consistent_length,
     column_or_1d,
     validate_data,
@@ -76,11 +77,16 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
     if len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y, input_name='y')}: y holds {len(classes)} classes, {classes[:5]!r} first"
+            f"{type_of_target(y, input_name='y')}: y holds {len(classes)} classes, {shown(classes[:5])} first"
         )
     if len(classes) < 2:
-        raise ValueError(f"y must hold two classes, got one class: {classes!r}")
+        raise ValueError(f"y must hold two classes, got one class: {shown(classes)}")
     return classes, np.asarray(y == classes[1])
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of samples of an array, a sparse matrix, a frame or a list."""
+    return int(_num_samples(X))
 
 
 def rows_of(X: Any, index: Any) -> Any:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from rocmax._parameters import check_flag
+
 # Everything else in the file is a number; an empty cell is a missing value.
 _CODES = {"f": 0.0, "t": 1.0, "M": 0.0, "F": 1.0, "": np.nan}
 _NOMINAL = "referral source"
@@ -59,6 +61,7 @@ def load_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     >>> X.shape, int(y.sum())
     ((3772, 31), 231)
     """
+    check_flag("return_X_y", return_X_y), check_flag("as_frame", as_frame)
     path = thyroid_csv()
     data, names, target = _read(path)
     X: Any = data

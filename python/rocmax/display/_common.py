@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._parameters import shown
+from rocmax._validation import n_rows
 from rocmax.metrics._measure import positives
-from rocmax.metrics._validation import Sample, explain, labels, scores, second_class
+from rocmax.metrics._validation import Sample, check_label, explain, labels, scores, second_class
 from rocmax.metrics._validation import in_memory as computed
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def in_memory(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, 
     return found[0], dict(zip(y_score, found[1:-1], strict=True)), found[-1]
 
 
-def named_scores(y_score: Scores, names: Sequence[str] | None) -> list[tuple[str, NDArray[np.float64]]]:
+def named_scores(y_score: Scores, names: Sequence[str] | None, n_samples: int) -> list[tuple[str, NDArray[np.float64]]]:
     """Return (name, scores of shape (n_samples,)) for every model in `y_score`."""
     if isinstance(y_score, Mapping):
         if names is not None:
@@ -47,30 +49,43 @@ def named_scores(y_score: Scores, names: Sequence[str] | None) -> list[tuple[str
             one = len(columns) == 1
             titles = [""] if one else [f"model {k + 1}" for k in range(len(columns))]
         else:
-            titles = [str(name) for name in names]
+            titles = as_names(names)
     if len(titles) != len(columns):
         raise ValueError(f"names has {len(titles)} entries for {len(columns)} columns of y_score")
     if not columns:
         raise ValueError("y_score is empty: there is no model to draw")
+    for column in columns:
+        if column.shape != (n_samples,):
+            held = f"{len(column)} samples" if column.ndim == 1 else f"shape {column.shape}"
+            raise ValueError(f"y_score has {held}, y_true has {n_samples} samples; they must agree")
     return [(label, column.astype(np.float64, copy=False)) for label, column in zip(titles, columns, strict=True)]
 
 
-def is_positive(y_true: ArrayLike, pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
+def as_names(names: Any) -> list[str]:
+    """Return a list of names, whatever they are, as texts."""
+    if isinstance(names, (str, bytes)) or not np.iterable(names):
+        raise ValueError(f"names must be a list of names, got {shown(names)}")
+    return [str(name) for name in names]
+
+
+def is_positive(y_true: ArrayLike, pos_label: Any, name: str = "y_true") -> tuple[NDArray[np.bool_], Any]:
     """Mark the positive samples, and return their label."""
-    y, positive = labels(y_true, pos_label)
-    data = Sample(y, np.empty(0), None, 1)
+    y, positive = labels(y_true, pos_label, name)
+    data = Sample(y, np.empty(0), None, 1, (name, "y_score"))
     explain(data)
     return positives(data), positive
 
 
 def estimator_scores(
-    estimators: Any, X: Any, pos_label: Any, *, prefer: str = "decision_function"
+    estimators: Any, X: Any, y: Any, pos_label: Any, *, prefer: str = "decision_function"
 ) -> tuple[dict[str, NDArray[np.float64]], Any]:
     """Return the scores of one fitted estimator, a list of them, or a mapping from names, and for which class they are.
 
     All by the method `prefer` if all have it, since scores of two kinds share no scale. Without `pos_label` for the
     second class, where labels do not tell and estimators agree about it.
     """
+    if pos_label is not None:
+        check_label(pos_label)
     if not isinstance(estimators, Mapping):
         many = isinstance(estimators, list | tuple)
         named: dict[str, Any] = {}
@@ -85,7 +100,13 @@ def estimator_scores(
     if pos_label is None:
         seconds = [second_class(estimator) for estimator in estimators.values()]
         pos_label = seconds[0] if all(second == seconds[0] for second in seconds) else None
-    return {name: _scores(estimator, X, pos_label, order) for name, estimator in estimators.items()}, pos_label
+    if not estimators:
+        raise ValueError("estimator is empty: there is no model to draw")
+    found = {name: _scores(estimator, X, pos_label, order) for name, estimator in estimators.items()}
+    n_samples = len(next(iter(found.values())))
+    if n_rows(y) != n_samples:
+        raise ValueError(f"y has {n_rows(y)} samples, X has {n_samples}; they must agree")
+    return found, pos_label
 
 
 def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> NDArray[np.float64]:
@@ -95,10 +116,10 @@ def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> N
             scores = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
             break
     else:
-        raise TypeError(f"{type(estimator).__name__} has neither decision_function nor predict_proba")
+        raise TypeError(f"estimator: {type(estimator).__name__} has neither decision_function nor predict_proba")
     classes = list(getattr(estimator, "classes_", []))
     if pos_label is not None and classes and pos_label not in classes:
-        raise ValueError(f"pos_label={pos_label!r} is no class of {type(estimator).__name__}, which has {classes}")
+        raise ValueError(f"pos_label={shown(pos_label)} is no class of {type(estimator).__name__}, which has {classes}")
     if scores.ndim == 1:
         return -scores if len(classes) == 2 and pos_label == classes[0] else scores
     if pos_label is None and scores.shape[1] > 2:
@@ -106,8 +127,12 @@ def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> N
     return scores[:, -1 if pos_label is None or not classes else classes.index(pos_label)]
 
 
-def new_axes() -> Axes:
-    """Return the axes of a new pyplot figure."""
+def axes_of(ax: Any) -> Axes:
+    """Return the axes given, or those of a new pyplot figure."""
+    if ax is not None:
+        if not hasattr(ax, "axvspan"):
+            raise TypeError(f"ax must be matplotlib Axes or None, got {shown(ax)}")
+        return ax  # type: ignore[no-any-return]
     try:
         from matplotlib import pyplot
     except ImportError as error:

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _num_samples
 
+from rocmax._parameters import check_flag, shown
 from rocmax._validation import rows_of
 from rocmax.display._common import (
     SHADE,
     Scores,
+    as_names,
+    axes_of,
     dress,
     estimator_scores,
     in_memory,
@@ -21,12 +25,11 @@ from rocmax.display._common import (
     look,
     name_curves,
     named_scores,
-    new_axes,
 )
 from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve
 from rocmax.metrics._measure import check_level
-from rocmax.metrics._resample import check_resamples
-from rocmax.metrics._validation import second_class, weights
+from rocmax.metrics._resample import check_resamples, seed_of
+from rocmax.metrics._validation import rate_range, second_class, weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,20 +132,22 @@ class ROCDisplay:
         """
         y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
         positive, label = is_positive(y_true, pos_label)
+        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
+        check_flag("zoom", zoom)
         if confidence_level is not None:
-            check_level(confidence_level)
-            check_resamples(n_resamples)
+            confidence_level = check_level(confidence_level)
+            n_resamples, seed = check_resamples(n_resamples), seed_of(random_state)
             if sample_weight is not None:
                 raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
             if min(positive.sum(), (~positive).sum()) < 2:
                 raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
         curves = []
-        for name, scores in named_scores(y_score, names):
+        for name, scores in named_scores(y_score, names, len(positive)):
             band = None
             if confidence_level is not None:
                 low, high = fpr_range or (0.0, 1.0)
                 grid = np.union1d(np.linspace(0.0, 1.0, _GRID_SIZE), np.linspace(low, high, _GRID_SIZE))
-                band = _bootstrap_band(positive, scores, grid, confidence_level, n_resamples, random_state)
+                band = _bootstrap_band(positive, scores, grid, confidence_level, n_resamples, seed)
             curves.append(_curve(name, positive, scores, fpr_range, sample_weight, band))
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
 
@@ -166,7 +171,8 @@ class ROCDisplay:
         -------
         display : ROCDisplay
         """
-        scores, label = estimator_scores(estimator, X, options.get("pos_label"))
+        scores, label = estimator_scores(estimator, X, y, options.get("pos_label"))
+        is_positive(y, label, "y")
         return cls.from_predictions(y, scores, **{**options, "pos_label": label})
 
     @classmethod
@@ -209,23 +215,32 @@ class ROCDisplay:
         ValueError
             If `cv_results` lacks estimators or indices, or a fold holds one class only.
         """
-        if not {"estimator", "indices"} <= set(cv_results):
+        if not isinstance(cv_results, Mapping) or not {"estimator", "indices"} <= set(cv_results):
+            held = ", ".join(map(str, cv_results)) if isinstance(cv_results, Mapping) else shown(cv_results)
             raise ValueError(
-                "cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got "
-                f"{', '.join(cv_results)}"
+                f"cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got {held}"
             )
+        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
+        check_flag("zoom", zoom)
         models = cv_results["estimator"]
         if pos_label is None and len(models):
             pos_label = second_class(models[0])
-        positive, label = is_positive(y, pos_label)
+        positive, label = is_positive(y, pos_label, "y")
+        if _num_samples(X) != len(positive):
+            raise ValueError(f"X has {_num_samples(X)} samples, y has {len(positive)}; they must agree")
         weight = None if sample_weight is None else weights(sample_weight, len(positive))
         tests = cv_results["indices"]["test"]
-        names = [f"fold {k + 1}" for k in range(len(tests))] if names is None else names
+        most = max((int(np.max(test)) for test in tests if len(test)), default=-1)
+        if most >= len(positive):
+            raise ValueError(
+                f"y has {len(positive)} samples, cv_results is of {most + 1} or more: give what was validated"
+            )
+        names = [f"fold {k + 1}" for k in range(len(tests))] if names is None else as_names(names)
         if len(names) != len(tests):
             raise ValueError(f"names has {len(names)} entries for {len(tests)} folds of cv_results")
         curves = []
         for name, model, test in zip(names, models, tests, strict=True):
-            (scores,) = estimator_scores(model, rows_of(X, test), pos_label)[0].values()
+            (scores,) = estimator_scores(model, rows_of(X, test), positive[test], pos_label)[0].values()
             held_out = None if weight is None else weight[test]
             curves.append(_curve(name, positive[test], scores, fpr_range, held_out))
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
@@ -248,7 +263,8 @@ class ROCDisplay:
             This object, with `ax_` and `figure_` set.
         """
         low, high = self.fpr_range or (0.0, 1.0)
-        ax = new_axes() if ax is None else ax
+        check_flag("zoom", zoom), check_flag("legend", legend)
+        ax = axes_of(ax)
         if self.fpr_range is not None and not zoom:
             ax.axvspan(low, high, color=SHADE, linewidth=0, zorder=0)
         measure = "AUC" if self.fpr_range is None else "pAUC"
@@ -301,13 +317,13 @@ def _bootstrap_band(
     grid: F64,
     confidence_level: float,
     n_resamples: int,
-    random_state: int | None,
+    seed: int,
 ) -> tuple[F64, F64, F64]:
     """Pointwise percentile band of the TPR on a grid of FPRs; ties move together, as on the curve."""
     blocks = np.unique(-scores, return_inverse=True)[1]
     n_blocks = int(blocks.max()) + 1
     classes = [blocks[positive], blocks[~positive]]
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(seed)
     tprs = np.empty((n_resamples, len(grid)))
     for row in tprs:
         rates = []

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax.display._common import (
     Scores,
+    axes_of,
     dress,
     estimator_scores,
     in_memory,
@@ -19,7 +20,6 @@ from rocmax.display._common import (
     look,
     name_curves,
     named_scores,
-    new_axes,
 )
 from rocmax.metrics import scored_auc_score, sroc_curve
 
@@ -103,7 +103,7 @@ class SROCDisplay:
         y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
         positive, label = is_positive(y_true, pos_label)
         curves = []
-        for name, scores in named_scores(y_score, names):
+        for name, scores in named_scores(y_score, names, len(positive)):
             margins, theta = sroc_curve(positive, scores, n_points=n_points, sample_weight=sample_weight)
             area = scored_auc_score(positive, scores, sample_weight=sample_weight)
             curves.append(ScoredCurve(name, margins, theta, float(area)))
@@ -129,7 +129,8 @@ class SROCDisplay:
         -------
         display : SROCDisplay
         """
-        scores, label = estimator_scores(estimator, X, options.get("pos_label"), prefer="predict_proba")
+        scores, label = estimator_scores(estimator, X, y, options.get("pos_label"), prefer="predict_proba")
+        is_positive(y, label, "y")
         return cls.from_predictions(y, scores, **{**options, "pos_label": label})
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -145,7 +146,7 @@ class SROCDisplay:
         display : SROCDisplay
             This object, with `ax_` and `figure_` set.
         """
-        ax = new_axes() if ax is None else ax
+        ax = axes_of(ax)
         for k, curve in enumerate(self.curves):
             label = legend_name(f"{curve.name}  sAUC {curve.area:.3f}".strip())
             ax.plot(curve.margins, curve.theta, label=label, **look(k))

@@ -71,7 +71,7 @@ def kernel_pairs(gram: AnyArray, positive: Bool, n_neighbors: int, rule: str) ->
 
 
 def _nearest(queries: F64, targets: F64, k: int, n_threads: int) -> NDArray[np.uint32]:
-    found = _core.nearest(np.ascontiguousarray(queries), np.ascontiguousarray(targets), k, n_threads)
+    found = _core.nearest(np.ascontiguousarray(queries), np.ascontiguousarray(targets), min(k, len(targets)), n_threads)
     return found.reshape(len(queries), -1)
 
 

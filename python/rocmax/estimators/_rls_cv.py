@@ -15,9 +15,11 @@ from rocmax.estimators._folds import check_folds
 from rocmax.estimators._least_squares import LeastSquares, Training
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
+from rocmax.metrics._validation import is_one_of
 from rocmax.solvers._rls import is_sparse, rough_mean
 from rocmax.solvers._rls_held_out import PairOutcomes, held_out_scores, leave_pair_out
 
+_MOST_ALPHAS = 1 << 20
 _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"
 # The default grid spans this many powers of ten below the trace of L K, a bound of its largest eigenvalue.
 _DECADES = 9
@@ -84,14 +86,14 @@ class _CrossValidated(LeastSquares):
         cv = list(self.cv) if once else self.cv
         results = []
         for pos in data.labels.T:
-            folds = [] if self.cv == _LEAVE_PAIR_OUT else list(self._folds(cv, X, pos, data.kept))
+            folds = [] if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)) else list(self._folds(cv, X, pos, data.kept))
             results.append(self._validate_label(data, features, pos, grid, folds, threads))
         best = np.array([_best(alphas, auc) for alphas, auc, _ in results])
         chosen = np.array([alphas[k] for (alphas, _, _), k in zip(results, best, strict=True)])
         self._set("alphas_", [alphas for alphas, _, _ in results])
         self._set("cv_auc_", [auc for _, auc, _ in results])
         self._set("alpha_", list(chosen))
-        if self.cv == _LEAVE_PAIR_OUT:
+        if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
             self._set("leave_pair_out_auc_", [auc[k] for (_, auc, _), k in zip(results, best, strict=True)])
             intervals = [self._interval(auc[k], error[k]) for (_, auc, error), k in zip(results, best, strict=True)]
             self._set("leave_pair_out_interval_", intervals)
@@ -108,7 +110,7 @@ class _CrossValidated(LeastSquares):
         elif isinstance(self.cv, Integral) and not isinstance(self.cv, bool):
             if int(self.cv) >= 2:
                 return
-        elif hasattr(self.cv, "split") or np.iterable(self.cv):
+        elif hasattr(self.cv, "split") or (np.iterable(self.cv) and not isinstance(self.cv, bytes | bytearray)):
             return
         raise ValueError(
             f"cv must be {_LEAVE_PAIR_OUT!r}, {_LEAVE_ONE_OUT!r}, a number of folds of at least 2, a splitter or a "
@@ -123,7 +125,7 @@ class _CrossValidated(LeastSquares):
         alphas = grid
         if isinstance(alphas, int):
             alphas = self._trace(data.X, features, pos, weight) * np.logspace(-_DECADES, 0, alphas)
-        if self.cv == _LEAVE_PAIR_OUT:
+        if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
             outcomes: PairOutcomes = leave_pair_out(
                 features, pos, weight, alphas, pairwise=self._pairwise, n_threads=threads
             )
@@ -201,17 +203,18 @@ def _stratified(pos: Bool, k: int) -> Iterator[AnyArray]:
 
 def _check_alphas(alphas: Any) -> F64 | int:
     if isinstance(alphas, Integral) and not isinstance(alphas, bool):
-        if int(alphas) >= 1:
+        if 1 <= int(alphas) <= _MOST_ALPHAS:
             return int(alphas)
     else:
         try:
             grid = np.asarray(alphas, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             grid = np.zeros(0)
         if grid.ndim == 1 and len(grid) and np.all(np.isfinite(grid)) and grid.min() > 0:
             return grid
     raise ValueError(
-        f"alphas must be a number of values of at least 1, or a list of finite numbers above 0, got {shown(alphas)}"
+        f"alphas must be a number of values from 1 to {_MOST_ALPHAS:,}, or a list of finite numbers above 0, got "
+        f"{shown(alphas)}"
     )
 
 

@@ -18,7 +18,17 @@ from rocmax.metrics._components import moments, parts_of
 from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
 from rocmax.metrics._measure import check_level, parse_measure, require_two
 from rocmax.metrics._methods import check_method, warn_of_few
-from rocmax.metrics._validation import F64, is_dask, plain, require_finite, require_labels, scores, unmasked, weights
+from rocmax.metrics._validation import (
+    F64,
+    is_dask,
+    marked,
+    plain,
+    require_finite,
+    require_labels,
+    scores,
+    unmasked,
+    weights,
+)
 
 PAIRS = ({0, 1}, {-1, 1})
 _WAITING = 1 << 15  # samples that wait to be sorted together
@@ -185,7 +195,7 @@ class ROCAccumulator:
         if not isinstance(other, ROCAccumulator):
             raise TypeError(f"other must be a ROCAccumulator, got {type(other).__name__}")
         if other.pos_label != self.pos_label:
-            raise ValueError(f"pos_label must agree, got {self.pos_label!r} and {other.pos_label!r}")
+            raise ValueError(f"pos_label must agree, got {shown(self.pos_label)} and {shown(other.pos_label)}")
         theirs = other._settled()  # its lock is open again before ours is taken: two may merge each other
         self._take(theirs.seen, theirs.runs[0], theirs.shift)
         return self
@@ -270,7 +280,7 @@ class ROCAccumulator:
         low, _, pos, neg = bins[:, ::-1]
         if not pos.any() or not neg.any():
             never = self.pos_label is not None and not pos.any() and neg.any()
-            why = f": pos_label={self.pos_label!r} did not occur" if never else ""
+            why = f": pos_label={shown(self.pos_label)} did not occur" if never else ""
             raise ValueError(f"y_true has one class only in all that was taken in{why}")
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 
@@ -282,15 +292,15 @@ class ROCAccumulator:
             raise ValueError(f"y_true must be one-dimensional, got an array of shape {y.shape}")
         require_labels(y, "y_true")
         if self.pos_label is not None:
-            return plain(np.asarray(y == self.pos_label)), frozenset()
+            return plain(marked(y, self.pos_label, "y_true")), frozenset()
         if not len(y):
             return np.zeros(0, dtype=bool), frozenset()
         try:
             found = frozenset(_two(y) or np.unique(y).tolist())
-        except TypeError:
+        except (TypeError, ValueError, ArithmeticError):
             raise ValueError("y_true mixes types that cannot be ordered; give pos_label") from None
         if not any(found <= pair for pair in PAIRS):
-            raise ValueError(f"y_true must be 0/1 or -1/1, got {sorted(found)[:5]}; give pos_label")
+            raise ValueError(f"y_true must be 0/1 or -1/1, got {shown(sorted(found)[:5])}; give pos_label")
         return plain(np.asarray(y == 1)), found
 
     def _wait(

@@ -60,20 +60,24 @@ def roc_curve(
     >>> fpr, tpr
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
+    check_flag("drop_intermediate", drop_intermediate)
     try:
         curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
     except (TypeError, ValueError):
         if is_dask(y_true, y_score):
             raise
         options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
-        fpr, tpr, thresholds = scikit_learn("roc_curve")(y_true, y_score, **options)
+        try:
+            fpr, tpr, thresholds = scikit_learn("roc_curve")(y_true, y_score, **options)
+        except ArithmeticError:  # such as of 10**400: ours says where
+            fpr = tpr = thresholds = np.zeros(0)
         undefined = np.isnan(fpr).any() or np.isnan(tpr).any()
         if undefined and (sample_weight is None or np.min(sample_weight) >= 0):
             return fpr, tpr, thresholds
         raise  # what only we refuse
     thresholds, pos, neg = curve.steps()
     fps, tps = np.cumsum(neg), np.cumsum(pos)
-    if check_flag("drop_intermediate", drop_intermediate) and len(fps) > 2:
+    if drop_intermediate and len(fps) > 2:
         # A vertex where neither step changes lies on a line; the ends always stay.
         bent = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
         kept = np.concatenate([[True], bent, [True]])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from rocmax._parameters import shown
 from rocmax.metrics._measure import check_level, positives
 from rocmax.metrics._operating_point import OperatingPoint, operating_point
 from rocmax.metrics._validation import explain, number, one_model, sample
@@ -76,7 +77,8 @@ def guaranteed_threshold(
     """
     if (sensitivity is None) == (specificity is None):
         raise ValueError(
-            f"give sensitivity or specificity, got sensitivity={sensitivity!r} and specificity={specificity!r}"
+            f"give sensitivity or specificity, got sensitivity={shown(sensitivity)} and"
+            f" specificity={shown(specificity)}"
         )
     of_positives = sensitivity is not None
     name = "sensitivity" if of_positives else "specificity"

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rocmax._parameters import shown
 from rocmax.metrics._interval import Law
 from rocmax.metrics._validation import choice, number
 
@@ -38,14 +39,19 @@ class Hypothesis(NamedTuple):
         return statistic, float(law.cdf(statistic if self.alternative == "less" else -statistic))
 
 
+def difference_in_range(value: Any, name: str) -> float:
+    """Check that a difference is a number whose square, over that of any error, is a number too."""
+    return number(value, name, "between -1e100 and 1e100", lambda difference: abs(difference) <= 1e100)
+
+
 def parse_hypothesis(alternative: Any, null_difference: Any, equivalence_margin: Any) -> Hypothesis:
     """Check what a difference is to be tested against."""
     choice(alternative, ALTERNATIVES, "alternative")
-    null = number(null_difference, "null_difference", "that is finite", np.isfinite)
+    null = difference_in_range(null_difference, "null_difference")
     if (alternative == "equivalence") != (equivalence_margin is not None):
         raise ValueError(
             "equivalence_margin goes with alternative='equivalence', got "
-            f"equivalence_margin={equivalence_margin!r} and alternative={alternative!r}"
+            f"equivalence_margin={shown(equivalence_margin)} and alternative={shown(alternative)}"
         )
     if equivalence_margin is None:
         return Hypothesis(alternative, null)
@@ -57,5 +63,5 @@ def _statistic(distance: float, error: float) -> float:
     """Return distance over error, where 0 stands against anything."""
     if distance == 0:
         return 0.0
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return float(np.float64(distance) / error)

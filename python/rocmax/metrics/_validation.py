@@ -38,6 +38,11 @@ class Sample(NamedTuple):
         """Whether there is a column of scores for each of several models."""
         return self.score.ndim == 2
 
+    @property
+    def weight_name(self) -> str:
+        """What the caller calls the weights."""
+        return "sample_weight_b" if self.names[0] == "y_true_b" else "sample_weight"
+
 
 def sample(
     y_true: ArrayLike,
@@ -57,8 +62,8 @@ def sample(
     if len(s) != len(y):
         turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
         raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
-    w = None if sample_weight is None else weights(sample_weight, len(y))
-    return Sample(y, s, w, n_threads(n_jobs), names, positive)
+    found = Sample(y, s, None, n_threads(n_jobs), names, positive)
+    return found if sample_weight is None else found._replace(weight=weights(sample_weight, len(y), found.weight_name))
 
 
 def is_dask(*arrays: Any) -> bool:
@@ -134,14 +139,24 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tu
     return np.asarray(y == label), label
 
 
+def check_label(pos_label: Any) -> None:
+    """Check that `pos_label` is one value, and equal to itself or not."""
+    text = isinstance(pos_label, (str, bytes))
+    try:
+        one = text or getattr(pos_label, "shape", None) == () or not hasattr(pos_label, "__len__")
+        bool(one and pos_label == pos_label)
+    except (TypeError, ValueError, ArithmeticError):  # NA, signalling NaN
+        one = False
+    if not one:
+        raise ValueError(f"pos_label must be one label, got {shown(pos_label)}")
+
+
 def marked(y: NDArray[Any], pos_label: Any, name: str) -> NDArray[np.bool_]:
     """Mark the labels that are `pos_label`."""
-    text = isinstance(pos_label, (str, bytes))
-    if hasattr(pos_label, "__len__") and not text and getattr(pos_label, "shape", None) != ():
-        raise ValueError(f"pos_label must be one label, got {shown(pos_label)}")
+    check_label(pos_label)
     try:
         return np.broadcast_to(np.asarray(y == pos_label, dtype=bool), y.shape)
-    except (TypeError, ValueError, ArithmeticError):  # NA, signalling NaN, structured arrays
+    except (TypeError, ValueError, ArithmeticError):  # such as a number and structured arrays
         raise ValueError(f"pos_label={shown(pos_label)} cannot be compared with the labels of {name}") from None
 
 
@@ -248,11 +263,11 @@ def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
     return plain(s) if s.ndim == 1 or not s.flags.aligned else s
 
 
-def weights(sample_weight: ArrayLike, n_samples: int) -> F64:
+def weights(sample_weight: ArrayLike, n_samples: int, name: str = "sample_weight") -> F64:
     """Weights as float64 of shape (n_samples,)."""
-    w = plain(_as_float64(unmasked(sample_weight, "sample_weight"), "sample_weight"))
+    w = plain(_as_float64(unmasked(sample_weight, name), name))
     if w.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have shape ({n_samples},), got {w.shape}")
+        raise ValueError(f"{name} must have shape ({n_samples},), got {w.shape}")
     return w
 
 
@@ -320,19 +335,19 @@ def explain(data: Sample) -> None:
     require_finite(data.score, data.names[1])
     if data.weight is None:
         return
-    require_finite(data.weight, "sample_weight")
+    require_finite(data.weight, data.weight_name)
     if (data.weight < 0).any():
         index = int(np.argmax(data.weight < 0))
-        raise ValueError(f"sample_weight must be non-negative, got {data.weight[index]} at index {index}")
+        raise ValueError(f"{data.weight_name} must be non-negative, got {data.weight[index]} at index {index}")
     left = np.unique(data.y[data.weight > 0])
     if len(left) < 2:
-        raise ValueError("sample_weight leaves one class only: every sample of the other has weight 0")
+        raise ValueError(f"{data.weight_name} leaves one class only: every sample of the other has weight 0")
 
 
 def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
     if values.dtype.kind not in "fiub" and values.dtype != object:
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}")
-    instead = "scale them" if name == "sample_weight" else "pass ranks instead"
+    instead = "scale them" if name.startswith("sample_weight") else "pass ranks instead"
     try:
         with np.errstate(over="ignore"):  # an infinity is refused with its index
             converted = values.astype(np.float64, copy=False)
@@ -368,7 +383,7 @@ def _classes(y: NDArray[Any], name: str) -> NDArray[Any]:
 
 def _shown(classes: NDArray[Any]) -> str:
     """List the first labels."""
-    found = ", ".join(repr(c.item() if hasattr(c, "item") else c) for c in classes[:5])
+    found = ", ".join(shown(c.item() if hasattr(c, "item") else c) for c in classes[:5])
     return found + (", ..." if len(classes) > 5 else "")
 
 

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
+from rocmax._parameters import shown
+from rocmax.metrics._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
 from rocmax.metrics._interval import Law
 from rocmax.metrics._validation import F64, number
 from rocmax.metrics.reader_study._analysis import MRMCAnalysis
 
 _MOST_CASES = 1 << 40
+_FAR = 1e3  # standard errors from which a test always or never rejects: the noncentral t is NaN there
 
 
 def mrmc_power(
@@ -122,7 +124,7 @@ def mrmc_sample_size(
         len(pilot.readers) if n_readers is None else n_readers, "n_readers", 2 if pilot.random_readers else 1
     )
     if readers.ndim:
-        raise ValueError(f"n_readers must be one number, got {n_readers!r}")
+        raise ValueError(f"n_readers must be one number, got {shown(n_readers)}")
 
     def short(n: int) -> bool:
         return bool(_power(pilot, float(difference), readers, np.array(float(n)), level, hypothesis) < power)
@@ -144,14 +146,14 @@ def mrmc_sample_size(
 def _checked(pilot: Any, difference: Any, significance_level: Any) -> float:
     if not isinstance(pilot, MRMCAnalysis) or len(pilot.modalities) < 2:
         raise ValueError("pilot must be what mrmc_analysis returns for two modalities or more")
-    number(difference, "difference", "that is finite", np.isfinite)
+    difference_in_range(difference, "difference")
     return number(significance_level, "significance_level", "in (0, 0.5]", lambda value: 0.0 < value <= 0.5)
 
 
 def _counts(values: Any, name: str, least: int) -> F64:
     counts = np.asarray(values)
     if counts.dtype.kind not in "iu" or not counts.size or (counts < least).any():
-        raise ValueError(f"{name} must be whole numbers of at least {least}, got {values!r}")
+        raise ValueError(f"{name} must be whole numbers of at least {least}, got {shown(values)}")
     return counts.astype(float)
 
 
@@ -164,7 +166,10 @@ def _power(
     def below(critical: F64, shift: float) -> F64:
         """Return the probability that the statistic of a difference so far from its null lies below `critical`."""
         centre = shift / error
-        return np.asarray(law.cdf(critical - centre) if law.df is None else special.nctdtr(df, centre, critical))
+        if law.df is None:
+            return np.asarray(law.cdf(critical - centre))
+        near = special.nctdtr(df, np.clip(centre, -_FAR, _FAR), critical)
+        return np.where(np.abs(centre) < _FAR, near, centre < 0)
 
     distance = difference - hypothesis.null
     if hypothesis.margin is not None:
