@@ -1,5 +1,7 @@
 """Which method goes with which measure: one table for arrays in memory and for data in parts."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -60,14 +62,93 @@ def test_what_the_table_allows_gives_an_interval_and_the_rest_an_error(method, m
 )
 def test_few_samples_that_decide_are_said(options, said):
     with pytest.warns(UserWarning, match=f"there are {said}"):
-        metrics.auc_inference(Y, S, **options)
-    with pytest.warns(UserWarning, match="there are 3 positives: intervals of method='delong'"):
-        metrics.auc_inference(np.arange(40) < 3, S, metric="partial_auc", fpr_range=(0.1, 0.6))
+        metrics.auc_inference(Y, S, **{"method": "delong", **options})
+    few = np.arange(40) < 3
+    for what in ({"metric": "partial_auc", "fpr_range": (0.1, 0.6)}, {}, {"metric": "margin_auc", "margin": 0.1}):
+        with pytest.warns(
+            UserWarning, match="there are 3 positives: intervals of method='delong' .*; method='"
+        ) as said:
+            metrics.auc_inference(few, S, method="delong", **what)
+        remedy = str(said[0].message).split("method='")[2].split("'")[0]
+        assert metrics.auc_inference(few, S, **what).method == remedy
+    for method in ("wu", "bootstrap"):
+        with pytest.warns(UserWarning, match="there are 3 negatives: intervals of method="):
+            metrics.auc_inference(~few, S, metric="scored_auc", method=method)
+
+
+@pytest.mark.parametrize("metric", MEASURES)
+def test_the_default_is_the_method_that_covers(metric):
+    what = {"metric": metric, **MEASURES[metric]}
+    part = metric in ("partial_auc", "tpr_at_fpr", "fpr_at_tpr")
+    held = metrics.ROCAccumulator(pos_label="b").update(np.where(Y, "b", "a"), S).result(**what)
+    assert (held.method, held.pos_label) == ("score" if part else "logit-delong", "b")
+    for columns in (S, np.c_[S, -S]):
+        found = metrics.auc_inference(Y, columns, **what)
+        again = metrics.auc_inference(Y, columns, method=found.method, **what)
+        assert found.method == held.method
+        np.testing.assert_array_equal(found.confidence_interval, again.confidence_interval)
+    for more in ({"groups": np.arange(40) // 2}, {"sample_weight": np.arange(1.0, 41), "weight_kind": "sampling"}):
+        assert metrics.auc_inference(Y, S, **what, **more).method == "logit-delong" or not part
+    if not part:
+        delong = metrics.auc_inference(Y, S, method="delong", **what)
+        assert (found.estimate[0], found.variance[0]) == pytest.approx((delong.estimate, delong.variance), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_few_samples_of_a_class_need_no_other_method():
+    for y in (np.arange(40) < 1, np.arange(40) < 2, np.arange(40) >= 2):
+        for metric, what in MEASURES.items():
+            if metric == "scored_auc" and y.sum() == 1:
+                continue
+            low, high = metrics.auc_inference(y, S, metric=metric, **what).confidence_interval
+            assert low < high
+            parts = metrics.ROCAccumulator().update(y, S).result(metric=metric, **what).confidence_interval
+            assert list(parts) == pytest.approx([low, high], abs=1e-9)
+
+
+def test_the_range_means_the_partial_auc():
+    y, t, fold = Y, np.roll(S, 1), np.arange(40) % 4
+    for what in ({"fpr_range": (0.1, 0.6)}, {"tpr_range": (0.3, 1.0), "normalize": "mcclish"}):
+        named = {"metric": "partial_auc", **what}
+        assert metrics.auc_inference(y, S, **what) == metrics.auc_inference(y, S, **named)
+        found, expected = (metrics.compare_auc(y, S, t, **options) for options in (what, named))
+        assert (found.pvalue, found.estimate_a) == (expected.pvalue, expected.estimate_a)
+        several = metrics.compare_models(y, np.c_[S, t], **what)
+        assert several.estimates[0] == pytest.approx(found.estimate_a, abs=1e-12)
+        areas = [metrics.partial_auc_score(y[fold == k], S[fold == k], **what) for k in range(4)]
+        assert metrics.cross_validated_auc(y, S, fold=fold, **what).estimate == pytest.approx(np.mean(areas), abs=1e-12)
+    whole = metrics.auc_inference(y, S, metric="partial_auc", tpr_range=(0.0, 1.0))
+    assert whole == metrics.auc_inference(y, S)
+
+
+@pytest.mark.parametrize(
+    ("what", "y", "method"),
+    [
+        ({}, Y, "delong"),
+        ({"fpr_range": (0.0, 0.4)}, Y, "delong"),
+        ({"fpr_range": (0.0, 0.1)}, Y, "bootstrap"),
+        ({"metric": "fpr_at_tpr", "tpr": 0.9}, Y, "bootstrap"),
+        ({"metric": "tpr_at_fpr", "fpr": 0.3}, Y, "delong"),
+    ],
+)
+def test_the_default_of_comparisons(what, y, method):
+    options = {"n_resamples": 100, "random_state": 0, **what}
+    t = np.roll(S, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert metrics.compare_auc(y, S, t, **options).method == method
+        assert metrics.compare_auc(y, S, t, y_true_b=y, **options).method == method
+        assert metrics.compare_models(y, np.c_[S, t], **options).method == method
+    few = np.arange(40) < 3
+    with pytest.warns(UserWarning, match="there are .* positives.*: the interval and the p-value of method="):
+        metrics.compare_auc(few, S, t, **options)
+    with pytest.warns(UserWarning, match="there are .* positives.*: the interval and the p-value of method="):
+        metrics.compare_models(few, np.c_[S, t], **options)
 
 
 @pytest.mark.filterwarnings("error")
 def test_nothing_is_said_where_there_are_enough_or_the_method_bears_it():
-    metrics.auc_inference(Y, S, metric="partial_auc", fpr_range=(0.0, 0.2))
+    metrics.auc_inference(Y, S, metric="partial_auc", fpr_range=(0.0, 0.2), method="delong")
     metrics.auc_inference(Y, S, metric="partial_auc", fpr_range=(0.0, 0.02), method="score")
     metrics.auc_inference(Y[:12], S[:12])
     options = {"metric": "partial_auc", "fpr_range": (0.0, 0.2), "weight_kind": "sampling"}

@@ -65,7 +65,7 @@ def spoiled(value, index=4):
             "y_true has 1 positive sample: .* drawn again",
         ),
         (
-            lambda: metrics.auc_inference(np.arange(30) < 1, S),
+            lambda: metrics.auc_inference(np.arange(30) < 1, S, method="delong"),
             "y_true has 1 positive .* two .*method='score' or 'newcombe'",
         ),
         (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=10**400), r"fpr must be a number in \[0, 1\], got 1000\d+\.\.\.$"),
@@ -115,13 +115,18 @@ def test_ranked_weights_are_whole_and_finite():
             metrics.partial_auc_score(Y, S, method="ranked", sample_weight=np.where(np.arange(30) == 4, bad, 1.0))
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "bootstrap", "n_resamples": 20}, {"metric": "partial_auc"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"method": "delong"}, {"method": "bootstrap", "n_resamples": 20}, {"fpr_range": (0, 0.9), "method": "delong"}],
+)
+@pytest.mark.filterwarnings("ignore:there are")
 def test_an_interval_without_width_is_said(options):
     with pytest.warns(UserWarning, match="an interval has no width"):
         found = metrics.auc_inference([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], **options)
     assert found.confidence_interval == (1.0, 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:there are 2")
 def test_a_difference_without_variance_is_said():
     with pytest.warns(UserWarning, match="the difference of 1 has a variance of 0"):
         found = metrics.compare_auc([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0])

@@ -138,7 +138,7 @@ def test_level_and_power(paired):
 @pytest.mark.parametrize(
     "options",
     [
-        {"metric": "partial_auc"},
+        {"metric": "partial_auc", "fpr_range": (0, 0.5)},
         {"alternative": "less"},
         {"sample_weight": np.ones(4)},
         {"groups": [0, 1, 2, 3]},

@@ -53,7 +53,7 @@ MEASURES = {
         stats.norm.sf(stats.norm.isf(0.9) + 1),
         [DELONG, LOGIT, SCORE, BOOTSTRAP],
     ),
-    "scored auc": ({"metric": "scored_auc"}, SCORED, [DELONG, WU, BOOTSTRAP]),
+    "scored auc": ({"metric": "scored_auc"}, SCORED, [DELONG, LOGIT, WU, BOOTSTRAP]),
     "margin auc 0.5": (
         {"metric": "margin_auc", "margin": 0.5},
         stats.norm.cdf(0.5 / ROOT),

@@ -164,8 +164,8 @@ def make_parser() -> argparse.ArgumentParser:
     compare.add_argument(
         "--method",
         choices=("delong", "bootstrap", "obuchowski", "venkatraman"),
-        help="method of the tests (default: delong for the AUC; for a range the bootstrap between two columns, delong "
-        "between more); venkatraman: whether two whole curves are equal",
+        help="method of the tests (default: delong, or the bootstrap where fewer than five negatives are in the "
+        "range); venkatraman: whether two whole curves are equal",
     )
     compare.add_argument(
         "--resamples", type=_two_at_least, default=2000, help="resamples of bootstrap or venkatraman (default 2000)"

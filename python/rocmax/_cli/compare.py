@@ -69,11 +69,10 @@ def run(arguments: Namespace) -> None:
 
 def _options(arguments: Namespace, metric: str) -> dict[str, Any]:
     """Return what either kind of comparison takes."""
-    few = len(arguments.score) == 2
     return {
         "metric": metric,
         "fpr_range": arguments.fpr if metric == "partial_auc" else None,
-        "method": arguments.method or ("bootstrap" if few and metric == "partial_auc" else "delong"),
+        "method": arguments.method,
         "confidence_level": arguments.confidence,
         "n_resamples": arguments.resamples,
         "random_state": arguments.seed,
@@ -107,7 +106,7 @@ def _several(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns
     )
     return {
         "metric": metric,
-        "method": options["method"],
+        "method": found.method,
         "estimates": found.estimates.tolist(),
         "statistic": found.statistic,
         "df": found.df,
@@ -145,9 +144,12 @@ def _show_two(arguments: Namespace, results: list[dict[str, Any]]) -> None:
         name = _name(arguments, result["metric"])
         shown.add_row(name, *estimates, _difference(result), f"{result['pvalue']:.2g}")
     report.show(shown)
-    how = {"auc": "AUC", "partial_auc": "partial AUC"}
-    by = [f"{how[result['metric']]} by {_METHODS[result['method']]}" for result in results]
-    report.say(f"Two-sided paired tests: {', '.join(by)}.")
+    report.say(f"Two-sided paired tests: {_by(results)}.")
+
+
+def _by(results: list[dict[str, Any]]) -> str:
+    what = {"auc": "AUC", "partial_auc": "partial AUC"}
+    return ", ".join(f"{what[result['metric']]} by {_METHODS[result['method']]}" for result in results)
 
 
 def _show_several(arguments: Namespace, results: list[dict[str, Any]]) -> None:
@@ -167,4 +169,4 @@ def _show_several(arguments: Namespace, results: list[dict[str, Any]]) -> None:
         joint = f"chi-square {result['statistic']:.2f} with {result['df']} degrees of freedom"
         report.say(f"All {name} equal: {joint}, p = {result['pvalue']:.2g}\n")
     how = f"; adjusted p by {_ADJUSTED[arguments.adjust]}" if arguments.adjust else ""
-    report.say(f"Two-sided paired tests by {_METHODS[results[0]['method']]}, intervals one by one{how}.")
+    report.say(f"Two-sided paired tests: {_by(results)}, intervals one by one{how}.")

@@ -88,16 +88,13 @@ def measure(
     confidence: float,
 ) -> dict[str, Any]:
     """Return AUC, partial AUC on the range and TPR at the budgets, ready for JSON."""
-    result: dict[str, Any] = {
-        "auc": _plain(auc_inference(positive, scores, method="logit-delong", confidence_level=confidence))
-    }
+    result: dict[str, Any] = {"auc": _plain(auc_inference(positive, scores, confidence_level=confidence))}
     if fpr_range is not None:
         found = auc_inference(
             positive,
             scores,
             metric="partial_auc",
             fpr_range=fpr_range,
-            method="score",
             confidence_level=confidence,
         )
         result["partial_auc"] = {"fpr_range": list(fpr_range), **_plain(found)}
@@ -108,7 +105,7 @@ def measure(
 def _rate(positive: NDArray[np.bool_], scores: NDArray[np.float64], fpr: float, confidence: float) -> dict[str, Any]:
     if fpr == 1.0:
         return {"tpr": 1.0, "confidence_interval": [1.0, 1.0]}
-    found = auc_inference(positive, scores, metric="tpr_at_fpr", fpr=fpr, method="score", confidence_level=confidence)
+    found = auc_inference(positive, scores, metric="tpr_at_fpr", fpr=fpr, confidence_level=confidence)
     return {"tpr": float(found.estimate), "confidence_interval": [float(bound) for bound in found.confidence_interval]}
 
 

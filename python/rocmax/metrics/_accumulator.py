@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ from rocmax.metrics import _bins
 from rocmax.metrics import _rate as rate
 from rocmax.metrics._components import moments, parts_of
 from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
-from rocmax.metrics._measure import check_level, parse_measure, require_two
-from rocmax.metrics._methods import check_method, warn_of_few
+from rocmax.metrics._measure import Measure, check_level, parse_measure, require_two
+from rocmax.metrics._methods import check_method, default_method, warn_of_few
 from rocmax.metrics._validation import (
     F64,
     is_dask,
@@ -224,7 +225,7 @@ class ROCAccumulator:
         margin: float | None = None,
         fpr: float | None = None,
         tpr: float | None = None,
-        method: str = "delong",
+        method: str | None = None,
         confidence_level: float = 0.95,
     ) -> AUCInference:
         """Measure what has been taken in, as :func:`auc_inference` does.
@@ -233,8 +234,8 @@ class ROCAccumulator:
         ----------
         metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
             As in :func:`auc_inference`; the scored and the margin AUC only while no bin holds two scores.
-        method : {"delong", "logit-delong", "score", "newcombe", "wu"}, default="delong"
-            As in :func:`auc_inference`; weights count as repetitions.
+        method : {"delong", "logit-delong", "score", "newcombe", "wu"} or None, default=None
+            As in :func:`auc_inference`, by default too; weights count as repetitions.
         confidence_level : float, default=0.95
             Nominal coverage.
 
@@ -252,29 +253,17 @@ class ROCAccumulator:
         measure = parse_measure(
             metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
         )
-        check_method(method, metric, in_parts=True)
+        method = default_method(measure) if method is None else method
+        check_method(method, measure.metric, in_parts=True)
         level = check_level(confidence_level)
         bins = self._held()
         if metric in ("scored_auc", "margin_auc") and _bins.error_bound(bins) > 0:
             raise ValueError(f"metric={metric!r} needs every score: max_bins has pooled some")
         curve = self._core(bins)
-        sizes = curve.weights
-        warn_of_few(method, measure, sizes)
-        if method == "score" and measure.is_rate:
-
-            def read(x: float) -> F64:
-                return np.array([curve.measure(measure.name, x, 1.0)])
-
-            estimate, variance, ends = rate.score(read, measure, sizes, level)
-            return result(False, estimate, variance, ends, sizes, method, level)
-        if method == "score":
-            return by_score(False, [curve], sizes, measure, level)
-        value, squares, _ = moments(curve, measure)
-        if method == "newcombe":
-            return newcombe(False, np.array([value]), sizes, level)
-        require_two(*sizes)
-        pos, neg = parts_of(squares, sizes)
-        return analytic(False, np.array([value]), (np.array([pos]), np.array([neg])), sizes, measure, method, level)
+        warn_of_few(method, measure, curve.weights)
+        return replace(
+            _inferred(curve, measure, method, level), pos_label=1 if self.pos_label is None else self.pos_label
+        )
 
     def _core(self, bins: F64) -> _core.Curve:
         low, _, pos, neg = bins[:, ::-1]
@@ -373,6 +362,27 @@ class ROCAccumulator:
 
     def _held(self) -> F64:
         return self._settled().runs[0]
+
+
+def _inferred(curve: _core.Curve, measure: Measure, method: str, level: float) -> AUCInference:
+    """Estimate, variance and interval of one curve."""
+    sizes = curve.weights
+    if method == "score" and measure.is_rate:
+
+        def read(x: float) -> F64:
+            return np.array([curve.measure(measure.name, x, 1.0)])
+
+        estimate, variance, ends = rate.score(read, measure, sizes, level)
+        return result(False, estimate, variance, ends, sizes, method, level)
+    if method == "score":
+        return by_score(False, [curve], sizes, measure, level)
+    value, squares, _ = moments(curve, measure)
+    alone = method == "logit-delong" and measure.name in ("auc", "margin") and 1 in sizes
+    if method == "newcombe" or alone:
+        return newcombe(False, np.array([value]), sizes, level)
+    require_two(*sizes)
+    pos, neg = parts_of(squares, sizes)
+    return analytic(False, np.array([value]), (np.array([pos]), np.array([neg])), sizes, measure, method, level)
 
 
 def _two(y: NDArray[Any]) -> list[Any]:

@@ -85,7 +85,7 @@ def _fitted(data: Sample, columns: list[NDArray[Any]], measure: Measure) -> tupl
 
 
 def _fit(pos: F64, neg: F64, measure: Measure) -> Fit:
-    tpr, fpr = np.cumsum(pos) / pos.sum(), np.cumsum(neg) / neg.sum()
+    tpr, fpr = (sums / sums[-1] for sums in (np.cumsum(pos), np.cumsum(neg)))  # 1 at the end, to the last bit
     inner = (tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1)
     x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
     if measure.name == "auc":  # as pROC fits it

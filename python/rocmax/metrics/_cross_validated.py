@@ -20,16 +20,19 @@ def cross_validated_auc(
     y_score: ArrayLike,
     *,
     fold: ArrayLike,
+    fpr_range: tuple[float, float] | None = None,
+    tpr_range: tuple[float, float] | None = None,
+    normalize: str | None = "width",
     confidence_level: float = 0.95,
     pos_label: Any = None,
     n_jobs: int | None = None,
 ) -> AUCInference:
-    """Mean AUC over the folds of a cross-validation, with its influence-curve interval.
+    """Mean AUC, or partial AUC, over the folds of a cross-validation, with its influence-curve interval.
 
     ``mean_v AUC_v`` over folds v; the variance is ``1/N mean_v mean_(i in v) IC_i^2`` with
-    ``IC_i = (V_i - AUC_v) / p`` for a positive and ``(V_i - AUC_v) / (1 - p)`` for a negative
-    sample, p the share of positives and V_i the sample's DeLong component within its fold (LeDell,
-    Petersen and van der Laan, 2015).
+    ``IC_i = (V_i - E) / p`` for a positive and ``(V_i - E) / (1 - p)`` for a negative sample, p the
+    share of positives, V_i the sample's component within its fold as in :func:`auc_inference` and E the
+    mean of those of its class there, for the whole area AUC_v (LeDell, Petersen and van der Laan, 2015).
 
     Parameters
     ----------
@@ -40,6 +43,10 @@ def cross_validated_auc(
         Finite scores, each from a model that did not see the sample.
     fold : array-like of shape (n_samples,)
         The fold of each sample; each holds both classes.
+    fpr_range, tpr_range : (float, float), default=None
+        The range of a partial AUC; neither stands for all of the curve.
+    normalize : {"width", "mcclish"} or None, default="width"
+        What a partial area is divided by.
     confidence_level : float, default=0.95
         Nominal coverage.
     pos_label : label, default=None
@@ -72,6 +79,7 @@ def cross_validated_auc(
     (0.875, 0.125)
     """
     level = check_level(confidence_level)
+    measure = parse_measure("auc", fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize)
     y_true, y_score, fold = in_memory(y_true=y_true, y_score=y_score, fold=fold)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
@@ -85,12 +93,13 @@ def cross_validated_auc(
         part = data._replace(y=positive[rows], score=data.score[rows])
         if part.y.all() or not part.y.any():
             raise ValueError(f"fold {name!r} holds one class only; stratify the folds")
-        (value,), components = _core.components(*part[:3], "auc", 0.0, 1.0, part.threads)
-        influence = (components - value) / np.where(part.y, share, 1 - share)
+        (value,), components = _core.components(*part[:3], *measure.key, part.threads)
+        centres = np.where(part.y, components[part.y].mean(), components[~part.y].mean())
+        influence = (components - centres) / np.where(part.y, share, 1 - share)
         estimates.append(value)
         spreads.append(np.mean(influence**2))
     estimate, variance = np.mean(estimates), np.mean(spreads) / len(data.y)
     arrays = np.array([estimate]), np.array([variance])
-    ends = interval.normal(*arrays, parse_measure("auc"), level)
+    ends = interval.normal(*arrays, measure, level)
     found = result(data.many, *arrays, ends, totals(data), "influence-curve", level)
     return replace(found, pos_label=data.pos_label)

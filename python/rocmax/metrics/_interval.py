@@ -50,21 +50,24 @@ def logit(
 ) -> tuple[F64, F64]:
     """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite.
 
-    The components of fewer than five samples, or of samples that are all ranked alike, have a
-    variance that is as good as unknown. There the interval of an AUC is that of :func:`newcombe`.
+    Of a measure without an upper bound the log, which is what log-odds tend to as their bound grows. The components of
+    fewer than five samples, or of samples that are all ranked alike, have a variance that is as good as unknown. There
+    the interval of an AUC, with a margin or without, is that of :func:`newcombe`.
     """
-    span = measure.most - measure.least
+    bounded = np.isfinite(measure.most)
+    span = measure.most - measure.least if bounded else 1.0
     share = (estimate - measure.least) / span
+    rest = 1 - share if bounded else np.ones_like(share)
     variance = pos + neg
-    inside = (share > 0) & (share < 1) & (variance > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    inside = (share > 0) & (rest > 0) & (variance > 0)
+    scale, back = (special.logit, special.expit) if bounded else (np.log, np.exp)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         freedom = variance**2 / (pos**2 / (sizes[0] - 1) + neg**2 / (sizes[1] - 1))
         quantile = Law(np.where(inside, freedom, 1.0)).quantile(0.5 + level / 2)
-        log_odds = special.logit(share)
-        reach = quantile * np.sqrt(variance) / (span * share * (1 - share))
-        low, high = (np.where(inside, special.expit(log_odds + side * reach), share) for side in (-1, 1))
+        reach = quantile * np.sqrt(variance) / (span * share * rest)
+        low, high = (np.where(inside, back(scale(share) + side * reach), share) for side in (-1, 1))
     low, high = measure.least + span * low, measure.least + span * high
-    if measure.name == "auc":
+    if measure.name in ("auc", "margin"):
         unknown = ~inside | (min(sizes) < _FEW)
         if unknown.any():
             low, high = np.where(unknown, newcombe(estimate, sizes, level), (low, high))

@@ -33,6 +33,13 @@ class Measure(NamedTuple):
         return self.name, self.low, self.high
 
     @property
+    def metric(self) -> str:
+        """What users call it."""
+        if self.name.startswith(("partial", "sensitivity")):
+            return "partial_auc"
+        return {"scored": "scored_auc", "margin": "margin_auc"}.get(self.name, self.name)
+
+    @property
     def is_rate(self) -> bool:
         """Whether it is a rate at a threshold that the samples set."""
         return self.name in RATES
@@ -48,8 +55,10 @@ def parse_measure(
     fpr: Any = None,
     tpr: Any = None,
 ) -> Measure:
-    """Check the options that say what is measured."""
+    """Check the options that say what is measured; the AUC over a range is a partial AUC."""
     choice(metric, _METRICS, "metric")
+    if metric == "auc" and (fpr_range is not None or tpr_range is not None):
+        metric = "partial_auc"
     given = {"margin": margin, "fpr": fpr, "tpr": tpr}
     for needed, name in _PARAMETERS.items():
         if (metric == needed) != (given[name] is not None):
@@ -67,6 +76,8 @@ def parse_measure(
             return Measure("margin", number(margin, "margin", "that is finite", np.isfinite), 1.0, 0.0, 1.0)
         return Measure("scored" if metric == "scored_auc" else "auc", 0.0, 1.0, 0.0, _top(metric))
     name, low, high = curve_area((0.0, 1.0) if fpr_range is None else fpr_range, tpr_range, normalize)
+    if (low, high) == (0.0, 1.0):  # by every definition
+        return Measure("auc", 0.0, 1.0, 0.0, 1.0)
     if normalize is None:
         return Measure(name, low, high, 0.0, high - low)
     if normalize == "width":

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from rocmax.metrics._measure import RATES, Measure
 from rocmax.metrics._validation import choice
 
-# Below, real coverage of 95 % intervals has been seen at 10 to 90 %: benches/python/coverage_metrics.py.
+# Below, real coverage of 95 % intervals has been seen at 5 to 90 %: benches/python/coverage_metrics.py.
 _FEW = 5
 _AREAS = ("auc", "partial_auc")
+_PARTS = ("partial_auc", *RATES)
 _SHARES = (*_AREAS, "margin_auc", *RATES)
 
 
@@ -25,7 +26,7 @@ class _Terms(NamedTuple):
 
 METHODS = {
     "delong": _Terms((*_SHARES, "scored_auc"), sampling=True, groups=True, in_parts=True),
-    "logit-delong": _Terms(_SHARES, sampling=True, groups=True, in_parts=True),
+    "logit-delong": _Terms((*_SHARES, "scored_auc"), sampling=True, groups=True, in_parts=True),
     "score": _Terms((*_AREAS, *RATES), in_parts=True),
     "newcombe": _Terms(("auc",), in_parts=True),
     "obuchowski": _Terms(_AREAS),
@@ -53,28 +54,69 @@ def check_method(
         raise ValueError(f"data in parts (ROCAccumulator) take method={allowed}, got {method!r}")
 
 
-def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float]) -> None:
-    """Warn of intervals of a part of the curve that too few samples decide."""
-    if method not in ("delong", "logit-delong", "bootstrap"):
-        return
+def default_method(measure: Measure, *, weight_kind: str = "frequency", grouped: bool = False) -> str:
+    """Return the method whose intervals hold the truth most nearly as often as they say.
+
+    As measured by benches/python/coverage_metrics.py; the one place that decides.
+    """
+    if measure.metric in _PARTS and weight_kind == "frequency" and not grouped:
+        return "score"
+    return "logit-delong"
+
+
+def default_comparison(measure: Measure, sizes: tuple[float, float], *, grouped: bool = False) -> str:
+    """Return where the variance of a difference comes from: DeLong, unless too few samples decide but for a bootstrap.
+
+    `sizes` are the numbers of samples of either class, of the smaller of two data sets.
+    """
+    deciding, _ = _deciding(measure, sizes)[1]
+    return "bootstrap" if measure.metric in _PARTS and deciding < _FEW and not grouped else "delong"
+
+
+def _deciding(measure: Measure, sizes: tuple[float, float]) -> tuple[tuple[float, str], tuple[float, str]]:
+    """Return how many samples are measured and how many set what they are measured by, and what those are."""
     turned = measure.name.startswith("sensitivity") or measure.name == "fpr_at_tpr"
     own, other = sizes[::-1] if turned else sizes
-    if measure.is_rate:
-        inside = other * min(measure.low, 1.0 - measure.low)
-        where = "beyond the threshold"
-    elif measure.name.startswith(("partial", "sensitivity")) and measure.high - measure.low < 1.0:
-        inside, where = other * (measure.high - measure.low), "in the range"
-    else:
-        return
-    if min(own, inside) >= _FEW:
-        return
     names = ("negatives", "positives") if turned else ("positives", "negatives")
-    held = f"{inside:.3g} {names[1]} {where}" if inside < own else f"{own:g} {names[0]}"
-    warnings.warn(
-        f"there are {held}: intervals of method={method!r} hold the truth far less often there than they say;"
-        " method='score' keeps most of its coverage",
-        stacklevel=3,
-    )
+    if measure.is_rate:
+        setting = other * min(measure.low, 1.0 - measure.low), f"{names[1]} beyond the threshold"
+    elif measure.metric == "partial_auc" and measure.high - measure.low < 1.0:
+        setting = other * (measure.high - measure.low), f"{names[1]} in the range"
+    else:
+        setting = other, names[1]
+    return (own, names[0]), setting
+
+
+def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float]) -> None:
+    """Warn of an interval that too few samples decide for its method."""
+    if method not in ("delong", "logit-delong", "wu", "bootstrap"):
+        return
+    if method == "logit-delong" and measure.metric not in _PARTS:
+        return
+    count, held = min(_deciding(measure, sizes))
+    if count < _FEW:
+        warnings.warn(
+            f"there are {count:.3g} {held}: intervals of method={method!r} hold the truth far less often there than"
+            f" they say; method={default_method(measure)!r} keeps most of its coverage",
+            stacklevel=3,
+        )
+
+
+def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float], weight_kind: str) -> None:
+    """Warn of a test of a difference that too few samples decide."""
+    if weight_kind == "sampling":
+        return
+    own, setting = _deciding(measure, sizes)
+    if method == "bootstrap":  # needs samples of both classes, wherever they are
+        setting = min((sizes[0], "positives"), (sizes[1], "negatives"))
+    count, held = min(own, setting)
+    if count < _FEW:
+        instead = "; method='bootstrap' promises less" if method != "bootstrap" and own[0] >= _FEW else ""
+        warnings.warn(
+            f"there are {count:.3g} {held}: the interval and the p-value of method={method!r} promise too much"
+            f" there{instead}",
+            stacklevel=3,
+        )
 
 
 def _either(names: tuple[str, ...]) -> str:

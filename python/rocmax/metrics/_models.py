@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from scipy import linalg, special
 
 from rocmax._parameters import shown
-from rocmax.metrics._compare import difference_test, paired
+from rocmax.metrics._compare import difference_test, method_for, paired
 from rocmax.metrics._measure import check_level, parse_measure
-from rocmax.metrics._methods import check_method
+from rocmax.metrics._methods import check_method, warn_of_few_compared
 from rocmax.metrics._validation import F64, choice, in_memory, sample
 
 _ADJUSTMENTS = ("holm", "bonferroni", "fdr_bh", None)
@@ -40,6 +40,8 @@ class ModelsComparison:
         Two-sided normal p-values, as they are and adjusted for their number.
     pos_label : label
         The label of the positive class.
+    method : str
+        Where the covariance came from.
     """
 
     estimates: F64
@@ -54,6 +56,7 @@ class ModelsComparison:
     pair_pvalues: F64
     pair_pvalues_adjusted: F64
     pos_label: Any = 1
+    method: str = "delong"
 
 
 def compare_models(
@@ -68,7 +71,7 @@ def compare_models(
     margin: float | None = None,
     fpr: float | None = None,
     tpr: float | None = None,
-    method: str = "delong",
+    method: str | None = None,
     adjust: str | None = "holm",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
@@ -97,8 +100,8 @@ def compare_models(
         Rows whose products with the estimates are all 0 under the hypothesis.
     metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
         What is measured, as in :func:`auc_inference`.
-    method : {"delong", "bootstrap", "obuchowski"}, default="delong"
-        Where the covariance comes from, as in :func:`compare_auc`; intervals of differences are normal,
+    method : {"delong", "bootstrap", "obuchowski"} or None, default=None
+        Where the covariance comes from, as in :func:`compare_auc`, by default too; intervals of differences are normal,
         of the bootstrap those of percentiles.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         How the p-values of the pairs are adjusted for their number.
@@ -123,23 +126,24 @@ def compare_models(
     --------
     >>> import numpy as np
     >>> from rocmax.metrics import compare_models
-    >>> scores = np.column_stack([[1, 2, 3, 4, 5, 6], [1, 4, 3, 2, 6, 5], [2, 3, 4, 1, 6, 5]])
-    >>> found = compare_models([0, 0, 0, 1, 1, 1], scores)
+    >>> scores = np.random.default_rng(0).normal(size=(40, 3)) + 0.5 * np.arange(3) * (np.arange(40) < 20)[:, None]
+    >>> found = compare_models(np.arange(40) < 20, scores)
     >>> found.estimates.round(3), round(found.pvalue, 3)
-    (array([1.   , 0.778, 0.667]), 0.607)
+    (array([0.595, 0.645, 0.7  ]), 0.643)
     """
     measure = parse_measure(
         metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
     )
     choice(adjust, _ADJUSTMENTS, "adjust")
     level = check_level(confidence_level)
-    choice(method, ("delong", "bootstrap", "obuchowski"), "method")
-    check_method(method, metric, weight_kind=weight_kind, grouped=groups is not None)
+    choice(method, ("delong", "bootstrap", "obuchowski", None), "method")
+    check_method(method or "delong", measure.metric, weight_kind=weight_kind, grouped=groups is not None)
     arrays = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
     y_true, y_score, sample_weight, groups = arrays
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if not data.many or data.score.shape[1] < 2:
         raise ValueError(f"y_score must have two columns or more, got shape {data.score.shape}")
+    method, sizes = method_for(method, measure, [data], weight_kind, groups)
     resampling = (stratified, n_resamples, random_state)
     columns = list(data.score.T) if method == "obuchowski" else [data.score]
     estimate, covariance, values = paired(data, columns, measure, method, weight_kind, groups, resampling)
@@ -164,6 +168,7 @@ def compare_models(
         )
         for a, b in zip(first, second, strict=True)
     ]
+    warn_of_few_compared(method, measure, sizes, weight_kind)
     pvalues = np.array([test.pvalue for test in tests])
     return ModelsComparison(
         estimates=estimate,
@@ -178,6 +183,7 @@ def compare_models(
         pair_pvalues=pvalues,
         pair_pvalues_adjusted=_adjusted(pvalues, adjust),
         pos_label=data.pos_label,
+        method=method,
     )
 
 

@@ -64,7 +64,7 @@ def slope(curve: _core.Curve, measure: Measure) -> float:
     _, pos, neg = curve.steps()
     if measure.name.startswith("sensitivity"):  # the curve with its classes changed
         pos, neg = neg[::-1], pos[::-1]
-    tpr, fpr = np.cumsum(pos) / pos.sum(), np.cumsum(neg) / neg.sum()
+    tpr, fpr = (sums / sums[-1] for sums in (np.cumsum(pos), np.cumsum(neg)))  # 1 at the end, to the last bit
     inner = np.flatnonzero((tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1))
     inner = inner[:: 1 + len(inner) // _LINE]
     if len(inner) < 2:
@@ -98,7 +98,7 @@ def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Val
     probits = special.ndtri(np.concatenate([x, ends]))
     exact = n_neg * width <= _KNOWN and width < 1
     if exact:
-        n = max(1, round(n_neg))
+        n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # whatever the last digit of a sum of weights
         reach = [6 * np.sqrt(rate * (1 - rate) / n) + 12 / n for rate in (low, high)]
         cuts = np.clip([low - reach[0], low, (low + high) / 2, high, high + reach[1]], 0.0, 1.0)
         pieces = [_quadrature(*ends) for ends in pairwise(cuts) if ends[0] < ends[1]]
