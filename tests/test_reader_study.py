@@ -335,7 +335,7 @@ def test_bad_studies_are_refused():
         ({"readers": "fixed", "cases": "fixed"}, "leave nothing to vary"),
         ({"readers": "some"}, "readers must be one of"),
         ({"covariance": "bayes"}, "covariance must be one of"),
-        ({"covariance": "unbiased", "metric": "partial_auc"}, "needs a mean over pairs"),
+        ({"covariance": "unbiased", "metric": "partial_auc", "fpr_range": (0, 0.5)}, "needs a mean over pairs"),
         ({"metric": roc_auc_score}, "a metric of your own needs"),
         ({"equivalence_margin": 0.1}, "equivalence_margin goes with"),
         ({"alternative": "equivalence"}, "equivalence_margin goes with"),

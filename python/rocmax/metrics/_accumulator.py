@@ -212,7 +212,7 @@ class ROCAccumulator:
         bins = self._held()
         self._core(bins)
         low, _, pos, neg = bins[:, ::-1]
-        fpr, tpr = (np.concatenate([[0.0], np.cumsum(w) / w.sum()]) for w in (neg, pos))
+        fpr, tpr = (np.concatenate([[0.0], sums / sums[-1]]) for sums in (np.cumsum(neg), np.cumsum(pos)))
         return fpr, tpr, np.concatenate([[np.inf], low])
 
     def result(

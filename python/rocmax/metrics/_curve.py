@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import check_flag
-from rocmax.metrics._validation import F64, is_dask, one_curve, scikit_learn
+from rocmax.metrics._validation import F64, in_memory, one_curve, scikit_learn
 
 
 def roc_curve(
@@ -61,11 +61,10 @@ def roc_curve(
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
     check_flag("drop_intermediate", drop_intermediate)
+    y_true, y_score, sample_weight = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
     try:
         curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
     except (TypeError, ValueError):
-        if is_dask(y_true, y_score):
-            raise
         options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
         try:
             fpr, tpr, thresholds = scikit_learn("roc_curve")(y_true, y_score, **options)
