@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax.metrics._binormal import fitted_covariance
 from rocmax.metrics._components import clustered_covariance, covariance_parts, variance_parts
+from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import Law
 from rocmax.metrics._measure import (
@@ -25,10 +26,9 @@ from rocmax.metrics._measure import (
     totals,
 )
 from rocmax.metrics._methods import check_method, default_comparison, warn_of_few_compared
+from rocmax.metrics._multiclass import Average, Classes, check_average, classes, compared
 from rocmax.metrics._resample import check_resamples, replicate, seed_of
 from rocmax.metrics._validation import F64, Sample, choice, explain, in_memory, require_finite, sample, scores
-
-_ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ class AUCComparison:
         Degrees of freedom of Student's t; None for the normal distribution.
     method, alternative : str
         As asked for.
+    null_difference, equivalence_margin : float and float or None
+        What the difference was tested against.
     pos_label : label
         The label of the positive class.
     """
@@ -66,6 +68,8 @@ class AUCComparison:
     method: str
     alternative: str
     pos_label: Any = 1
+    null_difference: float = 0.0
+    equivalence_margin: float | None = None
 
 
 def compare_auc(
@@ -83,6 +87,8 @@ def compare_auc(
     tpr: float | None = None,
     method: str | None = None,
     alternative: str = "two-sided",
+    null_difference: float = 0.0,
+    equivalence_margin: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     stratified: bool = True,
@@ -90,6 +96,9 @@ def compare_auc(
     sample_weight_b: ArrayLike | None = None,
     weight_kind: str = "frequency",
     groups: ArrayLike | None = None,
+    multi_class: str = "raise",
+    average: str | None = "macro",
+    labels: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -127,8 +136,15 @@ def compare_auc(
         pro rata. The samples' places t are exchanged, `n_resamples` times, between the scores of
         a sample [3]_ or, unpaired, between the samples of a class [4]_; the p-value is
         ``(1 + #{E* >= E}) / (1 + n_resamples)``. For the AUC, two-sided, without weights or groups.
-    alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Whether a differs from b, is less or is greater.
+    alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
+        Whether a minus b differs from the null difference, is less or is greater; "equivalence" is that it lies
+        within `equivalence_margin` of it, by two one-sided tests (Schuirmann, 1987). Non-inferiority of a is
+        "greater" than minus the margin.
+    null_difference : float, default=0.0
+        What a minus b is tested against.
+    equivalence_margin : float, default=None
+        The largest difference that does not matter, above 0, for "equivalence". The test at level p is the interval
+        of confidence 1 - 2p that ends inside the margin.
     confidence_level : float, default=0.95
         Nominal coverage of the interval of the difference.
     n_resamples, stratified : int, default=2000, and bool, default=True
@@ -140,6 +156,13 @@ def compare_auc(
         As in :func:`auc_inference`.
     groups : array-like of shape (n_samples,), default=None
         Clusters of dependent samples; paired DeLong comparisons only.
+    multi_class : {"raise", "ovr", "ovo"}, default="raise"
+        How several classes are measured, of paired models with scores of shape (n_samples, n_classes); see
+        :func:`auc_inference`, also for `average` and `labels`.
+    average : {"macro", "weighted"}, default="macro"
+        The mean over classes or pairs of classes.
+    labels : array-like of shape (n_classes,), default=None
+        The classes of the columns, sorted, where not all occur.
     pos_label : label, default=None
         The positive class; all others are negative.
     random_state : int, Generator, RandomState or None, default=None
@@ -183,15 +206,25 @@ def compare_auc(
         metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
     )
     choice(method, ("delong", "bootstrap", "obuchowski", "venkatraman", None), "method")
-    choice(alternative, _ALTERNATIVES, "alternative")
+    hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = check_level(confidence_level)
+    if check_average(multi_class, average).multi_class != "raise":
+        if y_true_b is not None or pos_label is not None:
+            raise ValueError("multi_class compares paired models of all classes: it takes no y_true_b and no pos_label")
+        resampling = (stratified, n_resamples, random_state)
+        models = [
+            classes(y_true, score, sample_weight, labels, n_jobs, name)
+            for name, score in (("score_a", score_a), ("score_b", score_b))
+        ]
+        how = check_average(multi_class, average)
+        return _of_classes(models, measure, how, method or "delong", weight_kind, groups, resampling, hypothesis, level)
     options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     if method == "venkatraman":
         plain = sample_weight is None and sample_weight_b is None and groups is None
-        if measure.metric != "auc" or alternative != "two-sided" or not plain:
+        if measure.metric != "auc" or hypothesis != Hypothesis() or not plain:
             raise ValueError(
-                "method='venkatraman' compares whole curves: it needs metric='auc' and alternative='two-sided', and"
-                " takes no weights and no groups"
+                "method='venkatraman' compares whole curves: it needs metric='auc', alternative='two-sided' and"
+                " null_difference=0, and takes no weights and no groups"
             )
         return curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
     check_method(method or "delong", measure.metric, weight_kind=weight_kind)
@@ -216,7 +249,7 @@ def compare_auc(
                 require_finite(column, name)
             raise
         differences = None if values is None else values[:, 0] - values[:, 1]
-        found = difference_test(estimate, covariance, differences, None, method, alternative, level)
+        found = difference_test(estimate, covariance, differences, None, method, hypothesis, level)
         warn_of_few_compared(method, measure, sizes, weight_kind)
         return replace(found, pos_label=data.pos_label)
     a = sample(y_true, score_a, sample_weight, names=("y_true", "score_a"), **options)
@@ -225,7 +258,7 @@ def compare_auc(
         if data.many:
             raise ValueError(f"{name} must be one-dimensional, got shape {data.score.shape}")
     method, sizes = method_for(method, measure, [a, b], weight_kind, None)
-    found = _unpaired(a, b, measure, method, weight_kind, resampling, alternative, level)
+    found = _unpaired(a, b, measure, method, weight_kind, resampling, hypothesis, level)
     warn_of_few_compared(method, measure, sizes, weight_kind)
     return replace(found, pos_label=a.pos_label)
 
@@ -237,6 +270,30 @@ def method_for(
     held = [effective(data) if weight_kind == "sampling" else totals(data) for data in samples]
     sizes = min(n_pos for n_pos, _ in held), min(n_neg for _, n_neg in held)
     return default_comparison(measure, sizes, grouped=groups is not None) if method is None else method, sizes
+
+
+def _of_classes(
+    models: list[Classes],
+    measure: Measure,
+    how: Average,
+    method: str,
+    weight_kind: str,
+    groups: Any,
+    resampling: Any,
+    hypothesis: Hypothesis,
+    level: float,
+) -> AUCComparison:
+    """Compare paired models of many classes."""
+    if method not in ("delong", "bootstrap") or how.average is None:
+        raise ValueError(
+            "multi_class compares models by method='delong' or 'bootstrap' and one average, got"
+            f" method={method!r} and average={how.average!r}"
+        )
+    drawn = resampling if method == "bootstrap" else None
+    estimate, covariance, values = compared(models, measure, how, weight_kind, groups, drawn)
+    differences = None if values is None else values[:, 0] - values[:, 1]
+    found = difference_test(estimate, covariance, differences, None, method, hypothesis, level)
+    return replace(found, pos_label=None)
 
 
 def curves_equal(
@@ -317,7 +374,7 @@ def _unpaired(
     method: str,
     weight_kind: str,
     resampling: Any,
-    alternative: str,
+    hypothesis: Hypothesis,
     level: float,
 ) -> AUCComparison:
     if method == "bootstrap":
@@ -329,14 +386,14 @@ def _unpaired(
         ]
         estimate = np.concatenate([point_estimates(data, measure) for data in (a, b)])
         covariance = np.diag([value.var(ddof=1) for value in values])
-        return difference_test(estimate, covariance, values[0] - values[1], None, method, alternative, level)
+        return difference_test(estimate, covariance, values[0] - values[1], None, method, hypothesis, level)
     parts = [variance_parts(data, measure, weight_kind) for data in (a, b)]
     estimate = np.array([part[0][0] for part in parts])
     variances = np.array([(part[1] + part[2])[0] for part in parts])
     sizes = np.array([sum(part[3]) for part in parts])
     spread = (variances**2 / (sizes - 1)).sum()
     df = float(variances.sum() ** 2 / spread) if spread > 0 else np.inf
-    return difference_test(estimate, np.diag(variances), None, df, method, alternative, level)
+    return difference_test(estimate, np.diag(variances), None, df, method, hypothesis, level)
 
 
 def difference_test(
@@ -345,7 +402,7 @@ def difference_test(
     differences: F64 | None,
     df: float | None,
     method: str,
-    alternative: str,
+    hypothesis: Hypothesis,
     level: float,
 ) -> AUCComparison:
     """Test the difference of two estimates; its interval is that of `differences` if there are any."""
@@ -356,8 +413,6 @@ def difference_test(
     if variance <= 1e-14 * (covariance[0, 0] + covariance[1, 1]):
         variance = 0.0
     error = np.sqrt(variance)
-    with np.errstate(divide="ignore"):
-        statistic = 0.0 if difference == 0 else difference / error
     if difference != 0 and error == 0:
         warnings.warn(
             f"the difference of {difference:.3g} has a variance of 0, as after rankings without an error: its p-value"
@@ -365,13 +420,7 @@ def difference_test(
             stacklevel=3,
         )
     law = Law(df)
-    pvalue = {
-        "two-sided": 2 * law.cdf(-abs(statistic)),
-        "less": law.cdf(statistic),
-        "greater": law.cdf(-statistic),
-    }[alternative]
-    if difference == 0 and error == 0:
-        pvalue = 1.0
+    statistic, pvalue = hypothesis.test(difference, error, law)
     tails = (0.5 - level / 2, 0.5 + level / 2)
     if differences is None:
         low, high = (difference + law.quantile(tail) * error for tail in tails)
@@ -381,11 +430,13 @@ def difference_test(
         estimate_a=float(estimate[0]),
         estimate_b=float(estimate[1]),
         difference=difference,
-        statistic=float(statistic),
-        pvalue=float(pvalue),
+        statistic=statistic,
+        pvalue=pvalue,
         confidence_interval=ConfidenceInterval(float(low), float(high)),
         covariance=covariance,
         df=df,
         method=method,
-        alternative=alternative,
+        alternative=hypothesis.alternative,
+        null_difference=hypothesis.null,
+        equivalence_margin=hypothesis.margin,
     )

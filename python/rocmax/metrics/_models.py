@@ -11,6 +11,7 @@ from scipy import linalg, special
 
 from rocmax._parameters import shown
 from rocmax.metrics._compare import difference_test, method_for, paired
+from rocmax.metrics._hypothesis import parse_hypothesis
 from rocmax.metrics._measure import check_level, parse_measure
 from rocmax.metrics._methods import check_method, warn_of_few_compared
 from rocmax.metrics._validation import F64, choice, in_memory, sample
@@ -33,11 +34,11 @@ class ModelsComparison:
     pairs : ndarray of shape (n_pairs, 2)
         Indices (a, b) of the models of each pair, a < b.
     pair_differences, pair_statistics : ndarray of shape (n_pairs,)
-        Estimate of a minus that of b, and that over its standard error.
+        Estimate of a minus that of b, and its distance from the null difference over its standard error.
     pair_confidence_intervals : ndarray of shape (n_pairs, 2)
         Of each difference, by itself.
     pair_pvalues, pair_pvalues_adjusted : ndarray of shape (n_pairs,)
-        Two-sided normal p-values, as they are and adjusted for their number.
+        Normal p-values of the alternative that was asked for, as they are and adjusted for their number.
     pos_label : label
         The label of the positive class.
     method : str
@@ -72,6 +73,9 @@ def compare_models(
     fpr: float | None = None,
     tpr: float | None = None,
     method: str | None = None,
+    alternative: str = "two-sided",
+    null_difference: float = 0.0,
+    equivalence_margin: float | None = None,
     adjust: str | None = "holm",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
@@ -103,6 +107,8 @@ def compare_models(
     method : {"delong", "bootstrap", "obuchowski"} or None, default=None
         Where the covariance comes from, as in :func:`compare_auc`, by default too; intervals of differences are normal,
         of the bootstrap those of percentiles.
+    alternative, null_difference, equivalence_margin : optional
+        Of each pair, as in :func:`compare_auc`; the joint test is that all contrasts are 0.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         How the p-values of the pairs are adjusted for their number.
     confidence_level : float, default=0.95
@@ -135,6 +141,7 @@ def compare_models(
         metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
     )
     choice(adjust, _ADJUSTMENTS, "adjust")
+    hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = check_level(confidence_level)
     choice(method, ("delong", "bootstrap", "obuchowski", None), "method")
     check_method(method or "delong", measure.metric, weight_kind=weight_kind, grouped=groups is not None)
@@ -163,7 +170,7 @@ def compare_models(
             None if values is None else values[:, a] - values[:, b],
             None,
             method,
-            "two-sided",
+            hypothesis,
             level,
         )
         for a, b in zip(first, second, strict=True)

@@ -1,0 +1,291 @@
+"""Measures of many classes: means over binary ones, with the summed influence of every sample as their variance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax._threads import n_threads
+from rocmax.metrics._components import influences
+from rocmax.metrics._measure import Measure, no_counts, point_estimates
+from rocmax.metrics._resample import check_resamples, seed_of
+from rocmax.metrics._validation import F64, Sample, choice, names_of, require_finite, scores, unmasked, weights
+
+MULTI_CLASS = ("raise", "ovr", "ovo")
+_AVERAGES = ("macro", "weighted", None)
+
+
+class Classes(NamedTuple):
+    """Samples of several classes, a column of scores for each class in sorted order."""
+
+    names: NDArray[Any]
+    of: NDArray[np.intp]
+    score: NDArray[Any]
+    weight: F64 | None
+    threads: int
+
+    @property
+    def totals(self) -> F64:
+        """What every class weighs, its number of samples without weights."""
+        return np.bincount(self.of, self.weight, len(self.names)).astype(float)
+
+
+class Average(NamedTuple):
+    """How binary measures are made one."""
+
+    multi_class: str
+    average: str | None
+
+
+class Influence(NamedTuple):
+    """Values of the measure, and what every sample adds to each, scaled so that the sum of squares is a variance."""
+
+    value: F64
+    of_sample: F64  # (n_values, n_samples)
+
+
+class Spread(NamedTuple):
+    """The variance of every value by class of sample, and the size of each class."""
+
+    parts: F64  # (n_values, n_classes)
+    sizes: F64
+
+    @property
+    def variance(self) -> F64:
+        """Of every value."""
+        return np.asarray(self.parts.sum(axis=1))
+
+    @property
+    def df(self) -> F64:
+        """Degrees of freedom by Welch and Satterthwaite."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.variance**2 / (self.parts**2 / (self.sizes - 1)).sum(axis=1))
+
+
+def check_average(multi_class: Any, average: Any) -> Average:
+    """Check the options that say how classes are put together."""
+    choice(multi_class, MULTI_CLASS, "multi_class")
+    choice(average, _AVERAGES, "average")
+    if multi_class == "ovo" and average is None:
+        raise ValueError("average=None goes with multi_class='ovr': a pair of classes has no class of its own")
+    return Average(multi_class, average)
+
+
+def classes(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    labels: ArrayLike | None,
+    n_jobs: int | None,
+    name: str = "y_score",
+) -> Classes:
+    """Check labels and scores of several classes."""
+    y, s = unmasked(y_true, "y_true"), scores(y_score, name)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if s.ndim != 2 or y.ndim != 1 or len(y) != len(s):
+        raise ValueError(
+            f"multi_class needs y_true of shape (n_samples,) and {name} of shape (n_samples, n_classes), got {y.shape}"
+            f" and {s.shape}"
+        )
+    found, of = names_of(y, len(y), "y_true")
+    if labels is not None:
+        given = np.asarray(labels)
+        if given.ndim != 1 or len(np.unique(given)) != len(given) or not np.array_equal(given, np.sort(given)):
+            raise ValueError(f"labels must be distinct and sorted, got {labels!r}")
+        unknown = np.setdiff1d(found, given)
+        if len(unknown):
+            raise ValueError(f"y_true holds {unknown[0]!r}, which is not among labels={labels!r}")
+        of, found = np.searchsorted(given, found)[of], given
+    if len(found) != s.shape[1]:
+        raise ValueError(
+            f"{name} has {s.shape[1]} columns, one a class, and y_true {len(found)} classes; give labels= where"
+            " classes do not occur"
+        )
+    require_finite(s, name)
+    data = Classes(found, of, s, None if sample_weight is None else weights(sample_weight, len(y)), n_threads(n_jobs))
+    few = data.totals <= 1
+    if len(found) < 2 or few.any():
+        count = data.totals[np.argmax(few)] if len(found) > 1 else len(y)
+        name_of = found[np.argmax(few)] if len(found) > 1 else found[0]
+        raise ValueError(
+            f"y_true has {count:g} samples of class {name_of}: there must be two classes or more, of two samples or"
+            " more each" + no_counts(float(count))
+        )
+    return data
+
+
+def estimate(data: Classes, measure: Measure, how: Average) -> F64:
+    """Values of the measure: one, or one a class where they are not averaged."""
+    found = np.array([point_estimates(part, measure)[0] for _, _, part in _comparisons(data, how)])
+    return found if how.average is None else np.atleast_1d(_shares(data, how) @ found)
+
+
+def influence(data: Classes, measure: Measure, how: Average, weight_kind: str) -> Influence:
+    """Values of the measure and the influence of every sample on them.
+
+    Of a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(n_c / (n_c - 1))``, n_c
+    the size of its class there. With average="weighted" the shares of the classes are estimates as well.
+    """
+    shares = _shares(data, how)
+    values = []
+    total = np.zeros((len(shares) if how.average is None else 1, len(data.of)))
+    for k, (rows, positive, part) in enumerate(_comparisons(data, how)):
+        values.append(point_estimates(part, measure)[0])
+        own = influences(part, measure)
+        for members in (positive, ~positive):
+            own[members] *= np.sqrt(_correction(part.weight, members, weight_kind))
+        total[k if how.average is None else 0, rows] += own if how.average is None else shares[k] * own
+    if how.average == "weighted":
+        total[0] += _of_shares(data, how, np.array(values))
+    found = np.array(values)
+    return Influence(found if how.average is None else np.atleast_1d(shares @ found), total)
+
+
+def spread(data: Classes, of_sample: F64, weight_kind: str, groups: Any = None) -> Spread:
+    """Return the variance that the influences of the samples add up to; groups are as one sample."""
+    if groups is not None:
+        return _clustered(data, of_sample, groups)
+    squares = of_sample**2
+    if data.weight is not None and weight_kind == "frequency":  # so many samples, each with its part of the influence
+        squares = np.divide(squares, data.weight, out=np.zeros_like(squares), where=data.weight > 0)
+    parts = np.array([np.bincount(data.of, row, len(data.names)) for row in squares])
+    sizes = data.totals
+    if data.weight is not None and weight_kind == "sampling":
+        sizes = sizes**2 / np.bincount(data.of, data.weight**2, len(sizes))
+    return Spread(parts, sizes)
+
+
+def replicates(
+    data: Classes, measure: Measure, how: Average, stratified: bool, n_resamples: Any, seed: int, weight_kind: str
+) -> F64:
+    """Bootstrap replicates of the values, of shape (n_resamples, n_values); models of one seed share their draws."""
+    n_resamples = check_resamples(n_resamples)
+    rng = np.random.default_rng(seed)
+    n = len(data.of)
+    weight = np.ones(n) if data.weight is None else data.weight
+    strata = [np.flatnonzero(data.of == k) for k in range(len(data.names))] if stratified else [np.arange(n)]
+    found: list[F64] = []
+    while len(found) < n_resamples:
+        counts = np.zeros(n)
+        for rows in strata:
+            if weight_kind == "frequency":
+                total = weight[rows].sum()
+                counts[rows] = rng.multinomial(round(total), weight[rows] / total)
+            else:
+                counts[rows] = weight[rows] * rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
+        drawn = data._replace(weight=counts)
+        if (drawn.totals > 0).all():  # or else a class has gone, and the measure with it
+            found.append(estimate(drawn, measure, how))
+    return np.array(found)
+
+
+def compared(
+    models: list[Classes],
+    measure: Measure,
+    how: Average,
+    weight_kind: str,
+    groups: Any,
+    resampling: tuple[bool, Any, Any] | None,
+) -> tuple[F64, F64, F64 | None]:
+    """Return the measure of models of the same samples, its covariance, and the replicates of a bootstrap."""
+    if resampling is not None:
+        if groups is not None:
+            raise ValueError("groups need method='delong'")
+        seed = seed_of(resampling[2])
+        values = np.hstack([replicates(data, measure, how, *resampling[:2], seed, weight_kind) for data in models])
+        return np.concatenate([estimate(data, measure, how) for data in models]), np.cov(values.T), values
+    found = [influence(data, measure, how, weight_kind) for data in models]
+    rows = np.vstack([each.of_sample for each in found])
+    first, second = np.triu_indices(len(rows))
+    sums, gaps = (
+        spread(models[0], rows[first] + sign * rows[second], weight_kind, groups).variance for sign in (1, -1)
+    )
+    covariance = np.empty((len(rows), len(rows)))
+    covariance[first, second] = covariance[second, first] = (sums - gaps) / 4
+    return np.concatenate([each.value for each in found]), covariance, None
+
+
+def _comparisons(data: Classes, how: Average) -> Iterator[tuple[Any, NDArray[np.bool_], Sample]]:
+    """Yield for every binary measure its rows, which of these are positive, and its samples.
+
+    One versus the rest has one a class; one versus one has two a pair, each of which ranks by its own column.
+    """
+
+    def part(rows: Any, k: int) -> tuple[Any, NDArray[np.bool_], Sample]:
+        positive = data.of[rows] == k
+        column = np.ascontiguousarray(data.score[rows, k])
+        weight = None if data.weight is None else data.weight[rows]
+        return rows, positive, Sample(positive, column, weight, data.threads)
+
+    every = range(len(data.names))
+    if how.multi_class == "ovr":
+        for k in every:
+            yield part(slice(None), k)
+        return
+    for a, b in combinations(every, 2):
+        rows = np.flatnonzero((data.of == a) | (data.of == b))
+        yield part(rows, a)
+        yield part(rows, b)
+
+
+def _members(data: Classes, how: Average) -> F64:
+    """Mark which classes (columns) a comparison (row) gets its share from."""
+    n = len(data.names)
+    if how.multi_class == "ovr":
+        return np.eye(n)
+    pairs = np.array([np.eye(n)[a] + np.eye(n)[b] for a, b in combinations(range(n), 2)])
+    return np.repeat(pairs, 2, axis=0)
+
+
+def _shares(data: Classes, how: Average) -> F64:
+    """Return the share of every comparison in the average: all alike, or as their classes weigh."""
+    members = _members(data, how)
+    shares = members @ data.totals if how.average == "weighted" else np.ones(len(members))
+    return np.asarray(shares / shares.sum())
+
+
+def _of_shares(data: Classes, how: Average, values: F64) -> F64:
+    """Return what every sample adds to a weighted average by adding to the share of its class."""
+    members, totals = _members(data, how), data.totals
+    # The average is values' M t / 1' M t for members M and totals t.
+    slope = (values - _shares(data, how) @ values) @ members / (members @ totals).sum()
+    weight = np.ones(len(data.of)) if data.weight is None else data.weight
+    return np.asarray(weight * slope[data.of])
+
+
+def _correction(weight: F64 | None, members: NDArray[np.bool_], weight_kind: str) -> float:
+    """Return n / (n - 1) for the size n of a class."""
+    if weight is None:
+        size = float(np.count_nonzero(members))
+    elif weight_kind == "frequency":
+        size = float(weight[members].sum())
+    else:
+        size = float(np.count_nonzero(weight[members]))
+    return size / (size - 1)
+
+
+def _clustered(data: Classes, of_sample: F64, groups: Any) -> Spread:
+    """Return the variance of sums over groups, as Obuchowski's of two classes."""
+    if data.weight is not None:
+        raise ValueError("groups and sample_weight cannot be given together")
+    names, group = names_of(groups, len(data.of), "groups")
+    sums = []
+    for k in range(len(data.names)):
+        rows = data.of == k
+        held, size = len(np.unique(group[rows])), np.count_nonzero(rows)
+        if held < 2:
+            raise ValueError(f"groups must spread each class over two of them or more, got {held}")
+        # The factors of classes of samples give way to those of groups.
+        of_group = np.array([np.bincount(group[rows], row[rows], len(names)) for row in of_sample])
+        sums.append((held, of_group * np.sqrt((size - 1) / size)))
+    total = sum(held / (held - 1) * (of_group**2).sum(axis=1) for held, of_group in sums)
+    cross = sum((a * b).sum(axis=1) for (_, a), (_, b) in combinations(sums, 2))
+    variance = total + 2 * len(names) / (len(names) - 1) * cross
+    parts = np.zeros((len(of_sample), len(sums)))
+    parts[:, 0] = variance
+    return Spread(parts, np.full(len(sums), float(len(names))))
