@@ -211,6 +211,9 @@ def compare_auc(
     if check_average(multi_class, average).multi_class != "raise":
         if y_true_b is not None or pos_label is not None:
             raise ValueError("multi_class compares paired models of all classes: it takes no y_true_b and no pos_label")
+        y_true, score_a, score_b, sample_weight, groups = in_memory(
+            y_true=y_true, score_a=score_a, score_b=score_b, sample_weight=sample_weight, groups=groups
+        )
         resampling = (stratified, n_resamples, random_state)
         models = [
             classes(y_true, score, sample_weight, labels, n_jobs, name)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
+from rocmax._parameters import shown
 from rocmax.metrics import _interval as interval
 from rocmax.metrics import _rate as rate
 from rocmax.metrics._binormal import fitted_variance
@@ -24,7 +25,16 @@ from rocmax.metrics._measure import (
     totals,
 )
 from rocmax.metrics._methods import check_method, default_method, warn_of_few
-from rocmax.metrics._resample import replicate
+from rocmax.metrics._multiclass import (
+    Average,
+    Classes,
+    check_average,
+    class_estimates,
+    classes,
+    replicates,
+    variance_of_classes,
+)
+from rocmax.metrics._resample import replicate, seed_of
 from rocmax.metrics._score import score, slope
 from rocmax.metrics._validation import F64, Sample, call, choice, in_memory, plain, sample
 
@@ -91,6 +101,9 @@ def auc_inference(
     sample_weight: ArrayLike | None = None,
     weight_kind: str = "frequency",
     groups: ArrayLike | None = None,
+    multi_class: str = "raise",
+    average: str | None = "macro",
+    labels: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -176,6 +189,15 @@ def auc_inference(
         one, as many as the weights add up to (rounded), or else samples with their weights.
     groups : array-like of shape (n_samples,), default=None
         Clusters of dependent samples, such as the lesions of a patient (Obuchowski, 1997) [3]_.
+    multi_class : {"raise", "ovr", "ovo"}, default="raise"
+        How several classes are measured, with scores of shape (n_samples, n_classes), a column for each class in
+        sorted order: each against the rest, or each pair, ranked by the column of either, as
+        :func:`sklearn.metrics.roc_auc_score` does. The variance is that of the sum of what every sample adds
+        to the binary measures (Hajek, 1968); of two classes it is DeLong's. `n_pos` then is the smallest class.
+    average : {"macro", "weighted"} or None, default="macro"
+        The mean over classes or pairs, plain or by how often they occur; None ("ovr" only) for one result a class.
+    labels : array-like of shape (n_classes,), default=None
+        The classes of the columns, sorted, where not all occur.
     pos_label : label, default=None
         The positive class; all others are negative.
     random_state : int, Generator, RandomState or None, default=None
@@ -224,11 +246,19 @@ def auc_inference(
     )
     choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
     if method is None:
-        method = default_method(measure, weight_kind=weight_kind, grouped=groups is not None)
+        by_components = groups is not None or multi_class != "raise"
+        method = default_method(measure, weight_kind=weight_kind, grouped=by_components)
     check_method(method, measure.metric, weight_kind=weight_kind, grouped=groups is not None)
     level = check_level(confidence_level)
     arrays = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
     y_true, y_score, sample_weight, groups = arrays
+    how = check_average(multi_class, average)
+    if how.multi_class != "raise":
+        if pos_label is not None:
+            raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
+        many = classes(y_true, y_score, sample_weight, labels, n_jobs)
+        resampling = (stratified, n_resamples, seed_of(random_state))
+        return _of_classes(many, measure, how, method, level, weight_kind, groups, resampling)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if method == "bootstrap":
         values = replicate(data, measure, stratified, n_resamples, random_state, weight_kind)
@@ -238,6 +268,37 @@ def auc_inference(
     if weight_kind == "frequency":
         warn_of_few(method, measure, (found.n_pos, found.n_neg))
     return replace(found, pos_label=data.pos_label)
+
+
+def _of_classes(
+    data: Classes,
+    measure: Measure,
+    how: Average,
+    method: str,
+    level: float,
+    weight_kind: str,
+    groups: Any,
+    resampling: tuple[bool, Any, int],
+) -> AUCInference:
+    """Variance and interval of a measure of many classes, one number or one a class."""
+    totals = data.totals
+    sizes = (float(totals.min()), float(totals.sum() - totals.min()))
+    each = how.average is None
+    if method == "bootstrap":
+        estimate, values = class_estimates(data, measure, how), replicates(data, measure, how, *resampling, weight_kind)
+        low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+        found = result(each, estimate, values.var(axis=0, ddof=1), (low, high), sizes, method, level)
+        return replace(found, replicates=values if each else values[:, 0], pos_label=None)
+    # Score intervals and those of "newcombe" are of two classes.
+    if method not in ("delong", "logit-delong"):
+        raise ValueError(f"multi_class needs method='delong', 'logit-delong' or 'bootstrap', got {method!r}")
+    estimate, parts, of_parts = variance_of_classes(data, measure, how, weight_kind, groups)
+    variance = np.sum(parts, axis=0)
+    if method == "logit-delong":
+        ends = interval.logit(estimate, parts, of_parts, measure, level)
+    else:
+        ends = interval.normal(estimate, variance, measure, level)
+    return replace(result(each, estimate, variance, ends, sizes, method, level), pos_label=None)
 
 
 def _computed(data: Sample, measure: Measure, method: str, level: float, weight_kind: str, groups: Any) -> AUCInference:
@@ -283,7 +344,7 @@ def analytic(
         pos, neg = (n_neg - 1) / n_neg * pos, (n_pos - 1) / n_pos * neg
     variance = np.maximum(pos + neg, 0.0)
     if method == "logit-delong":
-        ends = interval.logit(estimate, pos, neg, sizes, measure, level)
+        ends = interval.logit(estimate, (pos, neg), sizes, measure, level)
     else:
         ends = interval.normal(estimate, variance, measure, level)
     return result(many, estimate, variance, ends, sizes, method, level)

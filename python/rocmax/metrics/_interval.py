@@ -5,7 +5,7 @@ From special functions: `scipy.stats` takes a second to import and a tenth of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,9 +45,7 @@ def normal(estimate: F64, variance: F64, measure: Measure, level: float) -> tupl
     return np.maximum(estimate - reach, measure.least), np.minimum(estimate + reach, measure.most)
 
 
-def logit(
-    estimate: F64, pos: F64, neg: F64, sizes: tuple[float, float], measure: Measure, level: float
-) -> tuple[F64, F64]:
+def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, level: float) -> tuple[F64, F64]:
     """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite.
 
     Of a measure without an upper bound the log, which is what log-odds tend to as their bound grows. The components of
@@ -58,23 +56,25 @@ def logit(
     span = measure.most - measure.least if bounded else 1.0
     share = (estimate - measure.least) / span
     rest = 1 - share if bounded else np.ones_like(share)
-    variance = pos + neg
+    variance = np.sum(parts, axis=0)
     inside = (share > 0) & (rest > 0) & (variance > 0)
     scale, back = (special.logit, special.expit) if bounded else (np.log, np.exp)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        freedom = variance**2 / (pos**2 / (sizes[0] - 1) + neg**2 / (sizes[1] - 1))
+        freedom = variance**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
         quantile = Law(np.where(inside, freedom, 1.0)).quantile(0.5 + level / 2)
         reach = quantile * np.sqrt(variance) / (span * share * rest)
         low, high = (np.where(inside, back(scale(share) + side * reach), share) for side in (-1, 1))
     low, high = measure.least + span * low, measure.least + span * high
     if measure.name in ("auc", "margin"):
-        unknown = ~inside | (min(sizes) < _FEW)
-        if unknown.any():
-            low, high = np.where(unknown, newcombe(estimate, sizes, level), (low, high))
+        fewest = np.minimum.reduce(list(sizes))
+        unknown = ~inside | (fewest < _FEW)
+        if unknown.any():  # of several classes the fewest stand against all others
+            others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
+            low, high = np.where(unknown, newcombe(estimate, (fewest, others), level), (low, high))
     return low, high
 
 
-def newcombe_variance(auc: F64, sizes: tuple[float, float]) -> F64:
+def newcombe_variance(auc: F64, sizes: tuple[Any, Any]) -> F64:
     """Return ``A (1-A) / (m n) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) + A/(1+A)))``.
 
     Hanley and McNeil's variance, that of scores with exponential distributions, made symmetric in
@@ -82,10 +82,10 @@ def newcombe_variance(auc: F64, sizes: tuple[float, float]) -> F64:
     """
     n_pos, n_neg = sizes
     spread = (1 - auc) / (2 - auc) + auc / (1 + auc)
-    return auc * (1 - auc) * (1 + ((n_pos + n_neg) / 2 - 1) * spread) / (n_pos * n_neg)
+    return np.asarray(auc * (1 - auc) * (1 + ((n_pos + n_neg) / 2 - 1) * spread) / (n_pos * n_neg))
 
 
-def newcombe(auc: F64, sizes: tuple[float, float], level: float) -> tuple[F64, F64]:
+def newcombe(auc: F64, sizes: tuple[Any, Any], level: float) -> tuple[F64, F64]:
     """Return the ends of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance of :func:`newcombe_variance`.
 
     Like Wilson's interval of a proportion it takes the variance at its own ends, so that it does

@@ -48,24 +48,6 @@ class Influence(NamedTuple):
     of_sample: F64  # (n_values, n_samples)
 
 
-class Spread(NamedTuple):
-    """The variance of every value by class of sample, and the size of each class."""
-
-    parts: F64  # (n_values, n_classes)
-    sizes: F64
-
-    @property
-    def variance(self) -> F64:
-        """Of every value."""
-        return np.asarray(self.parts.sum(axis=1))
-
-    @property
-    def df(self) -> F64:
-        """Degrees of freedom by Welch and Satterthwaite."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.variance**2 / (self.parts**2 / (self.sizes - 1)).sum(axis=1))
-
-
 def check_average(multi_class: Any, average: Any) -> Average:
     """Check the options that say how classes are put together."""
     choice(multi_class, MULTI_CLASS, "multi_class")
@@ -119,7 +101,7 @@ def classes(
     return data
 
 
-def estimate(data: Classes, measure: Measure, how: Average) -> F64:
+def class_estimates(data: Classes, measure: Measure, how: Average) -> F64:
     """Values of the measure: one, or one a class where they are not averaged."""
     found = np.array([point_estimates(part, measure)[0] for _, _, part in _comparisons(data, how)])
     return found if how.average is None else np.atleast_1d(_shares(data, how) @ found)
@@ -146,10 +128,23 @@ def influence(data: Classes, measure: Measure, how: Average, weight_kind: str) -
     return Influence(found if how.average is None else np.atleast_1d(shares @ found), total)
 
 
-def spread(data: Classes, of_sample: F64, weight_kind: str, groups: Any = None) -> Spread:
-    """Return the variance that the influences of the samples add up to; groups are as one sample."""
+def variance_of_classes(
+    data: Classes, measure: Measure, how: Average, weight_kind: str, groups: Any
+) -> tuple[F64, list[F64], list[Any]]:
+    """Return the values, the parts in their variances of every class of samples, and the size of each part."""
+    found = influence(data, measure, how, weight_kind)
     if groups is not None:
-        return _clustered(data, of_sample, groups)
+        n_groups = float(len(np.unique(np.asarray(groups))))
+        return found.value, [_clustered(data, found.of_sample, groups)], [n_groups]
+    parts, sizes = _parts(data, found.of_sample, weight_kind)
+    if how.average is None:  # a class stands against the rest, as if these were one
+        own = np.diagonal(parts)
+        return found.value, [own, parts.sum(axis=1) - own], [sizes, sizes.sum() - sizes]
+    return found.value, list(parts.T), list(sizes)
+
+
+def _parts(data: Classes, of_sample: F64, weight_kind: str) -> tuple[F64, F64]:
+    """Return the sums of squared influences by class, of shape (n_values, n_classes), and the classes' sizes."""
     squares = of_sample**2
     if data.weight is not None and weight_kind == "frequency":  # so many samples, each with its part of the influence
         squares = np.divide(squares, data.weight, out=np.zeros_like(squares), where=data.weight > 0)
@@ -157,7 +152,7 @@ def spread(data: Classes, of_sample: F64, weight_kind: str, groups: Any = None) 
     sizes = data.totals
     if data.weight is not None and weight_kind == "sampling":
         sizes = sizes**2 / np.bincount(data.of, data.weight**2, len(sizes))
-    return Spread(parts, sizes)
+    return parts, sizes
 
 
 def replicates(
@@ -180,7 +175,7 @@ def replicates(
                 counts[rows] = weight[rows] * rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
         drawn = data._replace(weight=counts)
         if (drawn.totals > 0).all():  # or else a class has gone, and the measure with it
-            found.append(estimate(drawn, measure, how))
+            found.append(class_estimates(drawn, measure, how))
     return np.array(found)
 
 
@@ -198,13 +193,17 @@ def compared(
             raise ValueError("groups need method='delong'")
         seed = seed_of(resampling[2])
         values = np.hstack([replicates(data, measure, how, *resampling[:2], seed, weight_kind) for data in models])
-        return np.concatenate([estimate(data, measure, how) for data in models]), np.cov(values.T), values
+        return np.concatenate([class_estimates(data, measure, how) for data in models]), np.cov(values.T), values
     found = [influence(data, measure, how, weight_kind) for data in models]
     rows = np.vstack([each.of_sample for each in found])
     first, second = np.triu_indices(len(rows))
-    sums, gaps = (
-        spread(models[0], rows[first] + sign * rows[second], weight_kind, groups).variance for sign in (1, -1)
-    )
+
+    def variance(of_sample: F64) -> F64:
+        if groups is not None:
+            return _clustered(models[0], of_sample, groups)
+        return np.asarray(_parts(models[0], of_sample, weight_kind)[0].sum(axis=1))
+
+    sums, gaps = (variance(rows[first] + sign * rows[second]) for sign in (1, -1))
     covariance = np.empty((len(rows), len(rows)))
     covariance[first, second] = covariance[second, first] = (sums - gaps) / 4
     return np.concatenate([each.value for each in found]), covariance, None
@@ -269,7 +268,7 @@ def _correction(weight: F64 | None, members: NDArray[np.bool_], weight_kind: str
     return size / (size - 1)
 
 
-def _clustered(data: Classes, of_sample: F64, groups: Any) -> Spread:
+def _clustered(data: Classes, of_sample: F64, groups: Any) -> F64:
     """Return the variance of sums over groups, as Obuchowski's of two classes."""
     if data.weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
@@ -285,7 +284,4 @@ def _clustered(data: Classes, of_sample: F64, groups: Any) -> Spread:
         sums.append((held, of_group * np.sqrt((size - 1) / size)))
     total = sum(held / (held - 1) * (of_group**2).sum(axis=1) for held, of_group in sums)
     cross = sum((a * b).sum(axis=1) for (_, a), (_, b) in combinations(sums, 2))
-    variance = total + 2 * len(names) / (len(names) - 1) * cross
-    parts = np.zeros((len(of_sample), len(sums)))
-    parts[:, 0] = variance
-    return Spread(parts, np.full(len(sums), float(len(names))))
+    return np.asarray(total + 2 * len(names) / (len(names) - 1) * cross)
