@@ -27,9 +27,11 @@ from rocmax.display._common import (
     named_scores,
 )
 from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve
+from rocmax.metrics._band import roc_band
 from rocmax.metrics._measure import check_level
 from rocmax.metrics._resample import check_resamples, seed_of
-from rocmax.metrics._validation import rate_range, second_class, weights
+from rocmax.metrics._validation import choice, rate_range, second_class, weights
+from rocmax.metrics.reader_study._study import read_study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,20 +42,21 @@ _GRID_SIZE = 401  # FPRs at which a band is computed, on the whole range and aga
 
 @dataclass(frozen=True)
 class Curve:
-    """One model's curve: its points, the area it is labelled with, and its band on a grid of FPRs."""
+    """One model's curve: its points, the area it is labelled with, its band on a grid of FPRs, those it averages."""
 
     name: str
     fpr: F64
     tpr: F64
     area: float
     band: tuple[F64, F64, F64] | None = None
+    parts: tuple[Curve, ...] = ()
 
 
 class ROCDisplay:
     """ROC curves of one or several models, an FPR range shaded, with bootstrap bands if wanted.
 
-    Made by `from_predictions`, `from_estimator` or `from_cv_results`; `plot` draws again, on other axes or zoomed in on
-    the range.
+    Made by `from_predictions`, `from_estimator`, `from_cv_results` or `from_reader_study`; `plot` draws again, on other
+    axes or zoomed in on the range.
 
     Parameters
     ----------
@@ -92,6 +95,7 @@ class ROCDisplay:
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         confidence_level: float | None = None,
+        band: str = "pointwise",
         n_resamples: int = 500,
         random_state: int | None = 0,
         zoom: bool = False,
@@ -115,8 +119,11 @@ class ROCDisplay:
         pos_label : label, optional
             The positive class.
         confidence_level : float, optional
-            Shade a pointwise band of this level round every curve: percentiles of the TPR at each
-            FPR over stratified bootstrap resamples. O(n_resamples * n_samples).
+            Shade a band of this level round every curve, by stratified bootstrap resamples.
+            O(n_resamples * n_samples).
+        band : {"pointwise", "simultaneous"}, default="pointwise"
+            Percentiles of the TPR at each FPR, which hold the curve there with this confidence but seldom everywhere;
+            or the band of :func:`rocmax.metrics.roc_band`, which holds all of the curve.
         n_resamples : int, default=500
             Bootstrap resamples.
         random_state : int, optional, default=0
@@ -134,6 +141,7 @@ class ROCDisplay:
         positive, label = is_positive(y_true, pos_label)
         fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
         check_flag("zoom", zoom)
+        choice(band, ("pointwise", "simultaneous"), "band")
         if confidence_level is not None:
             confidence_level = check_level(confidence_level)
             n_resamples, seed = check_resamples(n_resamples), seed_of(random_state)
@@ -143,12 +151,22 @@ class ROCDisplay:
                 raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
         curves = []
         for name, scores in named_scores(y_score, names, len(positive)):
-            band = None
+            held = None
             if confidence_level is not None:
                 low, high = fpr_range or (0.0, 1.0)
                 grid = np.union1d(np.linspace(0.0, 1.0, _GRID_SIZE), np.linspace(low, high, _GRID_SIZE))
-                band = _bootstrap_band(positive, scores, grid, confidence_level, n_resamples, seed)
-            curves.append(_curve(name, positive, scores, fpr_range, sample_weight, band))
+                if band == "pointwise":
+                    held = _bootstrap_band(positive, scores, grid, confidence_level, n_resamples, seed)
+                else:
+                    whole = roc_band(
+                        positive,
+                        scores,
+                        confidence_level=confidence_level,
+                        n_resamples=n_resamples,
+                        random_state=seed,
+                    )
+                    held = grid, whole.low(grid), whole.high(grid)
+            curves.append(curve_of(name, positive, scores, fpr_range, sample_weight, held))
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
 
     @classmethod
@@ -242,8 +260,48 @@ class ROCDisplay:
         for name, model, test in zip(names, models, tests, strict=True):
             (scores,) = estimator_scores(model, rows_of(X, test), positive[test], pos_label)[0].values()
             held_out = None if weight is None else weight[test]
-            curves.append(_curve(name, positive[test], scores, fpr_range, held_out))
+            curves.append(curve_of(name, positive[test], scores, fpr_range, held_out))
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
+
+    @classmethod
+    def from_reader_study(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        reader: ArrayLike,
+        modality: ArrayLike,
+        case: ArrayLike,
+        fpr_range: tuple[float, float] | None = None,
+        pos_label: Any = None,
+        zoom: bool = False,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw a thin curve for each reader of a study and their mean for each modality.
+
+        Parameters
+        ----------
+        y_true, y_score, reader, modality, case : array-like of shape (n_readings,)
+            One row a reading, as in :func:`rocmax.metrics.mrmc_analysis`.
+        fpr_range, pos_label, zoom, ax : optional
+            As in `from_predictions`.
+
+        Returns
+        -------
+        display : ROCDisplay
+            Its curves average the TPR of the readers at each FPR, and their areas; `parts` of a curve are the readers'.
+        """
+        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
+        check_flag("zoom", zoom)
+        study = read_study(y_true, y_score, reader, modality, case, pos_label)
+        names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
+        parts = [
+            curve_of(name, data.y, data.score, fpr_range, None)
+            for name, (_, data) in zip(names, study.tests(), strict=True)
+        ]
+        rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
+        curves = [_mean_curve(str(name), row) for name, row in zip(study.modalities, rows, strict=True)]
+        return cls(curves, fpr_range=fpr_range, pos_label=study.pos_label).plot(ax, zoom=zoom)
 
     def plot(self, ax: Axes | None = None, *, zoom: bool = False, legend: bool = True) -> Self:
         """Draw the curves.
@@ -270,6 +328,8 @@ class ROCDisplay:
         measure = "AUC" if self.fpr_range is None else "pAUC"
         for k, curve in enumerate(self.curves):
             label = legend_name(f"{curve.name}  {measure} {curve.area:.3f}".strip())
+            for part in curve.parts:
+                ax.plot(part.fpr, part.tpr, color=look(k)["color"], linewidth=0.8, alpha=0.5)
             ax.plot(curve.fpr, curve.tpr, label=label, **look(k))
             if curve.band is not None:
                 grid, below, above = curve.band
@@ -287,7 +347,7 @@ class ROCDisplay:
 
     def _tpr_limits(self, low: float, high: float) -> tuple[float, float]:
         ends = []
-        for curve in self.curves:
+        for curve in [one for whole in self.curves for one in (whole, *whole.parts)]:
             ends += [np.interp([low, high], curve.fpr, curve.tpr)]
             if curve.band is not None:
                 grid, below, above = curve.band
@@ -295,7 +355,7 @@ class ROCDisplay:
         return max(0.0, float(np.min(ends)) - 0.02), min(1.01, float(np.max(ends)) + 0.02)
 
 
-def _curve(
+def curve_of(
     name: str,
     positive: NDArray[np.bool_],
     scores: F64,
@@ -303,12 +363,27 @@ def _curve(
     sample_weight: ArrayLike | None,
     band: tuple[F64, F64, F64] | None = None,
 ) -> Curve:
+    """Return the curve of scores and its area."""
     fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
     if fpr_range is None:
         area = roc_auc_score(positive, scores, sample_weight=sample_weight)
     else:
         area = partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=sample_weight)
     return Curve(name, fpr, tpr, float(area), band)
+
+
+def _mean_curve(name: str, parts: Sequence[Curve]) -> Curve:
+    """Average curves upright: at every FPR where one of them rises, once just before it and once after."""
+    at = np.repeat(np.unique(np.concatenate([part.fpr for part in parts])), 2)
+    before = np.arange(len(at)) % 2 == 0
+    heights = [np.where(before, _first(at, part), np.interp(at, part.fpr, part.tpr)) for part in parts]
+    area = float(np.mean([part.area for part in parts]))
+    return Curve(name, at, np.mean(heights, axis=0), area, parts=tuple(parts))
+
+
+def _first(at: F64, curve: Curve) -> F64:
+    """Return the lowest TPR of a curve at each FPR; numpy's interpolation takes the highest."""
+    return np.asarray(np.interp(-at, -curve.fpr[::-1], curve.tpr[::-1]))
 
 
 def _bootstrap_band(

@@ -82,8 +82,8 @@ class MRMCAnalysis:
         covariances; with ``covariance="unbiased"`` and random readers and cases only.
     notes : tuple of str
         What a reader of the results has to know, such as negative estimates of variances.
-    metric, covariance, random_readers, random_cases, confidence_level, n_pos, n_neg
-        How the analysis was made, and the numbers of cases.
+    metric, covariance, random_readers, random_cases, confidence_level, n_pos, n_neg, pos_label
+        How the analysis was made, the numbers of cases, and the positive label.
     """
 
     modalities: NDArray[Any]
@@ -109,6 +109,7 @@ class MRMCAnalysis:
     equivalence_margin: float | None
     n_pos: int
     n_neg: int
+    pos_label: Any
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each modality and for each difference."""
@@ -373,6 +374,7 @@ def mrmc_analysis(
         equivalence_margin=hypothesis.margin,
         n_pos=int(np.count_nonzero(study.truth)),
         n_neg=int(np.count_nonzero(~study.truth)),
+        pos_label=study.pos_label,
     )
 
 

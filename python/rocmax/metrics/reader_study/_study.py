@@ -21,6 +21,7 @@ class Study(NamedTuple):
     cases: NDArray[Any]
     truth: NDArray[np.bool_]
     scores: F64
+    pos_label: Any
 
     @property
     def n_readers(self) -> int:
@@ -80,7 +81,7 @@ def read_study(
         )
     table = np.full(shape, np.nan)
     table.reshape(-1)[place] = data.score
-    study = Study(modalities, readers, cases, n_positive > 0, table)
+    study = Study(modalities, readers, cases, n_positive > 0, table, data.pos_label)
     _require_both_classes(study)
     return study
 
