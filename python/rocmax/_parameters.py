@@ -19,9 +19,8 @@ def shown(value: Any) -> str:
 def as_float(value: Any) -> float:
     """Return a number as float64, an infinity if it lies beyond, and NaN for what is no real number."""
     try:
-        return float(value) if isinstance(value, Real) else math.nan
-    except TypeError:  # timedelta64 passes for a number
-        return math.nan
+        # A duration passes for a number.
+        return float(value) if isinstance(value, Real) and not isinstance(value, np.timedelta64) else math.nan
     except OverflowError:  # of an int or a Fraction
         return math.inf if cast(Any, value) > 0 else -math.inf
 
@@ -64,7 +63,7 @@ def _number(value: Any) -> float:
 
 def check_count(name: str, value: Any) -> int:
     """Return a whole number of at least 1."""
-    number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else 0
+    number = int(value) if isinstance(value, Integral) and not isinstance(value, (bool, np.timedelta64)) else 0
     if number < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, got {shown(value)}")
     return number
@@ -72,7 +71,7 @@ def check_count(name: str, value: Any) -> int:
 
 def check_verbose(value: Any) -> int:
     """Return how much is printed: a whole number of at least 0."""
-    if not isinstance(value, (Integral, np.bool_)) or value < 0:
+    if not isinstance(value, (Integral, np.bool_)) or isinstance(value, np.timedelta64) or value < 0:
         raise ValueError(f"verbose must be a whole number of at least 0, got {shown(value)}")
     return int(value)
 

@@ -65,7 +65,10 @@ def as_names(names: Any) -> list[str]:
     """Return a list of names, whatever they are, as texts."""
     if isinstance(names, (str, bytes)) or not np.iterable(names):
         raise ValueError(f"names must be a list of names, got {shown(names)}")
-    return [str(name) for name in names]
+    try:
+        return [str(name) for name in names]
+    except ValueError as error:  # of integers of more digits than Python prints
+        raise ValueError(f"names: {error}") from error
 
 
 def is_positive(y_true: ArrayLike, pos_label: Any, name: str = "y_true") -> tuple[NDArray[np.bool_], Any]:
@@ -94,14 +97,14 @@ def estimator_scores(
             taken = sum(key == name or key.startswith(f"{name} (") for key in named)
             named[f"{name} ({taken + 1})" if taken else name] = estimator
         estimators = named
+    if not estimators:
+        raise ValueError("estimator is empty: there is no model to draw")
     order = sorted(("decision_function", "predict_proba"), key=lambda method: method != prefer)
     if not all(hasattr(estimator, prefer) for estimator in estimators.values()):
         order.reverse()
     if pos_label is None:
         seconds = [second_class(estimator) for estimator in estimators.values()]
         pos_label = seconds[0] if all(second == seconds[0] for second in seconds) else None
-    if not estimators:
-        raise ValueError("estimator is empty: there is no model to draw")
     found = {name: _scores(estimator, X, pos_label, order) for name, estimator in estimators.items()}
     n_samples = len(next(iter(found.values())))
     if n_rows(y) != n_samples:

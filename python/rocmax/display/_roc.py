@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _num_samples
 
+from rocmax._memory import require_memory
 from rocmax._parameters import check_flag, shown
 from rocmax._validation import rows_of
 from rocmax.display._common import (
@@ -399,6 +400,7 @@ def _bootstrap_band(
     n_blocks = int(blocks.max()) + 1
     classes = [blocks[positive], blocks[~positive]]
     rng = np.random.default_rng(seed)
+    require_memory(8 * n_resamples * len(grid), f"n_resamples={n_resamples}", "take fewer")
     tprs = np.empty((n_resamples, len(grid)))
     for row in tprs:
         rates = []

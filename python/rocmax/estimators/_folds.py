@@ -42,6 +42,8 @@ def split(cv: Any, X: Any, labels: AnyArray, weight: F64 | None, params: dict[st
     A number splits the samples of positive weight, as if there were no others; all else is given every sample.
     """
     number = cv is None or isinstance(cv, Integral)
+    if isinstance(cv, str | bytes | bytearray):
+        raise ValueError(f"cv must be a number of folds, a splitter or a list of (train, test), got {shown(cv)}")
     kept = np.arange(len(labels)) if weight is None or not number else np.flatnonzero(weight > 0)
     labels = labels[kept]
     with one_at_a_time():
@@ -49,7 +51,7 @@ def split(cv: Any, X: Any, labels: AnyArray, weight: F64 | None, params: dict[st
     least = np.unique(labels, return_counts=True)[1].min()
     if number and least < splitter.n_splits:
         raise ValueError(
-            f"cv={splitter.n_splits} folds need {splitter.n_splits} samples of each class, got {least} of one; use "
+            f"cv={shown(splitter.n_splits)} folds need {shown(splitter.n_splits)} samples of each class, got {least} of one; use "
             "fewer folds"
         )
     repeats = min(_MOST, -(-_MANY // len(labels))) if number else 1

@@ -190,8 +190,8 @@ def _stratified(pos: Bool, k: int) -> Iterator[AnyArray]:
     n_pos = int(pos.sum())
     if k > max(n_pos, len(pos) - n_pos):
         raise ValueError(
-            f"cv={k} folds need {k} samples of a class, got {n_pos} positive and {len(pos) - n_pos} negative ones; use "
-            "fewer folds"
+            f"cv={shown(k)} folds need {shown(k)} samples of a class, got {n_pos} positive and {len(pos) - n_pos} "
+            "negative ones; use fewer folds"
         )
     fold, dealt = np.empty(len(pos), dtype=np.intp), 0
     for members in (pos == pos[0], pos != pos[0]):

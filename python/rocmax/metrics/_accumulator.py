@@ -97,7 +97,7 @@ class ROCAccumulator:
     def __init__(self, *, max_bins: int | None = None, pos_label: Any = None) -> None:
         if max_bins is not None and (not isinstance(max_bins, (int, np.integer)) or max_bins < 2):
             raise ValueError(f"max_bins must be an integer above 1 or None, got {shown(max_bins)}")
-        self.max_bins = max_bins
+        self.max_bins = None if max_bins is None else int(max_bins)
         self.pos_label = pos_label
         self._begin(_State())
 

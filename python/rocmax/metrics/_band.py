@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from rocmax._memory import require_memory
 from rocmax.metrics._measure import check_level
 from rocmax.metrics._resample import check_resamples, seed_of
 from rocmax.metrics._validation import F64, choice, one_curve
@@ -189,6 +190,7 @@ def _bootstrapped(pos: F64, neg: F64, level: float, n_resamples: int, seed: int)
         return x + y, y - x
 
     p, q = turned(pos, neg)
+    require_memory(8 * n_resamples, f"n_resamples={n_resamples}", "take fewer")
     found = np.empty(n_resamples)
     for k in range(n_resamples):
         p_drawn, q_drawn = turned(*(_drawn(rng, counts) for counts in (pos, neg)))

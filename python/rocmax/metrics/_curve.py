@@ -71,7 +71,7 @@ def roc_curve(
         except ArithmeticError:  # such as of 10**400: ours says where
             fpr = tpr = thresholds = np.zeros(0)
         undefined = np.isnan(fpr).any() or np.isnan(tpr).any()
-        if undefined and (sample_weight is None or np.min(sample_weight) >= 0):
+        if undefined and (sample_weight is None or np.min(np.asarray(sample_weight, dtype=np.float64)) >= 0):
             return fpr, tpr, thresholds
         raise  # what only we refuse
     thresholds, pos, neg = curve.steps()

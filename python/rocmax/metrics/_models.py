@@ -14,7 +14,7 @@ from rocmax.metrics._compare import difference_test, method_for, paired
 from rocmax.metrics._hypothesis import parse_hypothesis
 from rocmax.metrics._measure import check_level, parse_measure
 from rocmax.metrics._methods import check_method, warn_of_few_compared
-from rocmax.metrics._validation import F64, choice, in_memory, sample
+from rocmax.metrics._validation import F64, choice, in_memory, sample, unmasked
 
 _ADJUSTMENTS = ("holm", "bonferroni", "fdr_bh", None)
 
@@ -150,14 +150,12 @@ def compare_models(
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if not data.many or data.score.shape[1] < 2:
         raise ValueError(f"y_score must have two columns or more, got shape {data.score.shape}")
+    rows = _contrasts(contrast, data.score.shape[1])
     method, sizes = method_for(method, measure, [data], weight_kind, groups)
     resampling = (stratified, n_resamples, random_state)
     columns = list(data.score.T) if method == "obuchowski" else [data.score]
     estimate, covariance, values = paired(data, columns, measure, method, weight_kind, groups, resampling)
     k = len(estimate)
-    rows = np.diff(np.eye(k), axis=0) if contrast is None else np.atleast_2d(contrast)
-    if rows.dtype.kind not in "fiub" or rows.ndim != 2 or rows.shape[1] != k or not np.isfinite(rows).all():
-        raise ValueError(f"contrast must be finite numbers of shape (n_contrasts, {k}), got {shown(contrast)}")
     effect, spread = rows @ estimate, rows @ covariance @ rows.T
     inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
     statistic = float(effect @ inverse @ effect)
@@ -209,3 +207,14 @@ def _adjusted(pvalues: F64, how: str | None) -> F64:
     adjusted = np.empty(count)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
+
+
+def _contrasts(contrast: Any, k: int) -> F64:
+    """Return linear combinations of k models, one a row; by default the differences of neighbours."""
+    if contrast is None:
+        return np.diff(np.eye(k), axis=0)
+    rows = np.atleast_2d(unmasked(contrast, "contrast"))
+    # Beyond, their squares are no numbers.
+    if rows.dtype.kind not in "fiub" or rows.shape[1:] != (k,) or not (np.abs(rows) <= 1e100).all():
+        raise ValueError(f"contrast must be finite numbers of shape (n_contrasts, {k}), got {shown(contrast)}")
+    return rows.astype(np.float64)

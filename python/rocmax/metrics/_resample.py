@@ -20,7 +20,8 @@ def seed_of(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
-    if isinstance(random_state, (int, np.integer)) and 0 <= random_state < 2**64:
+    duration = isinstance(random_state, np.timedelta64)  # which passes for an integer
+    if isinstance(random_state, (int, np.integer)) and not duration and 0 <= random_state < 2**64:
         return int(random_state)
     raise ValueError(
         "random_state must be None, an integer in [0, 2**64), a numpy Generator or a RandomState, got"

@@ -119,7 +119,8 @@ def roc_auc_score(
     except _UnusualError:
         theirs = scikit_learn("roc_auc_score")
         try:
-            return theirs(y_true, y_score, sample_weight=sample_weight, **options)
+            with np.errstate(over="ignore", invalid="ignore"):
+                return theirs(y_true, y_score, sample_weight=sample_weight, **options)
         except ArithmeticError as error:  # such as of 10**400
             raise ValueError(
                 "y_true, y_score, sample_weight, max_fpr and labels must be numbers of float64's range, or labels: "
@@ -239,6 +240,8 @@ def _auc(y: NDArray[np.bool_], s: NDArray[Any], weight: F64 | None, max_fpr: Any
         y, s = plain(y), s if s.ndim == 2 else plain(s)
         return _core.measure(y, s, weight, *_measure(max_fpr), n_threads(None))
     except (TypeError, ValueError) as error:
+        if "sample_weight must be of a size" in str(error):
+            raise
         raise _UnusualError from error
 
 
@@ -267,16 +270,19 @@ def _multiclass(
     multi_class: str,
     labels: Any,
 ) -> Any:
-    classes = np.unique(y if labels is None else np.asarray(labels))
-    proper = (
-        s.ndim == 2
-        and len(classes) == s.shape[1]
-        and multi_class != "raise"
-        and average != "samples"
-        and np.allclose(1, s.sum(axis=1))
-        and (labels is None or np.array_equal(classes, labels))
-        and not len(np.setdiff1d(y, classes))
-    )
+    try:
+        classes = np.unique(y if labels is None else np.asarray(labels))
+        proper = (
+            s.ndim == 2
+            and len(classes) == s.shape[1]
+            and multi_class != "raise"
+            and average != "samples"
+            and np.allclose(1, s.sum(axis=1))
+            and (labels is None or np.array_equal(classes, labels))
+            and not len(np.setdiff1d(y, classes))
+        )
+    except (TypeError, ValueError, ArithmeticError):  # labels of any kind
+        proper = False
     if not proper:
         raise _UnusualError
     if multi_class == "ovr":

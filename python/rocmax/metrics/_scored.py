@@ -70,7 +70,7 @@ def scored_auc_score(
 def as_margins(margin: Any) -> F64:
     """Check that `margin` is a finite number or a list of them."""
     try:
-        margins = np.asarray(margin, dtype=np.float64)
+        margins = np.asarray(np.nan if np.iscomplexobj(margin) else margin, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         margins = np.array(np.nan)
     if margins.ndim > 1 or not np.isfinite(margins).all():

@@ -9,7 +9,7 @@ from sklearn.metrics import make_scorer
 
 from rocmax.metrics._partial import area, check_rate, partial_auc_score, tpr_at_fpr_score
 from rocmax.metrics._scored import scored_auc_score
-from rocmax.metrics._validation import second_class
+from rocmax.metrics._validation import check_label, second_class
 
 _RESPONSE = ("decision_function", "predict_proba")
 
@@ -113,6 +113,8 @@ class _OfClasses(type(make_scorer(scored_auc_score))):  # type: ignore[misc]
 def _scorer(
     measure: Callable[..., Any], pos_label: Any = None, response_method: Any = _RESPONSE, **options: Any
 ) -> Any:
+    if pos_label is not None:
+        check_label(pos_label)
     # scikit-learn turns the scores for a `pos_label`; None it would take for a label.
     label = {} if pos_label is None else {"pos_label": pos_label}
     scorer = make_scorer(measure, response_method=response_method, **options, **label)

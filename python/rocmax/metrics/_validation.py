@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Set
 from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
@@ -167,8 +167,8 @@ def positive_label(classes: NDArray[Any], n_samples: int, name: str) -> Any:
     if (least, greatest) in PAIRS:
         return greatest
     raise ValueError(
-        f"{name} holds the labels {least!r} and {greatest!r}, which do not tell what is positive; give"
-        f" pos_label={greatest!r} or pos_label={least!r}, or make them 0 and 1"
+        f"{name} holds the labels {shown(least)} and {shown(greatest)}, which do not tell what is positive; give"
+        f" pos_label={shown(greatest)} or pos_label={shown(least)}, or make them 0 and 1"
     )
 
 
@@ -273,7 +273,7 @@ def weights(sample_weight: ArrayLike, n_samples: int, name: str = "sample_weight
 
 def rate_range(bounds: Any, name: str) -> tuple[float, float]:
     """Check that `bounds` are two rates, 0 <= low < high <= 1."""
-    pair: Any = (None, None) if isinstance(bounds, (set, frozenset, dict)) else bounds
+    pair: Any = (None, None) if isinstance(bounds, (Set, Mapping, Iterator)) else bounds
     try:
         low, high = pair
     except (TypeError, ValueError):

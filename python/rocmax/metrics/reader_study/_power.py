@@ -11,7 +11,7 @@ from scipy import special
 from rocmax._parameters import shown
 from rocmax.metrics._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
 from rocmax.metrics._interval import Law
-from rocmax.metrics._validation import F64, number
+from rocmax.metrics._validation import F64, number, unmasked
 from rocmax.metrics.reader_study._analysis import MRMCAnalysis
 
 _MOST_CASES = 1 << 40
@@ -151,7 +151,7 @@ def _checked(pilot: Any, difference: Any, significance_level: Any) -> float:
 
 
 def _counts(values: Any, name: str, least: int) -> F64:
-    counts = np.asarray(values)
+    counts = unmasked(values, name)
     if counts.dtype.kind not in "iu" or not counts.size or (counts < least).any():
         raise ValueError(f"{name} must be whole numbers of at least {least}, got {shown(values)}")
     return counts.astype(float)
