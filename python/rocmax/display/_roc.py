@@ -27,7 +27,7 @@ from rocmax.display._common import (
     name_curves,
     named_scores,
 )
-from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve
+from rocmax.metrics import partial_auc_score, roc_curve
 from rocmax.metrics._band import roc_band
 from rocmax.metrics._measure import check_level
 from rocmax.metrics._resample import check_resamples, seed_of
@@ -366,10 +366,7 @@ def curve_of(
 ) -> Curve:
     """Return the curve of scores and its area."""
     fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
-    if fpr_range is None:
-        area = roc_auc_score(positive, scores, sample_weight=sample_weight)
-    else:
-        area = partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=sample_weight)
+    area = partial_auc_score(positive, scores, fpr_range=fpr_range or (0.0, 1.0), sample_weight=sample_weight)
     return Curve(name, fpr, tpr, float(area), band)
 
 

@@ -51,8 +51,8 @@ def split(cv: Any, X: Any, labels: AnyArray, weight: F64 | None, params: dict[st
     least = np.unique(labels, return_counts=True)[1].min()
     if number and least < splitter.n_splits:
         raise ValueError(
-            f"cv={shown(splitter.n_splits)} folds need {shown(splitter.n_splits)} samples of each class, got {least} of one; use "
-            "fewer folds"
+            f"cv={shown(splitter.n_splits)} folds need {shown(splitter.n_splits)} samples of each class, got {least} "
+            "of one; use fewer folds"
         )
     repeats = min(_MOST, -(-_MANY // len(labels))) if number else 1
     if repeats > 1:
