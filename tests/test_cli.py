@@ -108,13 +108,15 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
     assert result["n_samples"] == 500 and result["n_positive"] == y.sum()
     for model, name, column in zip(result["models"], ("old", "new"), (1, 0), strict=True):
         assert model["score"] == name
-        auc = auc_inference(y, scores[:, column], method="logit-delong")
+        auc = auc_inference(y, scores[:, column])
         assert model["auc"]["estimate"] == auc.estimate
         assert model["auc"]["confidence_interval"] == list(auc.confidence_interval)
         assert model["partial_auc"]["estimate"] == partial_auc_score(y, scores[:, column], fpr_range=(0.1, 0.3))
-        rate = auc_inference(y, scores[:, column], metric="tpr_at_fpr", fpr=0.3, method="score")
+        rate = auc_inference(y, scores[:, column], metric="tpr_at_fpr", fpr=0.3)
         ends = list(rate.confidence_interval)
-        assert model["tpr_at_fpr"] == [{"fpr": 0.3, "tpr": rate.estimate, "confidence_interval": ends}]
+        how_found = {"confidence_interval": ends, "method": rate.method}
+        assert model["tpr_at_fpr"] == [{"fpr": 0.3, "tpr": rate.estimate, **how_found}]
+        assert model["auc"]["method"] == auc.method
 
     plot = tmp_path / "roc.svg"
     code, out, _ = run("evaluate", path, *how, "--score", "new", "--plot", plot)
@@ -132,6 +134,8 @@ def test_evaluate_few(tmp_path: Path, run: Run) -> None:
     plot = ("--plot", tmp_path / "few.png")
     code, _, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", *plot)
     assert code == 0 and "drawn without confidence bands" in err and plot[1].exists()
+    code, out, _ = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", "--fpr", 0, 0.5)
+    assert code == 0 and "Intervals: AUC by Newcombe; pAUC, TPR by score." in out
     for key, method in (("auc", "newcombe"), ("partial_auc", "score")):
         low, high = model[key]["confidence_interval"]
         assert 0 <= low < model[key]["estimate"] < high <= 1 and high - low > 0.5

@@ -12,6 +12,12 @@ from rocmax._cli import _table as table
 from rocmax._cli._output import check_plot
 from rocmax.metrics import AUCInference, auc_inference
 
+_METHODS = {
+    "logit-delong": "DeLong on the log-odds scale",
+    "delong": "DeLong",
+    "newcombe": "Newcombe",
+    "score": "score",
+}
 # Where sensitivities are usually quoted, when no range is given.
 _BUDGETS = (0.01, 0.05, 0.1)
 
@@ -72,11 +78,21 @@ def run(arguments: Namespace) -> None:
     report.show(shown)
     if arguments.fpr:
         report.say("pAUC: area under that part of the curve / its width.")
-        report.say("Intervals: DeLong's on the log-odds scale for the AUC, score intervals for the rest.")
-    else:
-        report.say("Intervals: DeLong's on the log-odds scale.")
+    report.say(f"Intervals: {_methods(models, with_rates=arguments.fpr is not None)}.")
     if arguments.plot:
         report.say(f"ROC plot: {report.where(arguments.plot)}")
+
+
+def _methods(models: list[dict[str, Any]], *, with_rates: bool) -> str:
+    """Return by which methods the intervals in the table are."""
+    used: dict[str, list[str]] = {}
+    for model in models:
+        shown = {"AUC": [model["auc"]], "pAUC": [model.get("partial_auc", {})], "TPR": model["tpr_at_fpr"] * with_rates}
+        for name, parts in shown.items():
+            for method in (part.get("method") for part in parts):
+                if method is not None and name not in used.setdefault(method, []):
+                    used[method].append(name)
+    return "; ".join(f"{', '.join(names)} by {_METHODS.get(method, method)}" for method, names in used.items())
 
 
 def measure(
@@ -104,9 +120,9 @@ def measure(
 
 def _rate(positive: NDArray[np.bool_], scores: NDArray[np.float64], fpr: float, confidence: float) -> dict[str, Any]:
     if fpr == 1.0:
-        return {"tpr": 1.0, "confidence_interval": [1.0, 1.0]}
-    found = auc_inference(positive, scores, metric="tpr_at_fpr", fpr=fpr, confidence_level=confidence)
-    return {"tpr": float(found.estimate), "confidence_interval": [float(bound) for bound in found.confidence_interval]}
+        return {"tpr": 1.0, "confidence_interval": [1.0, 1.0], "method": None}
+    found = _plain(auc_inference(positive, scores, metric="tpr_at_fpr", fpr=fpr, confidence_level=confidence))
+    return {"tpr": found.pop("estimate"), **found}
 
 
 def _shown(entry: Mapping[str, Any], with_interval: bool) -> str:
