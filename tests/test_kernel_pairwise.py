@@ -46,6 +46,8 @@ def gaussian(seed, n=40, d=3, shift=1.0, share=0.4):
 
 @parametrize_with_checks([AUCSVC(), AUCSVC(kernel="linear"), AUCSVC(structure=0.5)])
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.FeatureScaleWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

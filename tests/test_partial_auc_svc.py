@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import reference_risks as reference
 from rocmax import PartialAUCSVC
 from rocmax.estimators import _training
-from rocmax.exceptions import ZeroModelWarning
+from rocmax.exceptions import PositiveClassWarning, ZeroModelWarning
 from rocmax.metrics import tpr_at_fpr_score
 
 
@@ -26,6 +26,8 @@ from rocmax.metrics import tpr_at_fpr_score
     [PartialAUCSVC(), PartialAUCSVC((0.0, 0.3), surrogate="tight"), PartialAUCSVC((0.1, 0.5), surrogate="ramp")]
 )
 @pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.FeatureScaleWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -100,7 +102,10 @@ def test_rows_may_come_in_any_order(imbalanced):
 def test_labels_of_any_kind(imbalanced):
     X, y = imbalanced
     plain = PartialAUCSVC().fit(X, y)
-    named = PartialAUCSVC().fit(X, np.array(["bad", "good"])[y])
+    with pytest.warns(
+        PositiveClassWarning, match=r"'good', is taken for the positive class.* y == 'good', else .*'bad'"
+    ):
+        named = PartialAUCSVC().fit(X, np.array(["bad", "good"])[y])
     np.testing.assert_array_equal(plain.coef_, named.coef_)
     np.testing.assert_array_equal(named.classes_, ["bad", "good"])
     assert set(named.predict(X)) <= {"bad", "good"}
@@ -296,7 +301,7 @@ def test_where_nothing_can_be_learnt_a_few_steps_say_so(surrogate, weighted):
     # The objective and its bound are equal from the first step on: nothing is left to gain, and nothing is gained.
     X, y = np.ones((30, 3)), np.arange(30) % 3 == 0
     weight = np.linspace(0.1, 1.0, 30) if weighted else None
-    model = PartialAUCSVC((0.3, 0.7), surrogate=surrogate).fit(X, y, weight)
+    model = PartialAUCSVC((0.3, 0.7), surrogate=surrogate, C=1.0).fit(X, y, weight)
     assert model.n_iter_ < 10 and model.objective_ == pytest.approx(1.0, rel=1e-3)
 
 

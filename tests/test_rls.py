@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference_rls as reference
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV, TwoNormSVC
+from rocmax.exceptions import PositiveClassWarning
 
 CASES = json.loads((Path(__file__).parent / "cases" / "auc_rls.json").read_text())["cases"]
 
@@ -31,6 +32,8 @@ CASES = json.loads((Path(__file__).parent / "cases" / "auc_rls.json").read_text(
         RLSCV(5, cv=3),
     ]
 )
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.FeatureScaleWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -373,7 +376,8 @@ def test_callable_kernel_and_frames():
     X, y = sample()
     frame = pd.DataFrame(X, columns=list("abcd"))
     labels = np.where(y == 1, "sick", "well")
-    model = AUCRLS().fit(frame, labels)
+    with pytest.warns(PositiveClassWarning, match="'well', is taken for the positive class"):
+        model = AUCRLS().fit(frame, labels)
     assert list(model.feature_names_in_) == list("abcd") and set(model.predict(frame)) <= {"sick", "well"}
     np.testing.assert_allclose(model.decision_function(frame), -AUCRLS().fit(X, y).decision_function(X), atol=1e-6)
     dot = AUCRLS(kernel=np.dot).fit(X, y)

@@ -1,5 +1,6 @@
 """Checks of features, labels and weights of estimators: what raises for users, before any work."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +23,7 @@ from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_stored
 from rocmax.designs._memmap import blocks
+from rocmax.exceptions import PositiveClassWarning
 from rocmax.metrics._validation import require_finite, require_unmasked
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
@@ -87,6 +89,22 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
 def n_rows(X: Any) -> int:
     """Return the number of samples of an array, a sparse matrix, a frame or a list."""
     return int(_num_samples(X))
+
+
+def warn_of_positive_class(classes: AnyArray, y: Any, *, stacklevel: int) -> None:
+    """Warn unless the labels say which class is positive: {0, 1}, {-1, 1}, booleans, or categories in that order."""
+    low, high = classes.tolist()
+    if isinstance(high, bool | int | float) and high == 1 and low in (0, -1):
+        return
+    kind = getattr(y, "dtype", None)
+    if getattr(kind, "ordered", False) and [c for c in kind.categories if c in (low, high)] == [low, high]:  # type: ignore[union-attr]
+        return
+    warnings.warn(
+        f"of the labels {low!r} and {high!r} the greater, {high!r}, is taken for the positive class, which is to rank "
+        f"high; if it is, say so by y == {high!r}, else fit y == {low!r}",
+        PositiveClassWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def rows_of(X: Any, index: Any) -> Any:

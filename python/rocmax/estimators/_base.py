@@ -10,8 +10,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import check_features, check_sample_weight, check_training_data, check_two_classes
+from rocmax._validation import (
+    check_features,
+    check_sample_weight,
+    check_training_data,
+    check_two_classes,
+    warn_of_positive_class,
+)
+from rocmax.estimators._scales import warn_of_scales
+from rocmax.estimators._thresholds import Threshold, choose_threshold, close
+from rocmax.metrics import partial_auc_score
+from rocmax.metrics._validation import rate_range
 from rocmax.solvers import SolverResult
+
+# Rows on which the rounding of a kernel's scores is seen, and how much more that of all may be.
+_SOME, _ROUNDING = 256, 8.0
 
 
 class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -20,6 +33,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: AnyArray
     intercept_: F64
     n_features_in_: int
+    threshold: Threshold
 
     def decision_function(self, X: Any) -> F64:
         """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.
@@ -54,20 +68,73 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         decision = self.decision_function(X)
         return np.asarray(self.classes_[(decision > 0).astype(int)])
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the area under the ROC curve over the range the estimator is for, divided by its width.
+
+        That is the partial AUC on ``fpr_range`` where there is one, and the AUC elsewhere (its mean over several
+        labels): what is fitted, and what a search over parameters should choose by. Not the accuracy of ``predict``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Their labels, of ``classes_``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights.
+
+        Returns
+        -------
+        float
+            Between 0 and 1; constant scores have 0.5 on the full range, the middle of [low, high] on others.
+
+        Raises
+        ------
+        ValueError
+            If a label is not of ``classes_``, or only one class is there.
+        """
+        scores = self.decision_function(X)
+        y = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        strange = y[~np.isin(y, self.classes_)]
+        if len(strange):
+            raise ValueError(f"y must hold the labels fitted, {self.classes_.tolist()}, got {strange.ravel()[0]!r}")
+        fpr_range = getattr(self, "fpr_range", (0.0, 1.0))
+        columns = zip(y.T, scores.T, strict=True) if scores.ndim == 2 else [(y.ravel(), scores)]
+        found = [
+            partial_auc_score(labels == self.classes_[1], s, fpr_range=fpr_range, sample_weight=sample_weight)
+            for labels, s in columns
+        ]
+        return float(np.mean(found))
+
     def _scores(self, X: Any) -> F64:
         raise NotImplementedError
 
-    def _validate_training(self, X: Any, y: Any) -> tuple[Any, Bool]:
-        """Return the checked features and which samples are positive; set ``classes_``."""
-        X, positive, _ = self._validate_weighted(X, y, None)
-        return X, positive
+    def _validate_weighted(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Bool, F64 | None]:
+        """Return the checked features, which samples are positive and their weights, None if all are 1.
 
-    def _validate_weighted(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Bool, F64 | None]:
-        """Return the same and the weights of the samples, None if all are 1."""
+        Sets ``classes_``; called from `fit`, whose caller is warned.
+        """
+        given = y
         X, y = check_training_data(self, X, y)
         weight = check_sample_weight(sample_weight, X)
         self.classes_, positive = check_two_classes(y, weight)
+        warn_of_positive_class(self.classes_, given, stacklevel=4)
+        warn_of_scales(self, X, weight)
         return X, positive, weight
+
+    def _set_threshold(self, X: Any, positive: Bool, weight: F64 | None = None, scores: F64 | None = None) -> None:
+        """Set ``intercept_`` by the scores that ``predict`` goes by, which a solver's differ from by rounding.
+
+        `scores` are the solver's where others are dear: they do if the rounding, seen on some rows, leaves cuts enough.
+        """
+        fpr_range = rate_range(getattr(self, "fpr_range", (0.0, 1.0)), "fpr_range")
+        noise = 0.0
+        if scores is not None:
+            some = slice(None, None, -(-len(scores) // _SOME))
+            noise = _ROUNDING * float(np.abs(self._scores(X[some]) - scores[some]).max())
+        if scores is None or noise > close(scores):
+            scores, noise = self._scores(X), 0.0
+        self.intercept_ = np.array([-choose_threshold(scores, positive, self.threshold, weight, fpr_range, noise)])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -11,9 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 from rocmax import _core
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import check_features, check_sample_weight, check_training_data, check_two_classes
+from rocmax._validation import (
+    check_features,
+    check_sample_weight,
+    check_training_data,
+    check_two_classes,
+    warn_of_positive_class,
+)
 from rocmax.designs import Kernel, as_design, is_dask, is_stored
 from rocmax.estimators._base import Ranker
+from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold
 from rocmax.solvers._rls import fit_kernel, fit_linear, is_sparse, laplacian, targets
 from rocmax.solvers._rls_cg import fit_products
@@ -119,9 +126,12 @@ class LeastSquares(Ranker):
         stored = stored and is_stored(X) and self.kernel == "linear"
         if is_stored(X) and not stored:
             X = np.asarray(X)
+        given = y
         X, y = check_training_data(self, X, y, multi_output=True)
         found = check_sample_weight(sample_weight, X)
         labels = self._check_labels(y, found)
+        warn_of_positive_class(self.classes_, given, stacklevel=4)
+        warn_of_scales(self, X, found)
         weight = np.ones(X.shape[0]) if found is None else found
         kept = weight > 0
         self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, found)
@@ -211,6 +221,8 @@ class LeastSquares(Ranker):
             dual = self._dual_of(scores, labels, weight, alphas)
         self.dual_coef_ = np.zeros((labels.shape[1], len(kept)))
         self.dual_coef_[:, kept] = dual
+        if self._kernel.name not in ("linear", "precomputed"):
+            scores = self._scores(X)  # what `predict` goes by, to the last bit
         counted = None if np.all(weight == 1.0) else weight
         self.intercept_ = np.array(
             [

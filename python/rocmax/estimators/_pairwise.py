@@ -47,7 +47,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
 
     Parameters
     ----------
-    C : float, default=1.0
+    C : float, default=1000.0
         Weight of the MEAN pair loss. The C of references [1]_ and [2]_ is per pair: C = C_pair * (number of pairs).
     margin : float, default=1.0
         rho, the difference of scores from which a pair costs nothing. Only a unit: (C, margin) gives margin times the
@@ -96,7 +96,8 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     intercept_ : ndarray of shape (1,)
         Minus the threshold.
     classes_ : ndarray of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
+        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
+        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
     objective_ : float
         The minimised objective.
     dual_gap_ : float
@@ -166,7 +167,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float = 1000.0,
         *,
         margin: float = 1.0,
         kernel: Any = "rbf",
@@ -239,7 +240,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         check_kernel_dtype(self.kernel_dtype)
         check_verbose(self.verbose), check_threshold(self.threshold)
         threads = n_threads(self.n_jobs)
-        X, positive = self._validate_training(X, y)
+        X, positive, _ = self._validate_weighted(X, y)
         self._set_kernel(X)
         self._positive = positive
 
@@ -275,6 +276,8 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             if isinstance(multipliers, ListedMultipliers):
                 self.support_pairs_ = multipliers.support
             self.__dict__.update(attributes(result.model))
+            scores = None if self._kernel.name == "linear" else margin * result.model.scores
+            self._set_threshold(X, positive, scores=scores)
             return result
 
         result = run(train, self, X, positive, None)

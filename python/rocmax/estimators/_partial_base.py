@@ -11,6 +11,7 @@ from rocmax.estimators._base import Ranker, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin
 from rocmax.estimators._thresholds import choose_threshold
 from rocmax.exceptions import ZeroModelWarning
+from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Model, SolverResult
 
 
@@ -29,7 +30,8 @@ class PartialAUCModel(CallbackSupportMixin, Ranker):  # type: ignore[misc]
 
     def _attributes(self, model: Model, positive: Bool, weight: F64 | None) -> dict[str, Any]:
         """Return what makes a fitted ranker of this one: its coefficients and its threshold."""
-        threshold = choose_threshold(model.scores, positive, self.threshold, weight)
+        fpr_range = rate_range(self.fpr_range, "fpr_range")
+        threshold = choose_threshold(model.scores, positive, self.threshold, weight, fpr_range)
         return {"coef_": model.vector[None].copy(), "intercept_": np.array([-threshold])}
 
     def _store(self, result: SolverResult, surrogate: str, attributes: dict[str, Any]) -> None:

@@ -112,7 +112,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         selection: str = "best",
         tol: float = 1e-3,
         max_iter: int = 2000,
-        threshold: Threshold = "eer",
+        threshold: Threshold = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -192,6 +192,7 @@ class PartialAUCSVCCV(PartialAUCModel):
             result = training.fit(surrogates[chosen], self.C_, tol=self.tol, max_iter=self.max_iter, callback=steps)
             steps.close()
             self._store(result, surrogates[chosen], attributes(result.model))
+            self._set_threshold(X, positive, weight)
             part.end(dict)
             return result, float(scores[:, chosen, column].mean())
 

@@ -157,7 +157,8 @@ class AUCRLS(_RegularisedLeastSquares):
     intercept_ : ndarray of shape (1,) or (n_labels,)
         Minus the threshold.
     classes_ : ndarray of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
+        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
+        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
     n_iter_ : int
         Iterations of "cg"; 1 for "direct".
     n_features_in_ : int
@@ -229,7 +230,8 @@ class RLS(_RegularisedLeastSquares):
     intercept_ : ndarray of shape (1,) or (n_labels,)
         Minus the threshold.
     classes_ : ndarray of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
+        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
+        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
     n_iter_ : int
         Iterations of "cg"; 1 for "direct".
     n_features_in_ : int

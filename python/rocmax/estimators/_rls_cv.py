@@ -275,7 +275,8 @@ class AUCRLSCV(_CrossValidated):
     intercept_ : ndarray of shape (1,) or (n_labels,)
         Minus the threshold.
     classes_ : ndarray of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
+        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
+        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -356,7 +357,8 @@ class RLSCV(_CrossValidated):
     intercept_ : ndarray of shape (1,) or (n_labels,)
         Minus the threshold.
     classes_ : ndarray of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
+        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
+        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -44,7 +44,8 @@ class TwoNormSVC(KernelRanker):
     intercept_ : ndarray of shape (1,)
         b.
     classes_ : ndarray of shape (2,)
-        The labels; ``classes_[1]`` is the positive class.
+        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
+        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
     support_ : ndarray of shape (k,)
         Rows of the training samples with al_i > 0.
     objective_ : float
@@ -116,7 +117,7 @@ class TwoNormSVC(KernelRanker):
             classes; the message names it, its value and what would do.
         """
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
-        X, positive = self._validate_training(X, y)
+        X, positive, _ = self._validate_weighted(X, y)
         gram = self._set_kernel(X).gram(X, np.float64)
         self._rows = _hashes(X)
         n = len(gram)

@@ -14,7 +14,7 @@ def some_rows(X: Any, n_rows: int) -> AnyArray:
     """Return about so many rows of X, from ten places: rows taken singly would each bring in what lies about them."""
     run = min(1 + n_rows // 10, X.shape[0])
     starts = np.linspace(0, X.shape[0] - run, 10).astype(int)
-    return np.concatenate([np.asarray(X[start : start + run]) for start in starts])
+    return np.concatenate([np.asarray(X[start : start + run, :]) for start in starts])
 
 
 def stored_moments(X: Any, shift: F64, weight: F64) -> tuple[F64, F64]:
