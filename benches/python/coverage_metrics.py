@@ -4,7 +4,8 @@ Positives are normal with mean 1, negatives with mean 0: a binormal curve whose 
 the share of simulated samples whose interval holds the truth (its standard error is 0.5 % for 2,000 of them) and the
 mean width of the intervals; a sample that a method refuses counts as missed. Samples are measured 100 at a time, as
 models of one call, so that the bootstrap's draws differ between hundreds. The range [0, 0.05] has 1.25 negatives of 50
-balanced samples. The defaults take 8 minutes of processor time.
+balanced samples. Then the same of differences of two models, shifts 1.5 and 1 and correlation 1/2, of a fifth as many
+samples, one at a time. The defaults take 7 minutes of processor time.
 """
 
 import sys
@@ -14,17 +15,17 @@ import warnings
 import numpy as np
 from scipy import integrate, stats
 
-from rocmax.metrics import auc_inference
+from rocmax.metrics import auc_inference, compare_auc
 
 BATCH = 100
 
 
-def height(fpr):
-    return stats.norm.sf(stats.norm.isf(fpr) - 1)
+def height(fpr, shift=1.0):
+    return stats.norm.sf(stats.norm.isf(fpr) - shift)
 
 
-def area(high):
-    return integrate.quad(height, 0, high)[0] / high
+def area(high, shift=1.0):
+    return integrate.quad(height, 0, high, args=(shift,))[0] / high
 
 
 ROOT = np.sqrt(2)
@@ -61,6 +62,22 @@ MEASURES = {
     ),
 }
 
+SHIFTS = (1.5, 1.0)
+DIFFERENCES = {
+    "auc": ({}, lambda shift: stats.norm.cdf(shift / ROOT)),
+    "pauc [0, 0.2]": ({"fpr_range": (0.0, 0.2)}, lambda shift: area(0.2, shift)),
+    "pauc [0, 0.05]": ({"fpr_range": (0.0, 0.05)}, lambda shift: area(0.05, shift)),
+    "tpr at fpr 0.1": ({"metric": "tpr_at_fpr", "fpr": 0.1}, lambda shift: height(0.1, shift)),
+    "fpr at tpr 0.9": (
+        {"metric": "fpr_at_tpr", "tpr": 0.9},
+        lambda shift: stats.norm.sf(stats.norm.isf(0.9) + shift),
+    ),
+    "scored auc": (
+        {"metric": "scored_auc"},
+        lambda shift: shift * stats.norm.cdf(shift / ROOT) + ROOT * stats.norm.pdf(shift / ROOT),
+    ),
+}
+
 
 def ends(y, s, options):
     """The ends of the intervals of all columns; NaN where the method refuses the sample."""
@@ -70,6 +87,26 @@ def ends(y, s, options):
         if s.shape[1] == 1:
             return [np.nan], [np.nan]
         return np.hstack([ends(y, s[:, [k]], options) for k in range(s.shape[1])])
+
+
+def differences(n_simulated: int) -> None:
+    for n in (50, 500):
+        for m in (2, 3, 5, n // 20, n // 2) if n > 50 else (2, 3, 5, 10, 25):
+            rng = np.random.default_rng(n + m)
+            y = np.arange(n) < m
+            noise = [rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=n) for _ in range(n_simulated)]
+            for name, (what, value) in DIFFERENCES.items():
+                truth = value(SHIFTS[0]) - value(SHIFTS[1])
+                for method in (DELONG, BOOTSTRAP):
+                    found = []
+                    for k, drawn in enumerate(noise):
+                        s = drawn + np.outer(y, SHIFTS)
+                        options = {**what, **method, "random_state": k, "n_jobs": 1}
+                        found.append(compare_auc(y, s[:, 0], s[:, 1], **options).confidence_interval)
+                    low, high = np.transpose(found)
+                    share, width = 100 * ((low <= truth) & (truth <= high)).mean(), (high - low).mean()
+                    kind = f"difference of {name} {method['method']}"
+                    print(f"n = {n:3d}  positives = {m:3d}  {kind:40s} {share:5.1f} %  width {width:.3f}", flush=True)
 
 
 def main(n_simulated: int) -> None:
@@ -87,6 +124,7 @@ def main(n_simulated: int) -> None:
                     share, width = 100 * ((low <= truth) & (truth <= high)).mean(), np.nanmean(high - low)
                     kind = f"{name} {method['method']} {method.get('bootstrap_interval', '')}"
                     print(f"n = {n:3d}  positives = {m:3d}  {kind:36s} {share:5.1f} %  width {width:.3f}", flush=True)
+    differences(n_simulated // 5)
     print(f"{time.process_time() - start:.0f} s of processor time")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import check_flag
-from rocmax.metrics._validation import F64, in_memory, one_curve, scikit_learn
+from rocmax.metrics._validation import F64, in_memory, in_numpy, one_curve, scikit_learn
 
 
 def roc_curve(
@@ -62,6 +62,7 @@ def roc_curve(
     """
     check_flag("drop_intermediate", drop_intermediate)
     y_true, y_score, sample_weight = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
+    y_true, y_score, sample_weight = in_numpy(y_true), in_numpy(y_score), in_numpy(sample_weight)
     try:
         curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
     except (TypeError, ValueError):

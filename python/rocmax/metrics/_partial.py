@@ -48,8 +48,8 @@ def check_rate(value: Any, name: str) -> float:
 def partial_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    *,
     fpr_range: tuple[float, float] = (0.0, 1.0),
+    *,
     tpr_range: tuple[float, float] | None = None,
     method: str = "curve",
     normalize: str | None = "width",
@@ -127,8 +127,8 @@ def partial_auc_score(
 def tpr_at_fpr_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    *,
     fpr: float,
+    *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     n_jobs: int | None = None,
@@ -176,8 +176,8 @@ def tpr_at_fpr_score(
 def fpr_at_tpr_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    *,
     tpr: float,
+    *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     n_jobs: int | None = None,

@@ -15,6 +15,7 @@ from rocmax.metrics._validation import (
     F64,
     WHOLE,
     in_memory,
+    in_numpy,
     is_dask,
     is_one_of,
     number,
@@ -106,6 +107,7 @@ def roc_auc_score(
                 return _core.measure(y, s, weight, *_measure(max_fpr), n_threads(None))
         except (TypeError, ValueError):
             pass  # ragged, not two classes, or not finite: the long way says what is wrong
+    y_true, y_score, sample_weight = in_numpy(y_true), in_numpy(y_score), in_numpy(sample_weight)
     options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
     if is_dask(y_true, y_score, sample_weight):
         if max_fpr is not None:

@@ -81,8 +81,8 @@ def as_margins(margin: Any) -> F64:
 def margin_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
-    *,
     margin: ArrayLike,
+    *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     n_jobs: int | None = None,

@@ -208,9 +208,20 @@ def texts(y: NDArray[Any]) -> set[str]:
 def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
     require_unmasked(values, name, "leave those samples out")
     try:
-        return np.asarray(values)
+        return np.asarray(in_numpy(values))
     except (TypeError, ValueError) as error:  # such as rows of several lengths
         raise ValueError(f"{name} is no array: {shown(error)}") from error
+
+
+def in_numpy(values: Any) -> Any:
+    """Return a tensor of torch as an array: detached, off its device, bfloat16 as float32; all else as it is."""
+    if not (hasattr(values, "detach") and hasattr(values, "cpu")):
+        return values
+    held = values.detach().cpu()
+    try:
+        return np.asarray(held)
+    except TypeError:  # numbers of a kind that numpy does not have
+        return np.asarray(held.float())
 
 
 def require_unmasked(values: Any, name: str, remedy: str) -> None:
