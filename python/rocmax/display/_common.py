@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._parameters import shown
 from rocmax._validation import n_rows
 from rocmax.metrics._measure import positives
-from rocmax.metrics._validation import Sample, check_label, explain, labels, scores, second_class
+from rocmax.metrics._validation import Sample, check_label, explain, labels, marked, scores, second_class
 from rocmax.metrics._validation import in_memory as computed
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> N
     else:
         raise TypeError(f"estimator: {type(estimator).__name__} has neither decision_function nor predict_proba")
     classes = list(getattr(estimator, "classes_", []))
-    if pos_label is not None and classes and pos_label not in classes:
+    known = pos_label is None or not classes or marked(np.asarray(classes), pos_label, "classes_").any()
+    if not known:
         raise ValueError(f"pos_label={shown(pos_label)} is no class of {type(estimator).__name__}, which has {classes}")
     if scores.ndim == 1:
         return -scores if len(classes) == 2 and pos_label == classes[0] else scores

@@ -261,6 +261,8 @@ class ROCDisplay:
         for name, model, test in zip(names, models, tests, strict=True):
             (scores,) = estimator_scores(model, rows_of(X, test), positive[test], pos_label)[0].values()
             held_out = None if weight is None else weight[test]
+            if positive[test].all() or not positive[test].any():
+                raise ValueError(f"{name} of cv_results holds one class of y only; stratify the folds")
             curves.append(curve_of(name, positive[test], scores, fpr_range, held_out))
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
 

@@ -36,7 +36,7 @@ from rocmax.metrics._multiclass import (
 )
 from rocmax.metrics._resample import replicate, seed_of
 from rocmax.metrics._score import score, slope
-from rocmax.metrics._validation import F64, Sample, call, choice, in_memory, plain, sample
+from rocmax.metrics._validation import F64, Sample, call, choice, in_memory, is_one_of, plain, sample
 
 
 class ConfidenceInterval(NamedTuple):
@@ -246,7 +246,7 @@ def auc_inference(
     )
     choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
     if method is None:
-        by_components = groups is not None or multi_class != "raise"
+        by_components = groups is not None or not is_one_of(multi_class, ("raise",))
         method = default_method(measure, weight_kind=weight_kind, grouped=by_components)
     check_method(method, measure.metric, weight_kind=weight_kind, grouped=groups is not None)
     level = check_level(confidence_level)

@@ -292,7 +292,8 @@ def rate_range(bounds: Any, name: str) -> tuple[float, float]:
     if not isinstance(low, Real) or not isinstance(high, Real):
         raise ValueError(f"{name} must be a pair of numbers (low, high), got {shown(bounds)}")
     low, high = as_float(low), as_float(high)
-    if not 0.0 <= low < high <= 1.0:
+    # What is measured is divided by the width.
+    if not 0.0 <= low < high <= 1.0 or high - low < np.finfo(float).tiny:
         raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got {shown(bounds)}")
     return low, high
 

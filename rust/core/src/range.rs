@@ -21,12 +21,12 @@ impl RateRange {
     /// All false positive rates: the whole curve.
     pub const FULL: RateRange = RateRange { low: 0.0, high: 1.0 };
 
-    /// Checks `0 <= low < high <= 1`.
+    /// Checks `0 <= low < high <= 1`, and that a number can be divided by the width.
     ///
     /// # Errors
     /// [`Error::Domain`] naming `fpr_range`.
     pub fn new(low: f64, high: f64) -> Result<Self> {
-        if 0.0 <= low && low < high && high <= 1.0 {
+        if 0.0 <= low && high <= 1.0 && high - low >= f64::MIN_POSITIVE {
             Ok(Self { low, high })
         } else {
             Err(Error::Domain {
@@ -87,7 +87,9 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_a_range() {
-        for (low, high) in [(0.5, 0.5), (0.6, 0.2), (-0.1, 0.5), (0.0, 1.1), (f64::NAN, 0.5), (0.0, f64::NAN)] {
+        for (low, high) in
+            [(0.5, 0.5), (0.6, 0.2), (-0.1, 0.5), (0.0, 1.1), (0.0, 5e-324), (f64::NAN, 0.5), (0.0, f64::NAN)]
+        {
             assert!(RateRange::new(low, high).is_err(), "({low}, {high})");
         }
     }

@@ -14,12 +14,12 @@ use rocmax_fuzz::{Sample, assert_close};
 /// Row and column means of `1[s > t] + 1/2 1[s = t]`, times the weights of the pairs.
 fn placed(sample: &Sample, weights: &[f64], i: usize) -> f64 {
     let (mut won, mut total) = (0.0, 0.0);
-    for j in 0..sample.labels.len() {
+    for (j, weight) in weights.iter().enumerate() {
         if sample.labels[j] != sample.labels[i] {
             let (s, t) = if sample.labels[i] { (i, j) } else { (j, i) };
             let (s, t) = (sample.scores[s], sample.scores[t]);
-            won += weights[j] * if s > t { 1.0 } else { 0.5 * f64::from(u8::from(s == t)) };
-            total += weights[j];
+            won += weight * if s > t { 1.0 } else { 0.5 * f64::from(u8::from(s == t)) };
+            total += weight;
         }
     }
     won / total
