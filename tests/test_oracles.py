@@ -47,7 +47,7 @@ def test_tight_at_size(name, fpr_range, share):
     coefs = [np.empty(N_SAMPLES) for _ in range(2)]
     found = [oracle.evaluate(scores, coef, n_threads) for coef, n_threads in zip(coefs, (1, 2), strict=True)]
     assert found[0] == found[1] and coefs[0].tobytes() == coefs[1].tobytes()
-    value, partial_auc = found[0]
+    value, partial_auc, _ = found[0]
     scale = max(1.0, float(np.abs(scores).max()))
     assert value == pytest.approx(tight(y, scores, fpr_range), rel=1e-9, abs=1e-9 * scale)
     assert partial_auc == partial_auc_score(y, scores, fpr_range=fpr_range, method="ranked")
@@ -85,8 +85,8 @@ def test_naive_at_size(name, fpr_range):
     scores = DISTRIBUTIONS[name](rng)
     y = rng.random(N_SAMPLES) < 0.1
     problem, coef, coef_tight = _core.Problem(y), np.empty(N_SAMPLES), np.empty(N_SAMPLES)
-    value, partial_auc = _core.Oracle.naive(problem, *fpr_range).evaluate(scores, coef, 2)
-    value_tight, partial_auc_tight = _core.Oracle.tight(problem, *fpr_range).evaluate(scores, coef_tight, 2)
+    value, partial_auc, _ = _core.Oracle.naive(problem, *fpr_range).evaluate(scores, coef, 2)
+    value_tight, partial_auc_tight, _ = _core.Oracle.tight(problem, *fpr_range).evaluate(scores, coef_tight, 2)
     scale = max(1.0, float(np.abs(scores).max()))
     assert value - value_tight == pytest.approx(beyond(y, scores, fpr_range), rel=1e-8, abs=1e-9 * scale)
     assert partial_auc == partial_auc_tight

@@ -169,7 +169,7 @@ def test_the_logistic_risk_is_convex_and_takes_its_own_intercept():
     oracle = Logistic((0.0, 0.1), weight).bind(_core.Problem(positive, weight), 1)
     points = [scale * rng.normal(size=60) for scale in (0.0, 1.0, 30.0, 1e4)]
     for s in points:
-        value, coef, _ = oracle(s)
+        value, coef, *_ = oracle(s)
         losses = [weight @ np.logaddexp(0, np.where(positive, -1, 1) * (s + b)) for b in np.linspace(-20, 20, 81)]
         assert value <= min(losses) / weight.sum() + 1e-9
         assert abs(coef.sum()) < 1e-9

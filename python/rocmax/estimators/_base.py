@@ -147,11 +147,19 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def warn_unconverged(result: SolverResult, tol: float, max_iter: int, *, stacklevel: int) -> None:
-    """Warn of a relative gap above `tol`."""
+    """Warn of a relative gap above `tol`, and say whether more steps would help."""
     if result.gap > tol:
+        steps = f"after {result.n_iter} steps (max_iter={max_iter})"
+        steps += f" at a relative gap of {result.gap:.2g}, above tol={float(tol):g}"
+        if result.n_iter >= max_iter:
+            message = f"stopped {steps}; raise max_iter or tol, scale the features, or lower C"
+        else:
+            message = (
+                f"stalled {steps}: to the accuracy of the numbers no step gains any more; scale the features, lower C, "
+                "or raise tol"
+            )
         warnings.warn(
-            f"stopped after {result.n_iter} steps (max_iter={max_iter}) at a relative gap of {result.gap:.2g}, above "
-            f"tol={float(tol):g}; raise max_iter or tol, scale the features, or lower C",
+            message,
             ConvergenceWarning,
             stacklevel=stacklevel,
         )

@@ -241,9 +241,12 @@ class LeastSquares(Ranker):
         self.n_iter_ = max(1, int(n_iter.max()))
         worst = float(residual.max())
         if worst > 2 * tol:
+            stopped = self.n_iter_ >= max_iter
+            what = "stopped" if stopped else "stalled, at the accuracy of the numbers,"
+            raised = "max_iter, tol or alpha" if stopped else "tol or alpha"
             warnings.warn(
-                f"conjugate gradients stopped after {self.n_iter_} iterations at a relative residual of "
-                f"{worst:.2g}, above tol={tol:g}; raise max_iter, tol or alpha, or scale the features",
+                f"conjugate gradients {what} after {self.n_iter_} iterations (max_iter={max_iter}) at a relative "
+                f"residual of {worst:.2g}, above tol={tol:g}; raise {raised}, or scale the features",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -29,6 +29,7 @@ from rocmax.solvers import (
     Progress,
     SolverResult,
     Tilt,
+    check_bound,
     leave_zero,
     mean_difference,
     minimise_convex,
@@ -371,13 +372,14 @@ def _by_pairs(
     cap = C / len(i)
     every = design.adjoint(np.eye(n))
     gram = design.inner(every, every)
-    values = solve_pair_dual(gram, i, j, cap, tol=tol, max_iter=max_iter)
+    values, n_iter = solve_pair_dual(gram, i, j, cap, tol=tol, max_iter=max_iter)
     coefs: F64 = np.asarray(np.bincount(i, values, n) - np.bincount(j, values, n), dtype=np.float64)
     vector = design.adjoint(coefs[None])[0]
     model = Model.of(vector, design)
     objective = Objective(oracle, design, C)
     value, found = objective(model)
     bound = float(values.sum()) - 0.5 * model.norm
+    check_bound(objective, model, value, bound)
     result = SolverResult(
         model=model,
         objective=value,
@@ -387,7 +389,7 @@ def _by_pairs(
         lowest=model,
         lowest_objective=value,
         ranker=Candidate(value, found.partial_auc, vector),
-        n_iter=1,
+        n_iter=n_iter,
         history=[Progress(value, bound, found.partial_auc)],
     )
     # An interior point leaves every multiplier above zero: those without effect go.

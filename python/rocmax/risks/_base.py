@@ -23,11 +23,14 @@ class Evaluation(NamedTuple):
         A subgradient of R at s; its entries sum to zero.
     partial_auc : float
         The ranked partial AUC of s, ties counting 0.
+    offset : float
+        R(s) - coef . s, the value at scores zero of the cut that ``coef`` makes, to the accuracy of its own size.
     """
 
     value: float
     coef: F64
     partial_auc: float
+    offset: float
 
 
 class Oracle:
@@ -45,14 +48,14 @@ class Oracle:
     def __call__(self, scores: F64, /) -> Evaluation:
         """Evaluate the risk; O(N + (m + j_b) log(m + j_b))."""
         coef = np.empty(len(scores))
-        value, partial_auc = self._core.evaluate(scores, coef, self._n_threads)
-        return Evaluation(value, coef, partial_auc)
+        value, partial_auc, offset = self._core.evaluate(scores, coef, self._n_threads)
+        return Evaluation(value, coef, partial_auc, offset)
 
     def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
         """Evaluate the risk at the scores base + step change, which are not kept; `out` may be used for ``coef``."""
         coef = np.empty(len(base)) if out is None else out
-        value, partial_auc = self._core.evaluate(base, coef, self._n_threads, step=step, change=change)
-        return Evaluation(value, coef, partial_auc)
+        value, partial_auc, offset = self._core.evaluate(base, coef, self._n_threads, step=step, change=change)
+        return Evaluation(value, coef, partial_auc, offset)
 
     def smooth(self, scores: F64, width: float) -> Smoothed | None:
         """Return a cut of the risk, smoothed over a width of scores; None if the risk is not a sum of hinges."""

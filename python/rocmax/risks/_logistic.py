@@ -46,7 +46,9 @@ class _LogisticOracle(OwnOracle):
         partial_auc = super().__call__(scores).partial_auc
         shifted = scores + self._intercept(scores)
         value = float(self._share @ (np.logaddexp(0.0, shifted) - self._positive * shifted))
-        return Evaluation(value, self._share * (expit(shifted) - self._positive), partial_auc)
+        coef = self._share * (expit(shifted) - self._positive)
+        coef -= self._share * coef.sum()  # zero but for the accuracy of the intercept
+        return Evaluation(value, coef, partial_auc, value - float(coef @ shifted))
 
     def stiffness(self, found: Evaluation) -> F64:
         """Return w_i p_i (1 - p_i) / sum_i w_i, p the probabilities; O(N)."""

@@ -31,7 +31,7 @@ class PairHinge(OwnOracle):
         coef = counts / p
         self._active[_key(coef)] = np.packbits(active)
         value = float(np.sum(1.0 - margins[active])) / p
-        return Evaluation(value, coef, float(np.mean(margins > 0)))
+        return Evaluation(value, coef, float(np.mean(margins > 0)), np.count_nonzero(active) / p)
 
     def multipliers(self, weights: F64, coefs: F64) -> F64:
         """Return al_ij = 1/p sum_k weight_k 1[cut k counts (i, j)], given the coefficients of cuts at earlier calls."""

@@ -2,6 +2,7 @@
 
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Candidate, Model
+from rocmax.solvers._certificate import check_bound
 from rocmax.solvers._convex_concave import minimise_difference
 from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._cvxopt import solve_pair_dual
@@ -21,6 +22,7 @@ __all__ = [
     "Ray",
     "SolverResult",
     "Tilt",
+    "check_bound",
     "leave_zero",
     "logistic_regression",
     "mean_difference",

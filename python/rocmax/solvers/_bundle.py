@@ -36,6 +36,15 @@ class Bundle:
         return self._store[: len(self)]
 
     @property
+    def gram(self) -> F64:
+        """The inner products of the vectors."""
+        return self._gram
+
+    def cuts_at(self, vector: F64) -> F64:
+        """Return the values of the cuts at a vector."""
+        return np.asarray(self._offsets + self._design.inner(self.vectors, vector[None])[:, 0])
+
+    @property
     def constant(self) -> float:
         """The offsets of the cuts, times their weights."""
         return float(self.weights @ self._offsets)

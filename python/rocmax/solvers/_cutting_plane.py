@@ -5,14 +5,15 @@ from collections.abc import Callable
 import numpy as np
 
 from rocmax.designs import Design, inner
-from rocmax.risks import Oracle
+from rocmax.risks import Evaluation, Oracle, Smoothed
 from rocmax.solvers._augmented import minimise_augmented, suits
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Candidates, Model
-from rocmax.solvers._length import lengthened, search
+from rocmax.solvers._certificate import check_bound
+from rocmax.solvers._length import found_at, lengthened, search
 from rocmax.solvers._line_search import Point
 from rocmax.solvers._newton import Newton
-from rocmax.solvers._objective import Cut, Objective, Ray
+from rocmax.solvers._objective import Objective, Ray
 from rocmax.solvers._result import Callback, Progress, SolverResult, certified_limit, relative_gap
 
 # Cuts without weight for _IDLE steps go once there are more than _KEPT of them.
@@ -25,6 +26,8 @@ _ROUGH = 2e-2
 _SETTLED = 0.1
 # Cutting planes give way where, by the rate of the last _LOOKED_AT steps, more than _MANY are to come.
 _LOOKED_AT, _MANY = 6, 20
+# Where so many steps in succession gain nothing, rounding has ended the search.
+_PATIENCE = 50
 # Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
 # An accuracy of the model's minimiser that is still of use.
@@ -99,26 +102,28 @@ def minimise_convex(
     bound = bundle.minimise(C, objective.tilt, tol=tol * abs(value))[1] if len(bundle) > 1 else -np.inf
     history: list[Progress] = []
     newton = Newton(objective)
-    cuts = [Cut(found.value - float(found.coef @ best.scores), found.coef)]
+    cuts: list[Evaluation | Smoothed] = [found]
     at_best: int | None = 0  # which of them touches the risk at the best model, if one does
     longer = lengthened(objective, best, value, found, _SEARCH_TOL * tol * value, candidates)
     if longer is not None:
-        best, value, cuts, at_best = longer
+        best, value, of_length, at_best = longer
+        cuts = [*of_length]
     near = best
     del found, longer  # vectors over all samples
 
     def report(value: float, bound: float, best: Model) -> bool:
+        check_bound(objective, best, value, bound, bundle)
         history.append(Progress(value, bound, candidates.lowest.partial_auc))
         if callback is not None:
             callback(history[-1], best)
         converged = relative_gap(value, bound) <= tol or (enough is not None and enough(value, bound))
-        return converged or len(history) >= max_iter
+        return converged or bound >= value or _stalled(history) or len(history) >= max_iter
 
     while True:
         left = value - bound if history else min(value - bound, C)
         smoothed = newton.smooth(near, left) if best.norm > 0 or left > _SETTLED * value else None
         if smoothed is not None:
-            cuts.append(Cut(smoothed.offset, smoothed.coef))
+            cuts.append(smoothed)
         vectors = design.adjoint([cut.coef for cut in cuts])
         bundle.add(np.array([cut.offset for cut in cuts]), vectors)
         cuts.clear()
@@ -158,7 +163,7 @@ def minimise_convex(
             break  # the model's minimiser is the best point, to the last digit or to the smallest number
         accuracy = _SEARCH_TOL * (value - bound)
         enclosing, lowest = search(ray, Point(0.0, value, slope), accuracy, candidates)
-        cuts = [ray.cut(point) for point in enclosing]
+        cuts = [*found_at(enclosing)]
         at_best = enclosing.index(lowest) if lowest.value < value else None
         longer = None
         # A best model of equal scores says nothing new; one close to it does.
@@ -210,6 +215,14 @@ def minimise_convex(
         n_iter=n_iter,
         history=history,
     )
+
+
+def _stalled(history: list[Progress]) -> bool:
+    """Whether the last steps gained nothing, to the last digit."""
+    if len(history) <= _PATIENCE:
+        return False
+    before, now = history[-1 - _PATIENCE], history[-1]
+    return now.objective >= before.objective and now.bound <= before.bound
 
 
 def _slow(history: list[Progress], tol: float) -> bool:

@@ -14,15 +14,15 @@ _COPIES = 4
 
 def solve_pair_dual(
     gram: AnyArray, i: NDArray[np.intp], j: NDArray[np.intp], cap: float, *, tol: float, max_iter: int
-) -> F64:
+) -> tuple[F64, int]:
     """Maximise sum(al) - 1/2 al' E K E' al over 0 <= al <= cap, E the incidence of the pairs (i, j).
 
     O(p^3) time and 32 p^2 bytes for p pairs.
 
     Returns
     -------
-    ndarray of shape (p,)
-        al, feasible.
+    ndarray of shape (p,), int
+        al, feasible, and the number of iterations.
 
     References
     ----------
@@ -54,7 +54,7 @@ def solve_pair_dual(
         "maxiters": max_iter,
     }
     found = cvxopt.solvers.qp(cvxopt.matrix(hessian), cvxopt.matrix(-1.0, (p, 1)), constraints, limits, options=options)
-    return np.asarray(np.clip(np.array(found["x"])[:, 0] / unit, 0.0, cap))
+    return np.clip(np.array(found["x"])[:, 0] / unit, 0.0, cap), int(found["iterations"])
 
 
 def _pair_gram(gram: AnyArray, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:

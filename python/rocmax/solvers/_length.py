@@ -3,7 +3,7 @@
 from rocmax.risks import Evaluation
 from rocmax.solvers._candidates import Candidates, Model
 from rocmax.solvers._line_search import Point, minimise_on_ray
-from rocmax.solvers._objective import Cut, Objective, Ray
+from rocmax.solvers._objective import Objective, Ray
 
 # A model whose risk is at most this share of its objective separates nearly all pairs: its best length is sought.
 _SEPARATED = 0.1
@@ -11,7 +11,7 @@ _SEPARATED = 0.1
 
 def lengthened(
     objective: Objective, model: Model, value: float, found: Evaluation, tol: float, candidates: Candidates
-) -> tuple[Model, float, list[Cut], int] | None:
+) -> tuple[Model, float, list[Evaluation], int] | None:
     """Search the ray that leads on from zero through a model which separates nearly all pairs.
 
     Returns a longer model that is better, its F, the cuts that enclose it and which of them touches the risk there.
@@ -25,8 +25,7 @@ def lengthened(
     enclosing, lowest = search(ray, Point(0.0, value, slope), tol, candidates)
     if lowest.value >= value:
         return None
-    cuts = [ray.cut(point) for point in enclosing]
-    return ray.model(lowest.step), lowest.value, cuts, enclosing.index(lowest)
+    return ray.model(lowest.step), lowest.value, found_at(enclosing), enclosing.index(lowest)
 
 
 def search(ray: Ray, start: Point, tol: float, candidates: Candidates) -> tuple[list[Point], Point]:
@@ -38,3 +37,8 @@ def search(ray: Ray, start: Point, tol: float, candidates: Candidates) -> tuple[
 
     enclosing = minimise_on_ray(ray.point, start, ray.curvature, tol=tol, visit=keep)
     return enclosing, min(enclosing, key=lambda point: point.value)
+
+
+def found_at(points: list[Point]) -> list[Evaluation]:
+    """Return what the oracle found at points that were evaluated: each is a cut R(s) >= offset + coef . s."""
+    return [point.evaluation for point in points if point.evaluation is not None]

@@ -15,6 +15,8 @@ from rocmax.solvers._objective import Objective
 
 # The smoothed stretch of the hinge, relative to the root of what is left to gain in mean pair loss; and its limits.
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
+# How far rounding may lift a smoothed cut, relative to the square of the scores over the width.
+_ROUNDING = 1e-14
 # With fewer samples than this a step costs less than a Newton direction.
 _FEW = 1000
 # Rows of the sample, at most these or one of so many, and products with it: enough for the dimension, and not dearer
@@ -100,7 +102,14 @@ def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None
     """Return a smoothed cut of the risk at a model, given what is left to gain; None if the risk has none."""
     # At scores that are all tied every pair is to have a curvature: the step is that of least squares.
     width = _WIDEST if model.norm == 0 else _WIDTH * sqrt(max(left, 0.0) / objective.C)
-    return objective.oracle.smooth(model.scores, min(max(width, _NARROWEST), _WIDEST))
+    width = min(max(width, _NARROWEST), _WIDEST)
+    found = objective.oracle.smooth(model.scores, width)
+    if found is None:
+        return None
+    # The shares of a pair are found from either side, by differences of sums of scores over the width.
+    spread = 1.0 + float(model.scores.max() - model.scores.min())
+    slack = _ROUNDING * spread**2 / width * objective.oracle.at_zero(len(model.scores))
+    return found._replace(offset=found.offset - slack)
 
 
 def newton_step(

@@ -1,7 +1,5 @@
 """The objective of training, and models along a ray."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rocmax._typing import F64
@@ -10,13 +8,6 @@ from rocmax.risks import Evaluation, Oracle
 from rocmax.solvers._bundle import Tilt
 from rocmax.solvers._candidates import Model
 from rocmax.solvers._line_search import Point
-
-
-class Cut(NamedTuple):
-    """R(s) >= offset + coef . s."""
-
-    offset: float
-    coef: F64
 
 
 class Objective:
@@ -95,9 +86,3 @@ class Ray:
     def change(self, coef: F64) -> float:
         """Return how coef . scores changes with the step."""
         return float(coef @ self._change)
-
-    def cut(self, point: Point) -> Cut:
-        """Return the cut that the evaluation of a point gives."""
-        assert point.evaluation is not None
-        value, coef, _ = point.evaluation
-        return Cut(value - float(coef @ self.base.scores) - point.step * self.change(coef), coef)

@@ -80,8 +80,11 @@ class SolverResult:
 
 
 def relative_gap(objective: float, bound: float) -> float:
-    """Return (objective - bound) / objective; never negative, 0 where the objective is 0."""
-    return max(0.0, objective - bound) / objective if objective > 0 else 0.0
+    """Return |objective - bound| / objective, 0 where the objective is 0.
+
+    A bound that lies above the objective shows what rounding does to both: the gap is no less.
+    """
+    return abs(objective - bound) / objective if objective > 0 else 0.0
 
 
 def certified_limit(bound: float, tol: float) -> float:

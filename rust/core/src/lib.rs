@@ -51,5 +51,5 @@ mod testing;
 pub use ctx::{CHUNK, Ctx};
 pub use error::{Error, Result};
 pub use problem::Problem;
-pub use range::RateRange;
+pub use range::{Negatives, RateRange};
 pub use scores::Scores;

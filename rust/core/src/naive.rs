@@ -1,7 +1,7 @@
 //! O(m n) twins of the kernels, written from the definitions; for tests only.
 
 use crate::order::Entry;
-use crate::{Problem, RateRange};
+use crate::{Negatives, Problem, RateRange};
 
 /// Scores of the positives, and of the negatives by descending score.
 pub fn split(problem: &Problem, scores: &[f64]) -> (Vec<f64>, Vec<f64>) {
@@ -24,7 +24,8 @@ pub fn auc(problem: &Problem, scores: &[f64]) -> f64 {
 /// Twin of [`crate::metric::Curve::ranked_partial_auc`].
 pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     let (pos, neg) = split(problem, scores);
-    let (j_a, j_b) = range.ranks(neg.len());
+    let (from, to) = range.ranks(Negatives::Whole(neg.len() as f64));
+    let (j_a, j_b) = (from as usize, to as usize);
     let won = pos.iter().map(|s| neg[j_a..j_b].iter().filter(|t| s > t).count()).sum::<usize>();
     won as f64 / (pos.len() * (j_b - j_a)) as f64
 }

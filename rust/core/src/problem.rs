@@ -1,6 +1,6 @@
 //! Labels, validated once.
 
-use crate::{Error, RateRange, Result};
+use crate::{Error, Negatives, RateRange, Result};
 
 /// The two classes of a ranking problem.
 ///
@@ -83,13 +83,11 @@ impl Problem {
 
     /// `(j_a, j_b)` of a range: ranks of negatives, or, where samples are weighted, sums of their weights in order.
     pub fn ranks(&self, range: RateRange) -> (f64, f64) {
-        let count = match &self.weights {
-            None => self.n_neg(),
-            Some(weights) if weights.whole => weights.neg as usize,
-            Some(weights) => return (weights.neg * range.low(), weights.neg * range.high()),
-        };
-        let (low, high) = range.ranks(count);
-        (low as f64, high as f64)
+        range.ranks(match &self.weights {
+            None => Negatives::Whole(self.n_neg() as f64),
+            Some(weights) if weights.whole => Negatives::Whole(weights.neg),
+            Some(weights) => Negatives::Shares(weights.neg),
+        })
     }
 
     /// What each class weighs, the positives first: the numbers of samples where these have no weights.

@@ -9,10 +9,19 @@ pub struct RateRange {
     high: f64,
 }
 
+/// What the negatives weigh together: a number alone does not say whether it counts samples or weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Negatives {
+    /// Every weight is a whole number, 1 where samples have none: sums of them are ranks.
+    Whole(f64),
+    /// Sums of weights have no ranks to round to: a range ends at exactly the shares `a` and `b`.
+    Shares(f64),
+}
+
 /// `count * rate`, moved to the nearest whole number where it is one up to rounding: 30 * 0.1 is 3, not
 /// 3.0000000000000004.
-fn snapped(count: usize, rate: f64) -> f64 {
-    let product = count as f64 * rate;
+fn snapped(count: f64, rate: f64) -> f64 {
+    let product = count * rate;
     let whole = product.round();
     if (product - whole).abs() <= f64::max(1e-9, 4.0 * f64::EPSILON * product) { whole } else { product }
 }
@@ -54,9 +63,15 @@ impl RateRange {
 
     /// `(j_a, j_b) = (floor(n a), ceil(n b))`: the negatives ranked `j_a + 1 ..= j_b` by descending score make up the
     /// range. Products within rounding of a whole number count as that number, and `j_a < j_b` always.
-    pub fn ranks(&self, n_neg: usize) -> (usize, usize) {
-        let low = (snapped(n_neg, self.low).floor() as usize).min(n_neg.saturating_sub(1));
-        let high = (snapped(n_neg, self.high).ceil() as usize).clamp(low + 1, n_neg.max(1));
+    ///
+    /// Of a [`crate::Problem`], whose samples may have weights, ask [`crate::Problem::ranks`].
+    pub fn ranks(&self, negatives: Negatives) -> (f64, f64) {
+        let n = match negatives {
+            Negatives::Whole(n) => n,
+            Negatives::Shares(n) => return (n * self.low, n * self.high),
+        };
+        let low = snapped(n, self.low).floor().min(n - 1.0).max(0.0);
+        let high = snapped(n, self.high).ceil().clamp(low + 1.0, n.max(1.0));
         (low, high)
     }
 }
@@ -67,20 +82,22 @@ mod tests {
 
     #[test]
     fn ranks_do_not_slip() {
-        assert_eq!(RateRange::new(0.0, 0.1).unwrap().ranks(30), (0, 3));
-        assert_eq!(RateRange::new(0.1, 0.3).unwrap().ranks(30), (3, 9));
-        assert_eq!(RateRange::new(0.02, 0.05).unwrap().ranks(101), (2, 6));
-        assert_eq!(RateRange::FULL.ranks(7), (0, 7));
-        assert_eq!(RateRange::new(0.0, 1e-6).unwrap().ranks(10), (0, 1));
-        assert_eq!(RateRange::new(1.0 - 1e-12, 1.0).unwrap().ranks(10), (9, 10));
+        let ranks = |low, high, n| RateRange::new(low, high).unwrap().ranks(Negatives::Whole(n));
+        assert_eq!(ranks(0.0, 0.1, 30.0), (0.0, 3.0));
+        assert_eq!(ranks(0.1, 0.3, 30.0), (3.0, 9.0));
+        assert_eq!(ranks(0.02, 0.05, 101.0), (2.0, 6.0));
+        assert_eq!(ranks(0.0, 1.0, 7.0), (0.0, 7.0));
+        assert_eq!(ranks(0.0, 1e-6, 10.0), (0.0, 1.0));
+        assert_eq!(ranks(1.0 - 1e-12, 1.0, 10.0), (9.0, 10.0));
     }
 
     #[test]
     fn every_tenth_of_every_count_is_exact() {
         for n in 1..2000usize {
             for tenths in 1..=10usize {
-                let (_, high) = RateRange::new(0.0, tenths as f64 / 10.0).unwrap().ranks(n);
-                assert_eq!(high, (n * tenths).div_ceil(10), "n = {n}, rate = {tenths}/10");
+                let range = RateRange::new(0.0, tenths as f64 / 10.0).unwrap();
+                let (_, high) = range.ranks(Negatives::Whole(n as f64));
+                assert_eq!(high, (n * tenths).div_ceil(10) as f64, "n = {n}, rate = {tenths}/10");
             }
         }
     }

@@ -212,6 +212,56 @@ proptest! {
     }
 
     #[test]
+    fn every_cut_of_every_risk_lies_below_it(s in sample(), width in 1e-3..2.0, stiffness in (-9.0..3.0, -9.0..3.0)) {
+        let stiffness = [f64::exp(stiffness.0), f64::exp(stiffness.1)];
+        let ramp = [term(1.0, Rank::High, 1.0), term(1.0, Rank::Low, 0.0)];
+        let minus_ramp = [term(1.0, Rank::High, 0.0), term(1.0, Rank::Low, 1.0)];
+        let risks: [(&str, Box<dyn Oracle>); 4] = [
+            ("tight", Box::new(Tight::new(s.problem.clone(), s.range))),
+            ("naive", Box::new(Naive::new(s.problem.clone(), s.range))),
+            ("convex part", Box::new(terms(&s.problem, s.range, &ramp))),
+            ("concave part", Box::new(terms(&s.problem, s.range, &minus_ramp))),
+        ];
+        for (name, oracle) in risks {
+            let mut ws = Workspace::default();
+            let mut coef = vec![f64::NAN; s.scores.len()];
+            let found = oracle.evaluate(s.scores.as_slice().into(), &mut coef, &mut ws, &Ctx::serial()).unwrap();
+            let mut cuts = vec![(found.offset, coef.clone())];
+            prop_assert!((found.offset + dot(&coef, &s.scores) - found.value).abs() < TOLERANCE);
+            if let Some(cut) = oracle.smooth(&s.scores, width, &mut coef, &mut ws, &Ctx::serial()).unwrap() {
+                cuts.push((cut.offset, coef.clone()));
+            }
+            let mut sum = (0.0, vec![0.0; coef.len()]);
+            for hinge in oracle.hinges().unwrap_or_default() {
+                sum.0 += oracle.proximal(&hinge, &s.scores, stiffness, &mut coef, &Ctx::serial()).unwrap().offset;
+                sum.1.iter_mut().zip(&coef).for_each(|(sum, c)| *sum += c);
+            }
+            cuts.push(sum);
+            for scale in [0.0, 0.1, 1.0, 30.0] {
+                let other: Vec<f64> = s.other.iter().map(|x| scale * x).collect();
+                let value = evaluate(&*oracle, &other).0;
+                for (offset, coef) in &cuts {
+                    let cut = offset + dot(coef, &other);
+                    prop_assert!(cut <= value + TOLERANCE * (1.0 + scale), "{name}, {scale}: {cut} > {value}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_proximal_point_of_large_scores_keeps_its_slopes(s in sample(), stiffness in (-9.0..3.0, -9.0..3.0)) {
+        let stiffness = [f64::exp(stiffness.0), f64::exp(stiffness.1)];
+        let oracle = terms(&s.problem, s.range, &[term(1.0, Rank::High, 1.0)]);
+        let (mut coef, hinge) = (vec![f64::NAN; s.scores.len()], oracle.hinges().unwrap()[0]);
+        for shift in [0.0, 1e8] {
+            let scores: Vec<f64> = s.scores.iter().map(|x| x + shift).collect();
+            oracle.proximal(&hinge, &scores, stiffness, &mut coef, &Ctx::serial()).unwrap();
+            // Shifts of the scores are not to count, however large.
+            prop_assert!(coef.iter().sum::<f64>().abs() < TOLERANCE, "{}", coef.iter().sum::<f64>());
+        }
+    }
+
+    #[test]
     fn tight_is_the_hinge_when_the_range_starts_at_zero(s in sample()) {
         let range = RateRange::new(0.0, s.range.high()).unwrap();
         let hinge = terms(&s.problem, range, &[term(1.0, Rank::High, 1.0)]);

@@ -84,8 +84,8 @@ impl Oracle {
         Some(PyArray1::from_slice(py, self.inner.problem().sample_weight()?))
     }
 
-    /// Writes the coefficients at `scores`, or at `scores + step * change`, to `coef`; returns the value and the ranked
-    /// partial AUC.
+    /// Writes the coefficients at `scores`, or at `scores + step * change`, to `coef`; returns the value, the ranked
+    /// partial AUC, and the value at scores zero of the cut that the coefficients make.
     #[pyo3(signature = (scores, coef, n_threads, *, step=0.0, change=None))]
     fn evaluate(
         &self,
@@ -95,7 +95,7 @@ impl Oracle {
         n_threads: usize,
         step: f64,
         change: Option<PyReadonlyArray1<'_, f64>>,
-    ) -> PyResult<(f64, f64)> {
+    ) -> PyResult<(f64, f64, f64)> {
         let (scores, coef) = (scores.as_slice()?, coef.as_slice_mut()?);
         let scores = match &change {
             None => Scores::from(scores),
@@ -104,7 +104,7 @@ impl Oracle {
         let found = gate::enter(py, n_threads, coef.len(), |ctx| {
             self.with_workspace(|workspace| self.inner.evaluate(scores, coef, workspace, ctx))
         })?;
-        Ok((found.value, found.partial_auc))
+        Ok((found.value, found.partial_auc, found.offset))
     }
 
     /// Writes the slopes of a smoothed cut to `coef`; returns its value at scores zero, and what it is made of; None if

@@ -6,7 +6,7 @@ use super::score::Score;
 use super::sum::Sum;
 use crate::ctx::CHUNK;
 use crate::order::{self, Entry};
-use crate::{Ctx, Error, RateRange, Result};
+use crate::{Ctx, Error, Negatives, RateRange, Result};
 
 /// What a partial area is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,8 +185,7 @@ impl Curve {
     /// The weighted mean, over positives and the negatives ranked `j_a + 1 ..= j_b`, of `1[s > t]`
     /// (Narasimhan and Agarwal, 2016, eq. 2); weights count as repetitions and must be whole.
     pub fn ranked_partial_auc(&self, range: RateRange) -> f64 {
-        let (j_a, j_b) = range.ranks(self.neg as usize);
-        let (from, to) = (j_a as f64, j_b as f64);
+        let (from, to) = range.ranks(Negatives::Whole(self.neg));
         let (mut tp, mut fp) = (0.0, 0.0);
         let mut won = Sum::default();
         for step in &self.steps {

@@ -10,7 +10,7 @@ use crate::ctx::CHUNK;
 use crate::order::collect::{DENSE, bits, positions};
 use crate::order::select::nth_highest;
 use crate::order::{self, fast};
-use crate::{Ctx, Error, RateRange, Result};
+use crate::{Ctx, Error, Negatives, RateRange, Result};
 
 /// The higher scores of either class, as many as reach down to a false positive rate.
 pub(crate) struct Tail<'a, S: Score> {
@@ -110,8 +110,9 @@ impl<'a, S: Score> Tail<'a, S> {
 
     /// The mean, over positives and the negatives ranked `j_a + 1 ..= j_b`, of `1[s > t]`.
     pub(crate) fn ranked_partial_auc(mut self, range: RateRange, ctx: &Ctx<'_>) -> Result<f64> {
-        let (j_a, j_b) = range.ranks(self.n_neg);
-        let (first, last) = (self.block(j_a as f64, ctx)?, self.block(j_b as f64, ctx)?);
+        let (from, to) = range.ranks(Negatives::Whole(self.n_neg as f64));
+        let (first, last) = (self.block(from, ctx)?, self.block(to, ctx)?);
+        let (j_a, j_b) = (from as usize, to as usize);
         let inside = usize::min(first.above[1] + first.size[1], j_b) - j_a;
         let mut won = first.above[0] as u128 * inside as u128;
         if first.above != last.above {

@@ -20,7 +20,7 @@ pub use springs::{Curvature, Sample, Stretch};
 pub use tight::Tight;
 pub use top_hinge::{Term, TopHinge};
 
-use std::ops::Range;
+use std::ops::{Add, Range};
 
 use pairs::{Ends, Pairs};
 use weighted::Weighted;
@@ -34,6 +34,9 @@ use crate::{Ctx, Error, Problem, RateRange, Result, Scores};
 pub struct Evaluation {
     /// R(s).
     pub value: f64,
+    /// The value at scores zero of the cut that the subgradient makes. It is summed as it is: `value - coef . s` loses
+    /// the digits that large scores take.
+    pub offset: f64,
     /// The ranked partial AUC of the same scores, ties counting 0: what is really wanted, and cheap beside the risk.
     pub partial_auc: f64,
 }
@@ -62,6 +65,23 @@ pub struct Hinge {
     pub top: f64,
 }
 
+/// A sum over pairs: its value, and that at scores zero of the cut that its derivatives make.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sum {
+    /// The sum at the scores.
+    pub value: f64,
+    /// What it is without them: the margins of the pairs that count.
+    pub offset: f64,
+}
+
+impl Add for Sum {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { value: self.value + other.value, offset: self.offset + other.offset }
+    }
+}
+
 /// The sums over pairs that risks are made of, at one vector of scores; each adds its derivatives to those so far.
 ///
 /// Pairs count 1, or `w_i w_j` where samples are weighted; `M` is the sum of that over the range.
@@ -73,13 +93,13 @@ pub trait Sums {
     ///
     /// # Errors
     /// [`Error::Interrupted`].
-    fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64>;
+    fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum>;
 
     /// `scale * sum_i max_r [ sum_{k <= r} (t_(k) - s_i) + margin * max(0, r - j_a) ]`, `0 <= r <= j_b`.
     ///
     /// # Errors
     /// [`Error::Interrupted`].
-    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64>;
+    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum>;
 
     /// `scale * sum_ij p_j q_ij (margin - s_i + t_j)`, the shares smoothed over `width`: those of the negatives, and
     /// the sum of all `p_j q_ij`.
@@ -156,7 +176,7 @@ pub trait Oracle: Sync {
     ///
     /// # Errors
     /// [`Error::Interrupted`].
-    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<f64>;
+    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<Sum>;
 
     /// R(scores), and a subgradient in `coef`.
     ///
@@ -174,17 +194,17 @@ pub trait Oracle: Sync {
                 let ends = Ends::new(problem, self.range(), self.last(), [].into_iter());
                 let mut pairs = ws.pairs(problem, scores, &ends, coef, ctx)?;
                 let partial_auc = pairs.partial_auc(ctx)?;
-                let value = self.sweep(&mut pairs, ctx)?;
+                let Sum { value, offset } = self.sweep(&mut pairs, ctx)?;
                 pairs.finish(ctx)?;
-                Evaluation { value, partial_auc }
+                Evaluation { value, offset, partial_auc }
             }
             Some(weights) => {
                 let most = if self.last() == Rank::Bottom { weights.neg } else { problem.ranks(self.range()).1 };
                 let mut pairs = ws.weighted.order(problem, weights, scores, (self.range(), most), ctx)?;
                 let partial_auc = pairs.partial_auc(ctx)?;
-                let value = self.sweep(&mut pairs, ctx)?;
+                let Sum { value, offset } = self.sweep(&mut pairs, ctx)?;
                 pairs.finish(coef);
-                Evaluation { value, partial_auc }
+                Evaluation { value, offset, partial_auc }
             }
         };
         if found.value.is_finite() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Oracle, Rank, Sums};
+use super::{Oracle, Rank, Sum, Sums};
 use crate::{Ctx, Problem, RateRange, Result};
 
 /// The structural surrogate whose orderings are of all negatives (Narasimhan and Agarwal 2016, eq. 11).
@@ -41,7 +41,7 @@ impl Oracle for Naive {
         Rank::Bottom
     }
 
-    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<f64> {
+    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<Sum> {
         let scale = sums.scale();
         Ok(sums.tight(1.0, scale, ctx)? + sums.hinge(Rank::High..Rank::Bottom, 0.0, scale, ctx)?)
     }

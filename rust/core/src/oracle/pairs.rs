@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Hinge, Rank, Selection, Sums};
+use super::{Hinge, Rank, Selection, Sum, Sums};
 pub(super) use crate::order::cells::Task;
 use crate::order::cells::{Cells, Class};
 use crate::order::fast;
@@ -24,8 +24,8 @@ pub(crate) struct Ends {
 impl Ends {
     /// Groups that end at the ranks up to `last`, and at `others`.
     pub(crate) fn new(problem: &Problem, range: RateRange, last: Rank, others: impl Iterator<Item = usize>) -> Self {
-        let (low, high) = range.ranks(problem.n_neg());
-        let ranks = [0, low, high, problem.n_neg()];
+        let (low, high) = problem.ranks(range);
+        let ranks = [0, low as usize, high as usize, problem.n_neg()];
         let mut tops: Vec<usize> =
             ranks[1..=last as usize].iter().copied().chain(others).filter(|&top| top > 0).collect();
         tops.sort_unstable();
@@ -220,10 +220,10 @@ impl Sums for Pairs<'_> {
         1.0 / (self.sorted.scores().len() as f64 * (j_b - j_a) as f64)
     }
 
-    fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+    fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum> {
         let (from, to) = (self.ends.ranks[ranks.start as usize], self.ends.ranks[ranks.end as usize]);
         if from == to {
-            return Ok(0.0);
+            return Ok(Sum::default());
         }
         let (sorted, origin) = (self.sorted, self.origin());
         let count = |tally: &mut Tally, scores: &[f64], ranks: &[u32], found: &mut [f64]| {
@@ -235,20 +235,21 @@ impl Sums for Pairs<'_> {
         let start = |task: &Task<'_>| Tally::new(sorted, margin, task);
         self.visit(from..to, rank, start, count, |part| tally.add(&part), ctx)?;
         let mut total = tally.total;
-        let mut above = 0;
+        let (mut above, mut counted) = (0, 0);
         let pos = sorted.scores().chunks(CHUNK).zip(self.pos.chunks_mut(CHUNK)).zip(tally.counts[1..].chunks(CHUNK));
         for ((scores, found), counts) in pos.rev() {
             ctx.check()?;
             for ((&s, found), count) in scores.iter().zip(found).zip(counts).rev() {
                 above += count;
+                counted += u64::from(above);
                 total -= f64::from(above) * (s - origin);
                 *found -= scale * f64::from(above);
             }
         }
-        Ok(scale * total)
+        Ok(Sum { value: scale * total, offset: scale * margin * counted as f64 })
     }
 
-    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum> {
         let [_, j_a, j_b, _] = self.ends.ranks;
         if j_a == 0 {
             return self.hinge(Rank::Top..Rank::High, margin, scale, ctx);
@@ -257,7 +258,7 @@ impl Sums for Pairs<'_> {
         let outer = self.tally(j_a..j_b, margin, ctx)?;
         // How many of the positives below each rank choose the inner group's maximiser, and how many the outer's.
         let mut choices = vec![(0u32, 0u32)];
-        let (mut n_inner, mut n_outer, mut total) = (0, 0, 0.0);
+        let (mut n_inner, mut n_outer, mut counted, mut total) = (0, 0, 0, 0.0);
         let (scores, origin) = (self.sorted.scores(), self.origin());
         for (j, (&s, found)) in scores.iter().zip(self.pos.iter_mut()).enumerate() {
             let (r0, r1, s) = (inner.counts[j], outer.counts[j], s - origin);
@@ -265,9 +266,10 @@ impl Sums for Pairs<'_> {
             let outer_gain = inner.total - j_a as f64 * s + outer.sums[j] - f64::from(r1) * (s - margin);
             let r = if outer_gain >= inner_gain { j_a + r1 as usize } else { r0 as usize };
             if outer_gain >= inner_gain {
-                n_outer += 1
+                n_outer += 1;
+                counted += u64::from(r1);
             } else {
-                n_inner += 1
+                n_inner += 1;
             }
             choices.push((n_inner, n_outer));
             total += f64::max(inner_gain, outer_gain);
@@ -275,7 +277,7 @@ impl Sums for Pairs<'_> {
         }
         self.spread(0..j_a, |rank| scale * f64::from(n_outer + choices[rank].0), ctx)?;
         self.spread(j_a..j_b, |rank| scale * f64::from(choices[rank].1), ctx)?;
-        Ok(scale * total)
+        Ok(Sum { value: scale * total, offset: scale * margin * counted as f64 })
     }
 
     fn smoothed(&mut self, hinge: Hinge, width: f64, ctx: &Ctx<'_>) -> Result<(Selection, f64)> {

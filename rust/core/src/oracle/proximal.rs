@@ -29,26 +29,23 @@ pub struct Proximal {
 /// A cut is only better than a tie beyond rounding errors.
 const ROUNDING: f64 = 1e-14;
 
-/// One class in order: its samples and their weights, and the sums of the first weights and of these times the levels.
+/// One class in order: its samples, their levels and weights, and the sums of the first weights.
 struct Class {
     order: Vec<Entry>,
     levels: Vec<f64>,
     weights: Option<Vec<f64>>,
     totals: Vec<f64>,
-    moments: Vec<f64>,
 }
 
 impl Class {
     fn new(order: Vec<Entry>, shift: f64, weights: Option<&[f64]>) -> Self {
         let levels: Vec<f64> = order.iter().map(|entry| entry.score() + shift).collect();
         let weights: Option<Vec<f64>> = weights.map(|all| order.iter().map(|entry| all[entry.index()]).collect());
-        let mut class = Self { totals: vec![0.0], moments: vec![0.0], order, levels, weights };
-        let (mut total, mut moment) = (0.0, 0.0);
+        let mut class = Self { totals: vec![0.0], order, levels, weights };
+        let mut total = 0.0;
         for k in 0..class.order.len() {
             total += class.weight(k);
-            moment += class.weight(k) * class.levels[k];
             class.totals.push(total);
-            class.moments.push(moment);
         }
         class
     }
@@ -57,9 +54,11 @@ impl Class {
         self.weights.as_ref().map_or(1.0, |weights| weights[k])
     }
 
-    /// What the samples of a stretch weigh, and the sum of that times their levels.
-    fn between(&self, (from, to): (usize, usize)) -> (f64, f64) {
-        (self.totals[to] - self.totals[from], self.moments[to] - self.moments[from])
+    /// What the samples of a stretch weigh, and the sum of that times their levels from `origin`: slopes that are to
+    /// sum to zero are differences of levels, of which large scores would leave little.
+    fn between(&self, (from, to): (usize, usize), origin: f64) -> (f64, f64) {
+        let moment = (from..to).map(|k| self.weight(k) * (self.levels[k] - origin)).sum();
+        (self.totals[to] - self.totals[from], moment)
     }
 }
 
@@ -97,8 +96,10 @@ pub(super) fn proximal(
             continue;
         }
         let (none, all) = (pull(a.0) * pos.totals[b.1], pull(a.1) * pos.totals[b.0]);
-        let ((neg_weight, neg_moment), (pos_weight, pos_moment)) = (neg.between(a), pos.between(b));
+        let origin = neg.levels[a.0];
+        let ((neg_weight, neg_moment), (pos_weight, pos_moment)) = (neg.between(a, origin), pos.between(b, origin));
         let moment = of_neg * neg_moment + of_pos * pos_moment;
+        // From the origin too, like all levels of the block.
         let level = (moment + none - all) / (of_neg * neg_weight + of_pos * pos_weight);
         if !level.is_finite() {
             return Err(Error::Domain {
@@ -112,11 +113,11 @@ pub(super) fn proximal(
         let (mut negatives, mut positives, mut n_pos) = (0.0, 0.0, b.1);
         for n_neg in a.0..=a.1 {
             if n_neg > a.0 {
-                negatives += of_neg * neg.weight(n_neg - 1) * (level - neg.levels[n_neg - 1]);
+                negatives += of_neg * neg.weight(n_neg - 1) * (level - (neg.levels[n_neg - 1] - origin));
             }
-            while n_pos > b.0 && of_pos * (pos.levels[n_pos - 1] - level) > -pull(n_neg) {
+            while n_pos > b.0 && of_pos * (pos.levels[n_pos - 1] - origin - level) > -pull(n_neg) {
                 n_pos -= 1;
-                positives += of_pos * pos.weight(n_pos) * (level - pos.levels[n_pos]);
+                positives += of_pos * pos.weight(n_pos) * (level - (pos.levels[n_pos] - origin));
             }
             let value = pull(n_neg) * pos.totals[n_pos] + negatives + positives;
             if value < best - ROUNDING * (best.abs() + f64::abs(negatives) + f64::abs(positives)) {
@@ -132,7 +133,7 @@ pub(super) fn proximal(
         for (class, (from, to), stiffness) in [(&neg, a, of_neg), (&pos, b, of_pos)] {
             for k in from..to {
                 let sample = class.order[k].index();
-                coef[sample] = stiffness * class.weight(k) * (class.levels[k] - level);
+                coef[sample] = stiffness * class.weight(k) * (class.levels[k] - origin - level);
                 found.rows.push(sample as u32);
             }
         }

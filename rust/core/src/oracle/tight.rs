@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Oracle, Rank, Sums, Term};
+use super::{Oracle, Rank, Sum, Sums, Term};
 use crate::{Ctx, Problem, RateRange, Result};
 
 /// The tight structural surrogate of the partial AUC risk (Narasimhan and Agarwal 2016, eq. 18).
@@ -37,11 +37,11 @@ impl Oracle for Tight {
     }
 
     fn terms(&self) -> Option<Vec<Term>> {
-        let (low, _) = self.range.ranks(self.problem.n_neg());
-        (low == 0).then(|| vec![Term { weight: 1.0, end: Rank::High, margin: 1.0 }])
+        let (low, _) = self.problem.ranks(self.range);
+        (low == 0.0).then(|| vec![Term { weight: 1.0, end: Rank::High, margin: 1.0 }])
     }
 
-    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<f64> {
+    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<Sum> {
         sums.tight(1.0, sums.scale(), ctx)
     }
 }

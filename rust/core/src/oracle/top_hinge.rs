@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Oracle, Rank, Sums};
+use super::{Oracle, Rank, Sum, Sums};
 use crate::{Ctx, Error, Problem, RateRange, Result};
 
 /// One hinge `weight / M * sum_i sum_{k <= end} (margin - s_i + t_(k))_+`.
@@ -68,11 +68,11 @@ impl Oracle for TopHinge {
         self.terms.iter().all(|term| term.weight > 0.0).then(|| self.terms.clone())
     }
 
-    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<f64> {
-        let mut value = 0.0;
+    fn sweep(&self, sums: &mut dyn Sums, ctx: &Ctx<'_>) -> Result<Sum> {
+        let mut sum = Sum::default();
         for &Term { weight, end, margin } in &self.terms {
-            value += sums.hinge(Rank::Top..end, margin, weight * sums.scale(), ctx)?;
+            sum = sum + sums.hinge(Rank::Top..end, margin, weight * sums.scale(), ctx)?;
         }
-        Ok(value)
+        Ok(sum)
     }
 }

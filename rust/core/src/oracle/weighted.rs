@@ -1,8 +1,8 @@
 //! What an oracle sees of weighted samples: both classes in order, with running sums of their weights.
 
-use std::ops::Range;
+use std::ops::{Add, Range};
 
-use super::{Hinge, Rank, Selection, Sums};
+use super::{Hinge, Rank, Selection, Sum, Sums};
 use crate::order::{self, Entry, select};
 use crate::problem::Weights;
 use crate::{CHUNK, Ctx, Problem, RateRange, Result, Scores};
@@ -256,21 +256,22 @@ impl Sums for WeightedPairs<'_> {
         1.0 / (self.order.pos.marks[self.order.pos.scores.len()].weight * (high.weight - low.weight))
     }
 
-    fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+    fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum> {
         let order = self.order;
         let (pos, neg) = (order.pos, order.neg);
         let totals = visit(
             &neg.scores,
             self.neg_found,
             |first, scores, found| {
-                let (mut rank, mut total) = (pos.scores.len(), 0.0);
+                let (mut rank, mut total, mut counted) = (pos.scores.len(), 0.0, 0.0);
                 for ((&t, found), k) in scores.iter().zip(found).zip(first..) {
                     rank = count(&pos.scores, rank, |s| s < t + margin);
                     let (below, share) = (pos.marks[rank], order.share(k, &ranks));
                     *found += scale * share * below.weight;
                     total += share * (below.weight * (t - order.origin + margin) - below.moment);
+                    counted += share * below.weight;
                 }
-                total
+                Sum { value: scale * total, offset: scale * margin * counted }
             },
             ctx,
         )?;
@@ -287,10 +288,10 @@ impl Sums for WeightedPairs<'_> {
             },
             ctx,
         )?;
-        Ok(scale * totals.iter().sum::<f64>())
+        Ok(totals.into_iter().fold(Sum::default(), Sum::add))
     }
 
-    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<f64> {
+    fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum> {
         let order = self.order;
         let (pos, neg, low) = (order.pos, order.neg, order.ends[Rank::Low as usize].weight);
         if low == 0.0 {
@@ -301,7 +302,7 @@ impl Sums for WeightedPairs<'_> {
             &pos.scores,
             self.pos_found,
             |first, scores, found| {
-                let (mut ranks, mut total) = ([neg.scores.len(); 2], 0.0);
+                let (mut ranks, mut sum) = ([neg.scores.len(); 2], Sum::default());
                 let mut takes_outer = Vec::with_capacity(scores.len());
                 for ((&s, found), i) in scores.iter().zip(found).zip(first..) {
                     ranks = [count(&neg.scores, ranks[0], |t| s < t), count(&neg.scores, ranks[1], |t| s < t + margin)];
@@ -310,10 +311,12 @@ impl Sums for WeightedPairs<'_> {
                     let outer_gain = r1.moment - r1.weight * (s - order.origin) + margin * (r1.weight - low);
                     takes_outer.push(outer_gain >= inner_gain);
                     let r = if outer_gain >= inner_gain { r1.weight } else { r0.weight };
-                    total += order.pos.weight(i) * f64::max(inner_gain, outer_gain);
-                    *found -= scale * order.pos.weight(i) * r;
+                    let own = scale * order.pos.weight(i);
+                    sum.value += own * f64::max(inner_gain, outer_gain);
+                    sum.offset += if outer_gain >= inner_gain { own * margin * (r1.weight - low) } else { 0.0 };
+                    *found -= own * r;
                 }
-                (total, takes_outer)
+                (sum, takes_outer)
             },
             ctx,
         )?;
@@ -336,7 +339,7 @@ impl Sums for WeightedPairs<'_> {
             },
             ctx,
         )?;
-        Ok(scale * chosen.iter().map(|(total, _)| total).sum::<f64>())
+        Ok(chosen.iter().map(|(sum, _)| *sum).fold(Sum::default(), Sum::add))
     }
 
     fn smoothed(&mut self, hinge: Hinge, width: f64, ctx: &Ctx<'_>) -> Result<(Selection, f64)> {
