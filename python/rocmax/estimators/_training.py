@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -160,18 +161,14 @@ class Training:
             known, left = [start.vector], _FAR
         else:
             known, left = self._starts(surrogate, C, tol, max_iter)
-        result = minimise_difference(
-            risk,
-            self._design,
-            C,
-            tol=tol,
-            max_iter=max_iter,
-            start=_best_multiple(objective, known),
-            bundle=bundle,
-            callback=callback,
-            left=left,
+        descended = partial(
+            minimise_difference, risk, self._design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback
         )
-        return self._leave_zero(result, objective, tol)
+        found = descended(start=_best_multiple(objective, known), left=left)
+        result = self._leave_zero(found, objective, tol)
+        if found.model.norm == 0 and result.objective < (1.0 - tol) * found.objective:
+            result = descended(start=result.model, left=_FAR)  # below zero: the descent cannot end there again
+        return result
 
     def _leave_zero(self, result: SolverResult, objective: Objective, tol: float) -> SolverResult:
         """Return the result, its model another one where it is zero."""

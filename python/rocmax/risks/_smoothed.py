@@ -50,10 +50,10 @@ class Curvature:
     def sample(self, size: int, rng: np.random.Generator) -> tuple[Rows, Product]:
         """Return the rows of a sample, and its estimate of the curvature as a product with scores of these rows.
 
-        Half of the rows are positives, the others negatives that have a share, as far as there are so many. None has
-        no weight.
+        Half of the rows are positives, the others negatives that have a share, as far as there are so many, and at
+        least one of each. None has no weight.
         """
-        positives, of_pos, pos_share = self._draw(lambda rows: self._labels[rows], size // 2, rng)
+        positives, of_pos, pos_share = self._draw(lambda rows: self._labels[rows], max(size // 2, 1), rng)
         ascending = np.argsort(self._scores[positives])
         positives, of_pos = positives[ascending], of_pos[ascending]
         rows, hinges = [positives], []
@@ -63,7 +63,7 @@ class Curvature:
             def counts(rows: slice, lowest: float = lowest) -> Bool:
                 return np.asarray(~self._labels[rows] & (self._scores[rows] >= lowest))
 
-            negatives, of_neg, neg_share = self._draw(counts, size // (2 * len(self._hinges)), rng)
+            negatives, of_neg, neg_share = self._draw(counts, max(size // (2 * len(self._hinges)), 1), rng)
             factor = scale / (self._width * pos_share * neg_share)
             hinges.append(((factor, margin, selection), (self._scores[negatives], of_neg)))
             rows.append(negatives)

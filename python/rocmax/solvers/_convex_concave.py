@@ -8,6 +8,7 @@ from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Model
 from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._descent import descend
+from rocmax.solvers._nearby import lower_nearby
 from rocmax.solvers._objective import Objective, Ray
 from rocmax.solvers._result import Callback, Progress, SolverResult
 
@@ -15,6 +16,8 @@ from rocmax.solvers._result import Callback, Progress, SolverResult
 _ENOUGH = 0.5
 # The procedure ends when a convex step solved within tol gains less than this share of tol.
 _STALLED = 0.1
+# Where it is held at a model that has a lower one nearby, that is lower by this share of J.
+_HELD = 1e-7
 
 
 def minimise_difference(
@@ -35,7 +38,8 @@ def minimise_difference(
     then replaces g by its linearisation at the current model, which leaves a convex majorant of J that touches it
     there, and takes that down by at least half of what can be gained; then it doubles the step for as long as J falls.
     J never increases. The cuts of f serve all steps. The procedure ends at a model where the majorant's certified
-    minimum is within `tol` of it.
+    minimum is within `tol` of it, and that none is lower of those close to it on its own ray, and on coordinates if
+    these are few.
 
     Parameters
     ----------
@@ -71,8 +75,7 @@ def minimise_difference(
     del start
     while True:
         concave = risk.concave(model.scores)
-        offset = concave.value - float(concave.coef @ model.scores)
-        tilt = Tilt(design, design.adjoint([concave.coef])[0], offset)
+        tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset)
         # Where g counts no pair the majorant is hardly above J: nothing is to be had from linearising g again.
         share = _ENOUGH if concave.value > 0 else 1.0
         base, models = model.vector, [model]
@@ -98,10 +101,16 @@ def minimise_difference(
         history += step.history
         settled = not enough(step.lowest_objective, step.bound)
         before, (model, value) = value, _follow(Ray(whole, step.lowest, base), value)
-        if (settled and before - value <= _STALLED * tol * before) or len(history) >= max_iter:
+        # A step that did not lower J, though it is said to have, would be taken again: rounding ends the procedure.
+        ended = before - value <= (_STALLED * tol * before if settled else 0.0)
+        if ended and (lower := lower_nearby(whole, model, value, max(_STALLED * tol, _HELD) * value)) is not None:
+            ended, (model, value) = False, lower
+        if ended or len(history) >= max_iter:
+            objective = whole(step.model)[0]
             return replace(
                 step,
-                objective=whole(step.model)[0],
+                objective=objective,
+                bound=min(step.bound, objective),  # the majorant's, which lies above J
                 zero_objective=zero_objective,
                 history=history,
                 n_iter=len(history),

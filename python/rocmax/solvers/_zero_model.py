@@ -35,7 +35,8 @@ def leave_zero(result: SolverResult, objective: Objective, directions: list[F64]
         return result
     chosen = max(found, key=lambda candidate: candidate.partial_auc)
     model = Model.of(chosen.vector, objective.design)
-    return replace(result, model=model, objective=chosen.objective, partial_auc=chosen.partial_auc)
+    bound = min(result.bound, chosen.objective)  # only where the risk is not convex can the model be lower
+    return replace(result, model=model, objective=chosen.objective, bound=bound, partial_auc=chosen.partial_auc)
 
 
 def _shortened(objective: Objective, vector: F64, limit: float) -> list[Candidate]:

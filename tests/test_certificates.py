@@ -1,0 +1,278 @@
+"""Certificates cannot be false: bounds of random problems of every risk and scale, and what stops a false one.
+
+``ROCMAX_PROFILE=slow`` takes ten thousand random problems of each risk.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import reference_risks as reference
+from profiles import cases
+from rocmax import AUCSVC, PartialAUCSVC, _core
+from rocmax.designs import as_design
+from rocmax.exceptions import ZeroModelWarning
+from rocmax.risks import Hinge, Logistic, Naive, Oracle, Ramp, Tight
+from rocmax.solvers import Bundle, Model, Objective, Tilt, minimise_convex
+
+RISKS = {
+    "tight": Tight,
+    "naive": Naive,
+    "hinge": Hinge,
+    "ramp": Ramp,
+    "auc": lambda _: Tight((0.0, 1.0)),
+    "logistic": Logistic,
+}
+WEIGHTS = {
+    "none": lambda rng, n: None,
+    "whole": lambda rng, n: rng.integers(0, 4, n).astype(float),
+    "twos": lambda rng, n: np.full(n, 2.0),
+    "decimal": lambda rng, n: rng.random(n) * (rng.random(n) < 0.8),
+}
+N_WALKS = cases(300, 10_000)
+
+
+def fpr_range(rng):
+    kind = rng.integers(4)
+    if kind == 0:
+        return 0.0, 1.0
+    low, high = np.sort(rng.random(2)) if kind == 1 else np.sort(rng.choice(21, 2, replace=False) / 20)
+    return (0.0 if kind == 2 else float(low)), float(high)
+
+
+def problem(rng, most=30):
+    n, d = int(rng.integers(2, most)), int(rng.integers(1, 5))
+    y = rng.random(n) < rng.choice([0.1, 0.3, 0.5, 0.9])
+    y[:2] = True, False
+    X = rng.standard_normal((n, d)) + rng.choice([0.0, 1.0, 5.0]) * y[:, None]
+    return (np.round(X) if rng.random() < 0.3 else X), y
+
+
+def weigh(rng, y):
+    kind = str(rng.choice(list(WEIGHTS)))
+    weight = WEIGHTS[kind](rng, len(y))
+    if weight is not None:
+        weight[[np.argmax(y), np.argmin(y)]] += 1.0  # neither class is without weight
+    return kind, weight
+
+
+def bind(name, y, weight, low_high, tilted_at):
+    """The risk, or its convex part and the other one as a linear function, touching it at some scores."""
+    risk = RISKS[name](low_high)
+    if name == "logistic":
+        risk = Logistic(low_high, weight)
+    bound = risk.bind(_core.Problem(y, weight), 1)
+    if isinstance(bound, Oracle):
+        return bound, None
+    return bound.convex, bound.concave(tilted_at)
+
+
+def solve(name, X, y, weight, low_high, C, vector, bundle=None):
+    design = as_design(X)
+    oracle, concave = bind(name, y, weight, low_high, X @ vector)
+    tilt = Tilt(design) if concave is None else Tilt(design, design.adjoint([concave.coef])[0], concave.offset)
+    found = minimise_convex(oracle, design, C, tol=1e-6, max_iter=40, tilt=tilt, bundle=bundle, explore=False)
+    return found, Objective(oracle, design, C, tilt)
+
+
+@pytest.mark.parametrize("name", RISKS)
+def test_bounds_and_cuts_are_never_above(name, monkeypatch):
+    """Nor above the objective of any other model; whole weights are repetitions."""
+    rng = np.random.default_rng(0)
+    for _ in range(N_WALKS):
+        # Newton steps and the augmented Lagrangian method, which few samples leave out otherwise.
+        monkeypatch.setattr("rocmax.solvers._newton._FEW", int(rng.choice([0, 1000])))
+        after = int(rng.choice([2, 1000]))
+        monkeypatch.setattr(
+            "rocmax.solvers._cutting_plane._slow", lambda history, tol, after=after: len(history) > after
+        )
+        (X, y), low_high, C = problem(rng), fpr_range(rng), 10.0 ** rng.uniform(-2, 4)
+        kind, weight = weigh(rng, y)
+        vector = rng.standard_normal(X.shape[1])
+        bundle = Bundle(as_design(X))
+        found, objective = solve(name, X, y, weight, low_high, C, vector, bundle)
+        for scale in (0.0, 0.01, 1.0):
+            other = Model.of(found.lowest.vector + scale * rng.standard_normal(X.shape[1]), objective.design)
+            value, at = objective(other)
+            size = 1.0 + np.abs(other.scores).max()
+            assert found.bound <= value + 1e-10 * (abs(value) + C * size)
+            assert bundle.cuts_at(other.vector).max() <= at.value + 1e-10 * size
+        if kind in ("whole", "twos"):
+            rows = np.repeat(np.arange(len(y)), weight.astype(int))
+            again, _ = solve(name, X[rows], y[rows], None, low_high, C, vector)
+            least, size = min(found.lowest_objective, again.lowest_objective), abs(found.lowest_objective) + C
+            assert max(found.bound, again.bound) <= least + 1e-10 * size
+
+
+def scaled(rng, X):
+    """Features in units that leave few digits, in no good scale, or in single precision."""
+    kind, d = rng.integers(5), X.shape[1]
+    if kind == 0:
+        return X * 10.0 ** rng.integers(-8, 9)
+    if kind == 1:
+        return X * 10.0 ** rng.integers(-8, 9, d)
+    if kind == 2:
+        return X + 10.0 ** rng.integers(0, 9)
+    if kind == 3:
+        return X * 10.0 ** rng.integers(-8, 9, d) + 10.0 ** rng.integers(-8, 9, d)
+    return X.astype(np.float32)
+
+
+@pytest.mark.parametrize("name", ["tight", "naive"])
+def test_rounding_is_no_false_alarm_and_no_false_bound(name):
+    """Over all scales of the features and of C, to the last digit, against the objective in higher precision."""
+    rng = np.random.default_rng(1)
+    exact = {"tight": reference.tight, "naive": reference.naive}[name]
+    for _ in range(cases(300, 10_000)):
+        (X, y), low_high = problem(rng), fpr_range(rng)
+        X, C, tol = scaled(rng, X), 10.0 ** rng.uniform(-6, 8), 10.0 ** rng.uniform(-14, -2)
+        oracle = RISKS[name](low_high).bind(_core.Problem(y), 1)
+        found = minimise_convex(oracle, as_design(X), C, tol=tol, max_iter=100)
+        w = found.lowest.vector.astype(np.longdouble)
+        value = 0.5 * w @ w + np.longdouble(C) * exact(y, X.astype(np.longdouble) @ w, low_high)
+        assert found.bound <= value * (1 + 1e-6)
+
+
+def test_a_false_bound_stops_every_fit(monkeypatch):
+    X, y = problem(np.random.default_rng(2))
+    minimise = Bundle.minimise
+
+    def too_high(*args, **options):
+        vector, bound = minimise(*args, **options)
+        return vector, bound + 0.01 * abs(bound) + 1e-3
+
+    monkeypatch.setattr(Bundle, "minimise", too_high)
+    for model in (
+        PartialAUCSVC((0.0, 0.5)),
+        PartialAUCSVC((0.0, 0.5), surrogate="naive", kernel="rbf"),
+        PartialAUCSVC((0.2, 0.8), surrogate="ramp"),
+        AUCSVC(kernel="linear"),
+        AUCSVC(pairs="neighbors", n_neighbors=2),
+    ):
+        model.set_params(C=1.0, tol=1e-9)
+        with pytest.raises(RuntimeError, match=r"lower bound .* above the objective .* report"):
+            model.fit(X, y)
+
+
+def test_a_false_bound_of_the_augmented_lagrangian_stops_the_fit(monkeypatch):
+    X, y = problem(np.random.default_rng(2))
+    monkeypatch.setattr("rocmax.solvers._cutting_plane._slow", lambda history, tol: True)
+    monkeypatch.setattr(
+        "rocmax.solvers._envelope.Found.offset", property(lambda _: 2.0, lambda *_: None), raising=False
+    )
+    oracle = Tight((0.0, 0.5)).bind(_core.Problem(y), 1)
+    with pytest.raises(RuntimeError, match="internal error"):
+        minimise_convex(oracle, as_design(X), 10.0, tol=1e-9, max_iter=50)
+
+
+def test_a_false_dual_of_listed_pairs_stops_the_fit(monkeypatch):
+    pytest.importorskip("cvxopt")
+    X, y = problem(np.random.default_rng(2))
+    monkeypatch.setattr(
+        "rocmax.estimators._pairwise.solve_pair_dual", lambda _, i, j, cap, **__: (np.full(len(i), cap), 1)
+    )
+    model = AUCSVC(solver="cvxopt", kernel="linear", C=1e-3)
+    model.fit(X, y)  # all multipliers at their limit: the optimum
+    monkeypatch.setattr(
+        "rocmax.estimators._pairwise.solve_pair_dual", lambda _, i, j, cap, **__: (np.full(len(i), 2 * cap), 1)
+    )
+    with pytest.raises(RuntimeError, match="internal error"):
+        model.fit(X, y)
+
+
+def test_a_kernel_that_is_not_positive_semidefinite_is_named():
+    rng = np.random.default_rng(3)
+    K = rng.standard_normal((20, 20))
+    with pytest.raises(ValueError, match="kernel must be positive semidefinite"):
+        AUCSVC(kernel="precomputed", C=100.0).fit(K + K.T, rng.random(20) < 0.5)
+
+
+def quiet(model, *data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", (ConvergenceWarning))
+        warnings.simplefilter("ignore", (ZeroModelWarning))
+        return model.fit(*data)
+
+
+def tiny(rng, least=2, most=7):
+    """Two to six rows, with ties, copies and constant columns."""
+    n, d = int(rng.integers(least, most)), int(rng.integers(1, 4))
+    X = rng.standard_normal((n, d)) * 2.0
+    kind = rng.integers(5)
+    if kind == 1:
+        X = np.round(X)
+    if kind == 2:
+        X[rng.integers(n, size=n // 2)] = X[0]
+    if kind == 3:
+        X[:, 0] = 3.0
+    if kind == 4:
+        X = np.round(X, 1)
+    y = rng.random(n) < 0.5
+    y[:2] = True, False
+    return X, y
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "naive", "hinge", "ramp"])
+def test_fits_of_few_rows(surrogate):
+    rng = np.random.default_rng(4)
+    for _ in range(cases(75, 10_000)):
+        (X, y), low_high, C = tiny(rng), fpr_range(rng), 10.0 ** rng.uniform(-6, 8)
+        _, weight = weigh(rng, y)
+        model = quiet(PartialAUCSVC(low_high, surrogate=surrogate, C=C), X, y, weight)
+        w = model.coef_[0]
+        assert np.isfinite(w).all() and np.isfinite(model.intercept_).all() and 0 <= model.dual_gap_ <= 1
+        bound = RISKS[surrogate](low_high).bind(_core.Problem(y, weight), 1)
+        whole = bound if isinstance(bound, Oracle) else bound.whole
+
+        def objective(v, X=X, C=C, whole=whole):
+            return 0.5 * v @ v + C * whole(X @ v).value
+
+        # To the accuracy to which margins of one are met.
+        assert model.objective_ == pytest.approx(objective(w), rel=1e-9, abs=1e-13 * C)
+        if isinstance(bound, Oracle):
+            lower = model.objective_ * (1 - model.dual_gap_)
+            for size in (0.01, 1.0):
+                assert lower <= objective(w * (1 + size)) * (1 + 1e-9) + 1e-13 * C
+                assert lower <= objective(w + size * rng.standard_normal(len(w))) * (1 + 1e-9) + 1e-13 * C
+
+
+def test_three_rows_of_a_narrow_range():
+    model = quiet(PartialAUCSVC((0.5, 1.0), C=10.0), [[-0.3], [1.0], [1.6]], [1, 0, 0])
+    assert np.isfinite(model.objective_)
+
+
+def test_a_ramp_is_not_held_by_the_kink_of_a_pair_beyond_its_range():
+    X = np.array([[3.9], [1.7], [-0.1], [-1.1], [-1.5], [-0.5]])
+    model = quiet(PartialAUCSVC((0.2, 0.6), C=100.0), X, [1, 0, 0, 0, 0, 0])
+    # A margin of 1 from the second and third negative, the first being left out.
+    assert model.coef_[0, 0] == pytest.approx(0.25, rel=1e-6) and model.objective_ == pytest.approx(0.03125, rel=1e-6)
+
+
+@pytest.mark.parametrize("surrogate", ["hinge", "ramp"])
+def test_what_is_returned_is_a_minimum_along_its_ray_and_coordinates(surrogate):
+    rng = np.random.default_rng(5)
+    multiples = (0.1, 0.3, *np.arange(0.5, 2.0, 0.1), 0.99, 1.01, 3.0)
+    steps = (1e-4, 1e-3, 0.01, 0.03)
+    for _ in range(cases(60, 2_500)):
+        (X, y), low_high, C = tiny(rng, 4, 13), fpr_range(rng), float(rng.choice([1.0, 10.0, 100.0, 1e4]))
+        _, weight = weigh(rng, y)
+        model = quiet(PartialAUCSVC(low_high, surrogate=surrogate, C=C), X, y, weight)
+        bound = RISKS[surrogate](low_high).bind(_core.Problem(y, weight), 1)
+        whole, w = (bound if isinstance(bound, Oracle) else bound.whole), model.coef_[0]
+        others = [t * w for t in multiples]
+        others += [w + sign * h * np.abs(w).max() * e for e in np.eye(len(w)) for h in steps for sign in (-1, 1)]
+        lowest = min(0.5 * v @ v + C * whole(X @ v).value for v in others)
+        assert model.objective_ <= lowest * (1 + 2 * model.tol) + 1e-13 * C
+
+
+def test_a_fit_that_rounding_ends_says_so():
+    rng = np.random.default_rng(6)
+    X, y = rng.standard_normal((40, 3)), rng.random(40) < 0.3
+    X[:, 0] = 1e9 + X[:, 0] + y  # leaves seven digits
+    with pytest.warns(ConvergenceWarning, match=r"^stalled after \d+ steps .* to the accuracy of the numbers"):
+        model = PartialAUCSVC((0.0, 1.0), C=1e6, tol=1e-15, max_iter=5000).fit(X, y)
+    assert model.n_iter_ < 5000
+    with pytest.warns(ConvergenceWarning, match=r"^stopped after \d+ steps .* raise max_iter"):
+        PartialAUCSVC((0.0, 1.0), C=1e6, tol=1e-15, max_iter=2).fit(X, y)
