@@ -73,16 +73,24 @@ def choose_threshold(
     if rule == "midpoint":
         return float(scores[positive].min() / 2 + scores[~positive].max() / 2)
     rounding = max(noise, _ROUNDINGS * float(np.finfo(np.float64).eps * np.abs(scores).max()))
-    merged = _merged(scores, min(rounding, close(scores)))
-    above = merged > _lower_end(merged, positive, rule, number, weight)
-    if above.all():
-        return float(np.nextafter(scores.min() - rounding, -np.inf))
-    lower = float(scores[~above].max())
-    if not above.any():
+    tie = min(rounding, close(scores))
+    lower, upper = _ends(scores, scores, positive, rule, number, weight)
+    if 0.0 < upper - lower <= tie:  # else ties within rounding, if there are any, are on one side
+        lower, upper = _ends(scores, _merged(scores, tie), positive, rule, number, weight)
+    if lower == -np.inf:
+        return float(np.nextafter(upper - rounding, -np.inf))
+    if upper == np.inf:
         return lower + rounding
-    upper = float(scores[above].min())
     middle = lower / 2 + upper / 2
     return middle if middle < upper else lower
+
+
+def _ends(
+    scores: F64, merged: F64, positive: Bool, rule: str, number: float, weight: F64 | None
+) -> tuple[float, float]:
+    """Return the highest score that is predicted negative and the lowest above it, by a cut of the merged scores."""
+    above = merged > _lower_end(merged, positive, rule, number, weight)
+    return float(scores[~above].max(initial=-np.inf)), float(scores[above].min(initial=np.inf))
 
 
 def close(scores: F64) -> float:
