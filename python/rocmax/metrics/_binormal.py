@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
-from rocmax.metrics._measure import Measure, positives
+from rocmax.metrics._measure import Measure, positives, rates
 from rocmax.metrics._validation import F64, Sample, call
 
 
@@ -85,7 +85,7 @@ def _fitted(data: Sample, columns: list[NDArray[Any]], measure: Measure) -> tupl
 
 
 def _fit(pos: F64, neg: F64, measure: Measure) -> Fit:
-    tpr, fpr = (sums / sums[-1] for sums in (np.cumsum(pos), np.cumsum(neg)))  # 1 at the end, to the last bit
+    tpr, fpr = rates(pos), rates(neg)
     inner = (tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1)
     x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
     if measure.name == "auc":  # as pROC fits it

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax.metrics import _rate as rate
-from rocmax.metrics._measure import Measure, effective, point_estimates, positives, require_two, totals
+from rocmax.metrics._measure import (
+    Measure,
+    effective,
+    has_variance,
+    point_estimates,
+    positives,
+    require_two,
+    totals,
+)
 from rocmax.metrics._validation import F64, Sample, call, explain, names_of
 
 # Models that are copied out of a matrix of scores at a time.
@@ -68,7 +76,7 @@ def one_model(data: Sample, measure: Measure) -> tuple[F64, F64, F64, tuple[floa
 
 def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
     """Return the parts of either class in a variance, 0 for a class of one, by the squares of centred components."""
-    pos, neg = (s / (k * (k - 1)) if k > 1 else 0.0 for s, k in zip(squares, sizes, strict=True))
+    pos, neg = (s / k / (k - 1) if has_variance(k) else 0.0 for s, k in zip(squares, sizes, strict=True))
     return pos, neg
 
 
@@ -149,6 +157,8 @@ def clustered_covariance(data: Sample, measure: Measure, groups: Any) -> tuple[F
     components = flat.reshape(len(estimate), -1)
     factors = _factors(data, [data.score], measure)
     positive = positives(data)
+    # Each class's factor is at least that of all: as a sum of squares no variance is negative.
+    of_all = len(names) / max(len(names) - 1, 1)
     total = np.zeros((len(estimate), len(estimate)))
     sums = []
     for rows, factor in zip((positive, ~positive), factors, strict=True):
@@ -157,7 +167,7 @@ def clustered_covariance(data: Sample, measure: Measure, groups: Any) -> tuple[F
             raise ValueError(f"groups must spread each class over two of them or more, got {held}")
         centred = components[:, rows] - components[:, rows].mean(axis=1, keepdims=True)
         of_group = factor[:, None] * np.array([np.bincount(group[rows], row, len(names)) for row in centred]) / size
-        total += held / (held - 1) * of_group @ of_group.T
+        total += (held / (held - 1) - of_all) * of_group @ of_group.T
         sums.append(of_group)
-    cross = len(names) / (len(names) - 1) * sums[0] @ sums[1].T
-    return estimate, total + cross + cross.T
+    both = sums[0] + sums[1]
+    return estimate, total + of_all * both @ both.T

@@ -378,7 +378,7 @@ def _bootstrapped(
         tails = _bca_tails(data, measure, estimate, values, tails, weight_kind)
     ends = [np.quantile(column, tail) for column, tail in zip(values.T, tails.T, strict=True)]
     low, high = np.array(ends).T
-    variance = values.var(axis=0, ddof=1)
+    variance = (values - values[0]).var(axis=0, ddof=1)  # exactly 0 where all are equal
     found = result(data.many, estimate, variance, (low, high), totals(data), "bootstrap", level)
     return AUCInference(**{**vars(found), "replicates": values if data.many else values[:, 0]})
 

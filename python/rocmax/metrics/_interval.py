@@ -15,6 +15,9 @@ from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
 _CLOSE = 4e-15  # to the ends of intervals
+_MOST_STEPS = 200  # of a search: by halves alone the widest takes 52
+
+_LEAST_FREEDOM = 0.01  # the quantiles of fewer degrees are beyond numbers
 
 # Below this size of a class the variance of its components says too little: see `logit`.
 _FEW = 5
@@ -60,11 +63,17 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
     inside = (share > 0) & (rest > 0) & (variance > 0)
     scale, back = (special.logit, special.expit) if bounded else (np.log, np.exp)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        freedom = variance**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-        quantile = Law(np.where(inside, freedom, 1.0)).quantile(0.5 + level / 2)
+        # A part of 0 takes no degree of freedom, be there but one sample for it.
+        spent = [
+            np.where(part > 0, (part / variance) ** 2 / (size - 1), 0.0)
+            for part, size in zip(parts, sizes, strict=True)
+        ]
+        freedom = np.where(inside, 1 / np.sum(spent, axis=0), 1.0)
+        quantile = np.where(freedom > _LEAST_FREEDOM, Law(freedom).quantile(0.5 + level / 2), np.inf)
         reach = quantile * np.sqrt(variance) / (span * share * rest)
         low, high = (np.where(inside, back(scale(share) + side * reach), share) for side in (-1, 1))
     low, high = measure.least + span * low, measure.least + span * high
+    low, high = np.minimum(low, estimate), np.maximum(high, estimate)
     if measure.name in ("auc", "margin"):
         fewest = np.minimum.reduce(list(sizes))
         unknown = ~inside | (fewest < _FEW)
@@ -113,13 +122,15 @@ def last_held(inner: F64, outer: F64, gap: Callable[[F64], F64]) -> F64:
     1997).
     """
     x, fx, y, fy = inner, np.maximum(gap(inner), 0.0), outer, gap(outer)
+    if not (np.isfinite(fx) & np.isfinite(fy)).all():
+        raise ValueError(f"an interval's ends need numbers to search between, got {x} with {fx} and {y} with {fy}")
     whole = fy >= 0
     share = np.full_like(inner, 0.5)  # of the way from x, the last point, to y, on the other side
-    while True:
+    for _ in range(_MOST_STEPS):
         with np.errstate(divide="ignore"):
             least = np.minimum(_CLOSE / np.abs(y - x), 0.5)
         if (whole | (least == 0.5)).all():
-            return np.where(whole, outer, x)
+            break
         at = x + np.clip(share, least, 1 - least) * (y - x)
         f = gap(at)
         same = (f >= 0) == (fx >= 0)
@@ -131,3 +142,4 @@ def last_held(inner: F64, outer: F64, gap: Callable[[F64], F64]) -> F64:
             quadratic = fx / (fy - fx) * fz / (fy - fz) + (z - x) / (y - x) * fx / (fz - fx) * fy / (fz - fy)
             safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
         share = np.where(safe, quadratic, 0.5)
+    return np.where(whole, outer, x)

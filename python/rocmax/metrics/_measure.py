@@ -82,8 +82,7 @@ def parse_measure(
         return Measure(name, low, high, 0.0, high - low)
     if normalize == "width":
         return Measure(name, low, high, 0.0, 1.0)
-    chance = (high + low) * (high - low) / 2
-    return Measure(name, low, high, 0.5 - 0.5 * chance / (high - low - chance), 1.0)
+    return Measure(name, low, high, 1.0 - 1.0 / ((1.0 - low) + (1.0 - high)), 1.0)
 
 
 def _top(metric: str) -> float:
@@ -116,14 +115,21 @@ def effective(data: Sample) -> tuple[float, float]:
     """Return how many samples of equal weight would vary as much as those of either class (Kish, 1965)."""
     if data.weight is None:
         return totals(data)
-    sums, squares = (totals(data._replace(weight=(data.weight / data.weight.max()) ** power)) for power in (1, 2))
-    return sums[0] ** 2 / squares[0], sums[1] ** 2 / squares[1]
+    positive = positives(data)
+    shares = [weight / weight.max() for weight in (data.weight[positive], data.weight[~positive])]
+    n_pos, n_neg = (float(share.sum()) ** 2 / float((share**2).sum()) for share in shares)
+    return n_pos, n_neg
+
+
+def has_variance(count: float) -> bool:
+    """Whether a class of so many samples varies; of weights whose sum is 1 up to rounding nothing is left."""
+    return count > 1.0 + 1e-9
 
 
 def require_two(n_pos: float, n_neg: float) -> None:
     """Check that there are samples enough for a variance."""
     for name, count in (("positive", n_pos), ("negative", n_neg)):
-        if count <= 1:
+        if not has_variance(count):
             raise ValueError(
                 f"y_true has {count:g} {name} sample: a variance needs two (auc_inference has intervals of one, by"
                 " method='score' or 'newcombe')" + no_counts(count)
@@ -141,6 +147,12 @@ def check_variance(variance: F64) -> None:
         raise ValueError(
             "the scores are too large for a variance: their squares overflow; divide them all by one number"
         )
+
+
+def rates(weight: F64) -> F64:
+    """Return the share of a class at every distinct score or above; of all of it that is 1 to the last bit."""
+    sums = np.cumsum(weight)
+    return np.asarray(sums / sums[-1])
 
 
 def point_estimates(data: Sample, measure: Measure) -> F64:

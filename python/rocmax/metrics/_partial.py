@@ -19,11 +19,19 @@ def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[s
     choice(normalize, tuple(_NORMALIZE), "normalize")
     low, high = rate_range(fpr_range, "fpr_range")
     if tpr_range is None:
+        _check_apart(low, high, "fpr_range", fpr_range)
         return "partial" + _NORMALIZE[normalize], low, high
     if (low, high) != (0.0, 1.0):
         raise ValueError(f"give fpr_range or tpr_range, got {shown(fpr_range)} and {shown(tpr_range)}")
     low, high = rate_range(tpr_range, "tpr_range")
+    _check_apart(1.0 - high, 1.0 - low, "tpr_range", tpr_range)
     return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
+
+
+def _check_apart(low: float, high: float, name: str, given: Any) -> None:
+    """Check that the ends of a range are not the same up to rounding."""
+    if high - low <= max(4 * np.finfo(float).eps * high, 1e-100):
+        raise ValueError(f"{name} must be wider than rounding, got {given!r}")
 
 
 def area(fpr_range: Any, tpr_range: Any, method: str, normalize: str | None) -> tuple[str, float, float]:

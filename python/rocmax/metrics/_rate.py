@@ -25,6 +25,7 @@ from rocmax.metrics._validation import F64
 
 # Half the width, in standard errors, of the window that the slope is read from: 1 and 3 covered as well.
 _WINDOW = 2.0
+_LAST = float(np.nextafter(1.0, 0.0))  # what n / (n + 1) is at most, of weights however large
 _EDGE = 8.0  # normal quantiles beyond are those of 0 and 1
 
 # The measure at a rate, of every model.
@@ -55,7 +56,7 @@ def _place(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> _Place
         return 1.0 - curve(1.0 - x) if turned else curve(x)
 
     def true_rate(x: float) -> float:
-        return float(min(np.floor(n * x + 1e-9) + 1.0, n) / (n + 1.0))
+        return float(min(min(np.floor(n * x + 1e-9) + 1.0, n) / (n + 1.0), _LAST))
 
     estimate = read(rate)  # before all else: it refuses samples of one class
     ends = [float(end) for end in wilson(rate * n, n, _WINDOW)]
@@ -72,7 +73,7 @@ def _place(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> _Place
 
 def _inner(rate: F64, size: float) -> F64:
     """Rates that are neither 0 nor 1."""
-    return (rate * size + 0.5) / (size + 1)
+    return np.asarray(np.minimum((rate * size + 0.5) / (size + 1), _LAST))
 
 
 def slopes(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64]:

@@ -36,7 +36,7 @@ from scipy import special
 
 from rocmax import _core
 from rocmax.metrics._interval import critical, last_held
-from rocmax.metrics._measure import Measure
+from rocmax.metrics._measure import Measure, rates
 from rocmax.metrics._validation import F64
 
 # Of 3, 10 and 30 for either use the one that lost least with few negatives in the range.
@@ -64,7 +64,7 @@ def slope(curve: _core.Curve, measure: Measure) -> float:
     _, pos, neg = curve.steps()
     if measure.name.startswith("sensitivity"):  # the curve with its classes changed
         pos, neg = neg[::-1], pos[::-1]
-    tpr, fpr = (sums / sums[-1] for sums in (np.cumsum(pos), np.cumsum(neg)))  # 1 at the end, to the last bit
+    tpr, fpr = rates(pos), rates(neg)
     inner = np.flatnonzero((tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1))
     inner = inner[:: 1 + len(inner) // _LINE]
     if len(inner) < 2:

@@ -211,7 +211,10 @@ def sroc_curve(
         raise ValueError(f"{n_pairs} pairs of distinct scores are too many steps; give n_points")
     gaps = np.subtract.outer(scores[pos > 0], scores[neg > 0]).ravel()
     mass = np.multiply.outer(pos[pos > 0], neg[neg > 0]).ravel()
-    won = gaps > 0
-    steps, place = np.unique(gaps[won], return_inverse=True)
-    lost = np.concatenate([[0.0], np.cumsum(np.bincount(place, mass[won], len(steps)))])
-    return np.concatenate([[0.0], steps]), (lost[-1] - lost) / mass.sum()
+    ahead = gaps > 0
+    steps, place = np.unique(gaps[ahead], return_inverse=True)
+    # Won by more than each step, the weight of larger ones; what is lost to that is the rest.
+    of_step = np.bincount(place, mass[ahead], len(steps))
+    won = np.concatenate([np.cumsum(of_step[::-1])[::-1], [0.0]])
+    lost = np.cumsum(np.concatenate([[mass[~ahead].sum()], of_step]))
+    return np.concatenate([[0.0], steps]), won / (won + lost)

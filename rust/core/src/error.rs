@@ -61,14 +61,14 @@ impl Error {
         if expected == got { Ok(()) } else { Err(Error::Length { name, expected, got }) }
     }
 
-    /// Sums of the weights of either class that measures can multiply and divide by.
+    /// Sums of the weights of either class that measures can multiply and divide by, and by rates of 1e-100.
     pub(crate) fn check_totals(pos: f64, neg: f64) -> Result<()> {
-        if (pos * neg).is_normal() {
+        if [pos, neg].iter().all(|sum| (1e-100..=1e100).contains(sum)) {
             return Ok(());
         }
         Err(Error::Domain {
             name: "sample_weight",
-            domain: "of a size that the product of the classes' sums is a normal number (scale the weights)",
+            domain: "of a size that the sum of each class is between 1e-100 and 1e100 (scale the weights)",
             value: format!("sums of {pos:e} (positives) and {neg:e} (negatives)"),
         })
     }

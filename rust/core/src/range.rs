@@ -30,20 +30,20 @@ impl RateRange {
     /// All false positive rates: the whole curve.
     pub const FULL: RateRange = RateRange { low: 0.0, high: 1.0 };
 
-    /// Checks `0 <= low < high <= 1`, and that a number can be divided by the width.
+    /// Checks `0 <= low < high <= 1`, and that rounding leaves the ends apart.
     ///
     /// # Errors
     /// [`Error::Domain`] naming `fpr_range`.
     pub fn new(low: f64, high: f64) -> Result<Self> {
-        if 0.0 <= low && high <= 1.0 && high - low >= f64::MIN_POSITIVE {
-            Ok(Self { low, high })
-        } else {
-            Err(Error::Domain {
-                name: "fpr_range",
-                domain: "(low, high) with 0 <= low < high <= 1",
-                value: format!("({low}, {high})"),
-            })
+        if 0.0 <= low && high <= 1.0 && high - low > f64::max(4.0 * f64::EPSILON * high, 1e-100) {
+            return Ok(Self { low, high });
         }
+        let domain = if low < high {
+            "(low, high) with 0 <= low < high <= 1 that differ by more than rounding"
+        } else {
+            "(low, high) with 0 <= low < high <= 1"
+        };
+        Err(Error::Domain { name: "fpr_range", domain, value: format!("({low}, {high})") })
     }
 
     /// The lower end, a.
@@ -109,5 +109,8 @@ mod tests {
         {
             assert!(RateRange::new(low, high).is_err(), "({low}, {high})");
         }
+        // Times a number of negatives, both ends may be the same.
+        assert!(RateRange::new(0.3, 0.3_f64.next_up()).is_err());
+        assert!(RateRange::new(0.0, 1e-99).is_ok());
     }
 }

@@ -34,7 +34,7 @@ fuzz_target!(|sample: Sample| {
     let narrow: Vec<f32> = sample.scores.iter().map(|&s| s as f32).collect();
     let widened: Vec<f64> = narrow.iter().map(|&s| f64::from(s)).collect();
     for measure in measures {
-        assert_close(of(measure), curve.measure(measure), 1e-12);
+        assert_close(of(measure), curve.measure(measure).unwrap(), 1e-12);
         let weighted =
             metric::measure(&labels, &sample.scores, Some(&weights), measure, &mut Scratch::default(), &ctx).unwrap();
         let expected =

@@ -8,10 +8,11 @@
 //! curve there, `V01_j = 1[t_j < c]` with c the threshold; those of the false positive rate at a true positive rate
 //! likewise, with the factor on V10.
 
-use super::curve::Curve;
+use super::curve::{Curve, Overlap};
 use super::labels::Labels;
 use super::measure::Measure;
 use super::score::Score;
+use super::sum::Sum;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// A measure and the component of every sample, V10 of the positives and V01 of the negatives.
@@ -44,7 +45,7 @@ impl Components {
             ABSENT => 0.0,
             step => of_step[step as usize][usize::from(!positive)],
         };
-        Ok(Self { estimate: curve.measure(measure), values: step_of.iter().zip(&positive).map(value).collect() })
+        Ok(Self { estimate: curve.measure(measure)?, values: step_of.iter().zip(&positive).map(value).collect() })
     }
 }
 
@@ -52,17 +53,17 @@ impl Curve {
     /// `[V10, V01]` of the positives and the negatives of every step.
     ///
     /// # Errors
-    /// [`Error::Domain`] for [`Measure::Ranked`], which has none.
+    /// [`Error::Domain`] for [`Measure::Ranked`], which has none; those of [`Curve::scored_auc`].
     pub fn components(&self, measure: Measure) -> Result<Vec<[f64; 2]>> {
         Ok(match measure {
             Measure::Auc => self.partial_components(RateRange::FULL, 1.0),
-            Measure::Partial(range, normalize) => self.partial_components(range, normalize.slope(range)),
+            Measure::Partial(range, normalize) => self.partial_components(range, normalize.span(range)),
             Measure::PartialTpr(range, normalize) => {
-                let mut mirrored = self.mirrored().partial_components(range, normalize.slope(range));
+                let mut mirrored = self.mirrored().partial_components(range, normalize.span(range));
                 mirrored.reverse();
                 mirrored.iter().map(|&[v10, v01]| [v01, v10]).collect()
             }
-            Measure::Scored => self.scored_components(),
+            Measure::Scored => self.scored_components()?,
             Measure::Margin(margin) => self.margin_components(margin),
             Measure::TprAtFpr(fpr) => self.rate_components(fpr),
             Measure::FprAtTpr(tpr) => {
@@ -87,83 +88,59 @@ impl Curve {
         (0..self.steps.len()).map(|k| if k < n_called { [1.0, 0.0] } else { [0.0, 1.0] }).collect()
     }
 
-    fn partial_components(&self, range: RateRange, scale: f64) -> Vec<[f64; 2]> {
+    /// `span` is what the measure gains as the share of the range goes from 0 to 1.
+    fn partial_components(&self, range: RateRange, span: f64) -> Vec<[f64; 2]> {
         let rates = self.rates();
         // An end that rounding has moved off a vertex goes back: where the curve rises there, its height would jump.
-        let snapped = |x: f64| rates.iter().map(|r| r[1]).find(|&x1| (x1 - x).abs() < 1e-12).unwrap_or(x);
-        let (a, b) = (snapped(range.low()), snapped(range.high()));
+        let snapped = |x: f64| {
+            let near = rates.iter().map(|r| r[1]).filter(|x1| (x1 - x).abs() < 1e-12 * x);
+            near.min_by(|p, q| (p - x).abs().total_cmp(&(q - x).abs())).unwrap_or(x)
+        };
+        let (low, high) = (range.low(), range.high());
+        let [a, b] = Some([snapped(low), snapped(high)]).filter(|[a, b]| a < b).unwrap_or([low, high]);
         let at_low = height(&rates, |[x0, x1, ..]| x0 <= a && a < x1, a);
         let at_high = height(&rates, |[x0, x1, ..]| x0 < b && b <= x1, b);
         let component = |&[x0, x1, y0, y1]: &[f64; 4]| {
-            // Shares of the block left of, inside and right of the range; a block of positives only is one point.
-            let (left, right) = (x0.clamp(a, b), x1.clamp(a, b));
-            let width = x1 - x0;
-            if width <= 0.0 {
-                return [scale * (b - left), 0.0];
-            }
-            let inside = right - left;
-            let (before, after) = ((left - x0).clamp(0.0, width), (x1 - right).clamp(0.0, width));
-            let v10 = before * (b - a) + inside * (b - (left + right) / 2.0);
-            let rise = (y1 - y0) / width;
-            let middle = y0 + rise * ((left - x0) + (right - x0)) / 2.0;
-            let v01 = before * at_low + inside * middle + after * at_high;
-            [scale * v10 / width, scale * v01 / width]
+            let Overlap { parts, ends, won } = Overlap::new([a, b], x0, x1);
+            let place = if x0 < x1 { ((ends[0] - x0) + (ends[1] - x0)) / 2.0 / (x1 - x0) } else { 0.5 };
+            let heights = [at_low, y0 + (y1 - y0) * place.clamp(0.0, 1.0), at_high];
+            // From one of the heights on: where all are equal, that is their mean to the last bit.
+            let first = heights[parts.iter().position(|&part| part > 0.0).unwrap_or(1)];
+            let above = parts.iter().zip(heights).map(|(part, height)| part * (height - first)).sum::<f64>();
+            [span * won, (first + above) * span / (b - a)]
         };
         rates.iter().map(component).collect()
     }
 
     /// `[x0, x1, y0, y1]`: the segment of the curve that every step is.
     fn rates(&self) -> Vec<[f64; 4]> {
-        let (mut fp, mut tp) = (0.0, 0.0);
-        let segment = |step: &super::Step| {
-            let (x0, y0) = (fp, tp);
-            fp += step.neg;
-            tp += step.pos;
-            [x0 / self.neg, f64::min(fp / self.neg, 1.0), y0 / self.pos, f64::min(tp / self.pos, 1.0)]
-        };
-        self.steps.iter().map(segment).collect()
+        let of = |[y, x]: [f64; 2]| (x / self.neg, y / self.pos);
+        let ends = self.walk().map(|placed| (of(placed.above), of(placed.up_to)));
+        ends.map(|((x0, y0), (x1, y1))| [x0, x1, y0, y1]).collect()
     }
 
     fn margin_components(&self, margin: f64) -> Vec<[f64; 2]> {
-        let scores = || self.steps.iter().map(|step| step.score);
-        // Going down, a positive beats by the margin fewer and fewer negatives, a negative loses to more positives.
-        let (mut kept, mut not_beaten) = (self.steps.iter().peekable(), 0.0);
-        let v10 = scores().map(|s| {
-            while let Some(step) = kept.next_if(|step| s - step.score <= margin) {
-                not_beaten += step.neg;
-            }
-            f64::max(self.neg - not_beaten, 0.0) / self.neg
-        });
-        let (mut ahead, mut beating) = (self.steps.iter().peekable(), 0.0);
-        let v01 = scores().map(|t| {
-            while let Some(step) = ahead.next_if(|step| step.score - t > margin) {
-                beating += step.pos;
-            }
-            beating / self.pos
-        });
+        let v10 = self.not_beaten(margin).map(|neg| (self.neg - neg) / self.neg);
+        let v01 = self.beating(margin).map(|pos| pos / self.pos);
         v10.zip(v01).map(|(v10, v01)| [v10, v01]).collect()
     }
 
-    fn scored_components(&self) -> Vec<[f64; 2]> {
+    fn scored_components(&self) -> Result<Vec<[f64; 2]>> {
+        let (unit, below) = (self.unit(), self.below());
         let mut values = vec![[0.0; 2]; self.steps.len()];
         // Going up by one distinct score, V10 grows by the gap for every negative below; V01 likewise going down.
-        let (mut below, mut value) = (0.0, 0.0);
-        for k in (0..self.steps.len()).rev() {
-            values[k][0] = value;
-            below += self.steps[k].neg;
-            if k > 0 {
-                value += below / self.neg * (self.steps[k - 1].score - self.steps[k].score);
-            }
+        let mut value = Sum::default();
+        for ((found, below), gap) in values.iter_mut().zip(&below).zip(self.gaps(unit)).rev() {
+            value.add(below / self.neg * gap);
+            found[0] = value.value() / unit;
         }
-        let (mut above, mut value) = (0.0, 0.0);
-        for (k, (step, found)) in self.steps.iter().zip(&mut values).enumerate() {
-            found[1] = value;
-            above += step.pos;
-            if let Some(next) = self.steps.get(k + 1) {
-                value += above / self.pos * (step.score - next.score);
-            }
+        let mut value = Sum::default();
+        for ((found, placed), gap) in values.iter_mut().skip(1).zip(self.walk()).zip(self.gaps(unit)) {
+            value.add(placed.up_to[0] / self.pos * gap);
+            found[1] = value.value() / unit;
         }
-        values
+        let finite = values.iter().flatten().all(|value| value.is_finite());
+        if finite { Ok(values) } else { Err(self.too_far_apart()) }
     }
 }
 

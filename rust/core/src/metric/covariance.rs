@@ -35,17 +35,19 @@ impl Curve {
     /// The moments of the components of `measure`. O(number of distinct scores).
     ///
     /// # Errors
-    /// Those of [`Curve::components`].
+    /// Those of [`Curve::measure`] and [`Curve::components`].
     pub fn moments(&self, measure: Measure) -> Result<Moments> {
         let components = self.components(measure)?;
         let weights = [self.pos, self.neg];
-        let mut found = Moments { estimate: self.measure(measure), squares: [0.0; 2], cubes: [0.0; 2], weights };
+        let mut found = Moments { estimate: self.measure(measure)?, squares: [0.0; 2], cubes: [0.0; 2], weights };
         for (class, total) in weights.into_iter().enumerate() {
             let terms = || {
                 let weight = |step: &super::Step| if class == 0 { step.pos } else { step.neg };
                 self.steps.iter().zip(&components).map(move |(step, v)| (weight(step), v[class]))
             };
-            let mean = terms().map(|(w, v)| w * v).collect::<Sum>().value() / total;
+            // From one of the values on, so that the mean of equal ones is theirs and their variance 0.
+            let origin = terms().find(|&(w, _)| w > 0.0).map_or(0.0, |(_, v)| v);
+            let mean = origin + terms().map(|(w, v)| w * (v - origin)).collect::<Sum>().value() / total;
             found.squares[class] = terms().map(|(w, v)| w * (v - mean).powi(2)).collect::<Sum>().value();
             found.cubes[class] = terms().map(|(w, v)| w * (v - mean).powi(3)).collect::<Sum>().value();
         }
@@ -79,34 +81,37 @@ pub fn covariance(
     let n = labels.n_samples();
     let positive = labels.positives(0, n);
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-    let power = match kind {
-        WeightKind::Frequency => 1,
-        WeightKind::Sampling => 2,
-    };
-    let (mut totals, mut divisors) = ([0.0; 2], [0.0; 2]);
+    let (mut totals, mut divisors, mut origins) = ([0.0; 2], [0.0; 2], [0; 2]);
     for (class, name) in ["the weight of the positives", "the weight of the negatives"].into_iter().enumerate() {
-        let held = || (0..n).filter(|&i| positive[i] == (class == 0)).map(weight).filter(|&w| w > 0.0);
-        let total = held().collect::<Sum>().value();
+        let held = || (0..n).filter(|&i| positive[i] == (class == 0) && weight(i) > 0.0);
+        let total = held().map(weight).collect::<Sum>().value();
         let size = held().count() as f64;
         totals[class] = total;
+        origins[class] = held().next().unwrap_or(0);
+        // Of weights whose sum is 1 up to rounding nothing is left.
         divisors[class] = match kind {
-            WeightKind::Frequency => total * (total - 1.0),
-            WeightKind::Sampling => total * total * (size - 1.0) / size,
+            WeightKind::Frequency if total > 1.0 + 1e-9 => total - 1.0,
+            WeightKind::Sampling if size > 1.0 => (size - 1.0) / size,
+            _ => return Err(Error::Domain { name, domain: "above 1 for a variance", value: total.to_string() }),
         };
-        if divisors[class] <= 0.0 {
-            return Err(Error::Domain { name, domain: "above 1 for a variance", value: total.to_string() });
-        }
     }
     let mean = |component: &Components| {
+        // From one of the values on, so that the mean of equal ones is theirs and their variance 0.
+        let origins = origins.map(|i| component.values[i]);
         let mut sums = [Sum::default(); 2];
         for (i, value) in component.values.iter().enumerate() {
-            sums[usize::from(!positive[i])].add(weight(i) * value);
+            let class = usize::from(!positive[i]);
+            sums[class].add(weight(i) * (value - origins[class]));
         }
-        [sums[0].value() / totals[0], sums[1].value() / totals[1]]
+        [0, 1].map(|class| origins[class] + sums[class].value() / totals[class])
     };
     let means = ctx.map(components.iter().collect(), mean)?;
     let values: Vec<&[f64]> = components.iter().map(|c| c.values.as_slice()).collect();
-    let sums = products(&positive, &values, &means, &|i| weight(i).powi(power), ctx)?;
+    let share = |i: usize| {
+        let share = weight(i) / totals[usize::from(!positive[i])];
+        if kind == WeightKind::Frequency { share } else { share * share }
+    };
+    let sums = products(&positive, &values, &means, &share, ctx)?;
     let part = |class: usize| sums.iter().map(|sums| sums[class] / divisors[class]).collect();
     Ok(Covariance { pos: part(0), neg: part(1) })
 }

@@ -3,7 +3,7 @@
 
 use super::labels::Labels;
 use super::score::Score;
-use super::sum::Sum;
+use super::sum::{Share, Sum};
 use crate::ctx::CHUNK;
 use crate::order::{self, Entry};
 use crate::{Ctx, Error, Negatives, RateRange, Result};
@@ -20,20 +20,22 @@ pub enum Normalize {
 }
 
 impl Normalize {
-    /// What the normalised value gains for every unit of raw area.
-    pub(crate) fn slope(self, range: RateRange) -> f64 {
-        self.apply(1.0, range) - self.apply(0.0, range)
+    /// What the value gains as the share of the range goes from 0 to 1.
+    pub(crate) fn span(self, range: RateRange) -> f64 {
+        match self {
+            Normalize::None => range.width(),
+            Normalize::Width => 1.0,
+            // (1 + (A - c w) / (w - c w)) / 2 with A the area, w the width and c = (a + b) / 2, so that chance makes
+            // c w, is 1 - (1 - A / w) / (2 - a - b).
+            Normalize::McClish => 1.0 / ((1.0 - range.low()) + (1.0 - range.high())),
+        }
     }
 
-    /// The normalised value of the raw area `area`.
-    pub fn apply(self, area: f64, range: RateRange) -> f64 {
+    /// The value of a share of the range.
+    pub fn apply(self, share: Share, range: RateRange) -> f64 {
         match self {
-            Normalize::None => area,
-            Normalize::Width => area / range.width(),
-            Normalize::McClish => {
-                let chance = (range.high() + range.low()) * range.width() / 2.0;
-                0.5 * (1.0 + (area - chance) / (range.width() - chance))
-            }
+            Normalize::None | Normalize::Width => self.span(range) * share.value(),
+            Normalize::McClish => 1.0 - self.span(range) * share.rest(),
         }
     }
 }
@@ -118,13 +120,22 @@ impl Curve {
 
     /// The curve of `steps`, whose scores descend; `counts` are the samples of either class, for the error only.
     pub(crate) fn from_steps(steps: Vec<Step>, counts: (usize, usize)) -> Result<Self> {
-        let pos = steps.iter().map(|s| s.pos).collect::<Sum>().value();
-        let neg = steps.iter().map(|s| s.neg).collect::<Sum>().value();
-        if pos == 0.0 || neg == 0.0 {
+        let curve = Self::summed(steps);
+        if curve.pos == 0.0 || curve.neg == 0.0 {
             return Err(Error::OneClass { n_pos: counts.0, n_neg: counts.1 });
         }
-        Error::check_totals(pos, neg)?;
-        Ok(Self { steps, pos, neg })
+        Error::check_totals(curve.pos, curve.neg)?;
+        Ok(curve)
+    }
+
+    fn summed(steps: Vec<Step>) -> Self {
+        let [pos, neg] = Walk::all(&steps).sums.map(Sum::value);
+        Self { steps, pos, neg }
+    }
+
+    /// The steps from the highest score on, with what is above each and what is not below.
+    pub(crate) fn walk(&self) -> impl Iterator<Item = Placed<'_>> {
+        self.steps.iter().scan(Walk::default(), |walk, step| Some(walk.next(step)))
     }
 
     /// The distinct scores with their weights, by descending score.
@@ -145,89 +156,147 @@ impl Curve {
     /// The curve with the classes exchanged and the scores negated: its false positive rate is 1 - TPR of this one.
     pub fn mirrored(&self) -> Self {
         let flip = |s: &Step| Step { score: -s.score, pos: s.neg, neg: s.pos };
-        Self { steps: self.steps.iter().rev().map(flip).collect(), pos: self.neg, neg: self.pos }
+        Self::summed(self.steps.iter().rev().map(flip).collect())
     }
 
     /// The area under the curve: the weighted mean over pairs of `1[s > t] + 1/2 1[s = t]`.
     pub fn auc(&self) -> f64 {
-        let mut above = 0.0;
-        let mut twice = Sum::default();
-        for step in &self.steps {
-            twice.add(step.neg * (2.0 * above + step.pos));
-            above += step.pos;
+        let [mut won, mut lost] = [Sum::default(); 2];
+        for Placed { step, above: [tp, fp], .. } in self.walk() {
+            let tied = step.pos * step.neg / 2.0;
+            won.add(step.neg * tp + tied);
+            lost.add(step.pos * fp + tied);
         }
-        twice.value() / (2.0 * self.pos * self.neg)
+        Share { won: won.value(), lost: lost.value() }.value()
     }
 
     /// The area under the piecewise linear curve over `range`; a block of ties is one straight segment.
     pub fn partial_auc(&self, range: RateRange) -> f64 {
+        Normalize::None.apply(self.partial(range), range)
+    }
+
+    /// The share of `range` that is below the curve.
+    pub(crate) fn partial(&self, range: RateRange) -> Share {
         let (from, to) = (range.low() * self.neg, range.high() * self.neg);
-        let (mut tp, mut fp) = (0.0, 0.0);
-        let mut twice = Sum::default();
-        for step in &self.steps {
+        let [mut won, mut lost] = [Sum::default(); 2];
+        for Placed { step, above: [tp, fp], up_to: [pos, neg] } in self.walk() {
             if fp >= to {
                 break;
             }
-            let end = fp + step.neg;
-            let (left, right) = (f64::max(from, fp), f64::min(to, end));
-            if left == fp && right == end {
-                twice.add(step.neg * (2.0 * tp + step.pos));
+            let (left, right, below) = (f64::max(from, fp), f64::min(to, neg), self.pos - pos);
+            // Twice the areas below the curve and above it.
+            if left == fp && right == neg {
+                won.add(step.neg * (2.0 * tp + step.pos));
+                lost.add(step.neg * (2.0 * below + step.pos));
             } else if left < right {
                 let height = |x: f64| tp + step.pos * ((x - fp) / step.neg);
-                twice.add((right - left) * (height(left) + height(right)));
+                let depth = |x: f64| below + step.pos * ((neg - x) / step.neg);
+                won.add((right - left) * (height(left) + height(right)));
+                lost.add((right - left) * (depth(left) + depth(right)));
             }
-            fp = end;
-            tp += step.pos;
         }
-        twice.value() / (2.0 * self.pos * self.neg)
+        Share { won: won.value(), lost: lost.value() }
     }
 
     /// The weighted mean, over positives and the negatives ranked `j_a + 1 ..= j_b`, of `1[s > t]`
     /// (Narasimhan and Agarwal, 2016, eq. 2); weights count as repetitions and must be whole.
     pub fn ranked_partial_auc(&self, range: RateRange) -> f64 {
         let (from, to) = range.ranks(Negatives::Whole(self.neg));
-        let (mut tp, mut fp) = (0.0, 0.0);
-        let mut won = Sum::default();
-        for step in &self.steps {
-            won.add(tp * (f64::min(to, fp + step.neg) - f64::max(from, fp)).max(0.0));
-            fp += step.neg;
-            tp += step.pos;
+        let [mut won, mut lost] = [Sum::default(); 2];
+        for Placed { above: [tp, fp], up_to: [_, up_to], .. } in self.walk() {
+            let inside = f64::max(f64::min(to, up_to) - f64::max(from, fp), 0.0);
+            won.add(tp * inside);
+            lost.add((self.pos - tp) * inside);
         }
-        won.value() / (self.pos * (to - from))
+        Share { won: won.value(), lost: lost.value() }.value()
     }
 
     /// The greatest true positive rate of a threshold whose false positive rate is at most `fpr`.
     pub fn tpr_at_fpr(&self, fpr: f64) -> f64 {
-        f64::min(self.called(fpr).0 / self.pos, 1.0)
+        self.called(fpr).0 / self.pos
     }
 
     /// The least false positive rate of a threshold whose true positive rate is at least `tpr`.
     pub fn fpr_at_tpr(&self, tpr: f64) -> f64 {
-        f64::max((self.neg - self.mirrored().called(1.0 - tpr).0) / self.neg, 0.0)
+        let n_called = self.steps.len() - self.mirrored().called(1.0 - tpr).1;
+        self.steps[..n_called].iter().map(|step| step.neg).collect::<Sum>().value() / self.neg
     }
 
     /// The weight of the positives, and the number of steps, above the lowest threshold whose false positive rate is at
     /// most `fpr`.
     pub(crate) fn called(&self, fpr: f64) -> (f64, usize) {
         let most = most_called(self.neg, fpr);
-        let (mut tp, mut fp) = (0.0, 0.0);
-        for (k, step) in self.steps.iter().enumerate() {
-            fp += step.neg;
-            if fp > most {
-                return (tp, k);
-            }
-            tp += step.pos;
-        }
-        (tp, self.steps.len())
+        let passed = self.walk().enumerate().find(|(_, placed)| placed.up_to[1] > most);
+        passed.map_or((self.pos, self.steps.len()), |(k, placed)| (placed.above[0], k))
     }
 }
 
-/// The weight of negatives that a false positive rate of `fpr` allows, of a total of `neg`; a whole number that
-/// rounding has moved goes back.
+/// The weight of negatives that a false positive rate of `fpr` allows, of a total of `neg`. Rates that differ by
+/// rounding are the same, whatever the unit of the weights.
 pub(crate) fn most_called(neg: f64, fpr: f64) -> f64 {
-    let most = neg * fpr;
-    let whole = (most - most.round()).abs() <= 1e-9 * most.max(1.0);
-    (if whole { most.round() } else { most }) * (1.0 + 4.0 * f64::EPSILON)
+    const ROUNDING: f64 = 1e-10;
+    neg * (fpr * (1.0 + ROUNDING))
+}
+
+/// A step and the weights of the positives and of the negatives above it, and above it or in it. Those of the last step
+/// are the totals of the curve to the last bit: they are the same sums.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placed<'a> {
+    pub(crate) step: &'a Step,
+    pub(crate) above: [f64; 2],
+    pub(crate) up_to: [f64; 2],
+}
+
+/// The weights so far. Their values never descend.
+#[derive(Debug, Clone, Copy, Default)]
+struct Walk {
+    sums: [Sum; 2],
+    values: [f64; 2],
+}
+
+impl Walk {
+    fn all(steps: &[Step]) -> Self {
+        let mut walk = Self::default();
+        steps.iter().for_each(|step| _ = walk.next(step));
+        walk
+    }
+
+    #[inline]
+    fn next<'a>(&mut self, step: &'a Step) -> Placed<'a> {
+        let above = self.values;
+        self.sums[0].add(step.pos);
+        self.sums[1].add(step.neg);
+        self.values = self.sums.map(Sum::value);
+        Placed { step, above, up_to: self.values }
+    }
+}
+
+/// How a segment of the curve, over false positive rates `x0` to `x1`, lies to a range of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Overlap {
+    /// The parts of the segment before the range, inside and after it; of a segment of one point all is in one.
+    pub(crate) parts: [f64; 3],
+    /// The ends of the part inside.
+    pub(crate) ends: [f64; 2],
+    /// The share of the range that lies after a positive of the segment, on average.
+    pub(crate) won: f64,
+}
+
+impl Overlap {
+    pub(crate) fn new([a, b]: [f64; 2], x0: f64, x1: f64) -> Self {
+        let (range, width) = (b - a, x1 - x0);
+        let [left, right] = [x0, x1].map(|x| x.clamp(a, b));
+        if width <= 0.0 {
+            // Also where the weight of a block is too little to be seen beside that of others.
+            let parts = [x0 < a, (a..=b).contains(&x0), x0 > b].map(|here| f64::from(u8::from(here)));
+            return Self { parts, ends: [left; 2], won: (b - left) / range };
+        }
+        let before = f64::max(f64::min(x1, a) - x0, 0.0) / width;
+        let after = f64::max(x1 - f64::max(x0, b), 0.0) / width;
+        let inside = (right - left) / width;
+        let won = before + inside * (((b - left) + (b - right)) / range / 2.0);
+        Self { parts: [before, inside, after], ends: [left, right], won }
+    }
 }
 
 /// The entries of positive weight, of the positives and of the negatives, each in order.

@@ -45,17 +45,20 @@ impl Measure {
 
 impl Curve {
     /// The value of `measure`. O(number of distinct scores).
-    pub fn measure(&self, measure: Measure) -> f64 {
-        match measure {
+    ///
+    /// # Errors
+    /// Those of [`Curve::scored_auc`].
+    pub fn measure(&self, measure: Measure) -> Result<f64> {
+        Ok(match measure {
             Measure::Auc => self.auc(),
-            Measure::Partial(range, normalize) => normalize.apply(self.partial_auc(range), range),
-            Measure::PartialTpr(range, normalize) => normalize.apply(self.mirrored().partial_auc(range), range),
+            Measure::Partial(range, normalize) => normalize.apply(self.partial(range), range),
+            Measure::PartialTpr(range, normalize) => normalize.apply(self.mirrored().partial(range), range),
             Measure::Ranked(range) => self.ranked_partial_auc(range),
             Measure::TprAtFpr(fpr) => self.tpr_at_fpr(fpr),
             Measure::FprAtTpr(tpr) => self.fpr_at_tpr(tpr),
-            Measure::Scored => self.scored_auc(),
+            Measure::Scored => self.scored_auc()?,
             Measure::Margin(margin) => self.margin_auc(margin),
-        }
+        })
     }
 }
 
@@ -63,7 +66,7 @@ impl Curve {
 /// scores themselves. `scratch` is kept from call to call.
 ///
 /// # Errors
-/// Those of [`Curve::new`]; [`Error::Domain`] for fractional weights with [`Measure::Ranked`].
+/// Those of [`Curve::new`] and [`Curve::measure`]; [`Error::Domain`] for fractional weights with [`Measure::Ranked`].
 pub fn measure<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
@@ -74,24 +77,24 @@ pub fn measure<S: Score>(
 ) -> Result<f64> {
     measure.check(weights)?;
     if weights.is_some() {
-        return Ok(Curve::new(labels, scores, weights, ctx)?.measure(measure));
+        return Curve::new(labels, scores, weights, ctx)?.measure(measure);
     }
     match measure {
         Measure::Auc => auc(labels, scores, scratch, ctx),
         Measure::Partial(range, normalize) => {
             let tail = Tail::new(labels, scores, range.high(), false, scratch, ctx)?;
-            Ok(normalize.apply(tail.partial_auc(range, ctx)?, range))
+            Ok(normalize.apply(tail.partial(range, ctx)?, range))
         }
         Measure::PartialTpr(range, normalize) => {
             let tail = Tail::new(labels, scores, range.high(), true, scratch, ctx)?;
-            Ok(normalize.apply(tail.partial_auc(range, ctx)?, range))
+            Ok(normalize.apply(tail.partial(range, ctx)?, range))
         }
         Measure::Ranked(range) => {
             Tail::new(labels, scores, range.high(), false, scratch, ctx)?.ranked_partial_auc(range, ctx)
         }
         Measure::TprAtFpr(fpr) => Tail::new(labels, scores, fpr, false, scratch, ctx)?.tpr_at_fpr(fpr, ctx),
         Measure::FprAtTpr(tpr) => Tail::new(labels, scores, 1.0 - tpr, true, scratch, ctx)?.fpr_at_tpr(tpr, ctx),
-        Measure::Scored | Measure::Margin(_) => Ok(Curve::new(labels, scores, None, ctx)?.measure(measure)),
+        Measure::Scored | Measure::Margin(_) => Curve::new(labels, scores, None, ctx)?.measure(measure),
     }
 }
 

@@ -46,3 +46,4 @@ pub use measure::{Measure, auc, auc_moments, measure};
 pub use permutation::{Scored, permuted_distances};
 pub use placements::{Column, Placements};
 pub use score::Score;
+pub use sum::Share;

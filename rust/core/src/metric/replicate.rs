@@ -104,11 +104,11 @@ impl Walk {
     /// replicate.
     pub(crate) fn measure(&self, counts: &[u8], reversed: &mut Vec<u8>) -> Result<f64> {
         match self {
-            Walk::Area(sequence, range, normalize) => Ok(normalize.apply(sequence.area(counts, *range), *range)),
+            Walk::Area(sequence, range, normalize) => Ok(normalize.apply(sequence.share(counts, *range), *range)),
             Walk::Mirrored(sequence, range, normalize) => {
                 reversed.clear();
                 reversed.extend(counts.iter().rev());
-                Ok(normalize.apply(sequence.area(reversed, *range), *range))
+                Ok(normalize.apply(sequence.share(reversed, *range), *range))
             }
             Walk::Steps(steps, weights, measure) => {
                 let curve = repeated(steps, |block| {
@@ -118,7 +118,7 @@ impl Walk {
                         Some(w) => counts.zip(&w[block]).map(|(&k, w)| f64::from(k) * w).sum(),
                     }
                 })?;
-                Ok(curve.measure(*measure))
+                curve.measure(*measure)
             }
         }
     }
@@ -130,7 +130,7 @@ pub(crate) struct Steps(Vec<Step>, Measure);
 impl Steps {
     /// The measure when the sample of each rank has one of `masses`.
     pub(crate) fn measure(&self, masses: &[f64]) -> Result<f64> {
-        Ok(repeated(&self.0, |block| masses[block].iter().sum())?.measure(self.1))
+        repeated(&self.0, |block| masses[block].iter().sum())?.measure(self.1)
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
                 let rows = || (0..n).flat_map(|i| std::iter::repeat_n(i, repeats[i].into()));
                 let (y, s): (Vec<bool>, Vec<f64>) = rows().map(|i| (labels[i], scores[i])).unzip();
                 let curve = Curve::new(&Labels::new(&y).unwrap(), &s, None, &Ctx::serial()).unwrap();
-                let expected = curve.measure(measure);
+                let expected = curve.measure(measure).unwrap();
                 assert!((found - expected).abs() < 1e-12, "{measure:?}, {n} of {levels}: {found} {expected}");
                 if let Some((by_rank, walk)) = nameless(&classes, &scores, measure, &Ctx::serial()).unwrap() {
                     assert_eq!(by_rank, ranking.classes());

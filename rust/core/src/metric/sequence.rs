@@ -1,6 +1,7 @@
 //! Samples by rank, and the area under their curve when they are repeated: counts and classes are bytes side by side.
 
 use super::curve::Step;
+use super::sum::Share;
 use crate::RateRange;
 use crate::order::fast;
 
@@ -50,16 +51,18 @@ impl Sequence {
         Self::new(steps.iter().zip(negatives).flat_map(of_step), n_samples)
     }
 
-    /// The area under the curve over a range when the sample of each rank is repeated `counts` times.
-    pub(crate) fn area(&self, counts: &[u8], range: RateRange) -> f64 {
-        let [pos, neg] = totals(counts, &self.classes).map(|total| total as f64);
-        let [from, to] = [range.low(), range.high()].map(|rate| self.up_to(counts, rate * neg));
-        (to - from) / (pos * neg)
+    /// The share of a range that is below the curve when the sample of each rank is repeated `counts` times.
+    pub(crate) fn share(&self, counts: &[u8], range: RateRange) -> Share {
+        let [pos, neg] = totals(counts, &self.classes);
+        let [from, to] = [range.low(), range.high()].map(|rate| self.up_to(counts, pos, rate * neg as f64));
+        let [won, lost] = [0, 1].map(|k| f64::max(to[k] - from[k], 0.0));
+        Share { won, lost }
     }
 
-    /// The area under the curve of counts over the first `end` repeated negatives, `sum_i c_i (end - G_i)_+`: c_i is
-    /// how often the i-th positive is repeated, G_i the repeated negatives above it, averaged over those tied with it.
-    fn up_to(&self, counts: &[u8], end: f64) -> f64 {
+    /// The area under the curve of counts over the first `end` repeated negatives, `sum_i c_i (end - G_i)_+`, and that
+    /// above it, `sum_i c_i min(end, G_i)`: c_i is how often the i-th of `n_pos` positives is repeated, G_i the repeated
+    /// negatives above it, averaged over those tied with it.
+    fn up_to(&self, counts: &[u8], n_pos: u64, end: f64) -> [f64; 2] {
         // Up to the negative that passes the end, if any.
         let (mut seen, mut rank) = (Seen::default(), 0);
         for step in [TILE, 1 << 6, 1] {
@@ -78,16 +81,17 @@ impl Sequence {
         let passed = self.blocks[..n_passed].iter();
         let tied =
             passed.map(|&[pos, neg, end]| repeated(pos, neg as usize) * repeated(neg, end as usize)).sum::<u64>();
-        let area = end * seen.pos as f64 - seen.above as f64 - 0.5 * tied as f64;
+        let mut above = seen.above as f64 + 0.5 * tied as f64;
         match self.blocks.get(n_passed) {
             // The end is in this block: its positives lie evenly among its negatives, not before them.
             Some(&[pos, neg, last]) if pos as usize <= rank => {
                 let inside = end - (seen.neg - repeated(neg, rank)) as f64;
                 let of_all = inside / repeated(neg, last as usize) as f64;
-                area - repeated(pos, neg as usize) as f64 * inside * (1.0 - 0.5 * of_all)
+                above += repeated(pos, neg as usize) as f64 * inside * (1.0 - 0.5 * of_all);
             }
-            _ => area,
+            _ => {}
         }
+        [end * seen.pos as f64 - above, end * (n_pos - seen.pos) as f64 + above]
     }
 }
 

@@ -5,7 +5,7 @@ use super::counts::{Counting, PairCounts, Scratch, Wanted, grown, pair_counts};
 use super::curve::{first_non_finite, most_called};
 use super::labels::{Labels, TILE};
 use super::score::Score;
-use super::sum::Sum;
+use super::sum::{Share, Sum};
 use crate::ctx::CHUNK;
 use crate::order::collect::{DENSE, bits, positions};
 use crate::order::select::nth_highest;
@@ -35,15 +35,18 @@ struct Block<S> {
 }
 
 impl<S> Block<S> {
-    /// Twice the area over the ranks `left` to `right` inside the block, in pairs.
-    fn area(&self, left: f64, right: f64) -> f64 {
+    /// Twice the areas below and above the curve, of `n_pos` positives, over the ranks `left` to `right` inside the
+    /// block, in pairs.
+    fn areas(&self, left: f64, right: f64, n_pos: usize) -> [f64; 2] {
         if left >= right {
-            return 0.0;
+            return [0.0; 2];
         }
         let [tp, fp] = self.above.map(|n| n as f64);
         let [pos, neg] = self.size.map(|n| n as f64);
+        let below = (n_pos - self.above[0] - self.size[0]) as f64;
         let height = |x: f64| tp + pos * ((x - fp) / neg);
-        (right - left) * (height(left) + height(right))
+        let depth = |x: f64| below + pos * ((fp + neg - x) / neg);
+        [height(left) + height(right), depth(left) + depth(right)].map(|ends| (right - left) * ends)
     }
 
     /// Where the block begins and ends among the ranks of the negatives.
@@ -94,18 +97,21 @@ impl<'a, S: Score> Tail<'a, S> {
         Ok(Self { classes, inside, positive, counting, n_pos, n_neg })
     }
 
-    /// The area under the piecewise linear curve over `range`; a block of ties is one straight segment.
-    pub(crate) fn partial_auc(mut self, range: RateRange, ctx: &Ctx<'_>) -> Result<f64> {
+    /// The share of `range` that is below the piecewise linear curve; a block of ties is one straight segment.
+    pub(crate) fn partial(mut self, range: RateRange, ctx: &Ctx<'_>) -> Result<Share> {
         let (from, to) = (range.low() * self.n_neg as f64, range.high() * self.n_neg as f64);
         let (first, last) = (self.block(from, ctx)?, self.block(to, ctx)?);
         let (start, end) = (f64::max(from, first.ranks().0), f64::min(to, first.ranks().1));
-        let mut twice = Sum::default();
-        twice.add(first.area(start, end));
+        let mut areas = vec![first.areas(start, end, self.n_pos)];
         if first.above != last.above {
-            twice.add(last.area(last.ranks().0, to));
-            twice.add(self.between(first, last, ctx)?.doubled() as f64);
+            areas.push(last.areas(last.ranks().0, to, self.n_pos));
+            let between = self.between(first, last, ctx)?.doubled();
+            let n_between = last.above[1] - first.above[1] - first.size[1];
+            let all = 2 * self.n_pos as u128 * n_between as u128;
+            areas.push([between as f64, (all - between) as f64]);
         }
-        Ok(twice.value() / (2.0 * self.n_pos as f64 * self.n_neg as f64))
+        let [won, lost] = [0, 1].map(|k| areas.iter().map(|areas| areas[k]).collect::<Sum>().value());
+        Ok(Share { won, lost })
     }
 
     /// The mean, over positives and the negatives ranked `j_a + 1 ..= j_b`, of `1[s > t]`.
@@ -276,7 +282,7 @@ mod tests {
                 ];
                 for what in measures {
                     let found = measure(&classes, &scores, None, what, &mut scratch, &Ctx::serial()).unwrap();
-                    let expected = curve.measure(what);
+                    let expected = curve.measure(what).unwrap();
                     assert!((found - expected).abs() < 1e-13, "{what:?} of {n}: {found}, not {expected}");
                     let again =
                         measure(&classes, &scores, None, what, &mut scratch, &Ctx::new(Some(&pool), None)).unwrap();

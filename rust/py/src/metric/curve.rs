@@ -69,7 +69,7 @@ impl Curve {
     /// The value of a measure.
     fn measure(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<f64> {
         let measure = parse(name, low, high)?;
-        gate::enter(py, 1, self.inner.steps().len(), |_| Ok(self.inner.measure(measure)))
+        gate::enter(py, 1, self.inner.steps().len(), |_| self.inner.measure(measure))
     }
 
     /// The value of a measure, and by class the sums of squares and of cubes of its components about their mean.
