@@ -40,6 +40,17 @@ def test_intervals_are_those_of_wilson(k, n, level):
     assert list(found.fpr_interval) == pytest.approx([expected.low, expected.high], abs=1e-12)
 
 
+@pytest.mark.parametrize("threshold", ["youden", "closest"])
+def test_costs_of_any_size(threshold):
+    y, s = [0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6]
+    # Where misses cost next to nothing there is no false alarm, but for all hits without one.
+    for cost in (5e-324, 1e-300, 1e-6):
+        assert metrics.operating_point(y, s, cost=cost, threshold=threshold)[:3] == (5.0, 2 / 3, 0.0)
+    for cost in (1e6, 1.7e308):
+        found = metrics.operating_point(y, s, cost=cost, prevalence=0.999, threshold=threshold)
+        assert found[:3] == (3.0, 1.0, 1 / 3)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -14,6 +14,7 @@ from rocmax.metrics._interval import critical, wilson
 from rocmax.metrics._measure import check_level, positives
 from rocmax.metrics._validation import explain, number, one_model, sample
 
+_MOST = 1e300
 # Rates that differ by rounding only are the same.
 _ROUNDING = 1e-12
 
@@ -98,7 +99,8 @@ def operating_point(
     positive = positives(data)
     if isinstance(threshold, str):
         fpr, tpr, thresholds = roc_curve(positive, data.score, drop_intermediate=False, n_jobs=n_jobs)
-        weight = (1 - prevalence) / (cost * prevalence)
+        # Beyond the limit false alarms alone decide, and a product with a rate of 0 must stay 0.
+        weight = min((1 - prevalence) / prevalence / cost, _MOST)
         losses = {"youden": weight * fpr - tpr, "closest": (1 - tpr) ** 2 + weight * fpr**2}
         if threshold not in losses:
             raise ValueError(f"threshold must be a number or one of {tuple(losses)}, got {shown(threshold)}")
