@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from rocmax._parameters import shown
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import (
     check_features,
@@ -20,7 +21,7 @@ from rocmax._validation import (
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close
 from rocmax.metrics import partial_auc_score
-from rocmax.metrics._validation import rate_range
+from rocmax.metrics._validation import rate_range, unmasked
 from rocmax.solvers import SolverResult
 
 # Rows on which the rounding of a kernel's scores is seen, and how much more that of all may be.
@@ -94,16 +95,24 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If a label is not of ``classes_``, or only one class is there.
         """
         scores = self.decision_function(X)
-        y = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-        strange = y[~np.isin(y, self.classes_)]
+        y = unmasked(y.toarray() if hasattr(y, "toarray") else y, "y")
+        if y.shape != scores.shape and (scores.ndim > 1 or y.shape != (len(scores), 1)):
+            raise ValueError(f"y must have shape {scores.shape}, as many labels as X has samples, got {y.shape}")
+        try:
+            strange = y[~np.isin(y, self.classes_)]
+        except (TypeError, ValueError, ArithmeticError):  # no labels at all
+            strange = y
         if len(strange):
-            raise ValueError(f"y must hold the labels fitted, {self.classes_.tolist()}, got {strange.ravel()[0]!r}")
+            held = strange.ravel()[0]
+            raise ValueError(f"y must hold the labels fitted, {self.classes_.tolist()}, got {shown(held)}")
         fpr_range = getattr(self, "fpr_range", (0.0, 1.0))
         columns = zip(y.T, scores.T, strict=True) if scores.ndim == 2 else [(y.ravel(), scores)]
-        found = [
-            partial_auc_score(labels == self.classes_[1], s, fpr_range=fpr_range, sample_weight=sample_weight)
-            for labels, s in columns
-        ]
+        found = []
+        for labels, s in columns:
+            positive = labels == self.classes_[1]
+            if positive.all() or not positive.any():
+                raise ValueError("y holds one class only; the area under the curve needs both")
+            found.append(partial_auc_score(positive, s, fpr_range=fpr_range, sample_weight=sample_weight))
         return float(np.mean(found))
 
     def _scores(self, X: Any) -> F64:

@@ -26,7 +26,7 @@ def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
     From some rows, O(d) at 10,000 of them; only where these differ from all, one pass over X.
     """
     kernel = getattr(estimator, "kernel", "linear")
-    if kernel == "precomputed" or callable(kernel):
+    if callable(kernel) or (isinstance(kernel, str) and kernel == "precomputed"):
         return
     step = -(-X.shape[0] // _SOME)
     if is_stored(X):

@@ -230,7 +230,7 @@ def compare_auc(
                 " null_difference=0, and takes no weights and no groups"
             )
         return curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
-    check_method(method or "delong", measure.metric, weight_kind=weight_kind)
+    check_method("delong" if method is None else method, measure.metric, weight_kind=weight_kind)
     if method == "obuchowski" and y_true_b is not None:
         raise ValueError("method='obuchowski' needs paired models: it takes no y_true_b")
     if groups is not None and (method not in ("delong", None) or y_true_b is not None):
