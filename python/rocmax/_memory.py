@@ -1,6 +1,11 @@
 """Refusing what cannot fit before allocating it."""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
+
+# Where nothing is known.
+_MUCH = 1 << 62
 
 
 def require_memory(n_bytes: int, what: str, advice: str = "") -> None:
@@ -14,16 +19,80 @@ def require_memory(n_bytes: int, what: str, advice: str = "") -> None:
         raise MemoryError(f"{what} needs {n_bytes / 1e9:,.1f} GB of memory, {free / 1e9:,.1f} GB are available; {hint}")
 
 
-def available_memory() -> int:
-    """Return the bytes of memory that can be had without swapping; a large number where that cannot be told."""
+def available_memory(root: str = "/") -> int:
+    """Return the bytes that can be had without swapping: the least of what the machine, groups and limits leave.
+
+    Parameters
+    ----------
+    root : str, default="/"
+        What holds ``proc`` and ``sys``.
+    """
+    base = Path(root)
+    return max(0, min([_of_machine(base), *_of_groups(base), *_of_limits(base)]))
+
+
+def _of_machine(root: Path) -> int:
+    for line in _lines(root / "proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
     try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (OSError, ValueError, AttributeError):
-        try:
-            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        except (OSError, ValueError, AttributeError):
-            return 1 << 62
+        return _MUCH
+
+
+def _of_groups(root: Path) -> Iterator[int]:
+    """Yield what is left to each control group that this process is in, and to those that hold it."""
+    for line in _lines(root / "proc/self/cgroup"):
+        number, controllers, path = [*line.split(":", 2), "", ""][:3]
+        if number == "0" and not controllers:
+            top, limit, used, cache = root / "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"
+        elif "memory" in controllers.split(","):
+            top, limit, used = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+            cache = "total_inactive_file"
+        else:
+            continue
+        group = top / path.strip("/")
+        # In a container the path may be that of the host, which is not there: the root of what is mounted then counts.
+        for folder in (group, *group.parents):
+            most, now = _number(folder / limit), _number(folder / used)
+            if most is not None and now is not None:
+                # Pages of files that have not been looked at lately are given up for others.
+                yield most - now + _entry(folder / "memory.stat", cache)
+            if folder == top:
+                break
+
+
+def _of_limits(root: Path) -> Iterator[int]:
+    """Yield what the limits of this process (``ulimit -v``, ``ulimit -d``) leave."""
+    try:
+        import resource
+    except ImportError:
+        return
+    pages = next(iter(_lines(root / "proc/self/statm")), "").split()
+    if len(pages) < 6:
+        return
+    for limit, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
+        most = resource.getrlimit(limit)[0]
+        if most != resource.RLIM_INFINITY:
+            yield most - int(used) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the lines of a file, none if it cannot be read."""
+    try:
+        return path.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _number(path: Path) -> int | None:
+    """Return the number that a file holds, None for "max" or no file."""
+    first = next(iter(_lines(path)), "")
+    return int(first) if first.strip().isdecimal() else None
+
+
+def _entry(path: Path, name: str) -> int:
+    """Return one of the numbers of a file of names and numbers, 0 if it has none."""
+    found = (line.split() for line in _lines(path))
+    return next((int(words[1]) for words in found if len(words) == 2 and words[0] == name), 0)

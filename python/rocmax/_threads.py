@@ -33,14 +33,16 @@ def n_threads(n_jobs: int | None) -> int:
     Returns
     -------
     int
-        At least 1. Results never depend on it.
+        At least 1, and no more than there are cores: more would only wait for each other. Results never depend on it.
     """
     if n_jobs is None:
         first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        return max(1, int(first)) if first.isdecimal() else _n_cores()
-    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        wanted = int(first) if first.isdecimal() else -1
+    elif not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {shown(n_jobs)}")
-    return int(n_jobs) if n_jobs > 0 else max(1, _n_cores() + 1 + int(n_jobs))
+    else:
+        wanted = int(n_jobs)
+    return min(max(1, wanted if wanted >= 0 else _n_cores() + 1 + wanted), _n_cores())
 
 
 class _Shared:

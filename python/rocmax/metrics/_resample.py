@@ -11,6 +11,9 @@ from rocmax._parameters import check_flag, shown
 from rocmax.metrics._measure import Measure, no_counts, totals
 from rocmax.metrics._validation import F64, Sample, call, explain
 
+# Replicates, as the core counts them.
+_MOST = 2**32 - 1
+
 
 def seed_of(random_state: Any) -> int:
     """Return a 64-bit seed from None, an integer, a Generator or a RandomState."""
@@ -31,6 +34,8 @@ def seed_of(random_state: Any) -> int:
 
 def check_resamples(n_resamples: int) -> int:
     """Check the number of bootstrap replicates."""
+    if isinstance(n_resamples, (int, np.integer)) and n_resamples > _MOST:
+        raise ValueError(f"n_resamples must be at most 2**32 - 1, got {shown(n_resamples)}")
     if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 2:
         raise ValueError(f"n_resamples must be an integer above 1, got {shown(n_resamples)}")
     return int(n_resamples)

@@ -40,6 +40,11 @@ impl<'a> Ctx<'a> {
         Self { pool, stop }
     }
 
+    /// The same on the calling thread alone.
+    pub fn alone(&self) -> Self {
+        Self { pool: None, ..*self }
+    }
+
     /// Number of threads that share the work.
     pub fn n_threads(&self) -> usize {
         self.pool.map_or(1, rayon::ThreadPool::current_num_threads)

@@ -48,6 +48,12 @@ pub enum Error {
         /// The number of samples.
         n_samples: usize,
     },
+    /// Memory that a call needs is refused (see [`crate::alloc::caught`]).
+    #[error("{} of memory are needed and cannot be had; fewer samples, models or resamples at a time need less", size_of_bytes(*.bytes))]
+    OutOfMemory {
+        /// What was asked for at once when it was refused.
+        bytes: usize,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -56,9 +62,26 @@ pub enum Error {
 /// `std::result::Result` with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Resamples, at most.
+const MOST_RESAMPLES: usize = u32::MAX as usize;
+
+/// A number of bytes in words.
+fn size_of_bytes(bytes: usize) -> String {
+    let bytes = bytes as f64;
+    if bytes < 1e9 { format!("{:.1} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
+}
+
 impl Error {
     pub(crate) fn check_len(name: &'static str, expected: usize, got: usize) -> Result<()> {
         if expected == got { Ok(()) } else { Err(Error::Length { name, expected, got }) }
+    }
+
+    /// A number of resamples that can be counted and kept.
+    pub(crate) fn check_count(name: &'static str, value: usize) -> Result<()> {
+        if value <= MOST_RESAMPLES {
+            return Ok(());
+        }
+        Err(Error::Domain { name, domain: "at most 2^32 - 1", value: value.to_string() })
     }
 
     /// Sums of the weights of either class that measures can multiply and divide by, and by rates of 1e-100.

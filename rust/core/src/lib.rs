@@ -31,6 +31,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alloc;
 mod ctx;
 mod error;
 mod problem;

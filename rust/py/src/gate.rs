@@ -4,17 +4,18 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::{PyErr, PyResult, Python};
 use rayon::ThreadPool;
-use rocmax_core::{Ctx, Result};
+use rocmax_core::{Ctx, Result, alloc};
 
 use crate::{error, pool};
 
-/// Samples below which a call ends in a few milliseconds, so that it runs on the calling thread, alone.
+/// Work below which a call ends in a few milliseconds, so that it runs on the calling thread, alone.
 const SMALL: usize = 1 << 17;
 /// How often a waiting caller looks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
@@ -25,8 +26,8 @@ enum Failure {
     Python(PyErr),
 }
 
-/// Runs `job` without the interpreter lock, on `n_threads` threads, stopping at Ctrl-C; `size` is its number of
-/// samples.
+/// Runs `job` without the interpreter lock, on `n_threads` threads, stopping at Ctrl-C; `size` is its work, in samples
+/// that are looked at, one for each model and each resample.
 ///
 /// Python delivers signals to its main thread only, so a long job runs elsewhere while the calling thread polls.
 pub(crate) fn enter<T, F>(py: Python<'_>, n_threads: usize, size: usize, job: F) -> PyResult<T>
@@ -37,7 +38,7 @@ where
     let outcome = if size < SMALL {
         py.detach(|| caught(|| job(&Ctx::serial())))
     } else {
-        let pool = pool::get(n_threads)?;
+        let pool = pool::get(n_threads);
         py.detach(|| {
             let stop = AtomicBool::new(false);
             watched(pool.as_deref(), &stop, || job(&Ctx::new(pool.as_deref(), Some(&stop))))
@@ -63,10 +64,22 @@ fn watched<T: Send>(
             scope.spawn(|_| drop(run()));
             watch(&wait, stop)
         }),
-        None => thread::scope(|scope| {
-            scope.spawn(run);
-            watch(&wait, stop)
-        }),
+        None => {
+            let run = Mutex::new(Some(run));
+            let once = || {
+                let run = run.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some(run) = run {
+                    drop(run());
+                }
+            };
+            thread::scope(|scope| {
+                if thread::Builder::new().spawn_scoped(scope, once).is_err() {
+                    // No thread can be started: the job runs here, unwatched.
+                    once();
+                }
+                watch(&wait, stop)
+            })
+        }
     }
 }
 
@@ -87,7 +100,7 @@ fn watch<T>(wait: &Receiver<std::result::Result<T, Failure>>, stop: &AtomicBool)
 }
 
 fn caught<T>(job: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
-    match catch_unwind(AssertUnwindSafe(job)) {
+    match catch_unwind(AssertUnwindSafe(|| alloc::caught(job))) {
         Ok(outcome) => outcome.map_err(Failure::Core),
         Err(payload) => Err(Failure::Panic(panic_text(payload.as_ref()))),
     }

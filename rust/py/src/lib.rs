@@ -7,6 +7,7 @@ mod neighbors;
 mod oracle;
 mod pool;
 mod problem;
+mod reserve;
 mod rls;
 mod simplex_qp;
 

@@ -9,9 +9,9 @@ use rocmax_core::oracle::{
     Curvature as CoreCurvature, Naive, Oracle as CoreOracle, Rank, Sample, Selection, SmoothedHinge, Stretch, Term,
     Tight, TopHinge, Workspace,
 };
-use rocmax_core::{RateRange, Scores};
+use rocmax_core::{RateRange, Scores, alloc};
 
-use crate::error::to_python;
+use crate::error::{allocating, copied, to_python};
 use crate::gate;
 use crate::problem::Problem;
 
@@ -74,14 +74,15 @@ impl Oracle {
     }
 
     #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
-        PyArray1::from_slice(py, self.inner.problem().labels())
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        Ok(PyArray1::from_vec(py, copied(self.inner.problem().labels())?))
     }
 
     /// The weights of the samples; None unless they differ from 1.
     #[getter]
-    fn sample_weight<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        Some(PyArray1::from_slice(py, self.inner.problem().sample_weight()?))
+    fn sample_weight<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let weights = self.inner.problem().sample_weight().map(copied).transpose()?;
+        Ok(weights.map(|weights| PyArray1::from_vec(py, weights)))
     }
 
     /// Writes the coefficients at `scores`, or at `scores + step * change`, to `coef`; returns the value, the ranked
@@ -154,8 +155,11 @@ impl Oracle {
         let found = gate::enter(py, n_threads, scores.len(), |ctx| {
             self.inner.proximal(hinge, scores, [stiffness.0, stiffness.1], coef, ctx)
         })?;
-        let rows = |rows: Vec<u32>| PyArray1::from_iter(py, rows.into_iter().map(|row| row as isize));
-        Ok((found.offset, rows(found.rows), rows(found.starts)))
+        let rows = |rows: Vec<u32>| {
+            let rows = allocating(|| alloc::collected(rows.into_iter().map(|row| row as isize)))?;
+            Ok::<_, PyErr>(PyArray1::from_vec(py, rows))
+        };
+        Ok((found.offset, rows(found.rows)?, rows(found.starts)?))
     }
 }
 
@@ -174,11 +178,13 @@ impl Curvature {
         fn sample<'a>((scores, counts): &'a Class<'_>) -> PyResult<Sample<'a>> {
             Ok(Sample { scores: scores.as_slice()?, counts: counts.as_slice()? })
         }
+        let sample_pos = sample(&pos)?;
         let mut found = Vec::with_capacity(hinges.len());
         for &((factor, margin, (threshold, selection, tied)), ref neg) in &hinges {
             found.push((factor, Stretch { margin, width, threshold, selection, tied }, sample(neg)?));
         }
-        Ok(Self(CoreCurvature::new(sample(&pos)?, &found).map_err(to_python)?))
+        let made = alloc::caught(|| CoreCurvature::new(sample_pos, &found));
+        Ok(Self(made.map_err(to_python)?))
     }
 
     /// The product with changes of the scores of the positives and of the negatives, hinge after hinge.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use rocmax_core::RateRange;
 use rocmax_core::oracle::Workspace;
 
-use crate::error::to_python;
+use crate::error::{copied, to_python};
 
 /// Labels, checked once (see `rocmax_core::Problem`).
 #[pyclass(frozen, module = "rocmax._core")]
@@ -22,10 +22,10 @@ impl Problem {
     #[new]
     #[pyo3(signature = (labels, sample_weight=None))]
     fn new(labels: PyReadonlyArray1<'_, bool>, sample_weight: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
-        let labels = labels.as_slice()?.to_vec();
+        let labels = copied(labels.as_slice()?)?;
         let inner = match sample_weight {
             None => rocmax_core::Problem::new(labels),
-            Some(weights) => rocmax_core::Problem::weighted(labels, weights.as_slice()?.to_vec()),
+            Some(weights) => rocmax_core::Problem::weighted(labels, copied(weights.as_slice()?)?),
         };
         Ok(Self { inner: Arc::new(inner.map_err(to_python)?), workspace: Arc::default() })
     }

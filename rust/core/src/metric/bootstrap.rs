@@ -14,7 +14,8 @@ use super::replicate::{Ranking, Walk, nameless};
 use super::score::Score;
 use super::sequence::POSITIVE;
 use super::units::Units;
-use crate::{Ctx, Error, Result};
+use crate::ctx::CHUNK;
+use crate::{Ctx, Error, Result, alloc};
 
 /// What stays fixed from replicate to replicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,16 +65,17 @@ pub fn bootstrap<S: Score>(
     resampling: Resampling,
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
+    Error::check_count("n_resamples", resampling.n_resamples)?;
     let strata = |classes: &[u8]| match resampling.scheme {
-        Scheme::Stratified => classes.to_vec(),
-        Scheme::Pooled => vec![POSITIVE; classes.len()],
+        Scheme::Stratified => alloc::copied(classes),
+        Scheme::Pooled => alloc::filled(POSITIVE, classes.len()),
     };
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;
         if resampling.weight_kind == WeightKind::Frequency {
             let walk = |ranking: &Ranking| ranking.steps(measure);
             let (order, classes, models) = prepared(labels, models, Some(weights), walk, ctx)?;
-            let weights: Vec<f64> = order.iter().map(|&sample| weights[sample as usize]).collect();
+            let weights = alloc::collected(order.iter().map(|&sample| weights[sample as usize]));
             let units = Units::new(&weights, &strata(&classes))?;
             let fill = |stream: &mut Stream, counts: &mut [f64]| units.fill(stream, counts, ctx);
             return rows(&models, &classes, resampling, fill, |walk, masses, _| walk.measure(masses), ctx);
@@ -112,8 +114,8 @@ where
     M: Fn(&W, &[T], &mut Vec<T>) -> Result<f64> + Sync,
 {
     let batch = |from: usize, to: usize| -> Result<Vec<f64>> {
-        let [mut counts, mut of_model] = [(); 2].map(|()| vec![T::default(); classes.len()]);
-        let (mut values, mut room) = (Vec::with_capacity((to - from) * models.len()), Vec::new());
+        let [mut counts, mut of_model] = [(); 2].map(|()| alloc::filled(T::default(), classes.len()));
+        let (mut values, mut room) = (alloc::with_capacity((to - from).saturating_mul(models.len())), Vec::new());
         for replicate in from..to {
             let mut stream = Stream::new(resampling.seed, replicate as u64);
             let has = |counts: &[T], class: u8| {
@@ -130,7 +132,10 @@ where
                 let counts = match &model.order {
                     None => &counts,
                     Some(order) => {
-                        of_model.iter_mut().zip(order).for_each(|(to, &rank)| *to = counts[rank as usize]);
+                        for (to, order) in of_model.chunks_mut(CHUNK).zip(order.chunks(CHUNK)) {
+                            ctx.check()?;
+                            to.iter_mut().zip(order).for_each(|(to, &rank)| *to = counts[rank as usize]);
+                        }
                         &of_model
                     }
                 };
@@ -143,7 +148,7 @@ where
     let n_batches = usize::min(BATCHES * ctx.n_threads(), total);
     let ends = |k: usize| (k * total / n_batches, (k + 1) * total / n_batches);
     let rows = ctx.map((0..n_batches).map(ends).collect(), |(from, to)| batch(from, to))?;
-    Ok(rows.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    Ok(alloc::concat(&rows.into_iter().collect::<Result<Vec<_>>>()?))
 }
 
 /// The samples by rank of the first model, their classes, and all models.
@@ -158,7 +163,7 @@ fn prepared<S: Score, W>(
     walk: impl Fn(&Ranking) -> W,
     ctx: &Ctx<'_>,
 ) -> Result<Prepared<W>> {
-    let mut ranks = vec![0u32; labels.n_samples()];
+    let mut ranks = alloc::filled(0u32, labels.n_samples());
     let (mut first, mut classes, mut prepared) = (Vec::new(), Vec::new(), Vec::with_capacity(models.len()));
     for scores in models {
         let mut ranking = Ranking::new(labels, scores, ctx)?;
@@ -171,12 +176,15 @@ fn prepared<S: Score, W>(
                 };
                 ranking.order_ties(compare, ctx)?;
             }
-            ranking.order.iter().zip(0..).for_each(|(&sample, rank)| ranks[sample as usize] = rank);
-            (first, classes) = (ranking.order.clone(), ranking.classes());
+            for (order, from) in ranking.order.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
+                ctx.check()?;
+                order.iter().zip(from..).for_each(|(&sample, rank)| ranks[sample as usize] = rank);
+            }
+            (first, classes) = (alloc::copied(&ranking.order), ranking.classes());
             None
         } else {
             ranking.order_ties(|a, b| ranks[a].cmp(&ranks[b]), ctx)?;
-            Some(ranking.order.iter().map(|&sample| ranks[sample as usize]).collect())
+            Some(alloc::collected(ranking.order.iter().map(|&sample| ranks[sample as usize])))
         };
         prepared.push(Model { walk: walk(&ranking), order });
     }

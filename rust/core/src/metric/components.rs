@@ -13,7 +13,7 @@ use super::labels::Labels;
 use super::measure::Measure;
 use super::score::Score;
 use super::sum::Sum;
-use crate::{Ctx, Error, RateRange, Result};
+use crate::{Ctx, Error, RateRange, Result, alloc};
 
 /// A measure and the component of every sample, V10 of the positives and V01 of the negatives.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ impl Components {
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
         const ABSENT: u32 = u32::MAX;
-        let mut step_of = vec![ABSENT; scores.len()];
+        let mut step_of = alloc::filled(ABSENT, scores.len());
         let curve = Curve::build(labels, scores, weights, |sample, step| step_of[sample] = step as u32, ctx)?;
         let of_step = curve.components(measure)?;
         let positive = labels.positives(0, scores.len());
@@ -45,7 +45,10 @@ impl Components {
             ABSENT => 0.0,
             step => of_step[step as usize][usize::from(!positive)],
         };
-        Ok(Self { estimate: curve.measure(measure)?, values: step_of.iter().zip(&positive).map(value).collect() })
+        Ok(Self {
+            estimate: curve.measure(measure)?,
+            values: alloc::collected(step_of.iter().zip(&positive).map(value)),
+        })
     }
 }
 
@@ -61,7 +64,8 @@ impl Curve {
             Measure::PartialTpr(range, normalize) => {
                 let mut mirrored = self.mirrored().partial_components(range, normalize.span(range));
                 mirrored.reverse();
-                mirrored.iter().map(|&[v10, v01]| [v01, v10]).collect()
+                mirrored.iter_mut().for_each(|both| both.reverse());
+                mirrored
             }
             Measure::Scored => self.scored_components()?,
             Measure::Margin(margin) => self.margin_components(margin),
@@ -69,7 +73,8 @@ impl Curve {
             Measure::FprAtTpr(tpr) => {
                 let mut mirrored = self.mirrored().rate_components(1.0 - tpr);
                 mirrored.reverse();
-                mirrored.iter().map(|&[v10, v01]| [1.0 - v01, 1.0 - v10]).collect()
+                mirrored.iter_mut().for_each(|both| *both = [1.0 - both[1], 1.0 - both[0]]);
+                mirrored
             }
             Measure::Ranked(_) => {
                 return Err(Error::Domain {
@@ -85,7 +90,7 @@ impl Curve {
     /// is that times the slope of the curve, which is left to the caller.
     fn rate_components(&self, fpr: f64) -> Vec<[f64; 2]> {
         let (_, n_called) = self.called(fpr);
-        (0..self.steps.len()).map(|k| if k < n_called { [1.0, 0.0] } else { [0.0, 1.0] }).collect()
+        alloc::collected((0..self.steps.len()).map(|k| if k < n_called { [1.0, 0.0] } else { [0.0, 1.0] }))
     }
 
     /// `span` is what the measure gains as the share of the range goes from 0 to 1.
@@ -109,25 +114,25 @@ impl Curve {
             let above = parts.iter().zip(heights).map(|(part, height)| part * (height - first)).sum::<f64>();
             [span * won, (first + above) * span / (b - a)]
         };
-        rates.iter().map(component).collect()
+        alloc::collected(rates.iter().map(component))
     }
 
     /// `[x0, x1, y0, y1]`: the segment of the curve that every step is.
     fn rates(&self) -> Vec<[f64; 4]> {
         let of = |[y, x]: [f64; 2]| (x / self.neg, y / self.pos);
         let ends = self.walk().map(|placed| (of(placed.above), of(placed.up_to)));
-        ends.map(|((x0, y0), (x1, y1))| [x0, x1, y0, y1]).collect()
+        alloc::collected(ends.map(|((x0, y0), (x1, y1))| [x0, x1, y0, y1]))
     }
 
     fn margin_components(&self, margin: f64) -> Vec<[f64; 2]> {
         let v10 = self.not_beaten(margin).map(|neg| (self.neg - neg) / self.neg);
         let v01 = self.beating(margin).map(|pos| pos / self.pos);
-        v10.zip(v01).map(|(v10, v01)| [v10, v01]).collect()
+        alloc::collected(v10.zip(v01).map(|(v10, v01)| [v10, v01]))
     }
 
     fn scored_components(&self) -> Result<Vec<[f64; 2]>> {
         let (unit, below) = (self.unit(), self.below());
-        let mut values = vec![[0.0; 2]; self.steps.len()];
+        let mut values = alloc::filled([0.0; 2], self.steps.len());
         // Going up by one distinct score, V10 grows by the gap for every negative below; V01 likewise going down.
         let mut value = Sum::default();
         for ((found, below), gap) in values.iter_mut().zip(&below).zip(self.gaps(unit)).rev() {

@@ -15,7 +15,7 @@ use super::split;
 use super::spread::sample;
 use super::table::Table;
 use crate::order::{self, Map, fast};
-use crate::{Ctx, Error, Result};
+use crate::{Ctx, Error, Result, alloc};
 
 /// Sums over all pairs of a positive and a negative sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl<S: Score> Scratch<S> {
 
 /// The first `len` values of `buffer`, which is made longer if need be.
 pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut [S] {
-    buffer.resize(usize::max(len, buffer.len()), S::default());
+    alloc::resize(buffer, usize::max(len, buffer.len()), S::default());
     &mut buffer[..len]
 }
 
@@ -175,7 +175,7 @@ fn direct<S: Score>(labels: &Labels<'_>, scores: &[S], wanted: Wanted, ctx: &Ctx
     let Some(picked) = ctx.map(parts.clone(), pick)?.into_iter().collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
-    let picked = picked.concat();
+    let picked = alloc::concat(&picked);
     let mut table = Table::default();
     table.fill(fit(&picked), &picked);
     let ask = |(from, scores): (usize, &[S])| {
@@ -239,7 +239,7 @@ impl<S: Score> pulp::NullaryFnOnce for Pick<'_, S> {
                 to[n & (TILE - 1)] = x;
                 n = n.wrapping_add(usize::from(positive == self.positive));
             }
-            picked.extend_from_slice(&to[..n]);
+            alloc::append(&mut picked, &to[..n]);
         }
         Some(picked)
     }

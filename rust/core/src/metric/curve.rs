@@ -6,7 +6,7 @@ use super::score::Score;
 use super::sum::{Share, Sum};
 use crate::ctx::CHUNK;
 use crate::order::{self, Entry};
-use crate::{Ctx, Error, Negatives, RateRange, Result};
+use crate::{Ctx, Error, Negatives, RateRange, Result, alloc};
 
 /// What a partial area is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,10 +78,15 @@ impl Curve {
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
         let [pos, neg] = sorted_classes(labels, scores, weights, ctx)?;
-        Self::from_steps(Self::merge(&pos, &neg, weights, place), (pos.len(), neg.len()))
+        Self::from_steps(Self::merge([&pos, &neg], weights, place, ctx)?, (pos.len(), neg.len()))
     }
 
-    fn merge(pos: &[Entry], neg: &[Entry], weights: Option<&[f64]>, mut place: impl FnMut(usize, usize)) -> Vec<Step> {
+    fn merge(
+        [pos, neg]: [&[Entry]; 2],
+        weights: Option<&[f64]>,
+        mut place: impl FnMut(usize, usize),
+        ctx: &Ctx<'_>,
+    ) -> Result<Vec<Step>> {
         let weight = |entry: &Entry| weights.map_or(1.0, |w| w[entry.index()]);
         let mut steps: Vec<Step> = Vec::new();
         let (mut p, mut n) = (pos, neg);
@@ -95,13 +100,20 @@ impl Curve {
                 let count = class.iter().take_while(|e| e.ties(top)).count();
                 let (block, rest) = class.split_at(count);
                 *class = rest;
-                block.iter().for_each(|e| place(e.index(), steps.len()));
-                if weights.is_none() { count as f64 } else { block.iter().map(weight).collect::<Sum>().value() }
+                let mut sum = Sum::default();
+                for part in block.chunks(CHUNK) {
+                    ctx.check()?;
+                    part.iter().for_each(|e| place(e.index(), steps.len()));
+                    if weights.is_some() {
+                        part.iter().for_each(|e| sum.add(weight(e)));
+                    }
+                }
+                Ok(if weights.is_none() { count as f64 } else { sum.value() })
             };
-            let (pos, neg) = (take(&mut p), take(&mut n));
-            steps.push(Step { score: top.score(), pos, neg });
+            let (pos, neg) = (take(&mut p)?, take(&mut n)?);
+            alloc::push(&mut steps, Step { score: top.score(), pos, neg });
         }
-        steps
+        Ok(steps)
     }
 
     /// The curve of steps that were counted elsewhere.
@@ -134,8 +146,9 @@ impl Curve {
     }
 
     /// The steps from the highest score on, with what is above each and what is not below.
-    pub(crate) fn walk(&self) -> impl Iterator<Item = Placed<'_>> {
-        self.steps.iter().scan(Walk::default(), |walk, step| Some(walk.next(step)))
+    pub(crate) fn walk(&self) -> impl ExactSizeIterator<Item = Placed<'_>> {
+        let mut walk = Walk::default();
+        self.steps.iter().map(move |step| walk.next(step))
     }
 
     /// The distinct scores with their weights, by descending score.
@@ -156,7 +169,7 @@ impl Curve {
     /// The curve with the classes exchanged and the scores negated: its false positive rate is 1 - TPR of this one.
     pub fn mirrored(&self) -> Self {
         let flip = |s: &Step| Step { score: -s.score, pos: s.neg, neg: s.pos };
-        Self::summed(self.steps.iter().rev().map(flip).collect())
+        Self::summed(alloc::collected(self.steps.iter().rev().map(flip)))
     }
 
     /// The area under the curve: the weighted mean over pairs of `1[s > t] + 1/2 1[s = t]`.
@@ -320,7 +333,7 @@ fn sorted_classes<S: Score>(
             let score: f64 = score.into();
             finite &= score.is_finite();
             if weights.is_none_or(|w| w[i] > 0.0) {
-                classes[usize::from(!positive)].push(Entry::new(score, i as u32));
+                alloc::push(&mut classes[usize::from(!positive)], Entry::new(score, i as u32));
             }
         }
         finite.then_some(classes)
@@ -330,8 +343,9 @@ fn sorted_classes<S: Score>(
         let Some(part) = part else {
             return Err(first_non_finite(scores));
         };
+        ctx.check()?;
         for (class, entries) in classes.iter_mut().zip(part) {
-            class.extend(entries);
+            alloc::append(class, &entries);
         }
     }
     let mut scratch = Vec::new();

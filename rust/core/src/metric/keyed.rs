@@ -13,7 +13,7 @@ use super::scatter::Stage;
 use super::score::{Key, KeyOf, Score};
 use super::spread::Spread;
 use crate::order::fast;
-use crate::{Ctx, Result};
+use crate::{Ctx, Result, alloc};
 
 /// Scores aimed at in a bucket: the table of the rarer class stays in the first-level cache.
 const BUCKET: usize = 1 << 13;
@@ -268,7 +268,7 @@ impl Buckets {
             if !K::EXACT {
                 for k in outermost(keys) {
                     finite &= scores[k].finite();
-                    ends.push(End { id: ids[k], key: keys[k], score: scores[k], sample: from + k });
+                    alloc::push(ends, End { id: ids[k], key: keys[k], score: scores[k], sample: from + k });
                 }
             }
             finite

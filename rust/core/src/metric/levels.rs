@@ -6,7 +6,7 @@ use super::counts::PairCounts;
 use super::labels::{Labels, TILE};
 use super::score::Score;
 use crate::order::{self, fast};
-use crate::{Ctx, Result};
+use crate::{Ctx, Result, alloc};
 
 /// Scores that are looked at first,
 const SAMPLE: usize = 1 << 8;
@@ -50,7 +50,7 @@ impl Levels {
     /// Forgets all values; so many may come.
     fn clear(&mut self, most: usize) {
         self.places.clear();
-        self.places.resize(2 * most.next_power_of_two(), Level { bits: FREE, counts: [0; 2] });
+        alloc::resize(&mut self.places, 2 * most.next_power_of_two(), Level { bits: FREE, counts: [0; 2] });
         (self.len, self.most) = (0, most);
     }
 
@@ -101,7 +101,7 @@ impl Levels {
 
     /// The pairs of all scores.
     fn sum(&self) -> PairCounts {
-        let mut levels: Vec<Level> = self.places.iter().filter(|level| level.bits != FREE).copied().collect();
+        let mut levels = alloc::gathered(self.places.iter().filter(|level| level.bits != FREE).copied());
         levels.sort_unstable_by(|x, y| f64::total_cmp(&f64::from_bits(x.bits), &f64::from_bits(y.bits)));
         let (mut below, mut sums) = ([0u64; 2], PairCounts::default());
         for Level { counts, .. } in levels {

@@ -12,7 +12,8 @@ use super::bootstrap::BATCHES;
 use super::curve::Curve;
 use super::draw::Stream;
 use super::labels::Labels;
-use crate::{Ctx, Error, Result};
+use crate::ctx::CHUNK;
+use crate::{Ctx, Error, Result, alloc, order};
 
 /// Labels and scores of one curve.
 pub type Scored<'a> = (&'a [bool], &'a [f64]);
@@ -47,59 +48,54 @@ pub fn permuted_distances(
             return Err(Error::Domain { name: "y_true_b", domain: "that of the pairs", value: "another".into() });
         }
     }
+    Error::check_count("n_resamples", n_resamples)?;
     let labels = [Labels::new(first)?, Labels::new(second)?];
     let sizes = labels.each_ref().map(|l| [l.n_pos(), l.n_neg()]);
-    let mut steps_of = [vec![0u32; first.len()], vec![0u32; second.len()]];
-    let mut keys = Vec::new();
+    let mut places = [alloc::filled(0u32, first.len()), alloc::filled(0u32, second.len())];
+    let mut keys = [Vec::new(), Vec::new()];
     for (k, scores) in [scores, others].into_iter().enumerate() {
-        let of = &mut steps_of[k];
+        let of = &mut places[k];
         let curve = Curve::build(&labels[k], scores, None, |sample, step| of[sample] = step as u32, ctx)?;
-        keys.push(places(&curve, sizes[k], sizes[1 - k])?);
+        keys[k] = middles(&curve, sizes[k], sizes[1 - k])?;
     }
-    let mut distinct: Vec<u128> = keys.iter().flatten().copied().collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let place =
-        |k: usize, sample: usize| distinct.partition_point(|&x| x < keys[k][steps_of[k][sample] as usize]) as u32;
-    let exchange = if paired {
-        let mut all: Vec<_> = (0..first.len()).map(|i| (place(0, i), place(1, i), first[i])).collect();
-        all.sort_unstable();
-        Exchange::Scores(all)
-    } else {
-        let of = |k: usize, class: bool| {
-            let labels = if k == 0 { first } else { second };
-            (0..labels.len()).filter(move |&i| labels[i] == class).map(move |i| (k, i))
-        };
-        Exchange::Samples([true, false].map(|class| {
-            let mut all: Vec<_> = of(0, class).chain(of(1, class)).map(|(k, i)| place(k, i)).collect();
-            all.sort_unstable();
-            (all, sizes[0][usize::from(!class)])
-        }))
-    };
-    let mut observed = vec![[0; 4]; distinct.len()];
-    for (k, labels) in [first, second].into_iter().enumerate() {
-        for (sample, &positive) in labels.iter().enumerate() {
-            observed[place(k, sample) as usize][2 * k + usize::from(!positive)] += 1;
+    let (of_steps, n_places) = merged(&keys, ctx)?;
+    drop(keys);
+    for (places, of_steps) in places.iter_mut().zip(&of_steps) {
+        for places in places.chunks_mut(CHUNK) {
+            ctx.check()?;
+            places.iter_mut().for_each(|place| *place = of_steps[*place as usize]);
         }
     }
-    let batch = |(from, to): (usize, usize)| -> Result<Vec<f64>> {
-        let (mut cells, mut memory) = (vec![[0; 4]; distinct.len()], Default::default());
-        let one = |replicate: usize| {
+    let mut observed = alloc::filled([0; 4], n_places);
+    for (k, labels) in [first, second].into_iter().enumerate() {
+        for (places, labels) in places[k].chunks(CHUNK).zip(labels.chunks(CHUNK)) {
             ctx.check()?;
-            exchange.fill(&mut Stream::new(seed, replicate as u64), &mut cells);
-            Ok(distance(&cells, sizes, &mut memory))
+            for (&place, &positive) in places.iter().zip(labels) {
+                observed[place as usize][2 * k + usize::from(!positive)] += 1;
+            }
+        }
+    }
+    let exchange = Exchange::new(&places, [first, second], paired, ctx)?;
+    let batch = |(from, to): (usize, usize)| -> Result<Vec<f64>> {
+        let (mut cells, mut memory) = (alloc::filled([0; 4], n_places), Default::default());
+        let mut one = |replicate: usize| {
+            ctx.check()?;
+            exchange.fill(&mut Stream::new(seed, replicate as u64), &mut cells, ctx)?;
+            distance(&cells, sizes, &mut memory, ctx)
         };
-        (from..to).map(one).collect()
+        let mut found = alloc::with_capacity(to - from);
+        (from..to).try_for_each(|replicate| one(replicate).map(|distance| found.push(distance)))?;
+        Ok(found)
     };
     let n_batches = usize::min(BATCHES * ctx.n_threads(), n_resamples);
     let ends = |k: usize| (k * n_resamples / n_batches, (k + 1) * n_resamples / n_batches);
     let rows = ctx.map((0..n_batches).map(ends).collect(), batch)?;
-    let permuted = rows.into_iter().collect::<Result<Vec<_>>>()?.concat();
-    Ok((distance(&observed, sizes, &mut Default::default()), permuted))
+    let permuted = alloc::concat(&rows.into_iter().collect::<Result<Vec<_>>>()?);
+    Ok((distance(&observed, sizes, &mut Default::default(), ctx)?, permuted))
 }
 
 /// The middle t of every step, times a whole number that is the same for both curves.
-fn places(curve: &Curve, [m, n]: [usize; 2], [m_other, n_other]: [usize; 2]) -> Result<Vec<u128>> {
+fn middles(curve: &Curve, [m, n]: [usize; 2], [m_other, n_other]: [usize; 2]) -> Result<Vec<u128>> {
     let too_large = || Error::TooLarge { n_samples: m + n + m_other + n_other };
     let product = |factors: [usize; 5]| factors.into_iter().try_fold(1u128, |p, f| p.checked_mul(f as u128));
     let unit = |[own, other, all]: [usize; 3]| product([own, other, all, m_other, n_other]).ok_or_else(too_large);
@@ -114,15 +110,49 @@ fn places(curve: &Curve, [m, n]: [usize; 2], [m_other, n_other]: [usize; 2]) -> 
         neg += step.neg as u128;
         (before.0 + pos) * of_pos + (before.1 + neg) * of_neg
     };
-    Ok(curve.steps().iter().map(middle).collect())
+    Ok(alloc::collected(curve.steps().iter().map(middle)))
+}
+
+/// For each of two ascending sequences, which of all different numbers each is; and how many these are.
+fn merged(keys: &[Vec<u128>; 2], ctx: &Ctx<'_>) -> Result<([Vec<u32>; 2], usize)> {
+    let mut places = keys.each_ref().map(|keys| alloc::with_capacity(keys.len()));
+    let mut n = 0;
+    loop {
+        if (n as usize).is_multiple_of(CHUNK) {
+            ctx.check()?;
+        }
+        let next = [0, 1].map(|k| keys[k].get(places[k].len()).copied());
+        let Some(least) = next.into_iter().flatten().min() else { return Ok((places, n as usize)) };
+        places.iter_mut().zip(next).filter(|(_, next)| *next == Some(least)).for_each(|(places, _)| places.push(n));
+        n += 1;
+    }
 }
 
 impl Exchange {
-    fn fill(&self, stream: &mut Stream, cells: &mut [Cell]) {
+    fn new(places: &[Vec<u32>; 2], labels: [&[bool]; 2], paired: bool, ctx: &Ctx<'_>) -> Result<Self> {
+        if paired {
+            let mut all =
+                alloc::collected(places[0].iter().zip(&places[1]).zip(labels[0]).map(|((&x, &y), &p)| (x, y, p)));
+            order::sort(&mut all, &mut Vec::new(), ctx)?;
+            return Ok(Exchange::Scores(all));
+        }
+        let of = |class: bool| {
+            let own = |k: usize| places[k].iter().zip(labels[k]).filter(move |&(_, &of)| of == class).map(|(&p, _)| p);
+            let (mut all, n_first) = (alloc::gathered(own(0).chain(own(1))), own(0).count());
+            order::sort(&mut all, &mut Vec::new(), ctx)?;
+            Ok((all, n_first))
+        };
+        Ok(Exchange::Samples([of(true)?, of(false)?]))
+    }
+
+    fn fill(&self, stream: &mut Stream, cells: &mut [Cell], ctx: &Ctx<'_>) -> Result<()> {
         cells.fill([0; 4]);
         match self {
             Exchange::Scores(samples) => {
-                for samples in samples.chunks(64) {
+                for (block, samples) in samples.chunks(64).enumerate() {
+                    if block.is_multiple_of(1024) {
+                        ctx.check()?;
+                    }
                     let mut bits = stream.next();
                     for &(first, second, positive) in samples {
                         let (x, y) = if bits & 1 == 0 { (first, second) } else { (second, first) };
@@ -136,6 +166,9 @@ impl Exchange {
                 for (class, (places, n_first)) in classes.iter().enumerate() {
                     let mut wanted = *n_first as u128;
                     for (&place, left) in places.iter().zip((1..=places.len() as u128).rev()) {
+                        if left.is_multiple_of(CHUNK as u128) {
+                            ctx.check()?;
+                        }
                         let taken = (u128::from(stream.next()) * left) >> 64 < wanted;
                         wanted -= u128::from(taken);
                         cells[place as usize][class + if taken { 0 } else { 2 }] += 1;
@@ -143,6 +176,7 @@ impl Exchange {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -150,21 +184,24 @@ impl Exchange {
 type Points = [Vec<[f64; 2]>; 2];
 
 /// `2 k int_0^1 |TPR_1(t) - TPR_2(t)| dt` of the curves of `cells`, exactly: both are straight between their points.
-fn distance(cells: &[Cell], sizes: [[usize; 2]; 2], points: &mut Points) -> f64 {
+fn distance(cells: &[Cell], sizes: [[usize; 2]; 2], points: &mut Points, ctx: &Ctx<'_>) -> Result<f64> {
     let total = |class: usize| (sizes[0][class] + sizes[1][class]) as f64;
     let share = total(0) / (total(0) + total(1));
     for (k, points) in points.iter_mut().enumerate() {
         let [m, n] = sizes[k].map(|size| size as f64);
         let (mut pos, mut neg) = (0u64, 0u64);
         points.clear();
-        points.push([0.0; 2]);
-        for cell in cells {
-            let (p, q) = (cell[2 * k], cell[2 * k + 1]);
-            if p + q > 0 {
-                pos += u64::from(p);
-                neg += u64::from(q);
-                let height = pos as f64 / m;
-                points.push([share * height + (1.0 - share) * neg as f64 / n, height]);
+        alloc::push(points, [0.0; 2]);
+        for cells in cells.chunks(CHUNK) {
+            ctx.check()?;
+            for cell in cells {
+                let (p, q) = (cell[2 * k], cell[2 * k + 1]);
+                if p + q > 0 {
+                    pos += u64::from(p);
+                    neg += u64::from(q);
+                    let height = pos as f64 / m;
+                    alloc::push(points, [share * height + (1.0 - share) * neg as f64 / n, height]);
+                }
             }
         }
         if let Some(last) = points.last_mut() {
@@ -182,8 +219,11 @@ fn distance(cells: &[Cell], sizes: [[usize; 2]; 2], points: &mut Points) -> f64 
         area += (t - before[0]) * mean_size(before[1], apart);
         before = [t, apart];
         next = [next[0] + usize::from(x[0] <= t), next[1] + usize::from(y[0] <= t)];
+        if next[0].is_multiple_of(CHUNK) {
+            ctx.check()?;
+        }
     }
-    2.0 * share * area
+    Ok(2.0 * share * area)
 }
 
 /// The mean absolute value on the way from x to y.

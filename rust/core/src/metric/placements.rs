@@ -9,7 +9,7 @@ use super::labels::{Labels, TILE};
 use super::placer::Placer;
 use crate::ctx::CHUNK;
 use crate::order::fast;
-use crate::{Ctx, Error, Result};
+use crate::{Ctx, Error, Result, alloc};
 
 /// The scores of one model.
 #[derive(Debug, Clone)]
@@ -110,7 +110,7 @@ fn narrowed(scores: &[f64], ctx: &Ctx<'_>) -> Result<Option<Vec<f32>>> {
             return Ok(None);
         }
     }
-    Ok(Some(scores.iter().map(|&x| x as f32).collect()))
+    Ok(Some(alloc::collected(scores.iter().map(|&x| x as f32))))
 }
 
 /// For every two models, row by row, the sums over positives and negatives of the products of their values. O(N K^2).

@@ -13,7 +13,7 @@ use super::spread::sample;
 use super::table::Table;
 use super::worker::Worker;
 use crate::order::cells::size;
-use crate::{Ctx, Error, Result};
+use crate::{Ctx, Error, Result, alloc};
 
 /// Scores aimed at in a bucket: what is looked up for them stays in the first-level cache.
 const BUCKET: usize = 1 << 11;
@@ -158,7 +158,7 @@ impl<S: Score> BucketPlacer<S> {
     ) -> (u64, bool) {
         let Self { by_key, by_score } = self;
         if S::Key::EXACT || !tie {
-            by_key.gather(|class, keys| chunks.iter().for_each(|c| keys.extend_from_slice(c.keys(bucket, class))));
+            by_key.gather(|class, keys| chunks.iter().for_each(|c| alloc::append(keys, c.keys(bucket, class))));
             let most = if S::Key::EXACT { 0 } else { TIED + by_key.len() / TIED };
             let mut won = by_key.place(totals, most);
             let n_tied = by_key.tied.len();
@@ -170,7 +170,9 @@ impl<S: Score> BucketPlacer<S> {
                 return (won, false);
             }
         }
-        by_score.gather(|class, scores| chunks.iter().for_each(|c| scores.extend(c.part(bucket, class).scores())));
+        by_score.gather(|class, scores| {
+            chunks.iter().for_each(|c| c.part(bucket, class).scores().for_each(|score| alloc::push(scores, score)))
+        });
         let won = by_score.place(totals, 0);
         put(&by_score.found, chunks, bucket, rooms);
         (won, !by_score.tied.is_empty())
@@ -215,7 +217,7 @@ impl<K: Key> Members<K> {
         let Self { keys, found, worker, counts, tied } = self;
         tied.clear();
         let sizes = keys.each_ref().map(Vec::len);
-        found.iter_mut().zip(sizes).for_each(|(found, size)| found.resize(size, 0));
+        found.iter_mut().zip(sizes).for_each(|(found, size)| alloc::resize(found, size, 0));
         // From twice the members of the other class below, here, tied ones counted half: where they start, and whether
         // those are added that are above instead.
         let mut starts = [2 * below[1] as u32, 2 * (n_pos - below[0]) as u32];
@@ -247,7 +249,7 @@ impl<K: Key> Members<K> {
                 let part = chunk.part(bucket, class);
                 for (k, &key) in part.keys.iter().enumerate() {
                     if tied.binary_search_by(|tied| tied.order(&key)).is_ok() {
-                        members.push((key, part.score(k), at + k));
+                        alloc::push(&mut members, (key, part.score(k), at + k));
                     }
                 }
                 at += part.keys.len();
@@ -294,7 +296,7 @@ impl<K: Key> Places<'_, K> {
     fn find<M: Monotone<K>>(self, table: &Table<K, M>, keys: [&[K]; 2], found: [&mut [u32]; 2]) -> u64 {
         let Self { starts, above, counts, tied, most } = self;
         counts.clear();
-        counts.resize(table.len() + 1, 0);
+        alloc::resize(counts, table.len() + 1, 0);
         // Added or subtracted: without a branch, minus x is !x + 1.
         let flips = [above, !above].map(|above| if above { u32::MAX } else { 0 });
         let placed =

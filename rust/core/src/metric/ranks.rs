@@ -1,5 +1,7 @@
 //! Sums over the ranks that scores of one class have among those of the other.
 
+use crate::alloc;
+
 /// What a number of scores find in a table: sums over them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Found {
@@ -84,7 +86,7 @@ impl Counter<'_> {
 impl Ranks {
     /// Of none, in a table of `len` scores.
     pub(crate) fn of(len: usize) -> Self {
-        Self { counts: vec![0; len + 1], ..Self::default() }
+        Self { counts: alloc::filled(0, len + 1), ..Self::default() }
     }
 
     /// What one counts that has as many below as below or equal.
@@ -99,7 +101,7 @@ impl Ranks {
     pub(crate) fn clear(&mut self, len: usize) {
         let mut counts = std::mem::take(&mut self.counts);
         counts.clear();
-        counts.resize(len + 1, 0);
+        alloc::resize(&mut counts, len + 1, 0);
         *self = Self { counts, ..Self::default() };
     }
 

@@ -9,7 +9,7 @@ use super::measure::Measure;
 use super::scattered::negatives_below;
 use super::score::Score;
 use super::sequence::{POSITIVE, Sequence};
-use crate::{Ctx, Error, RateRange, Result};
+use crate::{Ctx, Error, RateRange, Result, alloc};
 
 /// Samples by rank.
 pub(crate) struct Ranking {
@@ -20,7 +20,7 @@ pub(crate) struct Ranking {
 
 impl Ranking {
     pub(crate) fn new<S: Score>(labels: &Labels<'_>, scores: &[S], ctx: &Ctx<'_>) -> Result<Self> {
-        let mut order = Vec::with_capacity(scores.len());
+        let mut order = alloc::with_capacity(scores.len());
         let curve = Curve::build(labels, scores, None, |sample, _| order.push(sample as u32), ctx)?;
         Ok(Self { order, curve })
     }
@@ -29,7 +29,9 @@ impl Ranking {
     pub(crate) fn classes(&self) -> Vec<u8> {
         let of_step = |step: &Step| [(POSITIVE, step.pos), (0, step.neg)];
         let runs = self.curve.steps.iter().flat_map(of_step);
-        runs.flat_map(|(class, size)| std::iter::repeat_n(class, size as usize)).collect()
+        let mut classes = alloc::with_capacity(self.order.len());
+        runs.for_each(|(class, size)| classes.resize(classes.len() + size as usize, class));
+        classes
     }
 
     /// Orders samples of one class that tie by `compare`.
@@ -48,7 +50,7 @@ impl Ranking {
 
     /// What replicates of `measure` walk through whose samples have any mass.
     pub(crate) fn steps(&self, measure: Measure) -> Steps {
-        Steps(self.curve.steps.clone(), measure)
+        Steps(alloc::copied(&self.curve.steps), measure)
     }
 
     /// What replicates of `measure` walk through; `weights` are those of the samples.
@@ -61,8 +63,8 @@ impl Ranking {
                 Walk::Mirrored(Sequence::of_steps(&self.curve.mirrored().steps), range, normalize)
             }
             _ => {
-                let by_rank = |w: &[f64]| self.order.iter().map(|&i| w[i as usize]).collect();
-                Walk::Steps(steps.clone(), weights.map(by_rank), measure)
+                let by_rank = |w: &[f64]| alloc::collected(self.order.iter().map(|&i| w[i as usize]));
+                Walk::Steps(alloc::copied(steps), weights.map(by_rank), measure)
             }
         }
     }
@@ -86,7 +88,7 @@ pub(crate) fn nameless<S: Score>(
     let n_neg = labels.n_neg() as u32;
     let above = below.into_iter().rev().map(|[below, up_to]| [n_neg - up_to, n_neg - below]);
     let sequence = Sequence::new(above, labels.n_samples());
-    Ok(Some((sequence.classes.clone(), Walk::Area(sequence, range, normalize))))
+    Ok(Some((alloc::copied(&sequence.classes), Walk::Area(sequence, range, normalize))))
 }
 
 /// What a replicate walks through.
@@ -107,6 +109,7 @@ impl Walk {
             Walk::Area(sequence, range, normalize) => Ok(normalize.apply(sequence.share(counts, *range), *range)),
             Walk::Mirrored(sequence, range, normalize) => {
                 reversed.clear();
+                alloc::reserve(reversed, counts.len());
                 reversed.extend(counts.iter().rev());
                 Ok(normalize.apply(sequence.share(reversed, *range), *range))
             }
@@ -143,7 +146,7 @@ fn repeated(steps: &[Step], mass: impl Fn(Range<usize>) -> f64) -> Result<Curve>
         mass(block)
     };
     let step = |s: &Step| Step { score: s.score, pos: next(s.pos), neg: next(s.neg) };
-    let steps = steps.iter().map(step).filter(|s| s.pos > 0.0 || s.neg > 0.0).collect();
+    let steps = alloc::gathered(steps.iter().map(step).filter(|s| s.pos > 0.0 || s.neg > 0.0));
     Curve::from_steps(steps, (0, 0))
 }
 

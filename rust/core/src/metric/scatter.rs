@@ -2,6 +2,7 @@
 
 use super::keyed::{CHUNK, N_BUCKETS};
 use super::score::Key;
+use crate::alloc;
 use crate::order::fast;
 
 /// Ids, at most.
@@ -24,8 +25,8 @@ pub(super) struct Stage<K> {
 
 impl<K: Key> Default for Stage<K> {
     fn default() -> Self {
-        let keys = || vec![K::default(); CHUNK];
-        Self { keys: keys(), ids: vec![0; CHUNK], sorted: keys(), index: vec![0; CHUNK] }
+        let keys = || alloc::filled(K::default(), CHUNK);
+        Self { keys: keys(), ids: alloc::filled(0, CHUNK), sorted: keys(), index: alloc::filled(0, CHUNK) }
     }
 }
 

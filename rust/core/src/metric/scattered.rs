@@ -10,7 +10,7 @@ use super::score::{Key, KeyOf, Score};
 use super::spread::sample;
 use super::worker::{Worker, sizes};
 use crate::order::fast;
-use crate::{Ctx, Result};
+use crate::{Ctx, Result, alloc};
 
 /// The members of either class in a bucket, in parts.
 type Classes<'a, K> = [Vec<&'a [K]>; 2];
@@ -150,14 +150,14 @@ impl<'a, S: Score, K: KeyOf<S>> Scattered<'a, S, K> {
     fn scores_of(&self, bucket: usize, class: usize, key: K, looks: &mut usize) -> Option<Vec<S>> {
         let own = self.buckets.id(bucket, class);
         let ends = self.chunks.iter().flat_map(|chunk| &chunk.ends).filter(|end| (end.id, end.key) == (own, key));
-        let mut found = ends.map(|end| end.score).collect::<Vec<S>>();
+        let mut found = alloc::gathered(ends.map(|end| end.score));
         if !found.is_empty() {
             return Some(found);
         }
         let bounds = self.bounds(key.cells(bucket as u64));
         for chunk in self.chunks.iter().filter(|chunk| fast(Holds(chunk.keys(bucket, class), key))) {
             *looks = looks.checked_sub(1)?;
-            found.extend_from_slice(&self.between(chunk, bounds)[class]);
+            alloc::append(&mut found, &self.between(chunk, bounds)[class]);
         }
         Some(found)
     }
@@ -174,7 +174,7 @@ impl<'a, S: Score, K: KeyOf<S>> Scattered<'a, S, K> {
             if fast(AnyBetween(block, [from, to])) {
                 for (&score, sample) in block.iter().zip(first..) {
                     if (from..to).contains(&score.into()) {
-                        found[usize::from(!self.labels.is_positive(sample))].push(score);
+                        alloc::push(&mut found[usize::from(!self.labels.is_positive(sample))], score);
                     }
                 }
             }
@@ -204,14 +204,20 @@ impl<S: Score> Scattered<'_, S, S> {
         let found = each(all, counters, ctx, |counter, (classes, above)| {
             let sizes = sizes(&classes);
             if sizes[0] == 0 || sizes[1] == 0 {
-                return vec![[above; 2]; sizes[0]];
+                return alloc::filled([above; 2], sizes[0]);
             }
             counter.keys.count(&classes, Wanted::Squares);
             let ranks = &counter.keys.ranks;
             let all = |below: [u32; 2]| below.map(|below| below.wrapping_add(above));
-            if sizes[0] < sizes[1] { ranks.of_table().map(all).collect() } else { ranks.of_asking().map(all).collect() }
+            let mut found = alloc::with_capacity(sizes[0]);
+            if sizes[0] < sizes[1] {
+                found.extend(ranks.of_table().map(all));
+            } else {
+                found.extend(ranks.of_asking().map(all));
+            }
+            found
         })?;
-        Ok(found.concat())
+        Ok(alloc::concat(&found))
     }
 }
 

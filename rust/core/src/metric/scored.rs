@@ -3,7 +3,7 @@
 
 use super::curve::{Curve, Step};
 use super::sum::{Share, Sum};
-use crate::{Error, Result};
+use crate::{Error, Result, alloc};
 
 impl Curve {
     /// The weighted mean over pairs of `max(0, s - t)`. Ties contribute 0.
@@ -32,7 +32,7 @@ impl Curve {
 
     /// The weight of the negatives below each step.
     pub(super) fn below(&self) -> Vec<f64> {
-        let (mut below, mut sum) = (vec![0.0; self.steps.len()], Sum::default());
+        let (mut below, mut sum) = (alloc::filled(0.0, self.steps.len()), Sum::default());
         for (below, step) in below.iter_mut().zip(&self.steps).rev() {
             *below = sum.value();
             sum.add(step.neg);
@@ -57,7 +57,7 @@ impl Curve {
     }
 
     /// The weight of the positives that beat each score by the margin: ever more, going down.
-    pub(super) fn beating(&self, margin: f64) -> impl Iterator<Item = f64> {
+    pub(super) fn beating(&self, margin: f64) -> impl ExactSizeIterator<Item = f64> {
         let (mut ahead, mut sum) = (self.steps.iter().peekable(), Sum::default());
         self.steps.iter().map(move |t| {
             while let Some(step) = ahead.next_if(|step| step.score - t.score > margin) {
@@ -68,7 +68,7 @@ impl Curve {
     }
 
     /// The weight of the negatives that each score does not beat by the margin: ever more, going down.
-    pub(super) fn not_beaten(&self, margin: f64) -> impl Iterator<Item = f64> {
+    pub(super) fn not_beaten(&self, margin: f64) -> impl ExactSizeIterator<Item = f64> {
         let (mut ahead, mut sum) = (self.steps.iter().peekable(), Sum::default());
         self.steps.iter().map(move |s| {
             while let Some(step) = ahead.next_if(|step| s.score - step.score <= margin) {

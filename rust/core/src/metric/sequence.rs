@@ -2,8 +2,8 @@
 
 use super::curve::Step;
 use super::sum::Share;
-use crate::RateRange;
 use crate::order::fast;
+use crate::{RateRange, alloc};
 
 /// The classes of all samples by descending score, in a block of ties the positives first.
 pub(crate) struct Sequence {
@@ -23,14 +23,16 @@ impl Sequence {
     /// Of `n_samples` samples, from each positive, the highest first: how many negatives are above it, and how many
     /// above it or tied.
     pub(crate) fn new(above: impl Iterator<Item = [u32; 2]>, n_samples: usize) -> Self {
-        let (mut classes, mut blocks) = (vec![0; n_samples], Vec::<[u32; 3]>::new());
+        let (mut classes, mut blocks) = (alloc::filled(0, n_samples), Vec::<[u32; 3]>::new());
         for ([above, up_to], positives) in above.zip(0u32..) {
             let rank = positives + above;
             classes[rank as usize] = POSITIVE;
             match blocks.last_mut() {
                 // The next of the block takes the place of its first negative.
                 Some([_, negative, end]) if *negative == rank => (*negative, *end) = (*negative + 1, *end + 1),
-                _ if above < up_to => blocks.push([rank, rank + 1, rank + 1 + up_to - above]),
+                _ if above < up_to => {
+                    alloc::push(&mut blocks, [rank, rank + 1, rank + 1 + up_to - above]);
+                }
                 _ => {}
             }
         }

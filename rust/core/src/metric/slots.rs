@@ -7,6 +7,7 @@ use super::labels::TILE;
 use super::ranks::{Found, Ranks};
 use super::score::{Key, Line};
 use super::table::{ROOM, few};
+use crate::alloc;
 use crate::order::fast;
 
 /// Keys compared at once,
@@ -65,7 +66,7 @@ impl<K: Key> Slots<K> {
     /// Fills in the keys of each of some cells; whether few are in cells that go on.
     pub(super) fn fill(&mut self, n_cells: usize, cells: &[u32], keys: &[K]) -> bool {
         self.0.clear();
-        self.0.resize(n_cells, Slot::new(0));
+        alloc::resize(&mut self.0, n_cells, Slot::new(0));
         let (slots, mut more) = (&mut self.0[..], Vec::<Slot<K>>::new());
         for (&cell, &key) in cells.iter().zip(keys) {
             let slot = &mut slots[cell as usize];
@@ -77,7 +78,7 @@ impl<K: Key> Slots<K> {
                 // The full one is moved, and goes on where it did.
                 let full = std::mem::replace(slot, Slot::new(1 + FULL * (n_cells + more.len()) as u32));
                 slot.0[0] = key;
-                more.push(full);
+                alloc::push(&mut more, full);
             }
         }
         let (mut sum, mut compared) = (0u32, 0);
@@ -98,7 +99,7 @@ impl<K: Key> Slots<K> {
                 compared += n_slots * (sum - below) as usize;
             }
         }
-        self.0.extend(more);
+        alloc::append(&mut self.0, &more);
         // What asks lies much as the keys do.
         compared <= 3 * keys.len()
     }

@@ -10,7 +10,7 @@ use super::score::{Key, KeyOf, Narrow, Score};
 use super::slots::Slots;
 use super::worker::count_tied;
 use crate::order::fast;
-use crate::{Ctx, Result};
+use crate::{Ctx, Result, alloc};
 
 /// Keys in the cell of a key, as the root of the mean square: where they would be more, more cells are made,
 const CROWD: f64 = 3.5;
@@ -75,7 +75,7 @@ pub(super) fn count<S: Score>(
         }
     }
     // What ties lies further out than the map goes, if it is no more than that.
-    let mut places: Vec<Place<S::Key>> = split.ends.iter().map(|end| (end.id, end.key)).collect();
+    let mut places: Vec<Place<S::Key>> = alloc::collected(split.ends.iter().map(|end| (end.id, end.key)));
     let mut tied = split.members(&mut places);
     let n_tied: u128 = tied.iter().map(|[pos, neg]| pos.len() as u128 * neg.len() as u128).sum();
     if wanted == Wanted::Squares || found.up_to - found.below > n_tied {
@@ -173,7 +173,7 @@ impl<'a, S: Score> Split<'a, S> {
         let order = |x: &Place<S::Key>, y: &Place<S::Key>| x.0.cmp(&y.0).then(x.1.order(&y.1));
         places.sort_unstable_by(order);
         places.dedup();
-        let mut found = vec![[vec![], vec![]]; places.len()];
+        let mut found = alloc::filled([vec![], vec![]], places.len());
         let mut add = |place: Place<S::Key>, sample: usize| {
             if let Ok(at) = places.binary_search_by(|other| order(other, &place)) {
                 found[at][usize::from(!self.labels.is_positive(sample))].push(self.scores[sample]);
@@ -184,7 +184,7 @@ impl<'a, S: Score> Split<'a, S> {
         if inside.is_empty() {
             return found;
         }
-        let mut marked = vec![false; self.buckets.len];
+        let mut marked = alloc::filled(false, self.buckets.len);
         inside.iter().for_each(|(cell, _)| marked[*cell as usize] = true);
         let (mut cells, mut keys, mut tile) = ([0; TILE], [S::Key::default(); TILE], Tile::default());
         let tiles = self.scores.chunks(TILE).zip(self.free.windows(2)).zip((0..).step_by(TILE));

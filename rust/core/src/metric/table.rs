@@ -8,6 +8,7 @@ use super::eight::{Plain, by_eight};
 use super::labels::TILE;
 use super::ranks::{Found, Ranks};
 use super::score::{Key, Monotone};
+use crate::alloc;
 use crate::order::fast;
 
 /// Scores that tie, after which no more of those that do are looked for.
@@ -48,11 +49,11 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
     pub(crate) fn place(&mut self, map: M, scores: &[S]) {
         let Self { cells, starts, scores: sorted, crowded, .. } = self;
         (self.map, self.len) = (map, scores.len());
-        cells.resize(usize::max(scores.len(), cells.len()), 0);
+        alloc::resize(cells, usize::max(scores.len(), cells.len()), 0);
         let cells = &mut cells[..scores.len()];
         fast(Cells { map, scores, cells });
         starts.clear();
-        starts.resize(map.n_cells() + 2, 0);
+        alloc::resize(starts, map.n_cells() + 2, 0);
         for &cell in &*cells {
             let count = &mut starts[cell as usize + 2];
             *count = count.wrapping_add(1);
@@ -61,12 +62,12 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
         let mut sum = 0;
         for (start, cell) in starts.iter_mut().zip(0..) {
             if *start as usize > S::LANES {
-                crowded.push(cell - 2);
+                alloc::push(crowded, cell - 2);
             }
             sum = u32::wrapping_add(sum, *start);
             *start = sum;
         }
-        sorted.resize(usize::max(scores.len() + S::LANES, sorted.len()), S::INFINITY);
+        alloc::resize(sorted, usize::max(scores.len() + S::LANES, sorted.len()), S::INFINITY);
         for (&x, &cell) in scores.iter().zip(&*cells) {
             let next = &mut starts[cell as usize + 1];
             // Counted first: the next to come to this cell waits for that.
@@ -90,7 +91,7 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
 
     /// Sorts the crowded cells.
     pub(crate) fn sort(&mut self) {
-        for cell in self.crowded().collect::<Vec<_>>() {
+        for cell in alloc::gathered(self.crowded()) {
             self.scores[cell].sort_unstable_by(S::order);
         }
     }

@@ -10,7 +10,7 @@ use crate::ctx::CHUNK;
 use crate::order::collect::{DENSE, bits, positions};
 use crate::order::select::nth_highest;
 use crate::order::{self, fast};
-use crate::{Ctx, Error, Negatives, RateRange, Result};
+use crate::{Ctx, Error, Negatives, RateRange, Result, alloc};
 
 /// The higher scores of either class, as many as reach down to a false positive rate.
 pub(crate) struct Tail<'a, S: Score> {
@@ -84,7 +84,7 @@ impl<'a, S: Score> Tail<'a, S> {
                 gathered.clear();
                 for part in &parts {
                     ctx.check()?;
-                    gathered.extend_from_slice(part[class]);
+                    alloc::append(gathered, part[class]);
                 }
             }
             Ok(classes[1].len())
@@ -169,9 +169,9 @@ impl<'a, S: Score> Tail<'a, S> {
         for (class, positive) in self.classes.iter().zip([true, false]) {
             for part in class.chunks(CHUNK) {
                 ctx.check()?;
-                self.inside.extend(part.iter().copied().filter(inside));
+                part.iter().copied().filter(inside).for_each(|x| alloc::push(self.inside, x));
             }
-            self.positive.resize(self.inside.len(), positive);
+            alloc::resize(self.positive, self.inside.len(), positive);
         }
         let n_pos = self.positive.partition_point(|&positive| positive);
         let n_neg = self.positive.len() - n_pos;

@@ -10,7 +10,7 @@ use rand_distr::{Binomial, Distribution};
 
 use super::draw::Stream;
 use crate::ctx::CHUNK;
-use crate::{Ctx, Error, Result};
+use crate::{Ctx, Error, Result, alloc};
 
 /// What is drawn together: the samples, the share of each in the weight of those not before it, and the draws.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl Units {
     /// Of samples with these weights, those of the same of `classes` together.
     pub(crate) fn new(weights: &[f64], classes: &[u8]) -> Result<Self> {
         let total = |class| weights.iter().zip(classes).filter(|&(_, &of)| of == class).map(|(w, _)| w).sum::<f64>();
-        let mut present = classes.to_vec();
+        let mut present = alloc::copied(classes);
         present.sort_unstable();
         present.dedup();
         if let [neg, pos] = present[..] {
@@ -36,17 +36,13 @@ impl Units {
         }
         let stratum = |&class: &u8| {
             let members: Vec<u32> =
-                classes.iter().zip(0..).filter(|&(&of, _)| of == class).map(|(_, sample)| sample).collect();
+                alloc::gathered(classes.iter().zip(0..).filter(|&(&of, _)| of == class).map(|(_, sample)| sample));
             let mut left = 0.0;
-            let mut shares: Vec<f64> = members
-                .iter()
-                .rev()
-                .map(|&sample| {
-                    let weight = weights[sample as usize];
-                    left += weight;
-                    if left > 0.0 { weight / left } else { 0.0 }
-                })
-                .collect();
+            let mut shares = alloc::collected(members.iter().rev().map(|&sample| {
+                let weight = weights[sample as usize];
+                left += weight;
+                if left > 0.0 { weight / left } else { 0.0 }
+            }));
             shares.reverse();
             Stratum { members, shares, n_draws: left.round() }
         };

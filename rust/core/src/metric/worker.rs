@@ -6,6 +6,7 @@ use super::ranks::{Found, Ranks};
 use super::score::{Key, Line, Monotone, Score};
 use super::slots::{self, Slots};
 use super::table::{Table, few};
+use crate::alloc;
 use crate::order::{Map, fast};
 
 /// Memory for the counts of a bucket.
@@ -106,7 +107,7 @@ impl<S: Key> Worker<S> {
     /// Gathers the scores of a table; the least and the greatest.
     fn gather<'a>(&mut self, parts: impl Iterator<Item = &'a [S]>) -> (S, S) {
         self.fewer.clear();
-        parts.for_each(|part| self.fewer.extend_from_slice(part));
+        parts.for_each(|part| alloc::append(&mut self.fewer, part));
         fast(Ends(&self.fewer))
     }
 

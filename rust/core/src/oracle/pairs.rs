@@ -7,7 +7,7 @@ pub(super) use crate::order::cells::Task;
 use crate::order::cells::{Cells, Class};
 use crate::order::fast;
 use crate::order::sorted::Sorted;
-use crate::{CHUNK, Ctx, Problem, RateRange, Result};
+use crate::{CHUNK, Ctx, Problem, RateRange, Result, alloc};
 
 /// Scores ranked at a time.
 pub(super) const TILE: usize = 1 << 10;
@@ -65,7 +65,7 @@ impl<'a> Pairs<'a> {
         pos: &'a mut Vec<f64>,
     ) -> Self {
         pos.clear();
-        pos.resize(sorted.scores().len(), 0.0);
+        alloc::resize(pos, sorted.scores().len(), 0.0);
         Self { cells, sorted, ends, neg, pos }
     }
 
@@ -158,11 +158,12 @@ impl<'a> Pairs<'a> {
         };
         let start = |task: &Task<'_>| {
             let tally = Tally::new(sorted, margin, task);
-            Tally { sums: vec![0.0; tally.counts.len()], ..tally }
+            Tally { sums: alloc::filled(0.0, tally.counts.len()), ..tally }
         };
         let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
         let n_ranks = sorted.scores().len() + 1;
-        let mut tally = Tally { counts: vec![0; n_ranks], sums: vec![0.0; n_ranks], ..Tally::default() };
+        let mut tally =
+            Tally { counts: alloc::filled(0, n_ranks), sums: alloc::filled(0.0, n_ranks), ..Tally::default() };
         self.visit(ranks, rank, start, count, |part| tally.add(&part), ctx)?;
         let (mut above, mut sum) = (0, 0.0);
         for (counts, sums) in tally.counts.chunks_mut(CHUNK).zip(tally.sums.chunks_mut(CHUNK)).rev() {
@@ -231,7 +232,7 @@ impl Sums for Pairs<'_> {
             tally.total += fast(Count { scores, ranks, found, origin: origin - margin, scale });
         };
         let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
-        let mut tally = Tally { counts: vec![0; sorted.scores().len() + 1], ..Tally::default() };
+        let mut tally = Tally { counts: alloc::filled(0, sorted.scores().len() + 1), ..Tally::default() };
         let start = |task: &Task<'_>| Tally::new(sorted, margin, task);
         self.visit(from..to, rank, start, count, |part| tally.add(&part), ctx)?;
         let mut total = tally.total;
@@ -257,7 +258,8 @@ impl Sums for Pairs<'_> {
         let inner = self.tally(0..j_a, 0.0, ctx)?;
         let outer = self.tally(j_a..j_b, margin, ctx)?;
         // How many of the positives below each rank choose the inner group's maximiser, and how many the outer's.
-        let mut choices = vec![(0u32, 0u32)];
+        let mut choices = alloc::with_capacity(self.sorted.scores().len() + 1);
+        choices.push((0u32, 0u32));
         let (mut n_inner, mut n_outer, mut counted, mut total) = (0, 0, 0, 0.0);
         let (scores, origin) = (self.sorted.scores(), self.origin());
         for (j, (&s, found)) in scores.iter().zip(self.pos.iter_mut()).enumerate() {
@@ -329,7 +331,7 @@ impl Tally {
     /// Zeros for the ranks that the scores of `task` plus `margin` can have.
     fn new(sorted: &Sorted, margin: f64, task: &Task<'_>) -> Self {
         let (first, last) = rank_ends(sorted, margin, task);
-        Self { first: first as usize, counts: vec![0; (last - first) as usize + 1], ..Self::default() }
+        Self { first: first as usize, counts: alloc::filled(0, (last - first) as usize + 1), ..Self::default() }
     }
 
     fn count(&mut self, ranks: &[u32]) {

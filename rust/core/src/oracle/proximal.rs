@@ -13,7 +13,7 @@
 
 use super::Hinge;
 use crate::order::{Entry, sort};
-use crate::{Ctx, Error, Problem, Result};
+use crate::{Ctx, Error, Problem, Result, alloc};
 
 /// What [`super::Oracle::proximal`] finds beside the subgradient.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,9 +39,12 @@ struct Class {
 
 impl Class {
     fn new(order: Vec<Entry>, shift: f64, weights: Option<&[f64]>) -> Self {
-        let levels: Vec<f64> = order.iter().map(|entry| entry.score() + shift).collect();
-        let weights: Option<Vec<f64>> = weights.map(|all| order.iter().map(|entry| all[entry.index()]).collect());
-        let mut class = Self { totals: vec![0.0], order, levels, weights };
+        let levels = alloc::collected(order.iter().map(|entry| entry.score() + shift));
+        let weights: Option<Vec<f64>> =
+            weights.map(|all| alloc::collected(order.iter().map(|entry| all[entry.index()])));
+        let mut totals = alloc::with_capacity(order.len() + 1);
+        totals.push(0.0);
+        let mut class = Self { totals, order, levels, weights };
         let mut total = 0.0;
         for k in 0..class.order.len() {
             total += class.weight(k);
@@ -125,8 +128,8 @@ pub(super) fn proximal(
             }
         }
         if cut != (a.0, b.1) && cut != (a.1, b.0) {
-            blocks.push(Block { a: (a.0, cut.0), b: (cut.1, b.1) });
-            blocks.push(Block { a: (cut.0, a.1), b: (b.0, cut.1) });
+            alloc::push(&mut blocks, Block { a: (a.0, cut.0), b: (cut.1, b.1) });
+            alloc::push(&mut blocks, Block { a: (cut.0, a.1), b: (b.0, cut.1) });
             continue;
         }
         let start = found.rows.len();
@@ -134,11 +137,11 @@ pub(super) fn proximal(
             for k in from..to {
                 let sample = class.order[k].index();
                 coef[sample] = stiffness * class.weight(k) * (class.levels[k] - origin - level);
-                found.rows.push(sample as u32);
+                alloc::push(&mut found.rows, sample as u32);
             }
         }
         if found.rows.len() - start > 1 {
-            found.starts.push(start as u32);
+            alloc::push(&mut found.starts, start as u32);
         } else {
             found.rows.truncate(start);
         }
@@ -153,7 +156,7 @@ fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &
     let weights = problem.sample_weight();
     let samples = || problem.labels().iter().zip(scores).zip(0..).filter(|&(_, k)| weights.is_none_or(|w| w[k] > 0.0));
     let entry = |((_, &score), index)| Entry::new(score, index as u32);
-    let mut pos: Vec<Entry> = samples().filter(|((label, _), _)| **label).map(entry).collect();
+    let mut pos = alloc::gathered(samples().filter(|((label, _), _)| **label).map(entry));
     sort(&mut pos, &mut scratch, ctx)?;
     pos.reverse();
     // Positives only rise and negatives only sink, and not below where they still meet a positive.
@@ -163,14 +166,14 @@ fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &
     let furthest = hinge.scale * problem.totals().0 / of_neg;
     if weights.is_none() {
         let top = hinge.top as usize;
-        let mut levels: Vec<f64> = above(reached).map(|((_, &score), _)| score).collect();
+        let mut levels = alloc::gathered(above(reached).map(|((_, &score), _)| score));
         ctx.check()?;
         if levels.len() > top {
             let (_, &mut last, _) = levels.select_nth_unstable_by(top - 1, |x, y| y.total_cmp(x));
             reached = reached.max(last - furthest);
         }
     }
-    let mut neg: Vec<Entry> = above(reached).map(entry).collect();
+    let mut neg = alloc::gathered(above(reached).map(entry));
     sort(&mut neg, &mut scratch, ctx)?;
     if let Some(weights) = weights {
         let mut total = 0.0;

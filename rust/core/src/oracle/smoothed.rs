@@ -7,7 +7,7 @@
 
 use super::Hinge;
 use super::pairs::{Pairs, TILE, Task, rank_ends};
-use crate::{CHUNK, Ctx, Result};
+use crate::{CHUNK, Ctx, Result, alloc};
 
 /// Beyond the `top` highest negatives, half as many more are looked at, and a few.
 const FEW: f64 = 32.0;
@@ -60,7 +60,7 @@ impl Selection {
             let ties = scores.iter().filter(|&&t| t == nth).count();
             return Self::of_tie(nth, (top - above) as f64 / ties as f64);
         }
-        let near: Vec<f64> = scores.iter().copied().filter(|&t| t >= nth - width && t <= nth + width).collect();
+        let near = alloc::gathered(scores.iter().copied().filter(|&t| t >= nth - width && t <= nth + width));
         let sure = scores.iter().filter(|&&t| t > nth + width).count() as f64;
         Self::around(nth, width, top as f64, |of| sure + near.iter().map(|&t| of.share(t)).sum::<f64>())
     }
@@ -115,7 +115,7 @@ struct Sums {
 
 impl Sums {
     fn new((first, last): (u32, u32)) -> Self {
-        Self { first: first as usize, sums: vec![[0.0; 2]; (last - first) as usize + 1] }
+        Self { first: first as usize, sums: alloc::filled([0.0; 2], (last - first) as usize + 1) }
     }
 
     #[inline]
@@ -151,9 +151,9 @@ impl Pairs<'_> {
         if top == self.n_neg() {
             return Ok(Selection::ALL);
         }
-        let keep = |kept: &mut Vec<f64>, scores: &[f64], _: &[u32], _: &mut [f64]| kept.extend(scores);
-        let mut all = Vec::with_capacity(n_candidates);
-        self.visit(0..n_candidates, |_, _| (), |_| Vec::new(), keep, |kept| all.extend(kept), ctx)?;
+        let keep = |kept: &mut Vec<f64>, scores: &[f64], _: &[u32], _: &mut [f64]| alloc::append(kept, scores);
+        let mut all = alloc::with_capacity(n_candidates);
+        self.visit(0..n_candidates, |_, _| (), |_| Vec::new(), keep, |kept| alloc::append(&mut all, &kept), ctx)?;
         Ok(Selection::new(&mut all, top, width))
     }
 
@@ -167,7 +167,7 @@ impl Pairs<'_> {
         let n_candidates = reach(top, self.n_neg() as f64, 1.0) as usize;
         let selection = self.selection(top as usize, n_candidates, width, ctx)?;
         let (sorted, origin) = (self.sorted(), self.origin());
-        let mut below = Vec::with_capacity(sorted.scores().len() + 1);
+        let mut below = alloc::with_capacity(sorted.scores().len() + 1);
         below.push(0.0);
         let mut sum = 0.0;
         for s in sorted.scores() {

@@ -3,7 +3,7 @@
 //! A pair whose difference lies in the smoothed stretch of the hinge is a spring between its two scores; the negatives
 //! in the stretch around the threshold of a selection are tied to their mean.
 
-use crate::{Error, Result};
+use crate::{Error, Result, alloc};
 
 /// Scores of one class, and what each stands for.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,7 @@ impl Curvature {
     pub fn product(&self, change: &[f64]) -> Result<Vec<f64>> {
         let n_samples = self.n_pos + self.hinges.iter().map(|(_, springs)| springs.share.len()).sum::<usize>();
         Error::check_len("change", n_samples, change.len())?;
-        let mut product = vec![0.0; n_samples];
+        let mut product = alloc::filled(0.0, n_samples);
         let ((u, mut t), (on_pos, mut on_neg)) = (change.split_at(self.n_pos), product.split_at_mut(self.n_pos));
         for (factor, springs) in &self.hinges {
             let (now, later) = t.split_at(springs.share.len());
@@ -88,8 +88,9 @@ impl Springs {
         let below = sums(pos.counts.iter().copied());
         let first = |level: f64| pos.scores.partition_point(|&s| s < level);
         let n_neg = neg.scores.len();
-        let (mut ends, mut share, mut slope) = (Vec::with_capacity(n_neg), Vec::with_capacity(n_neg), vec![0.0; n_neg]);
-        let mut per_neg = Vec::with_capacity(n_neg);
+        let (mut ends, mut share, mut slope) =
+            (alloc::with_capacity(n_neg), alloc::with_capacity(n_neg), alloc::filled(0.0, n_neg));
+        let mut per_neg = alloc::with_capacity(n_neg);
         for ((&t, &count), slope) in neg.scores.iter().zip(neg.counts).zip(&mut slope) {
             let (low, high) = (first(t + margin - width), first(t + margin));
             let mut of_one = if t == threshold { tied } else { 1.0 };
@@ -105,14 +106,15 @@ impl Springs {
             per_neg.push(of_one * count * (below[high] - below[low]));
         }
         let total = slope.iter().sum();
-        let mut springs = Self { of_pos: pos.counts.to_vec(), per_pos: Vec::new(), per_neg, ends, share, slope, total };
+        let mut springs =
+            Self { of_pos: alloc::copied(pos.counts), per_pos: Vec::new(), per_neg, ends, share, slope, total };
         springs.per_pos = springs.on_positives(|_| 1.0);
         Ok(springs)
     }
 
     /// For each positive, what it counts times the sum of `share * of(j)` over the negatives it is tied to.
     fn on_positives(&self, of: impl Fn(usize) -> f64) -> Vec<f64> {
-        let mut rises = vec![0.0; self.of_pos.len() + 1];
+        let mut rises = alloc::filled(0.0, self.of_pos.len() + 1);
         for (j, (&(low, high), share)) in self.ends.iter().zip(&self.share).enumerate() {
             rises[low as usize] += share * of(j);
             rises[high as usize] -= share * of(j);
@@ -122,7 +124,7 @@ impl Springs {
             sum += rise;
             sum * count
         };
-        rises.iter().zip(&self.of_pos).map(times).collect()
+        alloc::collected(rises.iter().zip(&self.of_pos).map(times))
     }
 
     /// Adds `factor` times the product with changes of the scores of positives and of negatives.
@@ -141,13 +143,15 @@ impl Springs {
 }
 
 /// The sums of the first values, none of them first.
-fn sums(values: impl Iterator<Item = f64>) -> Vec<f64> {
+fn sums(values: impl ExactSizeIterator<Item = f64>) -> Vec<f64> {
+    let mut sums = alloc::with_capacity(values.len() + 1);
     let mut sum = 0.0;
-    let add = |value| {
+    sums.push(sum);
+    sums.extend(values.map(|value| {
         sum += value;
         sum
-    };
-    std::iter::once(0.0).chain(values.map(add)).collect()
+    }));
+    sums
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

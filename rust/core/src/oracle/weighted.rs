@@ -5,7 +5,7 @@ use std::ops::{Add, Range};
 use super::{Hinge, Rank, Selection, Sum, Sums};
 use crate::order::{self, Entry, select};
 use crate::problem::Weights;
-use crate::{CHUNK, Ctx, Problem, RateRange, Result, Scores};
+use crate::{CHUNK, Ctx, Problem, RateRange, Result, Scores, alloc};
 
 /// Samples handled in one go.
 const GRAIN: usize = 1 << 14;
@@ -28,10 +28,13 @@ struct Ordered {
 
 impl Ordered {
     /// Scores are taken relative to `origin` in the moments, which keeps their differences accurate.
-    fn fill(&mut self, entries: impl Iterator<Item = Entry>, weights: &[f64], origin: f64) {
+    fn fill(&mut self, entries: impl ExactSizeIterator<Item = Entry>, weights: &[f64], origin: f64) {
         self.scores.clear();
         self.index.clear();
         self.marks.clear();
+        alloc::reserve(&mut self.scores, entries.len());
+        alloc::reserve(&mut self.index, entries.len());
+        alloc::reserve(&mut self.marks, entries.len() + 1);
         let mut mark = Mark::default();
         self.marks.push(mark);
         for entry in entries {
@@ -128,7 +131,7 @@ impl Weighted {
         neg.fill(neg_entries.iter().copied(), &weights.values, origin);
         for (found, class) in [(&mut *pos_found, &*pos), (&mut *neg_found, &*neg)] {
             found.clear();
-            found.resize(class.scores.len(), 0.0);
+            alloc::resize(found, class.scores.len(), 0.0);
         }
         let ends = [0.0, low, high, f64::max(high, weight)].map(|weight| neg.mark_at(weight, origin));
         Ok(WeightedPairs { order: Order { pos, neg, ends, origin }, pos_found, neg_found })
@@ -152,7 +155,7 @@ impl Weighted {
                 let score = scores.get(i);
                 finite &= score.is_finite();
                 if own > 0.0 && (positive || score >= bound) {
-                    classes[usize::from(positive)].push(Entry::new(score, i as u32));
+                    alloc::push(&mut classes[usize::from(positive)], Entry::new(score, i as u32));
                     weight += if positive { 0.0 } else { own };
                 }
             }
@@ -166,7 +169,7 @@ impl Weighted {
             };
             total += weight;
             for (all, class) in self.entries.iter_mut().zip(classes) {
-                all.extend(class);
+                alloc::append(all, &class);
             }
         }
         Ok(total)
@@ -303,7 +306,7 @@ impl Sums for WeightedPairs<'_> {
             self.pos_found,
             |first, scores, found| {
                 let (mut ranks, mut sum) = ([neg.scores.len(); 2], Sum::default());
-                let mut takes_outer = Vec::with_capacity(scores.len());
+                let mut takes_outer = alloc::with_capacity(scores.len());
                 for ((&s, found), i) in scores.iter().zip(found).zip(first..) {
                     ranks = [count(&neg.scores, ranks[0], |t| s < t), count(&neg.scores, ranks[1], |t| s < t + margin)];
                     let (r0, r1) = (order.before(ranks[0], &inner), order.before(ranks[1], &outer));
@@ -321,7 +324,8 @@ impl Sums for WeightedPairs<'_> {
             ctx,
         )?;
         // Weights of the positives below each rank that choose the maximiser of the inner and of the outer negatives.
-        let (mut weights, mut choices) = ([0.0; 2], vec![[0.0; 2]]);
+        let (mut weights, mut choices) = ([0.0; 2], alloc::with_capacity(pos.scores.len() + 1));
+        choices.push(weights);
         for (takes_outer, i) in chosen.iter().flat_map(|(_, takes_outer)| takes_outer).zip(0..) {
             weights[usize::from(*takes_outer)] += order.pos.weight(i);
             choices.push(weights);
@@ -348,7 +352,7 @@ impl Sums for WeightedPairs<'_> {
         let inner = margin - width;
         let selection = neg.selection(top, width);
         let n_shared = neg.scores.partition_point(|&t| selection.share(t) > 0.0);
-        let mut shared = Vec::with_capacity(n_shared + 1);
+        let mut shared = alloc::with_capacity(n_shared + 1);
         shared.push(Mark::default());
         for (k, &t) in neg.scores[..n_shared].iter().enumerate() {
             let Mark { weight, moment } = shared[k];

@@ -8,7 +8,7 @@ use super::map::{self, Map};
 use super::{fast, select};
 use crate::ctx::{CHUNK, Ctx};
 use crate::problem::Problem;
-use crate::{Error, Result, Scores};
+use crate::{Error, Result, Scores, alloc};
 
 /// Scores of a task, at least, unless there are no more.
 const TASK: usize = 1 << 15;
@@ -80,7 +80,7 @@ impl Cut {
 pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
     if buffer.len() != len {
         *buffer = Vec::new();
-        *buffer = vec![T::default(); len];
+        *buffer = alloc::filled(T::default(), len);
     }
 }
 
@@ -99,9 +99,9 @@ impl Scratch {
     /// Buffers for `len` scores, whichever they hold.
     fn of(&mut self, len: usize) -> (&mut [f64], &mut [u16], &mut [u32]) {
         if self.scores.len() < len {
-            self.scores.resize(len, 0.0);
-            self.index.resize(len, 0);
-            self.buckets.resize(len, 0);
+            alloc::resize(&mut self.scores, len, 0.0);
+            alloc::resize(&mut self.index, len, 0);
+            alloc::resize(&mut self.buckets, len, 0);
         }
         (&mut self.scores[..len], &mut self.index[..len], &mut self.buckets[..len])
     }
@@ -140,7 +140,7 @@ impl Chunk {
 /// Makes `buffer` hold `parts`, without room for more.
 fn replace<T: Copy>(buffer: &mut Vec<T>, parts: [&[T]; 2]) {
     buffer.clear();
-    buffer.reserve_exact(parts[0].len() + parts[1].len());
+    alloc::reserve(buffer, parts[0].len() + parts[1].len());
     parts.iter().for_each(|part| buffer.extend_from_slice(part));
 }
 
@@ -263,7 +263,7 @@ impl Cells {
         let split = |scratch: &mut Scratch, chunk: &mut Chunk| {
             let (to, to_index, buckets) = scratch.of(chunk.scores.len());
             map.buckets(&chunk.scores, 0.0, buckets);
-            let mut starts = vec![0u32; (chunk.starts.len() - 1) * map.n_regions()];
+            let mut starts = alloc::filled(0u32, (chunk.starts.len() - 1) * map.n_regions());
             for (bounds, ends) in chunk.starts.windows(2).zip(starts.chunks_mut(map.n_regions())) {
                 let cell = bounds[0] as usize..bounds[1] as usize;
                 for &bucket in &buckets[cell.clone()] {

@@ -11,13 +11,13 @@ pub(crate) mod sorted;
 
 pub(crate) use map::Map;
 
-use crate::Result;
 use crate::ctx::{CHUNK, Ctx};
+use crate::{Result, alloc};
 
 /// A score and where it came from, packed so that ascending entries are descending scores, then ascending indices.
 ///
 /// One 128-bit integer: comparisons are branchless, and sorting needs no key function.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry(u128);
 
 const SIGN: u64 = 1 << 63;
@@ -75,11 +75,16 @@ const BUCKET: usize = 1 << 10;
 /// Entries looked at to place the bounds of the buckets.
 const SAMPLES_PER_BUCKET: usize = 8;
 
+/// What can be sorted.
+pub(crate) trait Item: Copy + Default + Ord + Send + Sync {}
+
+impl<T: Copy + Default + Ord + Send + Sync> Item for T {}
+
 /// Sorts `entries`; `scratch` is grown to their number.
 ///
 /// A sample sort: bounds are taken from a sample, every chunk is scattered into buckets, every bucket is then gathered
 /// and sorted on its own. Both steps run on all threads and look at the stop flag. O(n log n), memory 16 n bytes.
-pub(crate) fn sort(entries: &mut [Entry], scratch: &mut Vec<Entry>, ctx: &Ctx<'_>) -> Result<()> {
+pub(crate) fn sort<T: Item>(entries: &mut [T], scratch: &mut Vec<T>, ctx: &Ctx<'_>) -> Result<()> {
     let n = entries.len();
     if n <= SMALL || (ctx.n_threads() == 1 && n <= CHUNK) {
         entries.sort_unstable();
@@ -88,7 +93,7 @@ pub(crate) fn sort(entries: &mut [Entry], scratch: &mut Vec<Entry>, ctx: &Ctx<'_
     let n_buckets = (n / BUCKET).clamp(2, 256);
     let bounds = bucket_bounds(entries, n_buckets);
     scratch.clear();
-    scratch.resize(n, Entry(0));
+    alloc::resize(scratch, n, T::default());
 
     // Each chunk is split by bucket inside its own part of `scratch`; `starts[c][b]` is where bucket b begins there.
     let grain = n.div_ceil(n.div_ceil(CHUNK)).max(1);
@@ -117,9 +122,9 @@ pub(crate) fn sort(entries: &mut [Entry], scratch: &mut Vec<Entry>, ctx: &Ctx<'_
 }
 
 /// The upper bounds of all buckets but the last, from an evenly spread sample.
-fn bucket_bounds(entries: &[Entry], n_buckets: usize) -> Vec<Entry> {
+fn bucket_bounds<T: Item>(entries: &[T], n_buckets: usize) -> Vec<T> {
     let n_samples = n_buckets * SAMPLES_PER_BUCKET;
-    let mut sample: Vec<Entry> = (0..n_samples).map(|k| entries[spread(k, n_samples, entries.len())]).collect();
+    let mut sample: Vec<T> = (0..n_samples).map(|k| entries[spread(k, n_samples, entries.len())]).collect();
     sample.sort_unstable();
     (1..n_buckets).map(|b| sample[b * SAMPLES_PER_BUCKET]).collect()
 }
@@ -134,9 +139,9 @@ pub(crate) fn spread(k: usize, n_samples: usize, n: usize) -> usize {
     low + hash as usize % (high - low).max(1)
 }
 
-fn split_chunk(from: &[Entry], to: &mut [Entry], bounds: &[Entry]) -> Vec<usize> {
+fn split_chunk<T: Item>(from: &[T], to: &mut [T], bounds: &[T]) -> Vec<usize> {
     let n_buckets = bounds.len() + 1;
-    let ids: Vec<u8> = from.iter().map(|entry| bounds.partition_point(|bound| bound < entry) as u8).collect();
+    let ids = alloc::collected(from.iter().map(|entry| bounds.partition_point(|bound| bound < entry) as u8));
     let mut starts = vec![0usize; n_buckets + 1];
     for &id in &ids {
         starts[id as usize + 1] += 1;

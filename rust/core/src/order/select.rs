@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{Entry, spread};
-use crate::{Ctx, Problem, Result, Scores};
+use crate::{Ctx, Problem, Result, Scores, alloc};
 
 /// Sampled scores: one in so many, within limits.
 const SAMPLE_EVERY: usize = 1 << 8;
@@ -84,7 +84,7 @@ pub(crate) fn nth_highest<S: Copy + Default + PartialOrd + Send + Sync>(
         let (low, high) = limits;
         let found = ctx.map(parts.to_vec(), |part| {
             let above = part.iter().map(|&s| u32::from(s > high)).sum::<u32>();
-            let mut inside = vec![S::default(); part.len()];
+            let mut inside = alloc::filled(S::default(), part.len());
             let mut n_inside = 0;
             for &s in part {
                 inside[n_inside] = s;
@@ -95,7 +95,8 @@ pub(crate) fn nth_highest<S: Copy + Default + PartialOrd + Send + Sync>(
             (above as usize, inside)
         })?;
         let above = found.iter().map(|(above, _)| above).sum::<usize>();
-        let mut inside = found.iter().map(|(_, inside)| &inside[..]).collect::<Vec<_>>().concat();
+        let mut inside = alloc::with_capacity(found.iter().map(|(_, inside)| inside.len()).sum());
+        found.iter().for_each(|(_, part)| inside.extend_from_slice(part));
         if above < top && top <= above + inside.len() {
             let (_, &mut score, _) = inside.select_nth_unstable_by(top - above - 1, descending);
             let count = |of: &dyn Fn(S) -> bool| inside.iter().filter(|&&s| of(s)).count();

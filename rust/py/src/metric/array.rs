@@ -6,9 +6,10 @@ use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use rocmax_core::alloc;
 use rocmax_core::metric::{Labels, Score};
 
-use crate::error::to_python;
+use crate::error::{allocating, to_python};
 
 macro_rules! arrays {
     ($name:ident, $what:literal, $($variant:ident => $array:ident $readonly:ident $type:ty),*) => {
@@ -65,7 +66,7 @@ pub(crate) fn in_place<'a, S>(matrix: ArrayView2<'a, S>) -> Option<Vec<&'a [S]>>
 /// The columns of a matrix, in `room`, all of a row at a time.
 pub(crate) fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>) -> Vec<&'a [S]> {
     let n_rows = usize::max(part.nrows(), 1);
-    room.resize(n_rows * part.ncols(), S::default());
+    alloc::resize(room, n_rows * part.ncols(), S::default());
     for (row, of_row) in part.rows().into_iter().enumerate() {
         for (column, &score) in room.chunks_exact_mut(n_rows).zip(of_row) {
             column[row] = score;
@@ -75,15 +76,17 @@ pub(crate) fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>
 }
 
 /// The columns of a matrix, in place or copied.
-pub(crate) fn columns<S: Score>(matrix: ArrayView2<'_, S>) -> Vec<Cow<'_, [S]>> {
+pub(crate) fn columns<S: Score>(matrix: ArrayView2<'_, S>) -> PyResult<Vec<Cow<'_, [S]>>> {
     if let Some(columns) = in_place(matrix) {
-        return columns.into_iter().map(Cow::Borrowed).collect();
+        return Ok(columns.into_iter().map(Cow::Borrowed).collect());
     }
-    let (mut room, mut columns) = (vec![], vec![]);
-    for part in matrix.axis_chunks_iter(Axis(1), COLUMNS) {
-        columns.extend(copied(part, &mut room).into_iter().map(|column| Cow::Owned(column.to_vec())));
-    }
-    columns
+    allocating(|| {
+        let (mut room, mut columns) = (vec![], vec![]);
+        for part in matrix.axis_chunks_iter(Axis(1), COLUMNS) {
+            columns.extend(copied(part, &mut room).into_iter().map(|column| Cow::Owned(alloc::copied(column))));
+        }
+        columns
+    })
 }
 
 /// Runs `$body` with `$columns` bound to the score vectors of a [`ScoreArray`], as slices of float64 or of float32.
@@ -99,12 +102,12 @@ macro_rules! with_columns {
                 $body
             }
             ScoreArray::F64s(a) => {
-                let found = columns(a.as_array());
+                let found = columns(a.as_array())?;
                 let $columns: Vec<&[f64]> = found.iter().map(|column| &column[..]).collect();
                 $body
             }
             ScoreArray::F32s(a) => {
-                let found = columns(a.as_array());
+                let found = columns(a.as_array())?;
                 let $columns: Vec<&[f32]> = found.iter().map(|column| &column[..]).collect();
                 $body
             }

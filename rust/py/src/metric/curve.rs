@@ -3,11 +3,11 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rocmax_core::metric;
+use rocmax_core::{alloc, metric};
 
 use super::array::{LabelArray, ScoreArray, Weights, weights};
 use super::point::parse;
-use crate::error::to_python;
+use crate::error::{allocating, to_python};
 use crate::gate;
 
 /// The weight of either class at every distinct score; see `rocmax_core::metric::Curve`.
@@ -56,7 +56,8 @@ impl Curve {
     ) -> PyResult<Self> {
         let (score, pos, neg) = (score.as_slice()?, pos.as_slice()?, neg.as_slice()?);
         let steps = score.iter().zip(pos).zip(neg);
-        let steps = steps.map(|((&score, &pos), &neg)| metric::Step { score, pos, neg }).collect();
+        let step = |((&score, &pos), &neg)| metric::Step { score, pos, neg };
+        let steps = allocating(|| alloc::collected(steps.map(step)))?;
         Ok(Self { inner: metric::Curve::of_steps(steps).map_err(to_python)? })
     }
 
@@ -80,8 +81,11 @@ impl Curve {
     }
 
     /// Distinct scores, descending, and the weights of the positives and of the negatives that have them.
-    fn steps<'py>(&self, py: Python<'py>) -> Points<'py> {
-        let of = |f: fn(&metric::Step) -> f64| PyArray1::from_vec(py, self.inner.steps().iter().map(f).collect());
-        (of(|s| s.score), of(|s| s.pos), of(|s| s.neg))
+    fn steps<'py>(&self, py: Python<'py>) -> PyResult<Points<'py>> {
+        let of = |f: fn(&metric::Step) -> f64| {
+            let found = allocating(|| alloc::collected(self.inner.steps().iter().map(f)))?;
+            Ok::<_, PyErr>(PyArray1::from_vec(py, found))
+        };
+        Ok((of(|s| s.score)?, of(|s| s.pos)?, of(|s| s.neg)?))
     }
 }

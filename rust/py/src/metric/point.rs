@@ -169,7 +169,7 @@ where
     let groups: Vec<Vec<T>> = if n_shares >= ctx.n_threads() {
         let len = n_models.div_ceil(n_shares).next_multiple_of(COLUMNS);
         let firsts = (0..n_models).step_by(len).collect();
-        let each = |first| share(first, usize::min(first + len, n_models), &Ctx::serial());
+        let each = |first| share(first, usize::min(first + len, n_models), &ctx.alone());
         ctx.map(firsts, each)?.into_iter().collect::<Result<_>>()?
     } else {
         vec![share(0, n_models, ctx)?]
