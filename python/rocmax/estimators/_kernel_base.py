@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
+from rocmax._interrupt import interruptible
 from rocmax._parameters import check_choice
 from rocmax._typing import F64, Bool
 from rocmax.designs import (
@@ -67,9 +68,14 @@ def kernel_design(
 ) -> Design:
     """Return the training samples in the space of the kernel: features of the linear one, else a kernel matrix."""
     if kernel.name == "linear":
-        return StructuredDesign(as_design(X), X, positive, structure, weight) if structure else as_design(X)
+        if not structure:
+            return as_design(X)
+        work = X.shape[0] * X.shape[1]
+        return interruptible(work, StructuredDesign, as_design(X), X, positive, structure, weight)
     gram = kernel.gram(X, dtype)
-    return KernelDesign(structured_gram(gram, positive, structure, weight) if structure else gram)
+    if structure:
+        gram = interruptible(gram.size, structured_gram, gram, positive, structure, weight)
+    return KernelDesign(gram)
 
 
 def check_kernel_dtype(value: Any) -> type:

@@ -9,6 +9,8 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
+from rocmax._interrupt import interruptible
+from rocmax._memory import require_memory
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import (
@@ -28,6 +30,9 @@ from rocmax.solvers._rls_features import Features, KernelFeatures, LinearFeature
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
+# What takes less memory.
+_FEWER = "fewer samples or fewer features need less"
+_ADVICE = _FEWER + ", as does solver='cg' for kernel='linear'"
 # Entries of a kernel matrix against new samples that are formed at once.
 _BLOCK = 1 << 24
 
@@ -178,8 +183,26 @@ class LeastSquares(Ranker):
     def _features(self, X: Any, weight: F64) -> Features:
         """Return the samples as held-out computations see them."""
         if self._in_features(X):
-            return LinearFeatures(X, weight, pairwise=self._pairwise)
+            self._require_features(X, held_out=True)
+            return interruptible(X.shape[0] * X.shape[1], LinearFeatures, X, weight, pairwise=self._pairwise)
+        self._require_kernel(X.shape[0], held_out=True)
         return KernelFeatures(self._kernel_matrix(X))
+
+    @staticmethod
+    def _require_features(X: Any, *, held_out: bool = False) -> None:
+        """Refuse more features than there is memory for: moments, a factor, and where samples are held out X V."""
+        n_samples, dim = X.shape
+        n_rows = 5 * dim + (3 * n_samples if held_out else 0)
+        what = f"the closed form in {dim:,} features" + (f", {n_samples:,} samples held out," if held_out else "")
+        require_memory(8 * n_rows * dim, what, _ADVICE if not held_out else _FEWER)
+
+    @staticmethod
+    def _require_kernel(n_samples: int, *, held_out: bool = False) -> None:
+        """Refuse more samples than there is memory for: the kernel matrix or what is made of it, and their factors."""
+        n_matrices = 5 if held_out else 4
+        require_memory(8 * n_samples**2, f"the kernel matrix of {n_samples} samples in float64")
+        what = f"the closed form in the kernel space of {n_samples:,} samples"
+        require_memory(8 * n_matrices * n_samples**2, what, _FEWER if held_out else _ADVICE)
 
     def _solve(
         self,
@@ -204,10 +227,13 @@ class LeastSquares(Ranker):
         if solver == "cg":
             self.coef_ = self._conjugate_gradients(data, alphas, tol, max_iter)
         elif self._in_features(X):
-            self.coef_ = fit_linear(X, labels, weight, alphas, pairwise=self._pairwise)
+            self._require_features(X)
+            work = X.shape[0] * X.shape[1]
+            self.coef_ = interruptible(work, fit_linear, X, labels, weight, alphas, pairwise=self._pairwise)
         else:
+            self._require_kernel(X.shape[0])
             K = features.K if isinstance(features, KernelFeatures) else self._kernel_matrix(X)
-            dual = fit_kernel(K, labels, weight, alphas, pairwise=self._pairwise)
+            dual = interruptible(K.size, fit_kernel, K, labels, weight, alphas, pairwise=self._pairwise)
             if self.kernel == "linear":
                 self.coef_ = np.asarray((X.T @ dual.T).T, dtype=np.float64)
         if self.kernel == "linear":

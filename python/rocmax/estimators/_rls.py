@@ -4,11 +4,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from rocmax._interrupt import interruptible
+from rocmax._memory import require_memory
 from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
 from rocmax._typing import F64, AnyArray
 from rocmax.estimators._least_squares import LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.solvers._rls_held_out import pair_scores
+
+# What takes less memory than leaving out all pairs.
+_FEWER_PAIRS = "fewer pairs need less; AUCRLSCV and RLSCV keep no scores of pairs"
 
 
 class _RegularisedLeastSquares(LeastSquares):
@@ -100,6 +105,8 @@ class _RegularisedLeastSquares(LeastSquares):
         pos = labels[:, 0]
         if pairs is None:
             index = np.flatnonzero(pos), np.flatnonzero(~pos)
+            n_pairs = len(index[0]) * len(index[1])
+            require_memory(120 * n_pairs, f"leave_pair_out of all {n_pairs:,} pairs", _FEWER_PAIRS)
             pairs = np.stack(np.meshgrid(*index, indexing="ij"), axis=-1).reshape(-1, 2)
         pairs = np.asarray(pairs)
         if (
@@ -110,8 +117,17 @@ class _RegularisedLeastSquares(LeastSquares):
             or not (np.all(pos[pairs[:, 0]]) and not np.any(pos[pairs[:, 1]]))
         ):
             raise ValueError("pairs must be rows of two indices, first of a positive, then of a negative sample")
+        touched = len(np.unique(pairs))
+        require_memory(
+            8 * touched * (len(pos) + 2 * touched) + 64 * len(pairs),
+            f"leave_pair_out of {len(pairs):,} pairs of {touched:,} samples",
+            _FEWER_PAIRS,
+        )
         features = model._features(X, weight)
-        return pairs, pair_scores(features, pos, weight, alpha, pairs, pairwise=self._pairwise)
+        scores = interruptible(
+            X.shape[0] * min(X.shape), pair_scores, features, pos, weight, alpha, pairs, pairwise=self._pairwise
+        )
+        return pairs, scores
 
 
 class AUCRLS(_RegularisedLeastSquares):

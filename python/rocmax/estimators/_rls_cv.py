@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
+from rocmax._interrupt import interruptible
 from rocmax._parameters import shown
 from rocmax._threads import n_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
@@ -84,10 +85,11 @@ class _CrossValidated(LeastSquares):
         features = self._features(data.X, data.weight)
         once = not (isinstance(self.cv, str | Integral) or hasattr(self.cv, "split"))
         cv = list(self.cv) if once else self.cv
-        results = []
+        size, results = data.X.shape[0] * min(data.X.shape), []
         for pos in data.labels.T:
             folds = [] if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)) else list(self._folds(cv, X, pos, data.kept))
-            results.append(self._validate_label(data, features, pos, grid, folds, threads))
+            found = interruptible(size, self._validate_label, data, features, pos, grid, folds, threads)
+            results.append(found)
         best = np.array([_best(alphas, auc) for alphas, auc, _ in results])
         chosen = np.array([alphas[k] for (alphas, _, _), k in zip(results, best, strict=True)])
         self._set("alphas_", [alphas for alphas, _, _ in results])

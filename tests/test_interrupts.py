@@ -1,0 +1,119 @@
+"""Ctrl-C ends every long call within a second, wherever in it it comes."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from profiles import cases
+from rocmax._interrupt import interruptible
+
+SCRIPT = """
+import os, signal, sys, threading, time
+import numpy as np
+import rocmax
+from rocmax import metrics as m
+
+n = int(sys.argv[1])
+rng = np.random.default_rng(0)
+y = np.zeros(n, dtype=bool)
+y[::3] = True
+s = rng.standard_normal(n) + y
+{setup}
+if "X" in globals():
+    rocmax.AUCRLSCV(alphas=2).fit(X[:60], y[:60])  # what is imported late is imported now
+
+def clocks():
+    return np.array([time.perf_counter(), time.process_time()])
+
+def interrupt():
+    global began
+    began = clocks()
+    os.kill(os.getpid(), signal.SIGINT)
+
+late = []
+for delay in [float(x) for x in sys.argv[2].split(",")]:
+    threading.Timer(delay, interrupt).start()
+    try:
+        while True:
+            {call}
+    except KeyboardInterrupt:
+        # On a crowded machine the work that was left says more than the time.
+        late.append(min(clocks() - began))
+print(*(f"{x:.2f}" for x in late))
+"""
+MATRIX = "scores = rng.standard_normal((n, 40)); w = rng.random(n)"
+LONG = {
+    "venkatraman": (2_000_000, "", "m.compare_auc(y, s, -s, method='venkatraman', n_resamples=2, n_jobs=1)"),
+    "venkatraman unpaired": (
+        2_000_000,
+        "",
+        "m.compare_auc(y, s, -s, y_true_b=y, method='venkatraman', n_resamples=2, n_jobs=1)",
+    ),
+    "weighted": (
+        5_000_000,
+        "w = rng.random(n)",
+        "m.partial_auc_score(y, s, fpr_range=(0, 0.5), sample_weight=w, n_jobs=1)",
+    ),
+    "a matrix of models": (
+        500_000,
+        MATRIX,
+        "m.partial_auc_score(y, scores, fpr_range=(0, 0.5), sample_weight=w, n_jobs=1)",
+    ),
+    "few samples, many models, many resamples": (
+        200,
+        "scores = rng.standard_normal((n, 2000))",
+        "m.auc_inference(y, scores, method='bootstrap', n_resamples=600, n_jobs=1)",
+    ),
+    "bootstrap of rates": (
+        3_000_000,
+        "",
+        "m.auc_inference(y, s, metric='tpr_at_fpr', fpr=0.1, method='bootstrap', n_resamples=9, n_jobs=1)",
+    ),
+    "spectrum": (
+        1500,
+        "X = rng.standard_normal((n, 5)) + y[:, None]",
+        "rocmax.AUCRLSCV(kernel='rbf').fit(X, y)",
+    ),
+    "factor": (3000, "X = rng.standard_normal((n, 5)) + y[:, None]", "rocmax.AUCRLS(kernel='rbf').fit(X, y)"),
+    "pairs": (
+        1000,
+        "X = rng.standard_normal((n, 5)) + y[:, None]",
+        "rocmax.AUCRLS(kernel='rbf').leave_pair_out(X, y, pairs=[[0, 1]])",
+    ),
+    "features": (
+        2500,
+        "X = rng.standard_normal((n, 2000)) + y[:, None]",
+        "rocmax.AUCRLSCV(alphas=3).fit(X, y)",
+    ),
+    "structure": (
+        1500,
+        "X = rng.standard_normal((n, 5)) + y[:, None]",
+        "rocmax.AUCSVC(kernel='rbf', structure=1.0, tol=0.1).fit(X, y)",
+    ),
+}
+QUICK = ["venkatraman", "a matrix of models", "spectrum"]
+
+
+@pytest.mark.parametrize("name", cases(QUICK, list(LONG)))
+def test_an_interrupt_is_never_late(name):
+    n, setup, call = LONG[name]
+    delays = cases([0.5, 1.3], [0.3 + 0.37 * k for k in range(12)])
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    arguments = [str(cases(n, 5 * n if n > 10_000 else n)), ",".join(map(str, delays))]
+    script = textwrap.dedent(SCRIPT).replace("{setup}", setup).replace("{call}", call)
+    found = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, env=environment, check=False
+    )
+    assert found.returncode == 0, found.stderr
+    late = [float(x) for x in found.stdout.split()]
+    assert len(late) == len(delays) and max(late) < 1.0, f"{name}: {late}"
+
+
+def test_a_watched_call_returns_raises_and_keeps_its_arguments():
+    assert interruptible(1 << 20, divmod, 7, 2) == (3, 1)
+    assert interruptible(1, sorted, [2, 1], reverse=True) == [2, 1]
+    with pytest.raises(ZeroDivisionError):
+        interruptible(1 << 20, divmod, 1, 0)
