@@ -272,7 +272,7 @@ def check_variances(y, s, w, exact, fpr_range, source):
             assert deviations_agree(compared.covariance[k, k], variances[k], size * reach)
         between = exact.covariance(*parts, kind)
         noise = 2e-14 * size * reach
-        allowed = 1e-12 * math.sqrt(variances[0] * variances[1]) + noise * (sum(deviation) + noise)
+        allowed = 1e-12 * math.sqrt(variances[0]) * math.sqrt(variances[1]) + noise * (sum(deviation) + noise)
         assert abs(compared.covariance[0, 1] - between) <= allowed
         assert 0.0 <= compared.pvalue <= 1.0
 
