@@ -1,0 +1,420 @@
+"""What the attack on the public interface throws, and at what: tables of values and of calls."""
+
+import array
+import datetime
+import inspect
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_validate
+
+import rocmax
+from rocmax import datasets, display, metrics
+
+N = 24
+Y = np.arange(N) % 3 // 2
+S = np.random.default_rng(0).normal(size=N) + 0.7 * Y
+X = np.random.default_rng(1).normal(size=(N, 3)) + 0.7 * Y[:, None]
+FEATURES = X
+HUGE = 10**400
+
+
+class Broken:
+    """An array that cannot be read."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise ValueError("this array cannot be read")
+
+
+def _with(value: Any, like: Any = S, index: int = 4) -> np.ndarray:
+    """Return an object array, one of whose values is hostile."""
+    values = np.empty(N, dtype=object)
+    values[:] = list(like)
+    values[index] = value
+    return values
+
+
+def _looped() -> list[Any]:
+    values: list[Any] = []
+    values.append(values)
+    return values
+
+
+#: Values of one thing; made anew for each call, for some are used up by it.
+SCALARS: dict[str, Callable[[], Any]] = {
+    repr(value)[:40]: (lambda value=value: value)
+    for value in (
+        *(None, True, False, ..., NotImplemented, "", "x", "nan", "1", "a\nb", "\x1b[31m", "\ud800", b"", b"x"),
+        *(-2, -1, 0, 1, 2, 3, 10, 2**31, 2**32, 2**53 + 1, 2**62, 2**63, 2**64, -(2**63), -HUGE),
+        *(5e-324, 1e-308, 1e-160, 1e160, 1e308, -1e308, -0.0, 0.0, 0.5, 1.0, 1 + 1e-12),
+        *(float("nan"), float("inf"), -float("inf"), 1j, complex("nan"), Fraction(1, 3), Fraction(HUGE)),
+        *(Decimal("0.5"), Decimal("sNaN"), Decimal("1e400"), np.float16(0.5), np.longdouble("1e4000")),
+        *(np.float32(0.1), np.int8(-128), np.uint64(2**64 - 1), np.bool_(True), np.str_("x"), np.complex128(1j)),
+        *(np.datetime64("NaT"), np.timedelta64(1), pd.NA, pd.NaT, datetime.date(2000, 1, 1)),
+        *((), (0.1,), (0.0, 0.5), (0.5, 0.0), (0.0, 5e-324), (0.0, "1"), (0.0, float("nan")), (0.0, HUGE)),
+        *((1 - 2**-53, 1.0), (None, None), ("fpr", 0.1), ("fpr", HUGE), ("fpr", "x"), ("cost", 5e-324), ("cost",)),
+        *({}, set(), {"a": 1}, {0.0, 0.5}, [[]], [None], [HUGE], [1.0, float("nan")], range(0)),
+    )
+} | {
+    "10**400": lambda: HUGE,
+    "10**5000": lambda: 10**5000,
+    "(0, 10**5000)": lambda: (0.0, 10**5000),
+    "masked": lambda: np.ma.masked,
+    "object": object,
+    "looped list": _looped,
+    "callable": lambda: lambda *_: None,
+    "generator": lambda: (x for x in (0.0, 0.5)),
+    "RandomState": lambda: np.random.RandomState(0),
+    "Generator": lambda: np.random.default_rng(0),
+}
+
+#: Values of many things, most of them one a sample.
+ARRAYS: dict[str, Callable[[], Any]] = {
+    "0-d": lambda: np.array(0.5),
+    "0-d object": lambda: np.array(HUGE, dtype=object),
+    "empty array": lambda: np.array([]),
+    "empty columns": lambda: np.empty((N, 0)),
+    "no rows": lambda: np.empty((0, N)),
+    "column": lambda: S[:, None],
+    "row": lambda: S[None],
+    "two columns": lambda: np.column_stack([S, -S]),
+    "square": lambda: np.eye(N),
+    "3-d": lambda: S[:, None, None],
+    "ragged": lambda: [[1.0], *([[1.0, 2.0]] * (N - 1))],
+    "list": lambda: S.tolist(),
+    "labels": lambda: Y.copy(),
+    "object": lambda: S.astype(object),
+    "object None": lambda: _with(None),
+    "object text": lambda: _with("x"),
+    "object bytes": lambda: _with(b"x"),
+    "object 10**400": lambda: _with(HUGE),
+    "object -10**400": lambda: _with(-HUGE),
+    "object 10**5000": lambda: _with(10**5000),
+    "object nan": lambda: _with(float("nan")),
+    "object complex": lambda: _with(1j),
+    "object Fraction": lambda: _with(Fraction(1, 3)),
+    "object huge Fraction": lambda: _with(Fraction(HUGE)),
+    "object Decimal": lambda: _with(Decimal("0.1")),
+    "object sNaN": lambda: _with(Decimal("sNaN")),
+    "object NA": lambda: _with(pd.NA),
+    "object list": lambda: _with([1, 2]),
+    "object array": lambda: _with(np.zeros(2)),
+    "object dict": lambda: _with({}),
+    "object looped": lambda: _with(_looped()),
+    "object class": lambda: _with(object()),
+    "object labels 10**400": lambda: _with(HUGE, Y),
+    "list of 10**400": lambda: [HUGE] * N,
+    "list of None": lambda: [None] * N,
+    "list of text and number": lambda: ["a", 1] * (N // 2),
+    "2**53 + 1": lambda: [2**53 + 1, *range(N - 1)],
+    "2**64": lambda: [2**64, *range(N - 1)],
+    "uint64": lambda: np.array([2**64 - 1, 0] * (N // 2), dtype=np.uint64),
+    "int64": lambda: np.array([-(2**63), 2**63 - 1] * (N // 2)),
+    "int8": lambda: np.array([-128, 127, 0] * (N // 3), dtype=np.int8),
+    "uint8": lambda: np.array([255, 0] * (N // 2), dtype=np.uint8),
+    "float16": lambda: np.array([np.inf, 6e4, 6e-8] * (N // 3), dtype=np.float16),
+    "float16 finite": lambda: S.astype(np.float16),
+    "float32": lambda: S.astype(np.float32),
+    "float32 extremes": lambda: np.array([3.4e38, -3.4e38, 1e-45] * (N // 3), dtype=np.float32),
+    "longdouble": lambda: S.astype(np.longdouble),
+    "longdouble extremes": lambda: np.array([1, -1, 1] * (N // 3), dtype=np.longdouble) * np.finfo(np.longdouble).max,
+    "complex": lambda: S + 1j,
+    "one nan": lambda: np.where(np.arange(N) == 4, np.nan, S),
+    "one inf": lambda: np.where(np.arange(N) == 4, np.inf, S),
+    "one -inf": lambda: np.where(np.arange(N) == 4, -np.inf, S),
+    "all nan": lambda: np.full(N, np.nan),
+    "+-1e308": lambda: np.where(Y, 1.7e308, -1.7e308) * np.linspace(0.5, 1, N),
+    "1e160": lambda: S * 1e160,
+    "1e-160": lambda: S * 1e-160,
+    "5e-324": lambda: np.where(Y, 5e-324, 0.0),
+    "all 1e308": lambda: np.full(N, 1e308),
+    "all 5e-324": lambda: np.full(N, 5e-324),
+    "1e308 to 1e-308": lambda: np.logspace(308, -308, N),
+    "-0.0": lambda: np.where(Y, -0.0, 0.0),
+    "zeros": lambda: np.zeros(N),
+    "ones": lambda: np.ones(N),
+    "negative": lambda: -np.ones(N),
+    "perfect": lambda: Y + 0.0,
+    "reversed": lambda: (1 - Y) + 0.0,
+    "one positive": lambda: np.arange(N) == 0,
+    "bool": lambda: Y == 1,
+    "three classes": lambda: np.arange(N) % 3,
+    "masked": lambda: np.ma.masked_greater(S, 0),
+    "masked none": lambda: np.ma.masked_array(S),
+    "all masked": lambda: np.ma.masked_all(N),
+    "datetime64": lambda: np.arange(N).astype("datetime64[s]"),
+    "NaT": lambda: np.full(N, np.datetime64("NaT")),
+    "timedelta64": lambda: np.arange(N).astype("timedelta64[s]"),
+    "structured": lambda: np.zeros(N, dtype=[("a", "f8"), ("b", "i4")]),
+    "void": lambda: np.zeros(N, dtype="V8"),
+    "text": lambda: np.array(["a", "b", "b"] * (N // 3)),
+    "digits": lambda: np.array(["0", "1", "1"] * (N // 3)),
+    "bytes": lambda: np.array([b"a", b"b", b"b"] * (N // 3)),
+    "StringDType": lambda: np.array(["a", "b", "b"] * (N // 3), dtype=np.dtypes.StringDType()),
+    "generator": lambda: (x for x in S),
+    "iterator": lambda: iter(S.tolist()),
+    "map": lambda: map(float, S),
+    "set": lambda: set(range(N)),
+    "dict": lambda: dict.fromkeys(range(N), 1.0),
+    "mapping of scores": lambda: {"a": S, "b": -S},
+    "range": lambda: range(N),
+    "str": lambda: "x" * N,
+    "bytes object": lambda: b"\x00\x01" * (N // 2),
+    "bytearray": lambda: bytearray(b"\x00\x01" * (N // 2)),
+    "memoryview": lambda: memoryview(S),
+    "array.array": lambda: array.array("d", S),
+    "read-only": lambda: np.frombuffer(S.tobytes()),
+    "strided": lambda: np.repeat(S, 2)[::2],
+    "backwards": lambda: S[::-1],
+    "broadcast": lambda: np.broadcast_to(1.0, N),
+    "big-endian": lambda: S.astype(">f8"),
+    "big-endian labels": lambda: Y.astype(">i4"),
+    "misaligned": lambda: np.frombuffer(b"x" + S.tobytes(), dtype=np.uint8)[1:].view(np.float64),
+    "Fortran": lambda: np.asfortranarray(np.column_stack([S, -S])),
+    "matrix": lambda: np.matrix(S),
+    "sparse row": lambda: sparse.csr_array(S[None]),
+    "sparse column": lambda: sparse.csr_matrix(S[:, None]),
+    "sparse 1-d": lambda: sparse.coo_array(S),
+    "sparse X": lambda: sparse.csc_array(X),
+    "one row": lambda: S[:1],
+    "two rows": lambda: np.array([0.0, 1.0]),
+    "too short": lambda: S[:-1],
+    "too long": lambda: np.append(S, 0.0),
+    "Series": lambda: pd.Series(S, index=range(N, 0, -1)),
+    "Series NA": lambda: pd.Series([None, 1, 0] * (N // 3), dtype="Int64"),
+    "Series text": lambda: pd.Series(["a", "b", "b"] * (N // 3), dtype="string"),
+    "Categorical": lambda: pd.Categorical(["a", "b", "b"] * (N // 3)),
+    "DataFrame": lambda: pd.DataFrame({"a": S, "b": -S}),
+    "polars": lambda: pl.Series(S),
+    "polars null": lambda: pl.Series([None, 1, 0] * (N // 3)),
+    "polars text": lambda: pl.Series(["a", "b", "b"] * (N // 3)),
+    "broken": Broken,
+    "X": lambda: X.copy(),
+    "X nan": lambda: np.where(X[1, 1] == X, np.nan, X),
+    "X 1e160": lambda: X * 1e160,
+    "X 1e308": lambda: np.where(X > 0, 1e308, -1e308),
+    "X 1e-300": lambda: X * 1e-300,
+    "X zeros": lambda: np.zeros((N, 3)),
+    "X object": lambda: X.astype(object),
+    "X 10**400": lambda: np.where(X[1, 1] == X, HUGE, X.astype(object)),
+    "X text": lambda: X.astype(str),
+    "X masked": lambda: np.ma.masked_greater(X, 1),
+    "X two columns": lambda: X[:, :2],
+    "X two rows": lambda: X[:2],
+    "X one row": lambda: X[:1],
+    "X int8": lambda: (X * 50).astype(np.int8),
+    "X complex": lambda: X + 1j,
+    "X frame": lambda: pd.DataFrame(X, columns=["a", "b", "c"]),
+    "X frame text": lambda: pd.DataFrame({"a": ["u", "v", "v"] * (N // 3), "b": S}),
+}
+
+VALUES = {name: make for name, make in SCALARS.items()} | {f"array: {name}": make for name, make in ARRAYS.items()}
+
+
+class Call(NamedTuple):
+    """A public callable, and what each of its arguments is while another is attacked."""
+
+    function: Callable[..., Any]
+    arguments: list[str]
+    given: dict[str, Any]  # those that are not left at their defaults
+    finite: bool = True  # whether NaN is no answer
+
+
+def _call(function: Callable[..., Any], **given: Any) -> Call:
+    parameters = inspect.signature(function).parameters
+    return Call(
+        function, [name for name, p in parameters.items() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)], given
+    )
+
+
+def _readings() -> dict[str, Any]:
+    """Two readers of two modalities of six cases."""
+    case = np.arange(N) // 2 % 6
+    return {"y_true": case % 2, "y_score": S, "reader": np.arange(N) % 2, "modality": np.arange(N) // 12, "case": case}
+
+
+def _metric_calls() -> dict[str, Call]:
+    ys = {"y_true": Y, "y_score": S}
+    ab = {"y_true": Y, "score_a": S, "score_b": X[:, 0]}
+    models = {"y_true": Y, "y_score": X}
+    weight = {"sample_weight": np.arange(N) % 4 + 0.5}
+    few = {"method": "bootstrap", "n_resamples": 20, "random_state": 0}
+    measures = {
+        "partial": {"metric": "partial_auc", "fpr_range": (0.1, 0.6)},
+        "partial tpr": {"metric": "partial_auc", "tpr_range": (0.1, 0.6), "normalize": "mcclish"},
+        "scored": {"metric": "scored_auc"},
+        "margin": {"metric": "margin_auc", "margin": 0.3},
+        "tpr_at_fpr": {"metric": "tpr_at_fpr", "fpr": 0.3},
+        "fpr_at_tpr": {"metric": "fpr_at_tpr", "tpr": 0.7},
+    }
+    options = {
+        "": {},
+        **measures,
+        "weighted": weight,
+        "sampling": weight | {"weight_kind": "sampling"},
+        "grouped": {"groups": np.arange(N) // 2},
+        "bootstrap": few,
+        "bootstrap partial": few | measures["partial"],
+        "obuchowski": {"method": "obuchowski"},
+    }
+    one = {**options, "bca": few | {"bootstrap_interval": "bca"}} | {
+        method: {"method": method} for method in ("score", "newcombe", "logit-delong")
+    }
+    one["score partial"] = {"method": "score"} | measures["partial"]
+    one["score rate"] = {"method": "score"} | measures["tpr_at_fpr"]
+    one["wu"] = {"method": "wu"} | measures["scored"]
+    calls = {
+        "roc_auc_score": _call(metrics.roc_auc_score, **ys),
+        "roc_auc_score max_fpr": _call(metrics.roc_auc_score, **ys, **weight, max_fpr=0.4),
+        "roc_auc_score ovr": _call(
+            metrics.roc_auc_score, y_true=np.arange(N) % 3, y_score=np.eye(3)[np.arange(N) * 7 % 3], multi_class="ovr"
+        ),
+        "roc_curve": _call(metrics.roc_curve, **ys),
+        "partial_auc_score": _call(metrics.partial_auc_score, **ys),
+        "partial_auc_score range": _call(metrics.partial_auc_score, **ys, **weight, fpr_range=(0.1, 0.6)),
+        "partial_auc_score tpr": _call(metrics.partial_auc_score, **ys, tpr_range=(0.1, 0.6), normalize="mcclish"),
+        "partial_auc_score ranked": _call(metrics.partial_auc_score, **ys, fpr_range=(0.1, 0.6), method="ranked"),
+        "margin_auc_score": _call(metrics.margin_auc_score, **ys, margin=0.3),
+        "sroc_curve": _call(metrics.sroc_curve, **ys),
+        "sroc_curve grid": _call(metrics.sroc_curve, **ys, n_points=5),
+        "scored_auc_score": _call(metrics.scored_auc_score, **ys),
+        "tpr_at_fpr_score": _call(metrics.tpr_at_fpr_score, **ys, fpr=0.3),
+        "fpr_at_tpr_score": _call(metrics.fpr_at_tpr_score, **ys, tpr=0.7),
+        "cross_validated_auc": _call(metrics.cross_validated_auc, **ys, fold=np.arange(N) // 6),
+        "operating_point": _call(metrics.operating_point, **ys),
+        "operating_point closest": _call(metrics.operating_point, **ys, threshold="closest"),
+        "roc_band": _call(metrics.roc_band, **ys, n_resamples=20),
+        "guaranteed_threshold": _call(metrics.guaranteed_threshold, **ys, sensitivity=0.6, confidence_level=0.5),
+        "auc_power": _call(metrics.auc_power, auc=0.7, n_pos=30, n_neg=40),
+        "auc_sample_size": _call(metrics.auc_sample_size, auc=0.7),
+        "compare_auc unpaired": _call(metrics.compare_auc, **ab, y_true_b=Y),
+        "compare_models contrast": _call(metrics.compare_models, **models, contrast=[[1.0, -1.0, 0.0]]),
+    }
+    for name, option in {"": {}, "bootstrap": {"covariance": "bootstrap", "n_resamples": 10}, **measures}.items():
+        calls[f"mrmc_analysis {name}".strip()] = _call(metrics.mrmc_analysis, **_readings(), **option)
+    pilot = metrics.mrmc_analysis(**_readings())
+    calls["mrmc_power"] = _call(metrics.mrmc_power, pilot=pilot, difference=0.1)
+    calls["mrmc_sample_size"] = _call(metrics.mrmc_sample_size, pilot=pilot, difference=0.5)
+    for name, option in one.items():
+        calls[f"auc_inference {name}".strip()] = _call(metrics.auc_inference, **ys, **option)
+    for name, option in options.items():
+        calls[f"compare_auc {name}".strip()] = _call(metrics.compare_auc, **ab, **option)
+        calls[f"compare_models {name}".strip()] = _call(metrics.compare_models, **models, **option)
+    calls["compare_auc venkatraman"] = _call(metrics.compare_auc, **ab, method="venkatraman", n_resamples=20)
+    return calls
+
+
+def _scored(make: Callable[..., Any]) -> Callable[..., Any]:
+    """The call of a scorer, after that of what makes it."""
+    return lambda **options: make(**options)(_model(), X, Y)
+
+
+def _accumulated(max_bins: Any, pos_label: Any, y_true: Any, y_score: Any, sample_weight: Any) -> Any:
+    held = metrics.ROCAccumulator(max_bins=max_bins, pos_label=pos_label).update(
+        y_true, y_score, sample_weight=sample_weight
+    )
+    return held.result(), held.curve(), held.error_bound
+
+
+@cache
+def _model() -> Any:
+    return rocmax.PartialAUCSVC().fit(X, Y)
+
+
+def _object_calls() -> dict[str, Call]:
+    path = {"X": X, "y": Y, "Cs": [0.1, 10.0]}
+    calls = {
+        "partial_auc_path": _call(rocmax.partial_auc_path, **path),
+        "partial_auc_path ramp": _call(rocmax.partial_auc_path, **path, fpr_range=(0.1, 0.6)),
+        "load_thyroid": _call(datasets.load_thyroid)._replace(finite=False),
+        "ROCAccumulator": _call(_accumulated, max_bins=None, pos_label=None, y_true=Y, y_score=S, sample_weight=None),
+        "ROCAccumulator bins": _call(_accumulated, max_bins=4, pos_label=1, y_true=Y, y_score=S, sample_weight=S**2),
+        "ROCAccumulator.result": Call(
+            metrics.ROCAccumulator().update(Y, S).result,
+            [*inspect.signature(metrics.ROCAccumulator.result).parameters][1:],
+            {},
+        ),
+        "ROCAccumulator.merge": _call(metrics.ROCAccumulator().update(Y, S).merge, other=metrics.ROCAccumulator()),
+    }
+    for make in (metrics.partial_auc_scorer, metrics.tpr_at_fpr_scorer):
+        given = {"fpr": 0.3} if make is metrics.tpr_at_fpr_scorer else {}
+        calls[make.__name__] = Call(_scored(make), [*inspect.signature(make).parameters], given)
+    calls["scored_auc_scorer"] = Call(
+        partial(metrics.scored_auc_scorer, LogisticRegression().fit(X, Y), X),
+        ["y_true", "sample_weight"],
+        {"y_true": Y},
+    )
+    return calls
+
+
+def _display_calls() -> dict[str, Call]:
+    folds = cross_validate(rocmax.PartialAUCSVC(), X, Y, cv=2, return_estimator=True, return_indices=True)
+    roc, sroc = display.ROCDisplay, display.SROCDisplay
+    extra = [*inspect.signature(roc.from_predictions).parameters][2:]
+    return {
+        "ROCDisplay": _call(roc.from_predictions, y_true=Y, y_score=S),
+        "ROCDisplay band": _call(roc.from_predictions, y_true=Y, y_score=S, confidence_level=0.9, n_resamples=5),
+        "ROCDisplay zoom": _call(roc.from_predictions, y_true=Y, y_score=S, fpr_range=(0.1, 0.4), zoom=True),
+        "ROCDisplay.from_estimator": Call(
+            roc.from_estimator, ["estimator", "X", "y", *extra], {"estimator": _model(), "X": X, "y": Y}
+        ),
+        "ROCDisplay.from_cv_results": _call(roc.from_cv_results, cv_results=folds, X=X, y=Y),
+        "ROCDisplay.from_reader_study": _call(roc.from_reader_study, **_readings()),
+        "ROCDisplay.plot": _call(roc.from_predictions(Y, S).plot),
+        "SROCDisplay": _call(sroc.from_predictions, y_true=Y, y_score=S),
+        "SROCDisplay.from_estimator": _call(sroc.from_estimator, estimator=_model(), X=X, y=Y),
+        "SROCDisplay.plot": _call(sroc.from_predictions(Y, S).plot),
+    }
+
+
+def _fitted(cls: type, y: Any, X: Any, sample_weight: Any, X_new: Any, y_new: Any, **parameters: Any) -> Any:
+    """All that a new estimator answers."""
+    weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+    model = cls(**parameters).fit(X, y, **weight)
+    new = FEATURES if X_new is None else X_new
+    return model.decision_function(new), model.score(new, Y if y_new is None else y_new), (model.predict(new),)
+
+
+def _estimator_calls() -> dict[str, Call]:
+    kernel = {"kernel": "rbf"}
+    variants: dict[Any, dict[str, dict[str, Any]]] = {
+        rocmax.PartialAUCSVC: {
+            "": {},
+            "ramp": {"fpr_range": (0.1, 0.6)},
+            "tight": {"fpr_range": (0.1, 0.6), "surrogate": "tight"},
+            "rbf": kernel,
+            "weighted": {"sample_weight": np.arange(N) % 4 + 0.5},
+        },
+        rocmax.PartialAUCSVCCV: {"": {"Cs": (0.1, 10.0), "cv": 2}},
+        rocmax.AUCSVC: {"": {}, "linear": {"kernel": "linear"}, "neighbors": {"pairs": "neighbors", "n_neighbors": 3}},
+        rocmax.TwoNormSVC: {"": {}},
+        rocmax.AUCRLS: {"": {}, "rbf": kernel, "poly": {"kernel": "poly"}, "cg": {"solver": "cg"}},
+        rocmax.AUCRLSCV: {"": {"alphas": [0.1, 1.0]}, "folds": {"alphas": [1.0], "cv": 3}},
+        rocmax.RLS: {"": {}, "rbf": kernel},
+        rocmax.RLSCV: {"": {"alphas": [0.1, 1.0]}},
+    }
+    calls = {}
+    for cls, options in variants.items():
+        names = [*inspect.signature(cls).parameters, "X", "y", "X_new"]
+        if cls.score is not ClassifierMixin.score:
+            names.append("y_new")
+        if "sample_weight" in inspect.signature(cls.fit).parameters:
+            names.append("sample_weight")
+        base = {"X": X, "y": Y, "X_new": None, "y_new": None, "sample_weight": None}
+        for name, given in options.items():
+            calls[f"{cls.__name__} {name}".strip()] = Call(partial(_fitted, cls), names, base | given)
+    return calls
+
+
+def all_calls() -> dict[str, Call]:
+    """Every public callable, some with several sets of arguments."""
+    return _metric_calls() | _object_calls() | _display_calls() | _estimator_calls()
