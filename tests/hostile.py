@@ -3,6 +3,7 @@
 import array
 import datetime
 import inspect
+import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -76,6 +77,13 @@ SCALARS: dict[str, Callable[[], Any]] = {
     "RandomState": lambda: np.random.RandomState(0),
     "Generator": lambda: np.random.default_rng(0),
 }
+
+
+def _matrix() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)  # which it is made with
+        return np.matrix(S)
+
 
 #: Values of many things, most of them one a sample.
 ARRAYS: dict[str, Callable[[], Any]] = {
@@ -180,7 +188,7 @@ ARRAYS: dict[str, Callable[[], Any]] = {
     "big-endian labels": lambda: Y.astype(">i4"),
     "misaligned": lambda: np.frombuffer(b"x" + S.tobytes(), dtype=np.uint8)[1:].view(np.float64),
     "Fortran": lambda: np.asfortranarray(np.column_stack([S, -S])),
-    "matrix": lambda: np.matrix(S),
+    "matrix": _matrix,
     "sparse row": lambda: sparse.csr_array(S[None]),
     "sparse column": lambda: sparse.csr_matrix(S[:, None]),
     "sparse 1-d": lambda: sparse.coo_array(S),

@@ -31,6 +31,9 @@ RESULTS = {  # what calls return: nothing is passed to them
     *("OperatingPoint", "PartialAUCPath", "ROCBand", "SampleSize"),
 }
 
+# These warn as scikit-learn's functions do.
+_AS_SCIKIT_LEARN = (metrics.roc_auc_score, metrics.roc_curve)
+
 
 class TooLong(BaseException):
     """Not an Exception, which a call might catch."""
@@ -90,7 +93,7 @@ def fault(call: Call, argument: str, value: Any) -> str | None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         pyplot.close("all")
     for warning in warned:
-        if not issubclass(warning.category, UserWarning) and call.function is not metrics.roc_auc_score:
+        if not issubclass(warning.category, UserWarning) and call.function not in _AS_SCIKIT_LEARN:
             return f"{warning.category.__name__}: {warning.message} in {warning.filename}:{warning.lineno}"
     missing = any(np.isnan(number).any() for number in numbers(result))
     return f"NaN without a warning: {result!r:.200}" if missing and not warned and call.finite else None

@@ -68,8 +68,7 @@ def roc_curve(
     except (TypeError, ValueError):
         options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
         try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                fpr, tpr, thresholds = scikit_learn("roc_curve")(y_true, y_score, **options)
+            fpr, tpr, thresholds = scikit_learn("roc_curve")(y_true, y_score, **options)
         except ArithmeticError:  # such as of 10**400: ours says where
             fpr = tpr = thresholds = np.zeros(0)
         undefined = np.isnan(fpr).any() or np.isnan(tpr).any()

@@ -145,7 +145,8 @@ def check_variance(variance: F64) -> None:
     """Check that scores have not been too large for their squares."""
     if not np.isfinite(variance).all():
         raise ValueError(
-            "the scores are too large for a variance: their squares overflow; divide them all by one number"
+            "the scores (y_score, or score_a and score_b) are too large for a variance: their squares overflow; divide"
+            " them all by one number"
         )
 
 

@@ -35,6 +35,8 @@ impl Normalize {
     pub fn apply(self, share: Share, range: RateRange) -> f64 {
         match self {
             Normalize::None | Normalize::Width => self.span(range) * share.value(),
+            // What chance wins, whatever the rounding of the rest.
+            Normalize::McClish if share.value() == (range.low() + range.high()) / 2.0 => 0.5,
             Normalize::McClish => 1.0 - self.span(range) * share.rest(),
         }
     }
