@@ -112,7 +112,7 @@ def test_scale_of_sampling_weights_is_nothing():
     for kind, average in AVERAGES:
         one, two = (
             auc_inference(y, scores, multi_class=kind, average=average, sample_weight=w, weight_kind="sampling")
-            for w in (weight, 1000 * weight)
+            for w in (weight, 1e-4 * weight)
         )
         np.testing.assert_allclose(one.confidence_interval, two.confidence_interval, rtol=1e-10)
 
@@ -141,7 +141,7 @@ def test_influences_of_weighted_averages_know_that_the_shares_are_estimates():
     for kind, average in AVERAGES:
         how = multiclass.check_average(kind, average)
         weight = np.ones(40)
-        data = multiclass.classes(y, scores, weight, None, 1)
+        data = multiclass.classes(y, scores, weight, None, 1, "frequency")
         base = multiclass.class_estimates(data, AUC, how)
         found = multiclass.influence(data, AUC, how, "frequency").of_sample
         for row in (0, 7, 23):
@@ -174,3 +174,16 @@ def test_bad_input_is_refused(change, message):
     options = {"y_true": y, "y_score": scores, "multi_class": "ovr", **change}
     with pytest.raises(ValueError, match=message):
         auc_inference(options.pop("y_true"), options.pop("y_score"), **options)
+
+
+def test_sampling_weights_of_one_sample_of_a_class_are_refused():
+    y, scores = samples(n=30)
+    weight = np.where((y != 1) | (np.arange(30) == np.argmax(y == 1)), 1e-3, 0.0)
+    for measured in (
+        lambda: auc_inference(y, scores, multi_class="ovr", sample_weight=weight, weight_kind="sampling"),
+        lambda: compare_auc(y, scores, scores, multi_class="ovr", sample_weight=weight, weight_kind="sampling"),
+    ):
+        with pytest.raises(ValueError, match="y_true has 1 samples of class 1"):
+            measured()
+    with pytest.raises(ValueError, match="weight_kind must be one of"):
+        compare_auc(y, scores, scores, multi_class="ovr", weight_kind="none")

@@ -209,6 +209,7 @@ def compare_auc(
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = check_level(confidence_level)
     if check_average(multi_class, average).multi_class != "raise":
+        check_method(method or "delong", measure.metric, weight_kind=weight_kind, grouped=groups is not None)
         if y_true_b is not None or pos_label is not None:
             raise ValueError("multi_class compares paired models of all classes: it takes no y_true_b and no pos_label")
         y_true, score_a, score_b, sample_weight, groups = in_memory(
@@ -216,7 +217,7 @@ def compare_auc(
         )
         resampling = (stratified, n_resamples, random_state)
         models = [
-            classes(y_true, score, sample_weight, labels, n_jobs, name)
+            classes(y_true, score, sample_weight, labels, n_jobs, weight_kind, name)
             for name, score in (("score_a", score_a), ("score_b", score_b))
         ]
         how = check_average(multi_class, average)

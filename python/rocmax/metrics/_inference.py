@@ -256,7 +256,7 @@ def auc_inference(
     if how.multi_class != "raise":
         if pos_label is not None:
             raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
-        many = classes(y_true, y_score, sample_weight, labels, n_jobs)
+        many = classes(y_true, y_score, sample_weight, labels, n_jobs, weight_kind)
         resampling = (stratified, n_resamples, seed_of(random_state))
         return _of_classes(many, measure, how, method, level, weight_kind, groups, resampling)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)

@@ -63,6 +63,7 @@ def classes(
     sample_weight: ArrayLike | None,
     labels: ArrayLike | None,
     n_jobs: int | None,
+    weight_kind: str,
     name: str = "y_score",
 ) -> Classes:
     """Check labels and scores of several classes."""
@@ -90,9 +91,13 @@ def classes(
         )
     require_finite(s, name)
     data = Classes(found, of, s, None if sample_weight is None else weights(sample_weight, len(y)), n_threads(n_jobs))
-    few = data.totals <= 1
+    # Weights that are inverse probabilities count no samples, whatever they add up to.
+    counts = data.totals
+    if data.weight is not None and weight_kind == "sampling":
+        counts = data._replace(weight=(data.weight > 0).astype(float)).totals
+    few = counts <= 1
     if len(found) < 2 or few.any():
-        count = data.totals[np.argmax(few)] if len(found) > 1 else len(y)
+        count = counts[np.argmax(few)] if len(found) > 1 else len(y)
         name_of = found[np.argmax(few)] if len(found) > 1 else found[0]
         raise ValueError(
             f"y_true has {count:g} samples of class {name_of}: there must be two classes or more, of two samples or"
