@@ -1,0 +1,291 @@
+"""Every mechanism of the linear solvers switched off in turn: what its loss costs, on every kind of data.
+
+Each line is one fit with one mechanism off, beside the same fit with all of them on: steps, passes over the features
+(products with X or with its transpose, as shares of all rows), oracle calls, processor time, and the objective that was
+reached. Passes and calls are counted, so that they are the same on a busy machine. A mechanism whose loss costs less
+than 10 % everywhere, in time and in objective, is not worth its lines.
+
+Run: python benches/python/ablation.py [--data FOLDER] [--fits NAME ...] [--without NAME ...] [--csv FILE]
+With --csv, fits that the file holds are not run again. --data adds sets of the folder (covtype, letter, a9a).
+"""
+
+import argparse
+import csv
+import importlib
+import tempfile
+import time
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from bench_fit import dense, sparse, wide
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from rocmax import PartialAUCSVC
+from rocmax.designs._linear import DenseDesign, SparseDesign
+from rocmax.designs._memmap import MemmapDesign
+from rocmax.risks import Oracle
+
+TRAINING = "rocmax.estimators._training"
+PLANES = "rocmax.solvers._cutting_plane"
+CONCAVE = "rocmax.solvers._convex_concave"
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+def no(*_: Any, **__: Any) -> bool:
+    return False
+
+
+def as_it_is(result: Any, *_: Any) -> Any:
+    return result
+
+
+def no_descent(*_: Any, start: Any, **__: Any) -> tuple[Any, float, list[Any]]:
+    objective = importlib.import_module("rocmax.solvers._objective").Objective
+    risk, design, C = _
+    return start, objective(risk.whole, design, C)(start)[0], []
+
+
+def only_first_step(back: Any, value: float) -> tuple[Any, float]:
+    now = back.point(0.0).value
+    return (back.model(0.0), now) if now < value else (back.model(1.0), value)
+
+
+def unscaled(objective: Any, vectors: list[Any]) -> Any:
+    model = importlib.import_module("rocmax.solvers").Model
+    return min((model.of(vector, objective.design) for vector in vectors), key=lambda found: objective(found)[0])
+
+
+def only_lowest(ray: Any, start: Any, tol: float, candidates: Any) -> tuple[list[Any], Any]:
+    _, lowest = importlib.import_module("rocmax.solvers._length").search(ray, start, tol, candidates)
+    return [lowest], lowest
+
+
+def no_newton(self: Any, objective: Any) -> None:
+    self._objective, self._gap, self._closed = objective, np.inf, {True: 1.0, False: 1.0}
+    self._refusals = self._steps = 0
+    self._turn = self.on = False
+
+
+# What is replaced, and by what, for each mechanism.
+MECHANISMS: dict[str, list[tuple[str, Any]]] = {
+    "sample start": [(f"{TRAINING}.Training._sample", nothing)],
+    "logistic start": [(f"{TRAINING}.Training._regression", nothing)],
+    "best multiple of a start": [(f"{TRAINING}._best_multiple", unscaled)],
+    "continuation in C": [(f"{TRAINING}._DIRECT_C", np.inf)],
+    "Newton descent": [(f"{CONCAVE}.descend", no_descent)],
+    "doubled steps": [(f"{CONCAVE}._follow", only_first_step)],
+    "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
+    "look nearby": [(f"{CONCAVE}.lower_nearby", nothing)],
+    "smoothed cuts": [(f"{PLANES}.Newton.__init__", no_newton)],
+    "Newton targets": [("rocmax.solvers._newton.Newton.judge", no)],
+    "Newton by record": [("rocmax.solvers._newton._GOOD", -np.inf)],
+    "own length": [(f"{PLANES}.lengthened", nothing), ("rocmax.solvers._augmented.lengthened", nothing)],
+    "two cuts a search": [(f"{PLANES}.search", only_lowest)],
+    "augmented Lagrangian": [(f"{PLANES}.suits", no)],
+    "exploration": [(f"{PLANES}._EXPLORED", ())],
+    "leaving zero": [(f"{TRAINING}.leave_zero", as_it_is)],
+    "idle cuts go": [(f"{PLANES}._KEPT", 10**9)],
+    "rough master": [(f"{PLANES}._MASTER_TOL", 1e-6)],
+    "exact springs": [("rocmax.solvers._springs.is_small", no)],
+}
+
+
+@dataclass
+class Counts:
+    """What a fit used: passes over all features, and calls of oracles."""
+
+    passes: float = 0.0
+    calls: int = 0
+    n_samples: int = 1
+
+    def watch(self, stack: ExitStack) -> None:
+        """Count until the stack closes."""
+        for design in (DenseDesign, SparseDesign, MemmapDesign):
+            self._wrap(stack, design, "scores", lambda design, vector: design.n_samples / self.n_samples)
+            self._wrap(stack, design, "adjoint", lambda design, coefs: len(coefs) * design.n_samples / self.n_samples)
+        for name in ("__call__", "on_ray", "smooth", "proximal"):
+            self._wrap(stack, Oracle, name, None)
+
+    def _wrap(self, stack: ExitStack, owner: type, name: str, share: Any) -> None:
+        called = getattr(owner, name)
+
+        def counted(of: Any, *args: Any, **kwargs: Any) -> Any:
+            if share is None:
+                self.calls += 1
+            else:
+                self.passes += share(of, *args)
+            return called(of, *args, **kwargs)
+
+        stack.enter_context(patch.object(owner, name, counted))
+
+
+def letter(folder: Path) -> tuple[Any, Any]:
+    import pandas as pd
+
+    table = pd.read_csv(folder / "letter.csv.gz")
+    return StandardScaler().fit_transform(table.drop(columns="label").to_numpy(float)), (
+        table["label"] <= "M"
+    ).to_numpy(int)
+
+
+def a9a(folder: Path) -> tuple[Any, Any]:
+    from table4 import read_npz
+
+    _, X, y = next(iter(read_npz(folder / "a9a.npz")))
+    return X, y
+
+
+def separable() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    y = (np.arange(5_000) % 20 == 0).astype(int)
+    X = rng.standard_normal((5_000, 30))
+    X[:, 0] += 12.0 * y
+    return X, y
+
+
+def hopeless() -> tuple[Any, Any]:
+    """Return positives that no direction lifts above the top negatives: the optimum is next to the zero model."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(20_000) % 10 == 0).astype(int)
+    return rng.standard_normal((20_000, 10)) * np.where(y, 0.5, 1.0)[:, None] + 0.2 * y[:, None], y
+
+
+def overlap(n: int = 20_000) -> tuple[Any, Any]:
+    return dense(2 * n)
+
+
+def repeated_as_weights() -> tuple[Any, Any, Any]:
+    X, y = overlap(10_000)
+    return X, y, np.random.default_rng(1).integers(1, 5, len(y)).astype(float)
+
+
+def on_disk() -> tuple[Any, Any]:
+    X, y = overlap()
+    with tempfile.NamedTemporaryFile(suffix=".npy", delete=False) as file:
+        np.save(file, X)
+    return np.load(file.name, mmap_mode="r"), y
+
+
+FULL, TOP, BAND = (0.0, 1.0), (0.0, 0.05), (0.02, 0.05)
+SETS = {
+    "dense": overlap,
+    "large": dense,
+    "sparse": sparse,
+    "wide": wide,
+    "separable": separable,
+    "hopeless": hopeless,
+    "weights": repeated_as_weights,
+    "file": on_disk,
+}
+FROM_FOLDER = {"letter": letter}
+# Data, surrogate, range, C.
+FITS = [
+    ("dense", "tight", FULL, 100.0),
+    ("dense", "tight", TOP, 1000.0),
+    ("dense", "tight", BAND, 100.0),
+    ("dense", "ramp", TOP, 100.0),
+    ("dense", "ramp", BAND, 100.0),
+    ("dense", "ramp", BAND, 10_000.0),
+    ("large", "ramp", BAND, 100.0),
+    ("sparse", "tight", TOP, 100.0),
+    ("sparse", "ramp", BAND, 100.0),
+    ("wide", "tight", FULL, 1.0),
+    ("wide", "tight", TOP, 100.0),
+    ("wide", "ramp", BAND, 100.0),
+    ("separable", "tight", TOP, 1000.0),
+    ("separable", "ramp", BAND, 1000.0),
+    ("hopeless", "tight", BAND, 100.0),
+    ("hopeless", "ramp", BAND, 100.0),
+    ("weights", "tight", BAND, 100.0),
+    ("weights", "ramp", BAND, 100.0),
+    ("file", "tight", TOP, 100.0),
+    ("file", "ramp", BAND, 100.0),
+    ("letter", "ramp", BAND, 10_000.0),
+    ("letter", "tight", TOP, 1000.0),
+]
+COLUMNS = ["fit", "without", "seconds", "steps", "passes", "calls", "objective", "gap"]
+
+
+def fit(data: tuple[Any, ...], surrogate: str, fpr_range: tuple[float, float], C: float, without: str) -> list[Any]:
+    X, y, *weight = data
+    counts = Counts(n_samples=len(y))
+    model = PartialAUCSVC(fpr_range, surrogate=surrogate, C=C)
+    with ExitStack() as stack:
+        for target, replacement in MECHANISMS.get(without, []):
+            stack.enter_context(patch(target, replacement))
+        counts.watch(stack)
+        began = time.process_time()
+        model.fit(X, y, *weight)
+        seconds = time.process_time() - began
+    return [seconds, model.n_iter_, counts.passes, counts.calls, model.objective_, model.dual_gap_]
+
+
+def show(lines: list[dict[str, Any]]) -> None:
+    """Print each mechanism's worst and mean cost over the fits: ratios to the fit with everything on."""
+    whole = {line["fit"]: line for line in lines if line["without"] == ""}
+    print(f"\n{'without':<28}{'fits':>5}{'passes: mean':>14}{'worst':>8}{'time: mean':>12}{'worst':>8}"
+          f"{'objective: worst':>18}{'gaps > tol':>11}   where")  # fmt: skip
+    for name in MECHANISMS:
+        mine = [line for line in lines if line["without"] == name and line["fit"] in whole]
+        if not mine:
+            continue
+
+        def ratios(key: str, mine: list[dict[str, Any]] = mine) -> Any:
+            return np.array([float(line[key]) / max(float(whole[line["fit"]][key]), 1e-12) for line in mine])
+
+        passes, seconds, objective = ratios("passes"), ratios("seconds"), ratios("objective")
+        failed = sum(float(line["gap"]) > 1.05e-3 for line in mine)
+        print(f"{name:<28}{len(mine):>5}{np.exp(np.log(passes).mean()):>14.2f}{passes.max():>8.2f}"
+              f"{np.exp(np.log(seconds).mean()):>12.2f}{seconds.max():>8.2f}{objective.max():>18.4f}{failed:>11}"
+              f"   {mine[int(passes.argmax())]['fit']}")  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--csv", type=Path)
+    parser.add_argument("--fits", nargs="+", help="only fits whose name has one of these in it")
+    parser.add_argument("--without", nargs="+", choices=list(MECHANISMS), default=list(MECHANISMS))
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    known: list[dict[str, Any]] = []
+    if arguments.csv and arguments.csv.exists():
+        with arguments.csv.open() as file:
+            known = list(csv.DictReader(file))
+    done = {(line["fit"], line["without"]) for line in known}
+    last: tuple[str, Any] = ("", None)
+    with threadpool_limits(1, user_api="blas"):
+        for set_name, surrogate, fpr_range, C in FITS:
+            name = f"{set_name} {surrogate} [{fpr_range[0]:g}, {fpr_range[1]:g}] C={C:g}"
+            if set_name in FROM_FOLDER and arguments.data is None:
+                continue
+            if arguments.fits and not any(part in name for part in arguments.fits):
+                continue
+            for without in ("", *arguments.without):
+                if (name, without) in done:
+                    continue
+                if last[0] != set_name:
+                    last = set_name, SETS[set_name]() if set_name in SETS else FROM_FOLDER[set_name](arguments.data)
+                line = dict(zip(COLUMNS, [name, without, *fit(last[1], surrogate, fpr_range, C, without)], strict=True))
+                known.append(line)
+                print(f"{name:<36}{without or '-':<28}{line['seconds']:>8.2f} s{line['steps']:>6}{line['passes']:>9.1f}"
+                      f"{line['calls']:>7}{line['objective']:>12.5g}{line['gap']:>10.1e}", flush=True)  # fmt: skip
+                if arguments.csv:
+                    with arguments.csv.open("w", newline="") as file:
+                        writer = csv.DictWriter(file, COLUMNS)
+                        writer.writeheader()
+                        writer.writerows(known)
+    show(known)
+
+
+if __name__ == "__main__":
+    main()
