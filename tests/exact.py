@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 
 # All float64 are whole multiples of 1 / _UNIT. Integers are added without the greatest common divisors of fractions.
 _UNIT = 1 << 1074
 # Rates that differ by less, relatively, are the same.
 ROUNDING = Fraction(1 + 1e-10)
 _SNAPPED = Fraction(1, 10**12)
+# Rates are quotients of two rounded sums: four roundings of 2^-53, of either of two.
+_ONE_AND_THE_SAME = Fraction(1, 2**50)
 
 
 def whole(x):
@@ -131,17 +133,22 @@ class Exact:
         return v10, v01
 
     def partial_components(self, low, high):
-        """Return those of the share, ``min(1, max(0, (b - G) / w))`` and ``R(min(b, max(a, G))) / w``."""
-        segments = self.segments
+        """Return those of the share, ``min(1, max(0, (b - G) / w))`` and ``R(min(b, max(a, G))) / w``, as a list.
 
-        def snapped(end):
-            near = [x1 for _, x1, _, _, _ in segments if abs(x1 - end) < _SNAPPED * end]
-            return min(near, key=lambda x1: abs(x1 - end), default=end)
-
+        An end next to a point of the curve is that point's. Of points whose rates are one and the same float64, as
+        where what lies between them weighs less than the rounding of a total, each is as right: all are returned.
+        """
         low, high = Fraction(low), Fraction(high)
-        a, b = snapped(low), snapped(high)
-        if a >= b:
-            a, b = low, high
+
+        def points_near(end):
+            away = sorted((abs(x1 - end), x1) for _, x1, _, _, _ in self.segments if abs(x1 - end) < _SNAPPED * end)
+            return [x1 for distance, x1 in away if distance <= away[0][0] + _ONE_AND_THE_SAME * end] or [end]
+
+        ends = [ends for ends in product(points_near(low), points_near(high)) if ends[0] < ends[1]] or [(low, high)]
+        return [self._components_of(a, b) for a, b in ends]
+
+    def _components_of(self, a, b):
+        segments = self.segments
         width = b - a
 
         def height(x, holds):
