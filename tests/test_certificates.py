@@ -240,6 +240,17 @@ def test_fits_of_few_rows(surrogate):
                 assert lower <= objective(w + size * rng.standard_normal(len(w))) * (1 + 1e-9) + 1e-12 * C
 
 
+@pytest.mark.parametrize("surrogate", ["hinge", "ramp"])
+def test_no_gap_is_above_one(surrogate):
+    """At such C rounding of the weights of cuts is worth more than the objective, which is known to be at least 0."""
+    X, y, weight = [[3.0], [-1.6], [3.8]], [1, 0, 0], [1.6837789484550743, 1.9434844274211982, 0.36894603252741875]
+    for C in (4e7, 41585665.25661627, 1e8):
+        model = quiet(PartialAUCSVC((0.3721744116205665, 0.6511376056030839), surrogate=surrogate, C=C), X, y, weight)
+        assert 0.0 <= model.dual_gap_ <= 1.0
+        # A margin of 1 from the second row.
+        assert model.coef_[0, 0] == pytest.approx(1 / 4.6, rel=1e-6)
+
+
 def test_three_rows_of_a_narrow_range():
     model = quiet(PartialAUCSVC((0.5, 1.0), C=10.0), [[-0.3], [1.0], [1.6]], [1, 0, 0])
     assert np.isfinite(model.objective_)

@@ -122,7 +122,7 @@ class OwnOracle(Oracle):
 
 @dataclass(frozen=True)
 class Difference:
-    """A risk R = convex - concave, both convex and non-negative; `whole` evaluates R itself."""
+    """A risk R = convex - concave >= 0, both convex and non-negative; `whole` evaluates R itself."""
 
     convex: Oracle
     concave: Oracle

@@ -73,7 +73,7 @@ def minimise_convex(
     bundle : Bundle, default=None
         Cuts of the same oracle and design to go on with; new ones are added to it.
     tilt : Tilt, default=None
-        A linear function taken off R.
+        A linear function taken off R, nowhere above it, such as the linearisation of a convex g <= R: F >= 0.
     enough : callable, default=None
         Stops early when ``enough(F, bound)`` is true.
     callback : callable, default=None
@@ -135,7 +135,7 @@ def minimise_convex(
         while True:
             accuracy = max(_MASTER_TOL * left, 1e-15 * abs(value))
             vector, lower = bundle.minimise(C, objective.tilt, tol=accuracy)
-            bound = max(bound, lower)
+            bound = max(bound, lower, 0.0)  # rounding of C times the risk may hide that F is not negative
             left = value - bound
             if accuracy <= max(_LOOSE * left, 1e-15 * abs(value)):
                 break  # or else the step has left less than the minimiser is accurate to
