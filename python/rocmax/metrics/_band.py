@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from rocmax import _core
 from rocmax._memory import require_memory
 from rocmax.metrics._measure import check_level
 from rocmax.metrics._resample import check_resamples, seed_of
-from rocmax.metrics._validation import F64, choice, one_curve
+from rocmax.metrics._validation import F64, call, choice, one_model, sample
 
 _METHODS = ("fixed-width", "kolmogorov-smirnov")
 
@@ -33,6 +34,8 @@ class ROCBand:
         Nominal probability that the band holds all of the true curve.
     n_pos, n_neg : int
         Number of samples of either class.
+    pos_label : label
+        The label that was taken as positive.
     """
 
     fpr: F64 = field(repr=False)
@@ -42,6 +45,7 @@ class ROCBand:
     confidence_level: float
     n_pos: int
     n_neg: int
+    pos_label: Any = 1
 
     def low(self, fpr: ArrayLike) -> Any:
         """Return the lower edge of the band at false positive rates.
@@ -118,7 +122,7 @@ def roc_band(
     confidence_level : float, default=0.95
         Nominal probability that the band holds the curve everywhere.
     n_resamples : int, default=2000
-        Number of bootstrap curves.
+        Number of bootstrap curves, at most 2**32 - 1.
     pos_label, random_state, n_jobs : optional
         As in :func:`auc_inference`.
 
@@ -147,7 +151,8 @@ def roc_band(
     choice(method, _METHODS, "method")
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
     seed = seed_of(random_state)
-    _, pos, neg = one_curve(y_true, y_score, None, pos_label, n_jobs).steps()
+    data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs))
+    _, pos, neg = call(_core.Curve, data, data.threads).steps()
     tpr, fpr = _rates(pos), _rates(neg)
     m, n = int(pos.sum()), int(neg.sum())
     if method == "fixed-width":
@@ -155,7 +160,7 @@ def roc_band(
         reach = float(c / np.sqrt(n)), float(c / np.sqrt(m))
     else:
         reach = _kolmogorov(n, 1 - np.sqrt(level)), _kolmogorov(m, 1 - np.sqrt(level))
-    return ROCBand(fpr, tpr, reach, method, level, m, n)
+    return ROCBand(fpr, tpr, reach, method, level, m, n, data.pos_label)
 
 
 def _rates(counts: F64) -> F64:

@@ -105,7 +105,7 @@ def guaranteed_threshold(
     limit = float(kept[last])
     threshold = limit if of_positives else _above(-limit)
     point = operating_point(positive, data.score, threshold=threshold, confidence_level=level, n_jobs=n_jobs)
-    return GuaranteedThreshold(threshold, point, float(confidence[last]))
+    return GuaranteedThreshold(threshold, point._replace(pos_label=data.pos_label), float(confidence[last]))
 
 
 def _above(score: float) -> float:
