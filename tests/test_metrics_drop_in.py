@@ -219,6 +219,13 @@ def test_the_curve_of_what_only_we_refuse():
         metrics.roc_curve(Y, [2**60, 2**60 + 1, 3])
 
 
+def test_integers_are_told_apart_or_refused():
+    assert metrics.roc_auc_score([0, 1], [2**53, 2**53 + 1]) == 1.0
+    assert metrics.roc_auc_score([0, 1], np.array([2**53 - 1, 2**53], dtype=object)) == 1.0
+    with pytest.raises(ValueError, match="beyond the integers that float64 tells apart"):
+        metrics.roc_auc_score([0, 1], np.array([2**53, 2**53 + 1], dtype=object))
+
+
 def test_in_the_place_of_scikit_learns(monkeypatch):
     for name in ("roc_auc_score", "roc_curve"):
         monkeypatch.setattr(sklearn.metrics, name, getattr(metrics, name))

@@ -76,7 +76,8 @@ def roc_auc_score(
     Raises
     ------
     ValueError
-        As scikit-learn's function does, by that function; also for a negative weight.
+        As scikit-learn's function does, by that function; also for a negative weight, and for Python's integers
+        beyond 2**53, which that function would round.
 
     Notes
     -----
@@ -189,7 +190,9 @@ def _general(
         y, s = np.asarray(y_true), scores(y_score)
         weight = _weights(sample_weight, len(y))
     except (TypeError, ValueError) as error:
-        if "sample_weight must be non-negative" in str(error):
+        # Of integers as Python's own, scikit-learn's function would make ties without a word.
+        own = "beyond the integers" in str(error) and np.asarray(y_score).dtype == object
+        if own or "sample_weight must be non-negative" in str(error):
             raise
         raise _UnusualError from error
     if len(y) != len(s) or y.dtype == object or np.ma.isMaskedArray(y_true):
