@@ -22,6 +22,7 @@ __all__ = [
     "measure",
     "minimise_on_simplex",
     "nearest",
+    "pair_loss",
     "permuted_distances",
 ]
 __version__: str
@@ -138,6 +139,15 @@ class Curvature:
     ) -> Curvature: ...
     def product(self, change: F64) -> F64: ...
 
+def pair_loss(
+    problem: Problem,
+    scores: F64,
+    loss: str,
+    range: tuple[str, float, float],
+    gradient: F64,
+    hessian: F64,
+    n_threads: int,
+) -> float: ...
 def leave_pair_out(
     cross: tuple[NDArray[np.float32], float, float, F64, F64],
     pos: tuple[F64, F64, F64, F64],

@@ -2,13 +2,16 @@
 
 from rocmax.risks._base import Difference, Evaluation, Oracle, Risk
 from rocmax.risks._logistic import Logistic
+from rocmax.risks._pair_loss import PAIR_LOSSES, Derivatives, PairLoss
 from rocmax.risks._pairs import PairHinge
 from rocmax.risks._partial import Hinge, Naive, Ramp, Tight
 from rocmax.risks._proximal import Proximal
 from rocmax.risks._smoothed import Curvature, Smoothed
 
 __all__ = [
+    "PAIR_LOSSES",
     "Curvature",
+    "Derivatives",
     "Difference",
     "Evaluation",
     "Hinge",
@@ -16,6 +19,7 @@ __all__ = [
     "Naive",
     "Oracle",
     "PairHinge",
+    "PairLoss",
     "Proximal",
     "Ramp",
     "Risk",

@@ -110,6 +110,39 @@ pub fn mean_pair_loss(problem: &Problem, scores: &[f64], range: RateRange, loss:
     mean_of_rows(problem, scores, range, |s| neg.iter().map(|(t, w)| w * loss(s - t)).sum())
 }
 
+/// Twin of [`crate::oracle::pair_loss`] on false positive rates, `loss` giving the loss, its derivative and its
+/// curvature: every pair, each tie cut in proportion.
+pub fn pair_loss(
+    problem: &Problem,
+    scores: &[f64],
+    range: RateRange,
+    loss: impl Fn(f64) -> [f64; 3],
+) -> (f64, Vec<f64>, Vec<f64>) {
+    let weight = |i: usize| problem.weights().map_or(1.0, |weights| weights.values[i]);
+    let of = |class: bool| (0..scores.len()).filter(move |&i| problem.labels()[i] == class);
+    let sum = |kept: &dyn Fn(f64) -> bool| of(false).filter(|&k| kept(scores[k])).map(weight).sum::<f64>();
+    let (j_a, j_b) = problem.ranks(range);
+    let share = |j: usize| {
+        let (above, tied) = (sum(&|t| t > scores[j]), sum(&|t| t == scores[j]));
+        let part = f64::min(above + tied, j_b) - f64::max(above, j_a);
+        if weight(j) > 0.0 { weight(j) * f64::max(0.0, part) / tied } else { 0.0 }
+    };
+    let of_pairs = of(true).map(weight).sum::<f64>() * (j_b - j_a);
+    let (mut value, mut gradient, mut hessian) = (0.0, vec![0.0; scores.len()], vec![0.0; scores.len()]);
+    for j in of(false) {
+        let share = share(j) / of_pairs;
+        for i in of(true) {
+            let ([of_pair, slope, curvature], both) = (loss(scores[i] - scores[j]), weight(i) * share);
+            value += both * of_pair;
+            gradient[i] += both * slope;
+            gradient[j] -= both * slope;
+            hessian[i] += both * curvature;
+            hessian[j] += both * curvature;
+        }
+    }
+    (value, gradient, hessian)
+}
+
 /// All entries in order, by the standard library's stable sort.
 pub fn sorted(scores: &[f64]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = scores.iter().zip(0..).map(|(&s, i)| Entry::new(s, i)).collect();

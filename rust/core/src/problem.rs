@@ -66,7 +66,7 @@ impl Problem {
         let (pos, neg) = (of(true).sum::<f64>(), of(false).sum::<f64>());
         Error::check_totals(pos, neg)?;
         // Beyond 2^53 whole numbers have gaps.
-        let whole = neg < 9e15 && weights.iter().all(|w| w.fract() == 0.0);
+        let whole = f64::max(pos, neg) < 9e15 && weights.iter().all(|w| w.fract() == 0.0);
         let weights = Some(Weights { values: weights, pos, neg, whole });
         Ok(Self { weights, ..problem })
     }
@@ -83,11 +83,20 @@ impl Problem {
 
     /// `(j_a, j_b)` of a range: ranks of negatives, or, where samples are weighted, sums of their weights in order.
     pub fn ranks(&self, range: RateRange) -> (f64, f64) {
-        range.ranks(match &self.weights {
-            None => Negatives::Whole(self.n_neg() as f64),
-            Some(weights) if weights.whole => Negatives::Whole(weights.neg),
-            Some(weights) => Negatives::Shares(weights.neg),
-        })
+        range.ranks(self.counted(self.totals().1))
+    }
+
+    /// The same of the positives, of which a range of true positive rates is made up.
+    pub(crate) fn positive_ranks(&self, range: RateRange) -> (f64, f64) {
+        range.ranks(self.counted(self.totals().0))
+    }
+
+    /// What a class weighs, and whether that is a number of samples.
+    fn counted(&self, total: f64) -> Negatives {
+        match &self.weights {
+            Some(weights) if !weights.whole => Negatives::Shares(total),
+            _ => Negatives::Whole(total),
+        }
     }
 
     /// What each class weighs, the positives first: the numbers of samples where these have no weights.

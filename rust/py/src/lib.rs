@@ -5,6 +5,7 @@ mod gate;
 mod metric;
 mod neighbors;
 mod oracle;
+mod pair_loss;
 mod pool;
 mod problem;
 mod reserve;
@@ -19,6 +20,8 @@ mod _core {
     use crate::neighbors::nearest;
     #[pymodule_export]
     use crate::oracle::{Curvature, Oracle};
+    #[pymodule_export]
+    use crate::pair_loss::pair_loss;
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]

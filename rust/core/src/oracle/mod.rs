@@ -5,6 +5,7 @@
 //! so the coefficients sum to zero and no intercept enters training.
 
 mod naive;
+mod pair_loss;
 mod pairs;
 mod proximal;
 mod smoothed;
@@ -14,6 +15,7 @@ mod top_hinge;
 mod weighted;
 
 pub use naive::Naive;
+pub use pair_loss::{PairLoss, PairRange, pair_loss};
 pub use proximal::Proximal;
 pub use smoothed::{Selection, Smoothed, SmoothedHinge};
 pub use springs::{Curvature, Sample, Stretch};

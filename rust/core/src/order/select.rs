@@ -27,7 +27,7 @@ fn bracket(n: usize, share: f64) -> [Option<usize>; 2] {
 
 /// A score, and an index in its tie, that more than `top` negatives reach, though not many more; almost certainly.
 /// `None` if a large part of them do.
-pub(super) fn bound(problem: &Problem, scores: Scores<'_>, top: usize) -> Option<(f64, usize)> {
+pub(crate) fn bound(problem: &Problem, scores: Scores<'_>, top: usize) -> Option<(f64, usize)> {
     let (n, share) = (scores.len(), top as f64 / problem.n_neg() as f64);
     let n_sampled = sample_len(n);
     if n < 4 * n_sampled || share > 0.5 {

@@ -1,0 +1,60 @@
+"""Smooth losses of pairs, with second derivatives: for boosted trees and networks, which know their scores only."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rocmax import _core
+from rocmax._typing import F64
+
+PAIR_LOSSES = ("squared_hinge", "smoothed_hinge")
+
+
+class Derivatives(NamedTuple):
+    """What a pair loss finds at one vector of scores.
+
+    Attributes
+    ----------
+    value : float
+        R(s).
+    gradient, hessian : ndarray of shape (n_samples,)
+        The derivatives, which sum to zero, and the diagonal of the second ones: positive where the gradient is not 0.
+    """
+
+    value: float
+    gradient: F64
+    hessian: F64
+
+
+@dataclass(frozen=True)
+class PairLoss:
+    """R(s) = 1/M sum_ij p_i q_j loss(s_i - t_j), the mean loss of the pairs of a range.
+
+    With u the difference of the scores, "squared_hinge" is (1 - u)_+^2, and "smoothed_hinge" half of that down to
+    u = 0 and the line 1/2 - u below. The pairs are those of all positives with the negatives of a range of false
+    positive rates, or those of all negatives with the positives of a range of true positive rates; p_i, q_j are the
+    weights inside the range, where a block of ties that an end cuts counts in part, and M is the sum of p_i q_j. See
+    ``rocmax_core::oracle::pair_loss``.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "smoothed_hinge"}
+        The loss of a pair.
+    rates : {"fpr", "tpr"}
+        Whether the range is one of false or of true positive rates.
+    low, high : float
+        Its ends.
+    """
+
+    loss: str
+    rates: str
+    low: float
+    high: float
+
+    def derivatives(self, problem: _core.Problem, scores: F64, n_threads: int = 1) -> Derivatives:
+        """Return the value, the gradient and the diagonal of the Hessian; O(N log N)."""
+        gradient, hessian = np.empty(len(scores)), np.empty(len(scores))
+        ends = (self.rates, self.low, self.high)
+        value = _core.pair_loss(problem, scores, self.loss, ends, gradient, hessian, n_threads)
+        return Derivatives(value, gradient, hessian)
