@@ -19,6 +19,7 @@ from rocmax.metrics._components import moments, parts_of
 from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
 from rocmax.metrics._measure import Measure, check_level, parse_measure, require_two
 from rocmax.metrics._methods import check_method, default_method, warn_of_few
+from rocmax.metrics._result import of_measure
 from rocmax.metrics._validation import (
     F64,
     is_dask,
@@ -250,9 +251,9 @@ class ROCAccumulator:
             If there are fewer than two samples of either class (but for "newcombe" and "score"), or
             options do not go together.
         """
-        measure = parse_measure(
-            metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
-        )
+        what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
+        what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
+        measure = parse_measure(metric, **what)
         method = default_method(measure) if method is None else method
         check_method(method, measure.metric, in_parts=True)
         level = check_level(confidence_level)
@@ -262,7 +263,9 @@ class ROCAccumulator:
         curve = self._core(bins)
         warn_of_few(method, measure, curve.weights)
         return replace(
-            _inferred(curve, measure, method, level), pos_label=1 if self.pos_label is None else self.pos_label
+            _inferred(curve, measure, method, level),
+            pos_label=1 if self.pos_label is None else self.pos_label,
+            **of_measure(measure, **what),
         )
 
     def _core(self, bins: F64) -> _core.Curve:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax.metrics import _words as words
 from rocmax.metrics._binormal import fitted_covariance
 from rocmax.metrics._components import clustered_covariance, covariance_parts, variance_parts
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
@@ -27,12 +28,14 @@ from rocmax.metrics._measure import (
 )
 from rocmax.metrics._methods import check_method, default_comparison, warn_of_few_compared
 from rocmax.metrics._multiclass import Average, Classes, check_average, classes, compared
+from rocmax.metrics._references import METHODS, Method
 from rocmax.metrics._resample import check_resamples, replicate, seed_of
-from rocmax.metrics._validation import F64, Sample, choice, explain, in_memory, require_finite, sample, scores
+from rocmax.metrics._result import Measured, of_bootstrap, of_classes, of_measure, of_samples
+from rocmax.metrics._validation import F64, Sample, choice, explain, in_memory, is_dask, require_finite, sample, scores
 
 
-@dataclass(frozen=True)
-class AUCComparison:
+@dataclass(frozen=True, repr=False, eq=False)
+class AUCComparison(Measured):
     """A test of whether two models have the same measure.
 
     Attributes
@@ -55,6 +58,18 @@ class AUCComparison:
         What the difference was tested against.
     pos_label : label
         The label of the positive class.
+    confidence_level : float
+        The nominal coverage of the interval.
+    n_pos, n_neg : float
+        Number of positive and negative samples, or their total weights.
+    n_pos_b, n_neg_b : float or None
+        Those of b, where the samples are not the same.
+    names : (str, str) or None
+        The models', where the scores had such.
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, multi_class, average
+        What was measured, in the words of the arguments.
+    class_sizes, weight_kind, n_samples, n_groups, n_folds, resampling
+        From what, as in :class:`AUCInference`.
     """
 
     estimate_a: float
@@ -70,6 +85,95 @@ class AUCComparison:
     pos_label: Any = 1
     null_difference: float = 0.0
     equivalence_margin: float | None = None
+    confidence_level: float = 0.95
+    n_pos: float = 0.0
+    n_neg: float = 0.0
+    n_pos_b: float | None = None
+    n_neg_b: float | None = None
+    names: tuple[str, str] | None = None
+
+    @property
+    def standard_error(self) -> float:
+        """Of the difference; NaN with "venkatraman"."""
+        return np.nan if self.covariance is None else error_of(self.covariance)
+
+    def _titles(self) -> tuple[str, str]:
+        first, second = self.names or ("a", "b")
+        return words.label_text(first), words.label_text(second)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        names = self.names or ("a", "b")
+        low, high = self.confidence_interval or (np.nan, np.nan)
+        return [
+            {
+                "model_a": names[0],
+                "model_b": names[1],
+                "measure": words.measure_name(self),
+                "estimate_a": self.estimate_a,
+                "estimate_b": self.estimate_b,
+                "difference": self.difference,
+                "standard_error": self.standard_error,
+                "ci_low": low,
+                "ci_high": high,
+                "statistic": self.statistic,
+                "df": np.inf if self.df is None else self.df,
+                "pvalue": self.pvalue,
+                "method": self.method,
+            }
+        ]
+
+    def _lines(self) -> list[str]:
+        places = self._places(self.standard_error)
+        a, b = (words.digits(estimate, places) for estimate in (self.estimate_a, self.estimate_b))
+        first, second = self._titles()
+        interval = self.confidence_interval
+        level = "" if interval is None else f" ({words.level(self.confidence_level)})"
+        return [
+            f"{self.measure}: {first} = {a}, {second} = {b}",
+            f"difference {words.bracketed(self.difference, interval, places, '+')}{level}, "
+            f"{words.p_value(self.pvalue)} ({self._test()})",
+        ]
+
+    def _sentences(self, basis: str) -> list[str]:
+        places = self._places(self.standard_error)
+        a, b, difference = (words.digits(x, places) for x in (self.estimate_a, self.estimate_b, self.difference))
+        first, second = self._titles()
+        interval = ""
+        if self.confidence_interval is not None:
+            interval = f" ({words.level(self.confidence_level)} {words.ends(self.confidence_interval, places)})"
+        return [
+            f"{self.measure}: {first} = {a}, {second} = {b}, difference {difference}{interval},"
+            f" {words.p_value(self.pvalue)} ({self._test()}; {basis})"
+        ]
+
+    def _test(self) -> str:
+        """Return what was tested, in words."""
+        kind = "paired" if self.n_pos_b is None else "unpaired"
+        if self.method == "venkatraman":
+            return f"{kind} test of equal curves"
+        return f"{kind} {words.against(self.alternative, self.null_difference, self.equivalence_margin)}"
+
+    def _basis(self) -> list[str]:
+        counted = self._samples(self.n_pos, self.n_neg, self.pos_label)
+        if self.n_pos_b is not None and self.n_neg_b is not None:
+            counted += f" against {words.samples(self.n_pos_b, self.n_neg_b)}"
+        return [self._by(self.method), counted]
+
+    def _sources(self) -> tuple[str, ...]:
+        equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
+        return (*self._source(self.method).sources, *equivalence)
+
+    def _source(self, method: str) -> Method:
+        if method == "venkatraman" and self.n_pos_b is not None:
+            return METHODS["venkatraman-unpaired"]
+        return super()._source(method)
+
+
+def error_of(covariance: F64) -> float:
+    """Return the standard error of the difference of two estimates."""
+    variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+    # Rounding leaves about this much of two equal variances.
+    return float(np.sqrt(variance)) if variance > 1e-14 * (covariance[0, 0] + covariance[1, 1]) else 0.0
 
 
 def compare_auc(
@@ -202,13 +306,15 @@ def compare_auc(
     >>> round(found.difference, 6), round(found.pvalue, 6)
     (0.24, 0.051576)
     """
-    measure = parse_measure(
-        metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
-    )
+    what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
+    what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
+    measure = parse_measure(metric, **what)
     choice(method, ("delong", "bootstrap", "obuchowski", "venkatraman", None), "method")
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = check_level(confidence_level)
-    if check_average(multi_class, average).multi_class != "raise":
+    made = of_measure(measure, **what) | {"names": _names(score_a, score_b)}
+    how = check_average(multi_class, average)
+    if how.multi_class != "raise":
         check_method(method or "delong", measure.metric, weight_kind=weight_kind, grouped=groups is not None)
         if y_true_b is not None or pos_label is not None:
             raise ValueError("multi_class compares paired models of all classes: it takes no y_true_b and no pos_label")
@@ -220,8 +326,11 @@ def compare_auc(
             classes(y_true, score, sample_weight, labels, n_jobs, weight_kind, name)
             for name, score in (("score_a", score_a), ("score_b", score_b))
         ]
-        how = check_average(multi_class, average)
-        return _of_classes(models, measure, how, method or "delong", weight_kind, groups, resampling, hypothesis, level)
+        made = of_classes(models[0], how) | made
+        made |= of_samples(sample_weight, weight_kind, groups, models[0].of)
+        method = method or "delong"
+        found = _of_classes(models, measure, how, method, weight_kind, groups, resampling, hypothesis, level)
+        return replace(found, **made, **of_bootstrap(method, n_resamples, stratified))
     options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     if method == "venkatraman":
         plain = sample_weight is None and sample_weight_b is None and groups is None
@@ -230,7 +339,8 @@ def compare_auc(
                 "method='venkatraman' compares whole curves: it needs metric='auc', alternative='two-sided' and"
                 " null_difference=0, and takes no weights and no groups"
             )
-        return curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
+        found = curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
+        return replace(found, **made)
     check_method("delong" if method is None else method, measure.metric, weight_kind=weight_kind)
     if method == "obuchowski" and y_true_b is not None:
         raise ValueError("method='obuchowski' needs paired models: it takes no y_true_b")
@@ -255,7 +365,8 @@ def compare_auc(
         differences = None if values is None else values[:, 0] - values[:, 1]
         found = difference_test(estimate, covariance, differences, None, method, hypothesis, level)
         warn_of_few_compared(method, measure, sizes, weight_kind)
-        return replace(found, pos_label=data.pos_label)
+        made |= of_samples(sample_weight, weight_kind, groups, data.y) | of_bootstrap(method, n_resamples, stratified)
+        return replace(found, **_counts(data), **made)
     a = sample(y_true, score_a, sample_weight, names=("y_true", "score_a"), **options)
     b = sample(y_true_b, score_b, sample_weight_b, names=("y_true_b", "score_b"), **options)
     for name, data in (("score_a", a), ("score_b", b)):
@@ -264,7 +375,28 @@ def compare_auc(
     method, sizes = method_for(method, measure, [a, b], weight_kind, None)
     found = _unpaired(a, b, measure, method, weight_kind, resampling, hypothesis, level)
     warn_of_few_compared(method, measure, sizes, weight_kind)
-    return replace(found, pos_label=a.pos_label)
+    made |= _rows_of(a, b, weight_kind) | of_bootstrap(method, n_resamples, stratified)
+    return replace(found, **_counts(a, b), **made)
+
+
+def _names(score_a: Any, score_b: Any) -> tuple[str, str] | None:
+    """Return the names of two columns of data frames, if they have two."""
+    first, second = (None if is_dask(score) else getattr(score, "name", None) for score in (score_a, score_b))
+    named = isinstance(first, str) and isinstance(second, str) and first and second and first != second
+    return (str(first), str(second)) if named else None
+
+
+def _counts(a: Sample, b: Sample | None = None) -> dict[str, Any]:
+    """Return the numbers of samples, of two models that share them or of each."""
+    (n_pos, n_neg), (n_pos_b, n_neg_b) = totals(a), (None, None) if b is None else totals(b)
+    return {"pos_label": a.pos_label, "n_pos": n_pos, "n_neg": n_neg, "n_pos_b": n_pos_b, "n_neg_b": n_neg_b}
+
+
+def _rows_of(a: Sample, b: Sample, weight_kind: str) -> dict[str, Any]:
+    """Return how the samples of both were counted."""
+    each = [of_samples(data.weight, weight_kind, None, data.y) for data in (a, b)]
+    kinds = {found["weight_kind"] for found in each} - {None}
+    return {"weight_kind": kinds.pop() if kinds else None, "n_samples": sum(found["n_samples"] for found in each)}
 
 
 def method_for(
@@ -331,7 +463,9 @@ def curves_equal(
         df=None,
         method="venkatraman",
         alternative="two-sided",
-        pos_label=a.pos_label,
+        n_samples=len(a.y) if is_paired else len(a.y) + len(b.y),
+        resampling=f"{n_resamples:,} permutations",
+        **_counts(a, None if is_paired else b),
     )
 
 
@@ -412,11 +546,7 @@ def difference_test(
     """Test the difference of two estimates; its interval is that of `differences` if there are any."""
     check_variance(covariance)
     difference = float(estimate[0] - estimate[1])
-    variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
-    # Rounding leaves about this much of two equal variances.
-    if variance <= 1e-14 * (covariance[0, 0] + covariance[1, 1]):
-        variance = 0.0
-    error = np.sqrt(variance)
+    error = error_of(covariance)
     if difference != 0 and error == 0:
         warnings.warn(
             f"the difference of {difference:.3g} has a variance of 0, as after rankings without an error: its p-value"
@@ -443,4 +573,5 @@ def difference_test(
         alternative=hypothesis.alternative,
         null_difference=hypothesis.null,
         equivalence_margin=hypothesis.margin,
+        confidence_level=level,
     )

@@ -12,6 +12,7 @@ from rocmax import _core
 from rocmax.metrics import _interval as interval
 from rocmax.metrics._inference import AUCInference, result
 from rocmax.metrics._measure import check_level, parse_measure, positives, totals
+from rocmax.metrics._result import of_measure, of_samples
 from rocmax.metrics._validation import explain, in_memory, names_of, one_model, sample
 
 
@@ -79,7 +80,8 @@ def cross_validated_auc(
     (0.875, 0.125)
     """
     level = check_level(confidence_level)
-    measure = parse_measure("auc", fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize)
+    what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
+    measure = parse_measure("auc", **what)
     y_true, y_score, fold = in_memory(y_true=y_true, y_score=y_score, fold=fold)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
@@ -102,4 +104,5 @@ def cross_validated_auc(
     arrays = np.array([estimate]), np.array([variance])
     ends = interval.normal(*arrays, measure, level)
     found = result(data.many, *arrays, ends, totals(data), "influence-curve", level)
-    return replace(found, pos_label=data.pos_label)
+    made = of_measure(measure, **what) | of_samples(None, "frequency", None, data.y)
+    return replace(found, pos_label=data.pos_label, n_folds=len(folds), **made)

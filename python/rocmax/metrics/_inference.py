@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from rocmax import _core
 from rocmax._parameters import shown
 from rocmax.metrics import _interval as interval
 from rocmax.metrics import _rate as rate
+from rocmax.metrics import _words as words
 from rocmax.metrics._binormal import fitted_variance
 from rocmax.metrics._components import influences, moments, parts_of, variance_parts
 from rocmax.metrics._measure import (
@@ -35,8 +36,9 @@ from rocmax.metrics._multiclass import (
     variance_of_classes,
 )
 from rocmax.metrics._resample import replicate, seed_of
+from rocmax.metrics._result import Measured, of_bootstrap, of_classes, of_measure, of_samples
 from rocmax.metrics._score import score, slope
-from rocmax.metrics._validation import F64, Sample, call, choice, in_memory, is_one_of, plain, sample
+from rocmax.metrics._validation import F64, Sample, call, choice, in_memory, is_one_of, named_columns, plain, sample
 
 
 class ConfidenceInterval(NamedTuple):
@@ -46,8 +48,8 @@ class ConfidenceInterval(NamedTuple):
     high: Any
 
 
-@dataclass(frozen=True)
-class AUCInference:
+@dataclass(frozen=True, repr=False, eq=False)
+class AUCInference(Measured):
     """A measure with its uncertainty.
 
     Attributes
@@ -68,6 +70,13 @@ class AUCInference:
         Bootstrap replicates of the estimate.
     pos_label : label
         The label of the positive class.
+    names : tuple of str or None
+        The models', or the classes' where there is a result a class; None for those of an array.
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, multi_class, average
+        What was measured, in the words of the arguments.
+    class_sizes, weight_kind, n_samples, n_groups, n_folds, resampling
+        From what: samples of each of several classes, kind of weights (None without), rows, clusters, folds, and how a
+        bootstrap drew; None where there was no such thing.
     """
 
     estimate: Any
@@ -80,11 +89,72 @@ class AUCInference:
     confidence_level: float
     replicates: F64 | None = None
     pos_label: Any = 1
+    names: tuple[str, ...] | None = None
+
+    @property
+    def _each(self) -> list[tuple[str, float, float, ConfidenceInterval]]:
+        """Name, estimate, standard error and interval of each model."""
+        columns = (self.estimate, self.standard_error, *self.confidence_interval)
+        rows = np.column_stack([np.atleast_1d(column) for column in columns]).tolist()
+        names = self.names or [f"model {k + 1}" if np.ndim(self.estimate) else "" for k in range(len(rows))]
+        return [(name, row[0], row[1], ConfidenceInterval(*row[2:])) for name, row in zip(names, rows, strict=True)]
+
+    def _rows(self) -> list[dict[str, Any]]:
+        kind = "model" if self.class_sizes is None or self.average is not None else "class"
+        return [
+            {
+                **({kind: name} if name else {}),
+                "measure": words.measure_name(self),
+                "estimate": estimate,
+                "standard_error": error,
+                "ci_low": both.low,
+                "ci_high": both.high,
+                "method": self.method,
+                **self._counted(k),
+            }
+            for k, (name, estimate, error, both) in enumerate(self._each)
+        ]
+
+    def _counted(self, k: int) -> dict[str, Any]:
+        """Return the numbers of samples of the k-th row."""
+        if self.class_sizes is None:
+            return {"n_pos": self.n_pos, "n_neg": self.n_neg}
+        total = sum(self.class_sizes)
+        if self.average is not None:
+            return {"n_classes": len(self.class_sizes), "n_samples": total}
+        return {"n_pos": self.class_sizes[k], "n_neg": total - self.class_sizes[k]}
+
+    def _lines(self) -> list[str]:
+        if np.ndim(self.estimate):
+            kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high")
+            rows = [{name: row[name] for name in kept if name in row} for row in self._rows()]
+            return [f"{self.measure} ({words.level(self.confidence_level)})", *words.text_table(rows)]
+        ((_, estimate, error, both),) = self._each
+        text = words.bracketed(estimate, both, self._places(error))
+        return [f"{words.named(self.measure, text)} ({words.level(self.confidence_level)})"]
+
+    def _sentences(self, basis: str) -> list[str]:
+        found = []
+        for name, estimate, error, both in self._each:
+            places = self._places(error)
+            found.append((words.label_text(name), words.digits(estimate, places), words.ends(both, places)))
+        level = words.level(self.confidence_level)
+        if np.ndim(self.estimate):
+            listed = ", ".join(f"{name} = {value} ({between})" for name, value, between in found)
+            return [f"{self.measure} ({level}; {basis}): {listed}"]
+        ((_, value, between),) = found
+        return [f"{words.named(self.measure, value)} ({level} {between}; {basis})"]
+
+    def _basis(self) -> list[str]:
+        return [self._by(self.method), self._samples(self.n_pos, self.n_neg, self.pos_label)]
+
+    def _sources(self) -> tuple[str, ...]:
+        return self._source(self.method).sources
 
 
 def auc_inference(
     y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
     metric: str = "auc",
     fpr_range: tuple[float, float] | None = None,
@@ -126,8 +196,9 @@ def auc_inference(
     y_true : array-like of shape (n_samples,)
         Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
         or `pos_label` tells which is positive.
-    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
-        Finite scores; one column a model, whose results are then arrays. Of dask arrays 9 bytes a score
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
+        Finite scores; one column a model, whose results are then arrays. A mapping from the models' names to their
+        scores, and a data frame, give the result `names`. Of dask arrays 9 bytes a score
         are held in this process; see :mod:`rocmax.metrics`.
     metric : {"auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr"}, default="auc"
         What is measured; see :func:`partial_auc_score` for `fpr_range`, `tpr_range`, `normalize`.
@@ -241,25 +312,30 @@ def auc_inference(
     >>> found.estimate, round(found.standard_error, 6)
     (0.8888888888888888, 0.157135)
     """
-    measure = parse_measure(
-        metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
-    )
+    what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
+    what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
+    measure = parse_measure(metric, **what)
     choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
     if method is None:
         by_components = groups is not None or not is_one_of(multi_class, ("raise",))
         method = default_method(measure, weight_kind=weight_kind, grouped=by_components)
     check_method(method, measure.metric, weight_kind=weight_kind, grouped=groups is not None)
     level = check_level(confidence_level)
-    arrays = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
-    y_true, y_score, sample_weight, groups = arrays
     how = check_average(multi_class, average)
+    columns, names = named_columns(y_score) if how.multi_class == "raise" else (y_score, None)
+    arrays = in_memory(y_true=y_true, y_score=columns, sample_weight=sample_weight, groups=groups)
+    y_true, columns, sample_weight, groups = arrays
+    made = of_measure(measure, **what)
     if how.multi_class != "raise":
         if pos_label is not None:
             raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
-        many = classes(y_true, y_score, sample_weight, labels, n_jobs, weight_kind)
+        many = classes(y_true, columns, sample_weight, labels, n_jobs, weight_kind)
         resampling = (stratified, n_resamples, seed_of(random_state))
-        return _of_classes(many, measure, how, method, level, weight_kind, groups, resampling)
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+        found = _of_classes(many, measure, how, method, level, weight_kind, groups, resampling)
+        return replace(
+            found, **made, **of_classes(many, how), **of_samples(sample_weight, weight_kind, groups, many.of)
+        )
+    data = sample(y_true, columns, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if method == "bootstrap":
         values = replicate(data, measure, stratified, n_resamples, random_state, weight_kind)
         found = _bootstrapped(data, measure, values, bootstrap_interval, level, weight_kind)
@@ -267,7 +343,9 @@ def auc_inference(
         found = _computed(data, measure, method, level, weight_kind, groups)
     if weight_kind == "frequency":
         warn_of_few(method, measure, (found.n_pos, found.n_neg))
-    return replace(found, pos_label=data.pos_label)
+    made |= of_samples(sample_weight, weight_kind, groups, data.y)
+    made |= of_bootstrap(method, n_resamples, stratified, bootstrap_interval)
+    return replace(found, pos_label=data.pos_label, names=names, **made)
 
 
 def _of_classes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +11,22 @@ from numpy.typing import ArrayLike
 from scipy import linalg, special
 
 from rocmax._parameters import shown
-from rocmax.metrics._compare import difference_test, method_for, paired
+from rocmax.metrics import _words as words
+from rocmax.metrics._compare import difference_test, error_of, method_for, paired
 from rocmax.metrics._hypothesis import parse_hypothesis
-from rocmax.metrics._measure import check_level, parse_measure
+from rocmax.metrics._measure import check_level, parse_measure, totals
 from rocmax.metrics._methods import check_method, warn_of_few_compared
-from rocmax.metrics._validation import F64, choice, in_memory, sample, unmasked
+from rocmax.metrics._references import ADJUSTMENTS as ADJUSTED
+from rocmax.metrics._result import Measured, of_bootstrap, of_measure, of_samples, plain
+from rocmax.metrics._validation import F64, choice, in_memory, named_columns, sample, unmasked
 
+_MOST_PAIRS = 6  # that a summary lists
+_SMALL = 0.05
 _ADJUSTMENTS = ("holm", "bonferroni", "fdr_bh", None)
 
 
-@dataclass(frozen=True)
-class ModelsComparison:
+@dataclass(frozen=True, repr=False, eq=False)
+class ModelsComparison(Measured):
     """A joint test of several models, and every pair of them.
 
     Attributes
@@ -43,6 +49,20 @@ class ModelsComparison:
         The label of the positive class.
     method : str
         Where the covariance came from.
+    names : tuple of str
+        The models', "model 1" and so on for those of an array.
+    adjust : str or None
+        How the p-values of the pairs were adjusted.
+    alternative, null_difference, equivalence_margin
+        What the differences of pairs were tested against.
+    confidence_level : float
+        The nominal coverage of each interval.
+    n_pos, n_neg : float
+        Number of positive and negative samples, or their total weights.
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr
+        What was measured, in the words of the arguments.
+    weight_kind, n_samples, n_groups, resampling
+        From what, as in :class:`AUCInference`.
     """
 
     estimates: F64
@@ -58,11 +78,119 @@ class ModelsComparison:
     pair_pvalues_adjusted: F64
     pos_label: Any = 1
     method: str = "delong"
+    names: tuple[str, ...] = ()
+    adjust: str | None = None
+    alternative: str = "two-sided"
+    null_difference: float = 0.0
+    equivalence_margin: float | None = None
+    confidence_level: float = 0.95
+    n_pos: float = 0.0
+    n_neg: float = 0.0
+
+    @property
+    def standard_errors(self) -> F64:
+        """Of the estimates."""
+        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the result holds in the types that JSON has, with its references and its summary.
+
+        Returns
+        -------
+        dict
+            As of every result; `pairs` is a list with a dict for each pair.
+        """
+        pairs = [
+            {
+                "models": [row["model_a"], row["model_b"]],
+                "difference": row["difference"],
+                "confidence_interval": [row["ci_low"], row["ci_high"]],
+                "statistic": row["statistic"],
+                "pvalue": row["pvalue"],
+                "pvalue_adjusted": row["pvalue_adjusted"],
+            }
+            for row in self._rows()
+        ]
+        held = {name: value for name, value in super().to_dict().items() if not name.startswith("pair_")}
+        return {**held, "pairs": plain(pairs)}
+
+    def _rows(self) -> list[dict[str, Any]]:
+        rows = []
+        for k, (a, b) in enumerate(self.pairs.tolist()):
+            low, high = self.pair_confidence_intervals[k].tolist()
+            row = {
+                "model_a": self.names[a],
+                "model_b": self.names[b],
+                "measure": words.measure_name(self),
+                "estimate_a": float(self.estimates[a]),
+                "estimate_b": float(self.estimates[b]),
+                "difference": float(self.pair_differences[k]),
+                "standard_error": error_of(self.covariance[np.ix_([a, b], [a, b])]),
+                "ci_low": low,
+                "ci_high": high,
+                "statistic": float(self.pair_statistics[k]),
+                "pvalue": float(self.pair_pvalues[k]),
+                "pvalue_adjusted": float(self.pair_pvalues_adjusted[k]),
+            }
+            rows.append(row)
+        return rows
+
+    def _estimates(self) -> str:
+        """Return the estimates in words."""
+        errors = self.standard_errors.tolist()
+        texts = [words.digits(x, self._places(e)) for x, e in zip(self.estimates.tolist(), errors, strict=True)]
+        return ", ".join(f"{words.label_text(name)} = {text}" for name, text in zip(self.names, texts, strict=True))
+
+    def _joint(self) -> str:
+        """Return the joint test in words."""
+        plural = "" if self.df == 1 else "s"
+        statistic = f"chi-square {words.digits(self.statistic, 2)} with {self.df} degree{plural} of freedom"
+        return f"{statistic}, {words.p_value(self.pvalue)}"
+
+    def _lines(self) -> list[str]:
+        hidden = ["measure", "estimate_a", "estimate_b", "statistic"]
+        hidden += [] if self.adjust else ["pvalue_adjusted"]
+        rows = [{name: value for name, value in row.items() if name not in hidden} for row in self._rows()]
+        return [
+            f"{self.measure}: {self._estimates()}",
+            f"no difference at all: {self._joint()}",
+            *words.text_table(rows),
+            f"{words.level(self.confidence_level)} one by one; p of {self._tested()}",
+        ]
+
+    def _tested(self) -> str:
+        """Return how pairs were tested, in words."""
+        adjusted = f", adjusted by {ADJUSTED[self.adjust]}" if self.adjust else ""
+        return f"a paired {words.against(self.alternative, self.null_difference, self.equivalence_margin)}{adjusted}"
+
+    def _sentences(self, basis: str) -> list[str]:
+        found = [f"{self.measure} of {len(self.names)} models ({basis}): {self._estimates()}"]
+        found += [f"Joint test of no difference: {self._joint()}"]
+        rows, how = self._rows(), f"p of {self._tested()}"
+        if len(rows) > _MOST_PAIRS:
+            small = sum(row["pvalue_adjusted"] < _SMALL for row in rows)
+            return [*found, f"Of {len(rows)} pairs {small} have p < {_SMALL:g} ({how})"]
+        listed = []
+        for row in rows:
+            places = self._places(row["standard_error"])
+            first, second = words.label_text(row["model_a"]), words.label_text(row["model_b"])
+            interval = words.ends((row["ci_low"], row["ci_high"]), places)
+            pvalue = words.p_value(row["pvalue_adjusted"])
+            listed.append(f"{first} minus {second} {words.digits(row['difference'], places)} ({interval}), {pvalue}")
+        return [*found, f"Differences ({words.level(self.confidence_level)} one by one; {how}): {'; '.join(listed)}"]
+
+    def _basis(self) -> list[str]:
+        return [self._by(self.method), self._samples(self.n_pos, self.n_neg, self.pos_label)]
+
+    def _sources(self) -> tuple[str, ...]:
+        adjusted = ADJUSTED[self.adjust].sources if self.adjust else ()
+        equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
+        return (*self._source(self.method).sources, *adjusted, *equivalence)
 
 
 def compare_models(
     y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
     contrast: ArrayLike | None = None,
     metric: str = "auc",
@@ -98,8 +226,9 @@ def compare_models(
     y_true : array-like of shape (n_samples,)
         Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
         or `pos_label` tells which is positive.
-    y_score : array-like of shape (n_samples, n_models)
-        Finite scores, a column a model.
+    y_score : array-like of shape (n_samples, n_models), or mapping
+        Finite scores, a column a model; a mapping from the models' names to their scores, and a data frame, give the
+        result their names.
     contrast : array-like of shape (n_contrasts, n_models), default=None
         Rows whose products with the estimates are all 0 under the hypothesis.
     metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
@@ -137,24 +266,25 @@ def compare_models(
     >>> found.estimates.round(3), round(found.pvalue, 3)
     (array([0.595, 0.645, 0.7  ]), 0.643)
     """
-    measure = parse_measure(
-        metric, fpr_range=fpr_range, tpr_range=tpr_range, normalize=normalize, margin=margin, fpr=fpr, tpr=tpr
-    )
+    what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
+    what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
+    measure = parse_measure(metric, **what)
     choice(adjust, _ADJUSTMENTS, "adjust")
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = check_level(confidence_level)
     choice(method, ("delong", "bootstrap", "obuchowski", None), "method")
     check_method(method or "delong", measure.metric, weight_kind=weight_kind, grouped=groups is not None)
-    arrays = in_memory(y_true=y_true, y_score=y_score, sample_weight=sample_weight, groups=groups)
-    y_true, y_score, sample_weight, groups = arrays
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    columns, names = named_columns(y_score)
+    arrays = in_memory(y_true=y_true, y_score=columns, sample_weight=sample_weight, groups=groups)
+    y_true, columns, sample_weight, groups = arrays
+    data = sample(y_true, columns, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if not data.many or data.score.shape[1] < 2:
         raise ValueError(f"y_score must have two columns or more, got shape {data.score.shape}")
     rows = _contrasts(contrast, data.score.shape[1])
     method, sizes = method_for(method, measure, [data], weight_kind, groups)
     resampling = (stratified, n_resamples, random_state)
-    columns = list(data.score.T) if method == "obuchowski" else [data.score]
-    estimate, covariance, values = paired(data, columns, measure, method, weight_kind, groups, resampling)
+    scored = list(data.score.T) if method == "obuchowski" else [data.score]
+    estimate, covariance, values = paired(data, scored, measure, method, weight_kind, groups, resampling)
     k = len(estimate)
     effect, spread = rows @ estimate, rows @ covariance @ rows.T
     inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
@@ -174,6 +304,7 @@ def compare_models(
         for a, b in zip(first, second, strict=True)
     ]
     warn_of_few_compared(method, measure, sizes, weight_kind)
+    n_pos, n_neg = totals(data)
     pvalues = np.array([test.pvalue for test in tests])
     return ModelsComparison(
         estimates=estimate,
@@ -189,6 +320,17 @@ def compare_models(
         pair_pvalues_adjusted=_adjusted(pvalues, adjust),
         pos_label=data.pos_label,
         method=method,
+        names=names or tuple(f"model {j + 1}" for j in range(k)),
+        adjust=adjust,
+        alternative=hypothesis.alternative,
+        null_difference=hypothesis.null,
+        equivalence_margin=hypothesis.margin,
+        confidence_level=level,
+        n_pos=n_pos,
+        n_neg=n_neg,
+        **of_measure(measure, **what),
+        **of_samples(sample_weight, weight_kind, groups, data.y),
+        **of_bootstrap(method, n_resamples, stratified),
     )
 
 

@@ -274,6 +274,29 @@ def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
     return plain(s) if s.ndim == 1 or not s.flags.aligned else s
 
 
+def named_columns(y_score: Any) -> tuple[Any, tuple[str, ...] | None]:
+    """Return the scores of several models as an array and their names, those of a mapping or of a frame's columns."""
+    if not isinstance(y_score, Mapping):
+        columns = getattr(y_score, "columns", None)
+        names = None if columns is None or getattr(y_score, "ndim", 2) != 2 else tuple(map(_name, columns))
+        return y_score, names
+    if not y_score:
+        raise ValueError("y_score is empty: there is no model to measure")
+    held = {f"y_score[{_name(name)!r}]": column for name, column in y_score.items()}
+    columns = [scores(column, name) for name, column in zip(held, in_memory(**held), strict=True)]
+    for name, column in zip(held, columns, strict=True):
+        if column.ndim != 1 or len(column) != len(columns[0]):
+            raise ValueError(
+                f"{name} must have shape (n_samples,), as all of y_score, got {column.shape} and {columns[0].shape}"
+            )
+    return np.column_stack(columns), tuple(map(_name, y_score))
+
+
+def _name(of: Any) -> str:
+    """Return a name as text."""
+    return of if isinstance(of, str) else shown(of)
+
+
 def weights(sample_weight: ArrayLike, n_samples: int, name: str = "sample_weight") -> F64:
     """Weights as float64 of shape (n_samples,)."""
     w = plain(_as_float64(unmasked(sample_weight, name), name))

@@ -1,0 +1,178 @@
+"""What results say of where their methods come from: short for sentences, in full for lists of references."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Reference(NamedTuple):
+    """A source as text cites it, and as a list of references does."""
+
+    short: str
+    full: str
+
+
+REFERENCES = {
+    "campbell": Reference(
+        "Campbell 1994",
+        "G. Campbell, Advances in statistical methodology for the evaluation of diagnostic and laboratory tests,"
+        " Statistics in Medicine 13, 1994. doi:10.1002/sim.4780130513",
+    ),
+    "delong": Reference(
+        "DeLong et al. 1988",
+        "E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, Comparing the areas under two or more correlated receiver"
+        " operating characteristic curves, Biometrics 44, 1988. doi:10.2307/2531595",
+    ),
+    "efron": Reference(
+        "Efron and Tibshirani 1993",
+        "B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, Chapman & Hall, 1993",
+    ),
+    "efron-bca": Reference(
+        "Efron 1987",
+        "B. Efron, Better bootstrap confidence intervals, Journal of the American Statistical Association 82, 1987."
+        " doi:10.1080/01621459.1987.10478410",
+    ),
+    "benjamini": Reference(
+        "Benjamini and Hochberg 1995",
+        "Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, Journal of the Royal Statistical Society B"
+        " 57, 1995. doi:10.1111/j.2517-6161.1995.tb02031.x",
+    ),
+    "gallas": Reference(
+        "Gallas 2006",
+        "B. D. Gallas, One-shot estimate of MRMC variance: AUC, Academic Radiology 13, 2006."
+        " doi:10.1016/j.acra.2005.11.030",
+    ),
+    "hajek": Reference(
+        "Hajek 1968",
+        "J. Hajek, Asymptotic normality of simple linear rank statistics under alternatives, Annals of Mathematical"
+        " Statistics 39, 1968. doi:10.1214/aoms/1177698394",
+    ),
+    "hillis": Reference(
+        "Hillis 2007",
+        "S. L. Hillis, A comparison of denominator degrees of freedom methods for multiple observer ROC analysis,"
+        " Statistics in Medicine 26, 2007. doi:10.1002/sim.2532",
+    ),
+    "holm": Reference(
+        "Holm 1979",
+        "S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979",
+    ),
+    "ledell": Reference(
+        "LeDell et al. 2015",
+        "E. LeDell, M. Petersen and M. van der Laan, Computationally efficient confidence intervals for cross-validated"
+        " area under the ROC curve estimates, Electronic Journal of Statistics 9, 2015. doi:10.1214/15-EJS1035",
+    ),
+    "linnet": Reference(
+        "Linnet 1987",
+        "K. Linnet, Comparison of quantitative diagnostic tests: type I error, power, and sample size, Statistics in"
+        " Medicine 6, 1987. doi:10.1002/sim.4780060207",
+    ),
+    "newcombe": Reference(
+        "Newcombe 2006",
+        "R. G. Newcombe, Confidence intervals for an effect size measure based on the Mann-Whitney statistic. Part 2:"
+        " asymptotic methods and evaluation, Statistics in Medicine 25, 2006, method 5. doi:10.1002/sim.2324",
+    ),
+    "obuchowski-clusters": Reference(
+        "Obuchowski 1997",
+        "N. A. Obuchowski, Nonparametric analysis of clustered ROC curve data, Biometrics 53, 1997."
+        " doi:10.2307/2533958",
+    ),
+    "obuchowski-mcclish": Reference(
+        "Obuchowski and McClish 1997",
+        "N. A. Obuchowski and D. K. McClish, Sample size determination for diagnostic accuracy studies involving"
+        " binormal ROC curve indices, Statistics in Medicine 16, 1997",
+    ),
+    "obuchowski-rockette": Reference(
+        "Obuchowski and Rockette 1995",
+        "N. A. Obuchowski and H. E. Rockette, Hypothesis testing of diagnostic accuracy for multiple readers and"
+        " multiple tests: an ANOVA approach with dependent observations, Communications in Statistics 24, 1995."
+        " doi:10.1080/03610919508813243",
+    ),
+    "obuchowski-size": Reference(
+        "Obuchowski et al. 2004",
+        "N. A. Obuchowski, M. L. Lieber and F. H. Wians, ROC curves in clinical chemistry: uses, misuses, and possible"
+        " solutions, Clinical Chemistry 50, 2004. doi:10.1373/clinchem.2004.031823",
+    ),
+    "perkins": Reference(
+        "Perkins and Schisterman 2006",
+        "N. J. Perkins and E. F. Schisterman, The inconsistency of optimal cutpoints obtained using two criteria based"
+        " on the receiver operating characteristic curve, American Journal of Epidemiology 163, 2006."
+        " doi:10.1093/aje/kwj063",
+    ),
+    "schuirmann": Reference(
+        "Schuirmann 1987",
+        "D. J. Schuirmann, A comparison of the two one-sided tests procedure and the power approach for assessing the"
+        " equivalence of average bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987."
+        " doi:10.1007/BF01068419",
+    ),
+    "venkatraman": Reference(
+        "Venkatraman 2000",
+        "E. S. Venkatraman, A permutation test to compare receiver operating characteristic curves, Biometrics 56,"
+        " 2000. doi:10.1111/j.0006-341X.2000.01134.x",
+    ),
+    "venkatraman-begg": Reference(
+        "Venkatraman and Begg 1996",
+        "E. S. Venkatraman and C. B. Begg, A distribution-free procedure for comparing receiver operating"
+        " characteristic curves from a paired experiment, Biometrika 83, 1996. doi:10.1093/biomet/83.4.835",
+    ),
+    "wilks": Reference(
+        "Wilks 1941",
+        "S. S. Wilks, Determination of sample sizes for setting tolerance limits, Annals of Mathematical Statistics 12,"
+        " 1941. doi:10.1214/aoms/1177731788",
+    ),
+    "wilson": Reference(
+        "Wilson 1927",
+        "E. B. Wilson, Probable inference, the law of succession, and statistical inference, Journal of the American"
+        " Statistical Association 22, 1927. doi:10.1080/01621459.1927.10502953",
+    ),
+    "wu": Reference(
+        "Wu et al. 2007",
+        "S. Wu, P. Flach and C. Ferri, An improved model selection heuristic for AUC, ECML 2007."
+        " doi:10.1007/978-3-540-74958-5_44",
+    ),
+    "youden": Reference("Youden 1950", "W. J. Youden, Index for rating diagnostic tests, Cancer 3, 1950"),
+}
+
+
+class Method(NamedTuple):
+    """A method in words, {} standing for its sources, and the sources."""
+
+    words: str
+    sources: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.words.replace("{}", " and ".join(REFERENCES[source].short for source in self.sources))
+
+
+#: Of intervals and variances; :func:`variance_source` says where "delong" is more than DeLong's.
+METHODS = {
+    "delong": Method("{}", ("delong",)),
+    "logit-delong": Method("logit of {}", ("delong",)),
+    "score": Method("score interval"),
+    "newcombe": Method("{}", ("newcombe",)),
+    "obuchowski": Method("binormal, {}", ("obuchowski-mcclish",)),
+    "wu": Method("{}", ("wu",)),
+    "bootstrap": Method("{}", ("efron",)),
+    "bca": Method("{}", ("efron-bca",)),
+    "influence-curve": Method("influence curve of {}", ("ledell",)),
+    "venkatraman": Method("{}", ("venkatraman-begg",)),
+    "venkatraman-unpaired": Method("{}", ("venkatraman",)),
+    "jackknife": Method("jackknife"),
+    "unbiased": Method("{}", ("gallas",)),
+    "fixed-width": Method("fixed-width band, {}", ("campbell",)),
+    "kolmogorov-smirnov": Method("Kolmogorov-Smirnov band, {}", ("campbell",)),
+}
+
+ADJUSTMENTS = {
+    "holm": Method("{}", ("holm",)),
+    "bonferroni": Method("Bonferroni"),
+    "fdr_bh": Method("{}", ("benjamini",)),
+}
+
+
+def variance_source(method: str, *, is_rate: bool, grouped: bool, classes: bool) -> Method:
+    """Return the words of a method for a measure and samples of some kind."""
+    found = METHODS.get(method, Method(method))
+    if method not in ("delong", "logit-delong"):
+        return found
+    own = "obuchowski-clusters" if grouped else "linnet" if is_rate else "delong"
+    return found._replace(sources=(own, "hajek") if classes else (own,))

@@ -1,0 +1,345 @@
+"""What every result can do: say itself in words, as a table and as plain numbers.
+
+A subclass says in `_lines` what it holds, in `_basis` by what and from what, and lists its table in `_rows`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from rocmax._parameters import shown
+from rocmax.metrics import _words as words
+from rocmax.metrics._measure import RATES, Measure
+from rocmax.metrics._multiclass import Average, Classes
+from rocmax.metrics._references import METHODS, REFERENCES, Method, variance_source
+from rocmax.metrics._validation import choice
+
+_MOST_ROWS = 60  # of a table in a notebook
+_SHORT = 6  # elements that a repr lists
+_OTHERS = {"ovr": "the rest", "ovo": "one"}
+_SCALARS = (str, int, float, type(None))
+
+
+class Result:
+    """Base of what the functions of this package return."""
+
+    __slots__ = ()
+
+    def summary(self) -> str:
+        """Return what was found, how and from what, in sentences for a paper.
+
+        Returns
+        -------
+        str
+            Plain text on one line. Digits: three decimals, or as many as show two digits of the standard error.
+        """
+        return " ".join(f"{sentence}." for sentence in self._sentences("; ".join(self._basis())))
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a table, one row a model, a pair of models or whatever was measured.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+            Whose DataFrame. Those of pandas have ``to_markdown`` and ``to_latex``.
+
+        Returns
+        -------
+        DataFrame
+            All digits, NaN where there is no number.
+
+        Raises
+        ------
+        ImportError
+            If the library is not installed.
+        """
+        choice(library, ("pandas", "polars"), "library")
+        try:
+            if library == "pandas":
+                import pandas as frames
+            else:
+                import polars as frames
+        except ImportError as error:
+            raise ImportError(f"to_frame(library={library!r}) needs {library}: pip install {library}") from error
+        rows = self._rows()
+        return frames.DataFrame({name: [row[name] for row in rows] for name in rows[0]})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the result holds in the types that JSON has, with its references and its summary.
+
+        Returns
+        -------
+        dict
+            Arrays and tuples are lists, NaN and infinities None, labels that JSON has no type for texts; without the
+            replicates of a bootstrap.
+        """
+        held = {name: plain(value) for name, value in self._held().items() if name != "replicates"}
+        return {**held, "references": self.references, "summary": self.summary()}
+
+    @property
+    def references(self) -> list[str]:
+        """The sources of the methods, in full."""
+        return [REFERENCES[source].full for source in dict.fromkeys(self._sources())]
+
+    def __str__(self) -> str:
+        return "\n".join([*self._lines(), "; ".join(self._basis())])
+
+    def __repr__(self) -> str:
+        usual = self._usual()
+        held = (
+            f"{name}={_short(value)}"
+            for name, value in self._held().items()
+            if not (name in usual and isinstance(value, _SCALARS) and value == usual[name])
+        )
+        return f"{type(self).__name__}({', '.join(held)})"
+
+    def _repr_html_(self) -> str:
+        rows = self._rows()
+        names = list(rows[0])
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in words.cells(row).values())}</tr>"
+            for row in rows[:_MOST_ROWS]
+        )
+        more = f"<p>and {len(rows) - _MOST_ROWS} rows more</p>" if len(rows) > _MOST_ROWS else ""
+        return (
+            f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+            f"<p>{escape(self.summary())}</p></div>"
+        )
+
+    def _held(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        raise NotImplementedError
+
+    def _usual(self) -> dict[str, Any]:
+        """Return what fields hold unless they are told otherwise."""
+        return {}
+
+    def _lines(self) -> list[str]:
+        """Return what was found, a line each."""
+        raise NotImplementedError
+
+    def _sentences(self, basis: str) -> list[str]:
+        """Return what was found in words, with its basis in brackets."""
+        raise NotImplementedError
+
+    def _basis(self) -> list[str]:
+        """Return the methods and the samples, in words."""
+        raise NotImplementedError
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the table, at least one, all of the same names."""
+        raise NotImplementedError
+
+    def _sources(self) -> Sequence[str]:
+        """Return the keys of the references."""
+        return ()
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Record(Result):
+    """Base of results that are frozen dataclasses: equal if all they hold is, arrays and NaN included."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record) or type(other) is not type(self):
+            return NotImplemented
+        return bool(_key(self._held()) == _key(other._held()))
+
+    def __hash__(self) -> int:
+        return hash((type(self), _key(self._held())))
+
+    def _held(self) -> dict[str, Any]:
+        own_first = sorted(fields(self), key=lambda field: field.kw_only is True)
+        return {field.name: getattr(self, field.name) for field in own_first}
+
+    def _usual(self) -> dict[str, Any]:
+        return {field.name: field.default for field in fields(self)}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Measured(Record):
+    """What was measured, and of which samples, in the words of the arguments.
+
+    Attributes
+    ----------
+    metric : str
+        Which measure; a partial AUC is "partial_auc" however it was asked for.
+    fpr_range, tpr_range, normalize : optional
+        Of a partial AUC.
+    margin, fpr, tpr : float or None
+        Where the margin AUC or a rate was taken.
+    multi_class, average : str or None
+        How several classes were put together.
+    class_sizes : tuple of float or None
+        The samples of each.
+    weight_kind : str or None
+        What the weights stood for; None without weights.
+    n_samples, n_groups, n_folds : int or None
+        Number of samples, of weights other than 0, of clusters and of folds.
+    resampling : str or None
+        How a bootstrap drew and what it took for an interval.
+    """
+
+    metric: str = "auc"
+    fpr_range: tuple[float, float] | None = None
+    tpr_range: tuple[float, float] | None = None
+    normalize: str | None = None
+    margin: float | None = None
+    fpr: float | None = None
+    tpr: float | None = None
+    multi_class: str | None = None
+    average: str | None = None
+    class_sizes: tuple[float, ...] | None = None
+    weight_kind: str | None = None
+    n_samples: int | None = None
+    n_groups: int | None = None
+    n_folds: int | None = None
+    resampling: str | None = None
+
+    @property
+    def measure(self) -> str:
+        """The measure in words, such as "partial AUC (FPR 0-0.05)"."""
+        name = words.measure_name(self, long=True)
+        if self.multi_class is None:
+            return name
+        return f"{f'{self.average} ' if self.average else ''}{name}, one versus {_OTHERS[self.multi_class]}"
+
+    def _places(self, error: Any) -> int | None:
+        """Return how many decimals an estimate with a standard error has."""
+        return words.decimals(error, self.metric != "scored_auc")
+
+    def _source(self, method: str) -> Method:
+        """Return where a variance comes from."""
+        if self.resampling is not None and self.resampling.endswith("BCa"):
+            return METHODS["bca"]
+        return variance_source(
+            method, is_rate=self.metric in RATES, grouped=bool(self.n_groups), classes=self.multi_class is not None
+        )
+
+    def _by(self, method: str) -> str:
+        """Return a method in words, of a bootstrap with how it drew."""
+        return ", ".join([*([] if self.resampling is None else [self.resampling]), str(self._source(method))])
+
+    def _samples(self, n_pos: float, n_neg: float, pos_label: Any) -> str:
+        if self.class_sizes is not None:
+            sizes = [words.count(size) for size in self.class_sizes]
+            listed = f" of {', '.join(sizes[:-1])} and {sizes[-1]} samples" if len(sizes) <= _SHORT else ""
+            counted = f"{len(sizes)} classes{listed}"
+        else:
+            counted = words.samples(n_pos, n_neg, pos_label)
+        if self.weight_kind is not None:
+            kinds = {"frequency": "weighted", "sampling": "sampling weights"}
+            counted = f"{kinds[self.weight_kind]}: {counted} in {words.count(self.n_samples or 0)} rows"
+        return (
+            counted
+            + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else "")
+            + (f" in {words.count(self.n_folds)} folds" if self.n_folds else "")
+        )
+
+
+def of_measure(
+    measure: Measure,
+    *,
+    fpr_range: Any = None,
+    tpr_range: Any = None,
+    normalize: Any = None,
+    margin: Any = None,
+    fpr: Any = None,
+    tpr: Any = None,
+) -> dict[str, Any]:
+    """Return the fields of :class:`Measured` that say what was measured, of options that have been checked."""
+    partial = measure.metric == "partial_auc"
+    ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+    numbers = {"margin": margin, "fpr": fpr, "tpr": tpr}
+    return {
+        "metric": measure.metric,
+        "normalize": normalize if partial else None,
+        **{name: (float(ends[0]), float(ends[1])) for name, ends in ranges.items() if partial and ends is not None},
+        **{name: float(value) for name, value in numbers.items() if value is not None},
+    }
+
+
+def of_samples(sample_weight: Any, weight_kind: str, groups: Any, y: Any) -> dict[str, Any]:
+    """Return the fields of :class:`Measured` that say how samples were counted."""
+    return {
+        "weight_kind": None if sample_weight is None else weight_kind,
+        "n_samples": len(y) if sample_weight is None else int(np.count_nonzero(np.asarray(sample_weight))),
+        "n_groups": None if groups is None else len(np.unique(np.asarray(groups))),
+    }
+
+
+def of_classes(data: Classes, how: Average) -> dict[str, Any]:
+    """Return the fields that say which classes there were and how they were put together."""
+    return {
+        "multi_class": how.multi_class,
+        "average": how.average,
+        "class_sizes": tuple(data.totals.tolist()),
+        "names": None if how.average else tuple(words.label_text(name) for name in data.names),
+    }
+
+
+def of_bootstrap(method: str, n_resamples: int, stratified: bool, interval: str = "percentile") -> dict[str, Any]:
+    """Return the field of :class:`Measured` that says how a bootstrap was made, where there was one."""
+    if method != "bootstrap":
+        return {}
+    drawn = "stratified bootstrap" if stratified else "bootstrap"
+    ends = {"percentile": "percentiles", "bca": "BCa"}[interval]
+    return {"resampling": f"{drawn} of {n_resamples:,} resamples, {ends}"}
+
+
+def plain(value: Any) -> Any:
+    """Return a value in the types that JSON has; NaN and infinities are None."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return str(value) if type(value) is int and value.bit_length() > 1000 else value
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item()) if type(value.item()) is not type(value) else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Result):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(part) for part in value]
+    return shown(value)
+
+
+def _key(value: Any) -> Any:
+    """Return a value that is equal and hashable where what it stands for is equal."""
+    if isinstance(value, np.ndarray):
+        return value.shape, _key(value.ravel().tolist())
+    if isinstance(value, Mapping):
+        return tuple((name, _key(part)) for name, part in value.items())
+    if isinstance(value, (tuple, list)):
+        return tuple(_key(part) for part in value)
+    if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return "nan"
+    return value
+
+
+def _short(value: Any) -> str:
+    """Return a value for a repr: on one line, large arrays by their shape alone."""
+    if isinstance(value, np.ndarray):
+        if value.size > _SHORT or value.ndim > 1:
+            return f"<array of shape {value.shape}>"
+        return f"[{', '.join(_short(part) for part in value.tolist())}]"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    if isinstance(value, (tuple, list)):
+        if len(value) > _SHORT:
+            return f"<{len(value)} of them>"
+        listed = ", ".join(_short(part) for part in value)
+        return f"({listed})" if isinstance(value, tuple) else f"[{listed}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{name}: {_short(part)}' for name, part in value.items())}}}"
+    return shown(value)

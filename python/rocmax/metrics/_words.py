@@ -1,0 +1,160 @@
+"""Numbers, names and tables as people read them: the one place that says how many digits and which words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rocmax._parameters import shown
+from rocmax.metrics._measure import RATES
+
+_DECIMALS = 3
+_METRICS = {"auc": "AUC", "scored_auc": "scored AUC", "margin_auc": "margin AUC"}
+
+
+def measure_name(of: Any, *, long: bool = False) -> str:
+    """Return the name of the measure that a result has, for a sentence or the head of a column."""
+    if of.metric in RATES:
+        return f"TPR at FPR {of.fpr:g}" if of.metric == "tpr_at_fpr" else f"FPR at TPR {of.tpr:g}"
+    if of.metric == "partial_auc":
+        return _partial_name(of, long)
+    name = _METRICS.get(of.metric, of.metric)
+    return f"{name} at {of.margin:g}" if of.margin is not None else name
+
+
+def _partial_name(of: Any, long: bool) -> str:
+    ranges = [
+        f"{name} {ends[0]:g}-{ends[1]:g}".removeprefix("" if long else "FPR ")
+        for name, ends in (("FPR", of.fpr_range), ("TPR", of.tpr_range))
+        if ends is not None
+    ]
+    if not long:
+        return " ".join(["pAUC", *ranges])
+    how = {"width": [], "mcclish": ["McClish's scale"], None: ["area not divided by the width"]}[of.normalize]
+    return f"partial AUC ({', '.join([*ranges, *how])})"
+
+
+def samples(n_pos: float, n_neg: float, pos_label: Any = 1) -> str:
+    """Return the numbers of samples in words; labels that are not 1 are named."""
+    named = "" if pos_label is None or is_one(pos_label) else f" ({label_text(pos_label)})"
+    return f"{count(n_pos)} positive{named}, {count(n_neg)} negative samples"
+
+
+def is_one(label: Any) -> bool:
+    """Whether a label is 1 or True, which need not be said to be positive."""
+    return isinstance(label, (bool, int, float, np.generic)) and bool(label == 1)
+
+
+def label_text(label: Any) -> str:
+    """Return a label or a name as text, on one line and not too long."""
+    text = label if isinstance(label, str) else shown(label.item() if hasattr(label, "item") else label)
+    return " ".join(str(text).split())[:80]
+
+
+def count(number: float) -> str:
+    """Return a number of samples, or what their weights add up to."""
+    return f"{round(number):,}" if number == round(number) and abs(number) < 1e15 else f"{number:,.4g}"
+
+
+def decimals(error: Any, bounded: bool = True) -> int | None:
+    """Return how many decimals show two digits of a standard error, of rates three or more; None for %g."""
+    known = isinstance(error, (int, float)) and math.isfinite(error) and error > 0
+    if not known:
+        return _DECIMALS if bounded else None
+    needed = 1 - math.floor(math.log10(error))
+    return min(max(needed, _DECIMALS), 8) if bounded else needed if 0 <= needed <= 8 else None
+
+
+def digits(value: Any, places: int | None = _DECIMALS, sign: str = "") -> str:
+    """Return a number with so many decimals, or with four digits; "not available" for NaN and None."""
+    if value is None or math.isnan(value):
+        return "not available"
+    if places is None or math.isinf(value) or abs(value) >= 1e6:
+        return f"{value:{sign}.4g}"
+    text = f"{value:{sign}.{places}f}"
+    return text.replace("-", sign if sign == "+" else "", 1) if float(text) == 0 else text
+
+
+def named(name: str, text: str) -> str:
+    """Return a name and its number, apart also where the name ends in a number."""
+    return f"{name} = {text}" if name[-1:].isdigit() else f"{name} {text}"
+
+
+def ends(interval: Any, places: int | None = _DECIMALS) -> str:
+    """Return the ends of an interval as text has them, "0.630-0.830" or "-0.123 to 0.015"."""
+    low, high = (digits(end, places) for end in interval)
+    return f"{low} to {high}" if "-" in low + high or "n" in low + high else f"{low}-{high}"
+
+
+def bracketed(estimate: Any, interval: Any, places: int | None = _DECIMALS, sign: str = "") -> str:
+    """Return an estimate with its interval as tables have them, "0.730 [0.630, 0.830]"."""
+    if interval is None:
+        return digits(estimate, places, sign)
+    low, high = (digits(end, places, sign) for end in interval)
+    return f"{digits(estimate, places, sign)} [{low}, {high}]"
+
+
+def level(confidence: float) -> str:
+    """Return "95 % CI"."""
+    return f"{100 * confidence:.12g} % CI"
+
+
+def p_value(pvalue: Any) -> str:
+    """Return "p = 0.015", "p < 0.001"."""
+    text = p_digits(pvalue)
+    return f"p = {text}" if text[0].isdigit() else f"p {text}"
+
+
+def p_digits(pvalue: Any) -> str:
+    """Return a p-value for the cell of a table."""
+    if pvalue is None or math.isnan(pvalue):
+        return "not available"
+    return "< 0.001" if pvalue < 0.001 else f"{pvalue:.3f}" if pvalue < 0.1 else f"{pvalue:.2f}"
+
+
+def against(alternative: str, null: float, margin: float | None) -> str:
+    """Return what a difference was tested against."""
+    if alternative == "equivalence":
+        return f"test of equivalence within {margin:g} of {null:g}, two one-sided tests of Schuirmann 1987"
+    sided = {"two-sided": "two-sided test", "less": "one-sided test, less", "greater": "one-sided test, greater"}
+    than = f" than {null:g}" if alternative != "two-sided" else f" against {null:g}" if null else ""
+    return sided[alternative] + than
+
+
+def cells(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the row of a table as texts for people."""
+    places = decimals(row.get("standard_error"), not str(row.get("measure")).startswith("scored AUC"))
+    return {name: _cell(name, value, places) for name, value in row.items()}
+
+
+def _cell(name: str, value: Any, places: int | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return label_text(value)
+    if isinstance(value, (int, np.integer)):
+        return f"{value:,}"
+    if math.isnan(value):
+        return ""
+    if name.startswith("pvalue"):
+        return p_digits(value)
+    measured = ("estimate", "difference", "standard_error", "ci_")
+    return digits(float(value), places) if name.startswith(measured) else f"{value:,.4g}"
+
+
+def text_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a table as lines of plain text: names to the left, numbers to the right."""
+    names = list(rows[0])
+    shown_rows = [cells(row) for row in rows]
+    left = {name for name in names if isinstance(rows[0][name], str)}
+    width = {name: max(len(name), *(len(row[name]) for row in shown_rows)) for name in names}
+
+    def line(texts: Mapping[str, str]) -> str:
+        return "  ".join(
+            f"{texts[name]:<{width[name]}}" if name in left else f"{texts[name]:>{width[name]}}" for name in names
+        ).rstrip()
+
+    return [line(dict(zip(names, names, strict=True))), *(line(row) for row in shown_rows)]

@@ -1,0 +1,264 @@
+"""Every result says itself in words, as a table, as JSON and in HTML, with the numbers that it holds."""
+
+import copy
+import dataclasses
+import json
+import pickle
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from rocmax import metrics
+from rocmax.metrics import _words as words
+from rocmax.metrics import auc_inference, compare_auc, compare_models, cross_validated_auc
+from rocmax.metrics._references import METHODS, REFERENCES
+from rocmax.metrics._result import Result
+
+ATTACK = "<script>alert(1)</script>"
+N = 113
+Y = np.arange(N) < 41
+CLASS = np.arange(N) % 3
+S = np.random.default_rng(0).normal(size=(N, 3)) + Y[:, None] * [0.5, 1.0, 1.5]
+GROUPS = np.arange(N) // 4
+FRAME = pd.DataFrame(S, columns=["old", "new", ATTACK])
+NAMED = {"old": S[:, 0], "new": S[:, 1], ATTACK: S[:, 2]}
+SICK = np.where(Y, ATTACK, "well")
+
+
+def accumulated() -> Any:
+    parts = metrics.ROCAccumulator()
+    parts.update(Y[:50], S[:50, 0])
+    parts.update(Y[50:], S[50:, 0])
+    return parts.result()
+
+
+#: How each kind of result is had, and what its summary holds.
+CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
+    "AUCInference": (
+        lambda: auc_inference(Y, S[:, 0]),
+        ("AUC 0.612 (95 % CI 0.493-0.718; logit of DeLong et al. 1988; 41 positive, 72 negative samples).",),
+    ),
+    "AUCInference, models": (
+        lambda: auc_inference(Y, NAMED, fpr_range=(0, 0.2), normalize="mcclish", confidence_level=0.9),
+        ("partial AUC (FPR 0-0.2, McClish's scale) (90 % CI; score interval;", "old = 0.5", f"{ATTACK} = 0.8"),
+    ),
+    "AUCInference, label": (
+        lambda: auc_inference(SICK, S[:, 0], metric="tpr_at_fpr", fpr=0.1, pos_label=ATTACK),
+        ("TPR at FPR 0.1 = 0.", f"41 positive ({ATTACK})"),
+    ),
+    "AUCInference, weights": (
+        lambda: auc_inference(Y, S[:, 0], sample_weight=np.r_[0.0, 1.5, np.ones(N - 2)]),
+        ("weighted: 40.5 positive, 72 negative samples in 112 rows",),
+    ),
+    "AUCInference, sampling weights": (
+        lambda: auc_inference(Y, S[:, 0], sample_weight=np.full(N, 0.25), weight_kind="sampling"),
+        ("sampling weights: 10.25 positive, 18 negative samples in 113 rows",),
+    ),
+    "AUCInference, clusters": (
+        lambda: auc_inference(Y, S[:, 0], groups=GROUPS),
+        ("logit of Obuchowski 1997; 41 positive, 72 negative samples in 29 clusters",),
+    ),
+    "AUCInference, bootstrap": (
+        lambda: auc_inference(Y, S, method="bootstrap", bootstrap_interval="bca", n_resamples=200, random_state=0),
+        ("stratified bootstrap of 200 resamples, BCa, Efron 1987", "model 1 = 0.612"),
+    ),
+    "AUCInference, scored": (
+        lambda: auc_inference(Y, 1000 * S[:, 0], metric="scored_auc"),
+        (f"scored AUC {auc_inference(Y, 1000 * S[:, 0], metric='scored_auc').estimate:.0f} (95 % CI",),
+    ),
+    "AUCInference, margin": (
+        lambda: auc_inference(Y, S[:, 0], metric="margin_auc", margin=0.5),
+        ("margin AUC at 0.5 = 0.",),
+    ),
+    "AUCInference, average of classes": (
+        lambda: auc_inference(CLASS, S, multi_class="ovo", average="weighted"),
+        ("weighted AUC, one versus one 0.", "and Hajek 1968; 3 classes of 38, 38 and 37 samples"),
+    ),
+    "AUCInference, classes": (
+        lambda: auc_inference(np.array(["a", ATTACK, "c"])[CLASS], S, multi_class="ovr", average=None),
+        ("AUC, one versus the rest (95 % CI;", "a = 0."),
+    ),
+    "cross_validated_auc": (
+        lambda: cross_validated_auc(Y, S[:, 0], fold=CLASS),
+        ("influence curve of LeDell et al. 2015", "in 3 folds"),
+    ),
+    "ROCAccumulator.result": (accumulated, ("AUC 0.612 (95 % CI 0.493-0.718;",)),
+    "AUCComparison": (
+        lambda: compare_auc(Y, S[:, 0], S[:, 1]),
+        (
+            "AUC: a = 0.612, b = 0.803, difference -0.191 (95 % CI -0.332 to -0.049), p = 0.008 (paired two-sided test;"
+            " DeLong et al. 1988; 41 positive, 72 negative samples).",
+        ),
+    ),
+    "AUCComparison, margin": (
+        lambda: compare_auc(Y, FRAME.old, FRAME[ATTACK], alternative="greater", null_difference=-0.05),
+        ("old = 0.612", f"{ATTACK} = 0.953", "one-sided test, greater than -0.05"),
+    ),
+    "AUCComparison, equivalence": (
+        lambda: compare_auc(Y, FRAME.old, FRAME.new, alternative="equivalence", equivalence_margin=0.1),
+        ("equivalence within 0.1 of 0, two one-sided tests of Schuirmann 1987",),
+    ),
+    "AUCComparison, curves": (
+        lambda: compare_auc(Y, FRAME.old, FRAME.new, method="venkatraman", n_resamples=99, random_state=0),
+        ("paired test of equal curves; 99 permutations, Venkatraman and Begg 1996",),
+    ),
+    "AUCComparison, unpaired": (
+        lambda: compare_auc(Y, S[:, 0], S[::2, 1], y_true_b=Y[::2]),
+        ("unpaired two-sided test", "41 positive, 72 negative samples against 21 positive, 36 negative samples"),
+    ),
+    "AUCComparison, classes": (
+        lambda: compare_auc(CLASS, S, S[:, ::-1], multi_class="ovr"),
+        ("macro AUC, one versus the rest: a = 0.48", "3 classes"),
+    ),
+    "ModelsComparison": (
+        lambda: compare_models(Y, NAMED),
+        ("AUC of 3 models", "old minus new -0.191 (-0.332 to -0.049), p = 0.008", "adjusted by Holm 1979", "p < 0.001"),
+    ),
+    "ModelsComparison, many": (
+        lambda: compare_models(Y, np.hstack([S, S + Y[:, None] * 0.1]), adjust="fdr_bh", metric="tpr_at_fpr", fpr=0.2),
+        ("Of 15 pairs ", "model 6 = 0."),
+    ),
+}
+
+
+@pytest.fixture(params=CASES, scope="module")
+def case(request: pytest.FixtureRequest) -> tuple[Any, tuple[str, ...]]:
+    make, said = CASES[request.param]
+    return make(), said
+
+
+def test_the_table_has_every_result() -> None:
+    held = [getattr(metrics, name) for name in metrics.__all__]
+    public = {found.__name__ for found in held if isinstance(found, type) and issubclass(found, Result)}
+    assert public == {name.split(",")[0] for name in CASES} & public
+
+
+def test_words(case: tuple[Any, tuple[str, ...]]) -> None:
+    result, said = case
+    summary = result.summary()
+    for part in said:
+        assert part in summary
+    assert "\n" not in summary and summary.endswith(".")
+    lines = str(result).splitlines()
+    assert lines[-1] in summary and all(line == line.rstrip() for line in lines)
+    assert len(lines) <= 3 or len(lines) <= len(result.to_frame()) + 5
+    assert (
+        "\n" not in repr(result) and repr(result).startswith(f"{type(result).__name__}(") and len(repr(result)) < 1500
+    )
+
+
+def test_frames(case: tuple[Any, tuple[str, ...]]) -> None:
+    frame, other = case[0].to_frame(), case[0].to_frame(library="polars")
+    assert isinstance(frame, pd.DataFrame) and isinstance(other, pl.DataFrame)
+    assert list(frame.columns) == other.columns and len(frame) == len(other) > 0
+    numbers = frame.select_dtypes("number")
+    for name in numbers:
+        np.testing.assert_array_equal(numbers[name].to_numpy(), other[name].to_numpy())
+    with pytest.raises(ValueError, match="library"):
+        case[0].to_frame(library="arrow")
+
+
+def test_plain_types(case: tuple[Any, tuple[str, ...]]) -> None:
+    found = case[0].to_dict()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["summary"] == case[0].summary() and all(text in str(REFERENCES) for text in found["references"])
+    assert "replicates" not in found
+
+
+def test_html_is_escaped(case: tuple[Any, tuple[str, ...]]) -> None:
+    html = case[0]._repr_html_()
+    assert "<script" not in html and html.count("<tr>") == len(case[0].to_frame()) + 1
+    assert (ATTACK in case[0].summary()) <= (ATTACK.replace("<", "&lt;").replace(">", "&gt;") in html)
+
+
+def test_copies_are_equal_and_nothing_can_be_set(case: tuple[Any, tuple[str, ...]]) -> None:
+    result = case[0]
+    for other in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert other == result and hash(other) == hash(result) and type(other) is type(result)
+    assert result != "a text" and result != ()
+    name = next(iter(result.to_dict()))
+    with pytest.raises((dataclasses.FrozenInstanceError, AttributeError)):
+        setattr(result, name, 0)
+    if dataclasses.is_dataclass(result):
+        assert set(dataclasses.asdict(result)) == {field.name for field in dataclasses.fields(result)}
+        changed = dataclasses.replace(result, method="another")
+        assert changed != result
+
+
+def test_a_frame_of_any_kind_names_its_models() -> None:
+    expected = auc_inference(Y, NAMED)
+    for given in (FRAME, pl.DataFrame(NAMED), {name: list(column) for name, column in NAMED.items()}):
+        assert auc_inference(Y, given) == expected
+        assert compare_models(Y, given).names == expected.names == ("old", "new", ATTACK)
+    assert auc_inference(Y, S).names is None
+    assert list(expected.to_frame()["model"]) == ["old", "new", ATTACK]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "y_score is empty"),
+        ({"a": S[:, 0], "b": S[1:, 1]}, r"y_score\['b'\] must have shape \(n_samples,\)"),
+        ({"a": S}, r"y_score\['a'\] must have shape \(n_samples,\)"),
+        ({"a": ["x"] * N}, r"y_score\['a'\] must be numeric"),
+    ],
+)
+def test_bad_mappings_are_named(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        auc_inference(Y, given)
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in ("pandas", "polars"):
+        monkeypatch.setitem(__import__("sys").modules, library, None)
+        with pytest.raises(ImportError, match=rf"^to_frame.* needs {library}: pip install {library}$"):
+            auc_inference(Y, S).to_frame(library=library)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (words.p_value(0.0153), "p = 0.015"),
+        (words.p_value(0.00099), "p < 0.001"),
+        (words.p_value(0.42), "p = 0.42"),
+        (words.p_value(np.nan), "p not available"),
+        (words.p_value(0.0), "p < 0.001"),
+        (words.p_value(1.0), "p = 1.00"),
+        (words.ends((0.63, 0.83)), "0.630-0.830"),
+        (words.ends((-0.01, 0.05)), "-0.010 to 0.050"),
+        (words.digits(-0.0001), "0.000"),
+        (words.digits(-0.0001, 3, "+"), "+0.000"),
+        (words.digits(np.nan), "not available"),
+        (words.digits(0.73), "0.730"),
+        (words.digits(0.731234, words.decimals(0.00023)), "0.73123"),
+        (words.digits(1234.5, words.decimals(23.4, bounded=False)), "1234"),
+        (words.digits(1.5e-12, words.decimals(2e-13, bounded=False)), "1.5e-12"),
+        (words.bracketed(0.7, None), "0.700"),
+        (words.level(0.95), "95 % CI"),
+        (words.level(0.999), "99.9 % CI"),
+        (words.samples(1234, 5.5, True), "1,234 positive, 5.5 negative samples"),
+        (words.label_text("two\nlines"), "two lines"),
+    ],
+)
+def test_digits(text: str, expected: str) -> None:
+    assert text == expected
+
+
+def test_what_is_not_a_number_is_said() -> None:
+    found = dataclasses.replace(auc_inference(Y, S[:, 0]), estimate=np.nan, standard_error=np.inf)
+    assert "AUC not available" in found.summary() and found.to_dict()["estimate"] is None
+    assert found == copy.deepcopy(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_every_method_has_words_and_sources() -> None:
+    used = {source for method in METHODS.values() for source in method.sources}
+    assert used <= set(REFERENCES)
+    for key, reference in REFERENCES.items():
+        year = reference.short[-4:]
+        assert re.search(rf"\b{year}\b", reference.full), key
