@@ -144,8 +144,7 @@ def pair_loss(
     scores: F64,
     loss: str,
     range: tuple[str, float, float],
-    gradient: F64,
-    hessian: F64,
+    derivatives: tuple[F64, F64],
     n_threads: int,
 ) -> float: ...
 def leave_pair_out(

@@ -56,5 +56,5 @@ class PairLoss:
         """Return the value, the gradient and the diagonal of the Hessian; O(N log N)."""
         gradient, hessian = np.empty(len(scores)), np.empty(len(scores))
         ends = (self.rates, self.low, self.high)
-        value = _core.pair_loss(problem, scores, self.loss, ends, gradient, hessian, n_threads)
+        value = _core.pair_loss(problem, scores, self.loss, ends, (gradient, hessian), n_threads)
         return Derivatives(value, gradient, hessian)

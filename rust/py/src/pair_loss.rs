@@ -10,7 +10,7 @@ use crate::error::to_python;
 use crate::gate;
 use crate::problem::Problem;
 
-/// The value of a pair loss; writes its gradient and the diagonal of its Hessian. A range
+/// The value of a pair loss; writes the gradient and the diagonal of the Hessian to `derivatives`. A range
 /// is "fpr" or "tpr", and its ends.
 #[pyfunction]
 pub(crate) fn pair_loss(
@@ -19,11 +19,10 @@ pub(crate) fn pair_loss(
     scores: PyReadonlyArray1<'_, f64>,
     loss: &str,
     range: (&str, f64, f64),
-    mut gradient: PyReadwriteArray1<'_, f64>,
-    mut hessian: PyReadwriteArray1<'_, f64>,
+    derivatives: (PyReadwriteArray1<'_, f64>, PyReadwriteArray1<'_, f64>),
     n_threads: usize,
 ) -> PyResult<f64> {
-    let (rates, low, high) = range;
+    let ((rates, low, high), (mut gradient, mut hessian)) = (range, derivatives);
     let ends = RateRange::new(low, high).map_err(to_python)?;
     let (scores, gradient, hessian) = (scores.as_slice()?, gradient.as_slice_mut()?, hessian.as_slice_mut()?);
     let loss = match loss {
