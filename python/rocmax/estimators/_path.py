@@ -11,13 +11,14 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._training import FULL, Training, check_surrogate
+from rocmax.metrics._result import Result
 from rocmax.metrics._validation import rate_range
 
 DEFAULT_CS: tuple[float, ...] = tuple(float(C) for C in np.logspace(-2, 5, 8))
 
 
-@dataclass(frozen=True)
-class PartialAUCPath:
+@dataclass(frozen=True, repr=False, eq=False)
+class PartialAUCPath(Result):
     """The models of a path, by ascending C.
 
     Attributes
@@ -30,6 +31,10 @@ class PartialAUCPath:
         1/2 |w|^2 + C R(Xw), its certified relative gap, and the ranked partial AUC on the training samples.
     n_iters : ndarray of shape (n_Cs,)
         Steps spent on each.
+    fpr_range : (float, float)
+        The range of false positive rates.
+    surrogate : str
+        What was minimised.
     """
 
     Cs: F64
@@ -38,6 +43,34 @@ class PartialAUCPath:
     dual_gaps: F64
     partial_aucs: F64
     n_iters: NDArray[np.int64]
+    fpr_range: tuple[float, float] = FULL
+    surrogate: str = "tight"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        columns = {
+            "C": self.Cs,
+            "objective": self.objectives,
+            "dual_gap": self.dual_gaps,
+            "partial_auc": self.partial_aucs,
+            "n_iter": self.n_iters,
+        }
+        return [
+            dict(zip(columns, row, strict=True)) for row in zip(*(x.tolist() for x in columns.values()), strict=True)
+        ]
+
+    def _lines(self) -> list[str]:
+        best, (low, high) = int(np.argmax(self.partial_aucs)), self.fpr_range
+        return [
+            f"{len(self.Cs)} models of {self.coefs.shape[1]} weights, C from {self.Cs[0]:g} to {self.Cs[-1]:g}",
+            f"largest partial AUC (FPR {low:g}-{high:g}) on the training samples {self.partial_aucs[best]:.3f},"
+            f" at C = {self.Cs[best]:g}",
+        ]
+
+    def _sentences(self, basis: str) -> list[str]:
+        return [f"{'; '.join(self._lines())} ({basis})"]
+
+    def _basis(self) -> list[str]:
+        return [f'surrogate "{self.surrogate}"', f"optimality gaps of {self.dual_gaps.max():.1e} or less"]
 
 
 def check_Cs(Cs: Any) -> list[float]:
@@ -118,4 +151,5 @@ def partial_auc_path(
         strict=True,
     )
     objectives, gaps, partial_aucs, n_iters = map(np.array, zip(*numbers, strict=True))
-    return PartialAUCPath(np.array(ascending), np.array(coefs), objectives, gaps, partial_aucs, n_iters)
+    found = (np.array(ascending), np.array(coefs), objectives, gaps, partial_aucs, n_iters)
+    return PartialAUCPath(*found, fpr_range, surrogate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,18 @@ from scipy import special
 
 from rocmax import _core
 from rocmax._memory import require_memory
+from rocmax.metrics import _words as words
 from rocmax.metrics._measure import check_level
+from rocmax.metrics._references import METHODS
 from rocmax.metrics._resample import check_resamples, seed_of
+from rocmax.metrics._result import Result
 from rocmax.metrics._validation import F64, call, choice, one_model, sample
 
 _METHODS = ("fixed-width", "kolmogorov-smirnov")
 
 
-@dataclass(frozen=True)
-class ROCBand:
+@dataclass(frozen=True, repr=False, eq=False)
+class ROCBand(Result):
     """A band about a ROC curve.
 
     Attributes
@@ -36,16 +39,19 @@ class ROCBand:
         Number of samples of either class.
     pos_label : label
         The label that was taken as positive.
+    n_resamples : int or None
+        Number of bootstrap curves of "fixed-width".
     """
 
-    fpr: F64 = field(repr=False)
-    tpr: F64 = field(repr=False)
+    fpr: F64
+    tpr: F64
     reach: tuple[float, float]
     method: str
     confidence_level: float
     n_pos: int
     n_neg: int
     pos_label: Any = 1
+    n_resamples: int | None = None
 
     def low(self, fpr: ArrayLike) -> Any:
         """Return the lower edge of the band at false positive rates.
@@ -88,6 +94,30 @@ class ROCBand:
         found = np.clip(inside + side * self.reach[1], 0.0, 1.0)
         found = np.where(moved < 0, 0.0, np.where(moved > 1, 1.0, found))
         return float(found) if found.ndim == 0 else found
+
+    def _rows(self) -> list[dict[str, Any]]:
+        columns = {"fpr": self.fpr, "tpr": self.tpr, "low": self.low(self.fpr), "high": self.high(self.fpr)}
+        return [
+            dict(zip(columns, row, strict=True)) for row in zip(*(x.tolist() for x in columns.values()), strict=True)
+        ]
+
+    def _reaches(self) -> str:
+        across, up = (words.digits(reach) for reach in self.reach)
+        return f"{across} in FPR and {up} in TPR"
+
+    def _lines(self) -> list[str]:
+        level = f"{100 * self.confidence_level:.12g} %"
+        return [f"{level} confidence band of the whole ROC curve: {self._reaches()} to either side"]
+
+    def _sentences(self, basis: str) -> list[str]:
+        return [f"{line} ({basis})" for line in self._lines()]
+
+    def _basis(self) -> list[str]:
+        drawn = [] if self.n_resamples is None else [f"bootstrap of {self.n_resamples:,} resamples"]
+        return [str(METHODS[self.method]), *drawn, words.samples(self.n_pos, self.n_neg, self.pos_label)]
+
+    def _sources(self) -> tuple[str, ...]:
+        return METHODS[self.method].sources
 
 
 def roc_band(
@@ -160,7 +190,8 @@ def roc_band(
         reach = float(c / np.sqrt(n)), float(c / np.sqrt(m))
     else:
         reach = _kolmogorov(n, 1 - np.sqrt(level)), _kolmogorov(m, 1 - np.sqrt(level))
-    return ROCBand(fpr, tpr, reach, method, level, m, n, data.pos_label)
+    drawn = n_resamples if method == "fixed-width" else None
+    return ROCBand(fpr, tpr, reach, method, level, m, n, data.pos_label, drawn)
 
 
 def _rates(counts: F64) -> F64:

@@ -2,24 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
 from rocmax._parameters import shown
+from rocmax.metrics import _words as words
 from rocmax.metrics._measure import check_level, positives
 from rocmax.metrics._operating_point import OperatingPoint, operating_point
+from rocmax.metrics._references import REFERENCES
+from rocmax.metrics._result import Unpacked
 from rocmax.metrics._validation import explain, number, one_model, sample
 
 
-class GuaranteedThreshold(NamedTuple):
-    """A threshold, the rates of calling scores at or above it positive, and what is promised of them."""
+@dataclass(frozen=True, repr=False, eq=False)
+class GuaranteedThreshold(Unpacked):
+    """A threshold, the rates of calling scores at or above it positive, and what is promised of them.
+
+    The first three can be unpacked as a tuple.
+
+    Attributes
+    ----------
+    threshold : float
+        The threshold.
+    point : OperatingPoint
+        Its rates on these samples, with their intervals at the level that was asked for.
+    confidence : float
+        That the rate of the population is at least the floor.
+    rate : {"sensitivity", "specificity"}
+        Which rate keeps the floor.
+    floor : float
+        The floor.
+    """
+
+    n_unpacked = 3
 
     threshold: float
     point: OperatingPoint
     confidence: float
+    rate: str = "sensitivity"
+    floor: float = 0.0
+
+    def _rows(self) -> list[dict[str, Any]]:
+        (row,) = self.point._rows()
+        return [{**row, "rate": self.rate, "floor": self.floor, "confidence": self.confidence}]
+
+    def _promise(self) -> str:
+        confidence = words.digits(100 * self.confidence, 1)
+        return f"a {self.rate} of {self.floor:g} or more with a confidence of {confidence} %"
+
+    def _lines(self) -> list[str]:
+        return [f"threshold {self.threshold:.6g}: {self._promise()}", f"on these samples {self.point.said()}"]
+
+    def _sentences(self, basis: str) -> list[str]:
+        promise = f"Scores of {self.threshold:.6g} or more keep {self._promise()} ({basis})"
+        return [promise, f"On these samples they have {self.point.said()}"]
+
+    def _basis(self) -> list[str]:
+        counted = words.samples(self.point.n_pos, self.point.n_neg, self.point.pos_label)
+        return [f"order statistics, {REFERENCES['wilks'].short}", counted]
+
+    def _sources(self) -> tuple[str, ...]:
+        return "wilks", "wilson"
 
 
 def guaranteed_threshold(
@@ -105,7 +152,8 @@ def guaranteed_threshold(
     limit = float(kept[last])
     threshold = limit if of_positives else _above(-limit)
     point = operating_point(positive, data.score, threshold=threshold, confidence_level=level, n_jobs=n_jobs)
-    return GuaranteedThreshold(threshold, point._replace(pos_label=data.pos_label), float(confidence[last]))
+    point = replace(point, pos_label=data.pos_label)
+    return GuaranteedThreshold(threshold, point, float(confidence[last]), name, floor)
 
 
 def _above(score: float) -> float:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import shown
+from rocmax.metrics import _words as words
 from rocmax.metrics._curve import roc_curve
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical, wilson
 from rocmax.metrics._measure import check_level, positives
+from rocmax.metrics._references import REFERENCES, Method
+from rocmax.metrics._result import Unpacked
 from rocmax.metrics._validation import explain, number, one_model, sample
 
 _MOST = 1e300
@@ -19,8 +23,31 @@ _MOST = 1e300
 _ROUNDING = 1e-12
 
 
-class OperatingPoint(NamedTuple):
-    """A threshold, the rates of calling scores at or above it positive, their intervals, and the positive label."""
+@dataclass(frozen=True, repr=False, eq=False)
+class OperatingPoint(Unpacked):
+    """A threshold, the rates of calling scores at or above it positive, their intervals, and the positive label.
+
+    These six can be unpacked as a tuple.
+
+    Attributes
+    ----------
+    threshold, tpr, fpr : float
+        The threshold and both rates.
+    tpr_interval, fpr_interval : ConfidenceInterval
+        Of the rates.
+    pos_label : label
+        The label of the positive class.
+    criterion : str or None
+        How the threshold was chosen; None for one that was given.
+    cost, prevalence : float
+        What the criterion took them to be.
+    confidence_level : float
+        The nominal coverage of each interval.
+    n_pos, n_neg : int
+        Number of positive and negative samples.
+    """
+
+    n_unpacked = 6
 
     threshold: float
     tpr: float
@@ -28,6 +55,60 @@ class OperatingPoint(NamedTuple):
     tpr_interval: ConfidenceInterval
     fpr_interval: ConfidenceInterval
     pos_label: Any = 1
+    criterion: str | None = None
+    cost: float = 1.0
+    prevalence: float = 0.5
+    confidence_level: float = 0.95
+    n_pos: int = 0
+    n_neg: int = 0
+
+    def _rows(self) -> list[dict[str, Any]]:
+        rates = {
+            name: value
+            for rate, found, (low, high) in self._rates()
+            for name, value in ((rate, found), (f"{rate}_low", low), (f"{rate}_high", high))
+        }
+        return [{"threshold": self.threshold, **rates, "n_pos": self.n_pos, "n_neg": self.n_neg}]
+
+    def _rates(self) -> list[tuple[str, float, ConfidenceInterval]]:
+        return [("tpr", self.tpr, self.tpr_interval), ("fpr", self.fpr, self.fpr_interval)]
+
+    def said(self) -> str:
+        """Return both rates in words."""
+        return ", ".join(
+            f"{rate.upper()} {words.digits(found)} ({words.level(self.confidence_level)} {words.ends(interval)})"
+            for rate, found, interval in self._rates()
+        )
+
+    def _chosen(self) -> str:
+        """Return how the threshold was chosen, in words."""
+        if self.criterion is None:
+            return "given"
+        chosen = str(_CRITERIA[self.criterion])
+        usual = (self.cost, self.prevalence) == (1.0, 0.5)
+        return chosen if usual else f"{chosen}, with cost {self.cost:g} and prevalence {self.prevalence:g}"
+
+    def _lines(self) -> list[str]:
+        return [f"threshold {self.threshold:.6g} ({self._chosen()})", self.said()]
+
+    def _sentences(self, basis: str) -> list[str]:
+        return [f"At the threshold {self.threshold:.6g} ({self._chosen()}) {self.said()} ({basis})"]
+
+    def _basis(self) -> list[str]:
+        return [
+            f"intervals of {REFERENCES['wilson'].short}",
+            words.samples(self.n_pos, self.n_neg, self.pos_label),
+        ]
+
+    def _sources(self) -> tuple[str, ...]:
+        chosen = () if self.criterion is None else _CRITERIA[self.criterion].sources
+        return (*chosen, "wilson")
+
+
+_CRITERIA = {
+    "youden": Method("largest TPR - FPR, {}", ("youden",)),
+    "closest": Method("closest to the corner, {}", ("perkins",)),
+}
 
 
 def operating_point(
@@ -97,6 +178,7 @@ def operating_point(
     explain(data)
     data = one_model(data)
     positive = positives(data)
+    criterion = None
     if isinstance(threshold, str):
         fpr, tpr, thresholds = roc_curve(positive, data.score, drop_intermediate=False, n_jobs=n_jobs)
         # Beyond the limit false alarms alone decide, and a product with a rate of 0 must stay 0.
@@ -104,7 +186,7 @@ def operating_point(
         losses = {"youden": weight * fpr - tpr, "closest": (1 - tpr) ** 2 + weight * fpr**2}
         if threshold not in losses:
             raise ValueError(f"threshold must be a number or one of {tuple(losses)}, got {shown(threshold)}")
-        loss = losses[threshold]
+        criterion, loss = threshold, losses[threshold]
         threshold = float(thresholds[np.argmax(loss <= loss.min() + _ROUNDING)])
     least = number(threshold, "threshold", "or 'youden' or 'closest'", lambda value: not np.isnan(value))
     called = data.score >= least
@@ -112,4 +194,17 @@ def operating_point(
     rates = [k / n for k, n in counts]
     z = critical(level)
     intervals = [ConfidenceInterval(*map(float, wilson(k, n, z))) for k, n in counts]
-    return OperatingPoint(least, rates[0], rates[1], intervals[0], intervals[1], data.pos_label)
+    return OperatingPoint(
+        threshold=least,
+        tpr=rates[0],
+        fpr=rates[1],
+        tpr_interval=intervals[0],
+        fpr_interval=intervals[1],
+        pos_label=data.pos_label,
+        criterion=criterion,
+        cost=cost,
+        prevalence=prevalence,
+        confidence_level=level,
+        n_pos=counts[0][1],
+        n_neg=counts[1][1],
+    )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from rocmax.metrics._interval import Law
+from rocmax.metrics._references import REFERENCES
+from rocmax.metrics._result import Unpacked
 from rocmax.metrics._validation import choice, number
 
 
@@ -78,11 +81,47 @@ def auc_power(
     return float(Law().cdf(distance / np.sqrt(_spread(auc, ratio))))
 
 
-class SampleSize(NamedTuple):
-    """Numbers of samples that a power asks for, to be rounded up."""
+@dataclass(frozen=True, repr=False, eq=False)
+class SampleSize(Unpacked):
+    """Numbers of samples that a power asks for, to be rounded up; these two can be unpacked as a tuple.
+
+    Attributes
+    ----------
+    n_pos, n_neg : float
+        The numbers.
+    auc, power, significance_level, alternative
+        What was asked for.
+    """
+
+    n_unpacked = 2
 
     n_pos: float
     n_neg: float
+    auc: float = np.nan
+    power: float = np.nan
+    significance_level: float = 0.05
+    alternative: str = "two-sided"
+
+    def _whole(self) -> tuple[int, int]:
+        """Return numbers of samples that there can be."""
+        return int(np.ceil(self.n_pos)), int(np.ceil(self.n_neg))
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [self._held()]
+
+    def _lines(self) -> list[str]:
+        n_pos, n_neg = self._whole()
+        return [f"{n_pos:,} positive and {n_neg:,} negative samples find an AUC of {self.auc:g} not to be 1/2"]
+
+    def _sentences(self, basis: str) -> list[str]:
+        return [f"{line} ({basis})" for line in self._lines()]
+
+    def _basis(self) -> list[str]:
+        power = f"power {self.power:g} at the {self.alternative} level {self.significance_level:g}"
+        return [power, REFERENCES["obuchowski-size"].short]
+
+    def _sources(self) -> tuple[str, ...]:
+        return ("obuchowski-size",)
 
 
 def auc_sample_size(
@@ -132,4 +171,4 @@ def auc_sample_size(
     ratio = number(ratio, "ratio", "above 0", lambda value: 0.0 < value < np.inf)
     reach = z * np.sqrt(_spread(0.5, ratio)) + float(Law().quantile(power)) * np.sqrt(_spread(auc, ratio))
     n_pos = float(max(reach, 0.0) ** 2 / (auc - 0.5) ** 2)
-    return SampleSize(n_pos, ratio * n_pos)
+    return SampleSize(n_pos, ratio * n_pos, auc, power, significance_level, alternative)

@@ -6,10 +6,10 @@ A subclass says in `_lines` what it holds, in `_basis` by what and from what, an
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,10 +26,9 @@ _OTHERS = {"ovr": "the rest", "ovo": "one"}
 _SCALARS = (str, int, float, type(None))
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """Base of what the functions of this package return."""
-
-    __slots__ = ()
+    """Base of what functions return: equal if all that they hold is, arrays and NaN included."""
 
     def summary(self) -> str:
         """Return what was found, how and from what, in sentences for a paper.
@@ -91,11 +90,11 @@ class Result:
         return "\n".join([*self._lines(), "; ".join(self._basis())])
 
     def __repr__(self) -> str:
-        usual = self._usual()
+        usual = {field.name: field.default for field in fields(self)}
         held = (
             f"{name}={_short(value)}"
             for name, value in self._held().items()
-            if not (name in usual and isinstance(value, _SCALARS) and value == usual[name])
+            if not (isinstance(value, _SCALARS) and value == usual[name])
         )
         return f"{type(self).__name__}({', '.join(held)})"
 
@@ -113,13 +112,18 @@ class Result:
             f"<p>{escape(self.summary())}</p></div>"
         )
 
-    def _held(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        raise NotImplementedError
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Result) or type(other) is not type(self):
+            return NotImplemented
+        return bool(_key(self._held()) == _key(other._held()))
 
-    def _usual(self) -> dict[str, Any]:
-        """Return what fields hold unless they are told otherwise."""
-        return {}
+    def __hash__(self) -> int:
+        return hash((type(self), _key(self._held())))
+
+    def _held(self) -> dict[str, Any]:
+        """Return the fields by name, those of the class itself first."""
+        own_first = sorted(fields(self), key=lambda field: field.kw_only is True)
+        return {field.name: getattr(self, field.name) for field in own_first}
 
     def _lines(self) -> list[str]:
         """Return what was found, a line each."""
@@ -142,30 +146,26 @@ class Result:
         return ()
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Record(Result):
-    """Base of results that are frozen dataclasses: equal if all they hold is, arrays and NaN included."""
+class Unpacked(Result):
+    """A result that reads as the tuple of its first `n_unpacked` fields as well."""
 
-    __slots__ = ()
+    n_unpacked: ClassVar[int]
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Record) or type(other) is not type(self):
-            return NotImplemented
-        return bool(_key(self._held()) == _key(other._held()))
+    def _unpacked(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self)[: self.n_unpacked])
 
-    def __hash__(self) -> int:
-        return hash((type(self), _key(self._held())))
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._unpacked())
 
-    def _held(self) -> dict[str, Any]:
-        own_first = sorted(fields(self), key=lambda field: field.kw_only is True)
-        return {field.name: getattr(self, field.name) for field in own_first}
+    def __len__(self) -> int:
+        return self.n_unpacked
 
-    def _usual(self) -> dict[str, Any]:
-        return {field.name: field.default for field in fields(self)}
+    def __getitem__(self, index: Any) -> Any:
+        return self._unpacked()[index]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Measured(Record):
+class Measured(Result):
     """What was measured, and of which samples, in the words of the arguments.
 
     Attributes
@@ -214,7 +214,7 @@ class Measured(Record):
 
     def _places(self, error: Any) -> int | None:
         """Return how many decimals an estimate with a standard error has."""
-        return words.decimals(error, self.metric != "scored_auc")
+        return words.decimals(error, words.is_share(self.metric))
 
     def _source(self, method: str) -> Method:
         """Return where a variance comes from."""
@@ -306,16 +306,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Result):
-        return value.to_dict()
+        return plain(value._held())
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
+    if hasattr(value, "_asdict") and "low" not in value._fields:  # the ends of an interval need no names
+        return plain(value._asdict())
     if isinstance(value, (tuple, list)):
         return [plain(part) for part in value]
     return shown(value)
 
 
 def _key(value: Any) -> Any:
-    """Return a value that is equal and hashable where what it stands for is equal."""
+    """Return what is equal, and hashable, where values are equal."""
     if isinstance(value, np.ndarray):
         return value.shape, _key(value.ravel().tolist())
     if isinstance(value, Mapping):
@@ -337,9 +339,9 @@ def _short(value: Any) -> str:
         return f"{value:.6g}"
     if isinstance(value, (tuple, list)):
         if len(value) > _SHORT:
-            return f"<{len(value)} of them>"
-        listed = ", ".join(_short(part) for part in value)
-        return f"({listed})" if isinstance(value, tuple) else f"[{listed}]"
+            return f"<{type(value).__name__} of {len(value)}>"
+        listed = ", ".join(_short(part) for part in value) + ("," if len(value) == 1 else "")
+        return f"({listed})"
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{name}: {_short(part)}' for name, part in value.items())}}}"
     return shown(value)

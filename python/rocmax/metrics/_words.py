@@ -15,10 +15,17 @@ _DECIMALS = 3
 _METRICS = {"auc": "AUC", "scored_auc": "scored AUC", "margin_auc": "margin AUC"}
 
 
+def is_share(metric: str) -> bool:
+    """Whether a measure lies between 0 and 1: neither the scored AUC nor a function of users."""
+    return metric in ("auc", "partial_auc", "margin_auc", *RATES)
+
+
 def measure_name(of: Any, *, long: bool = False) -> str:
     """Return the name of the measure that a result has, for a sentence or the head of a column."""
-    if of.metric in RATES:
-        return f"TPR at FPR {of.fpr:g}" if of.metric == "tpr_at_fpr" else f"FPR at TPR {of.tpr:g}"
+    if of.metric in RATES and of.fpr is not None:
+        return f"TPR at FPR {of.fpr:g}"
+    if of.metric in RATES and of.tpr is not None:
+        return f"FPR at TPR {of.tpr:g}"
     if of.metric == "partial_auc":
         return _partial_name(of, long)
     name = _METRICS.get(of.metric, of.metric)
@@ -141,7 +148,7 @@ def _cell(name: str, value: Any, places: int | None) -> str:
         return ""
     if name.startswith("pvalue"):
         return p_digits(value)
-    measured = ("estimate", "difference", "standard_error", "ci_")
+    measured = ("estimate", "difference", "standard_error", "ci_", "tpr", "fpr", "low", "high")
     return digits(float(value), places) if name.startswith(measured) else f"{value:,.4g}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -14,10 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rocmax._threads import n_threads
+from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import Law
 from rocmax.metrics._measure import Measure, check_level, check_variance, parse_measure
+from rocmax.metrics._references import REFERENCES
+from rocmax.metrics._result import Measured, of_measure
 from rocmax.metrics._validation import F64, Sample, choice, number
 from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._study import Study, read_study
@@ -49,8 +52,8 @@ class ModalityDifference(NamedTuple):
     pvalue: float
 
 
-@dataclass(frozen=True)
-class MRMCAnalysis:
+@dataclass(frozen=True, repr=False, eq=False)
+class MRMCAnalysis(Measured):
     """The means of modalities over readers, their differences and tests.
 
     Attributes
@@ -82,8 +85,12 @@ class MRMCAnalysis:
         covariances; with ``covariance="unbiased"`` and random readers and cases only.
     notes : tuple of str
         What a reader of the results has to know, such as negative estimates of variances.
-    metric, covariance, random_readers, random_cases, confidence_level, n_pos, n_neg, pos_label
+    covariance, random_readers, random_cases, confidence_level, n_pos, n_neg, pos_label
         How the analysis was made, the numbers of cases, and the positive label.
+    alternative, null_difference, equivalence_margin, null_value
+        What differences were tested against; the mean of one modality against `null_value` plus `null_difference`.
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, n_samples
+        What was measured, in the words of the arguments, and the number of readings.
     """
 
     modalities: NDArray[Any]
@@ -96,10 +103,9 @@ class MRMCAnalysis:
     differences: tuple[ModalityDifference, ...]
     mean_inference: tuple[ModalityMean, ...]
     components: dict[str, float]
-    covariance_matrix: F64 = field(repr=False)
+    covariance_matrix: F64
     one_shot_variances: tuple[float, ...] | None
     notes: tuple[str, ...]
-    metric: str
     covariance: str
     random_readers: bool
     random_cases: bool
@@ -110,16 +116,14 @@ class MRMCAnalysis:
     n_pos: int
     n_neg: int
     pos_label: Any
+    null_value: float | None = None
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each modality and for each difference."""
-        import pandas as pd
-
-        rows = [
+    def _rows(self) -> list[dict[str, Any]]:
+        means = [
             {"term": str(m.modality), "estimate": m.mean, **_spread(m), "statistic": np.nan, "pvalue": np.nan}
             for m in self.mean_inference
         ]
-        rows += [
+        return means + [
             {
                 "term": f"{d.modality_a} - {d.modality_b}",
                 "estimate": d.difference,
@@ -129,7 +133,55 @@ class MRMCAnalysis:
             }
             for d in self.differences
         ]
-        return pd.DataFrame(rows)
+
+    def _said(self, row: ModalityMean | ModalityDifference, estimate: float) -> str:
+        places = self._places(row.standard_error)
+        return f"{words.digits(estimate, places)} ({words.ends(row.confidence_interval, places)})"
+
+    def _study(self) -> str:
+        modalities = "one modality" if len(self.modalities) == 1 else f"{len(self.modalities)} modalities"
+        return f"{self.measure}, {len(self.readers)} reader{'s' * (len(self.readers) > 1)}, {modalities}"
+
+    def _test(self) -> str:
+        """Return the test of the study in words."""
+        first, second = (words.digits(df, None) for df in self.df)
+        of = f"chi-square({first})" if np.isinf(self.df[1]) else f"F({first}, {second})"
+        if len(self.modalities) > 2:
+            what = "all modalities alike"
+        else:
+            null = self.null_difference + (self.null_value or 0.0)
+            what = words.against(self.alternative, null, self.equivalence_margin)
+        return f"{of} = {words.digits(self.statistic, 2)}, {words.p_value(self.pvalue)} ({what})"
+
+    def _lines(self) -> list[str]:
+        rows = [{name: value for name, value in row.items() if name != "statistic"} for row in self._rows()]
+        return [f"{self._study()} ({words.level(self.confidence_level)})", *words.text_table(rows), self._test()]
+
+    def _sentences(self, basis: str) -> list[str]:
+        means = ", ".join(f"{words.label_text(m.modality)} = {self._said(m, m.mean)}" for m in self.mean_inference)
+        found = [f"{self._study()} ({words.level(self.confidence_level)}; {basis}): {means}"]
+        for d in self.differences:
+            first, second = words.label_text(d.modality_a), words.label_text(d.modality_b)
+            pvalue = words.p_value(d.pvalue)
+            found.append(f"{first} minus {second} {self._said(d, d.difference)}, {pvalue}")
+        return [*found, f"Test: {self._test()}", *(f"Note: {note}" for note in self.notes)]
+
+    def _basis(self) -> list[str]:
+        kinds = {(True, True): "random readers and cases", (False, True): "fixed readers", (True, False): "fixed cases"}
+        names = " and ".join(REFERENCES[source].short for source in _SOURCES)
+        return [
+            kinds[self.random_readers, self.random_cases],
+            names,
+            f"covariances by {self._by(self.covariance)}",
+            words.samples(self.n_pos, self.n_neg, self.pos_label).replace("samples", "cases"),
+        ]
+
+    def _sources(self) -> tuple[str, ...]:
+        equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
+        return (*_SOURCES, *self._source(self.covariance).sources, *equivalence)
+
+
+_SOURCES = ("obuchowski-rockette", "hillis")
 
 
 def _spread(row: ModalityMean | ModalityDifference) -> dict[str, float]:
@@ -364,7 +416,9 @@ def mrmc_analysis(
         if covariance == "unbiased" and random_readers and random_cases
         else None,
         notes=notes,
-        metric=metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric)),
+        **({"metric": getattr(metric, "__name__", repr(metric))} if measure is None else of_measure(measure, **what)),
+        n_samples=int(np.count_nonzero(~np.isnan(study.scores))),
+        resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
         covariance=covariance,
         random_readers=random_readers,
         random_cases=random_cases,
@@ -375,6 +429,7 @@ def mrmc_analysis(
         n_pos=int(np.count_nonzero(study.truth)),
         n_neg=int(np.count_nonzero(~study.truth)),
         pos_label=study.pos_label,
+        null_value=null if study.n_modalities == 1 else None,
     )
 
 
