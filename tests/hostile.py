@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 
 import rocmax
-from rocmax import datasets, display, metrics
+from rocmax import baselines, datasets, display, metrics
 
 N = 24
 Y = np.arange(N) % 3 // 2
@@ -409,6 +409,8 @@ def _estimator_calls() -> dict[str, Call]:
         rocmax.AUCRLSCV: {"": {"alphas": [0.1, 1.0]}, "folds": {"alphas": [1.0], "cv": 3}},
         rocmax.RLS: {"": {}, "rbf": kernel},
         rocmax.RLSCV: {"": {"alphas": [0.1, 1.0]}},
+        baselines.GreedyPAUC: {"": {"fpr_range": (0.1, 0.6), "n_steps": 5}},
+        baselines.TauFPL: {"": {}},
     }
     calls = {}
     for cls, options in variants.items():

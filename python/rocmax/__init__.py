@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rocmax._core import __version__
 
 if TYPE_CHECKING:
-    from rocmax import datasets, display, metrics
+    from rocmax import baselines, datasets, display, metrics
     from rocmax.estimators import (
         AUCRLS,
         AUCRLSCV,
@@ -31,6 +31,7 @@ __all__ = [
     "PartialAUCSVCCV",
     "TwoNormSVC",
     "__version__",
+    "baselines",
     "datasets",
     "display",
     "metrics",
@@ -42,7 +43,7 @@ def __getattr__(name: str) -> Any:
     # Looked up when first asked for: SciPy and scikit-learn take seconds to import, and `rocmax --help` needs neither.
     if name not in __all__:
         raise AttributeError(f"module 'rocmax' has no attribute {name!r}")
-    if name in ("datasets", "display", "metrics"):
+    if name in ("baselines", "datasets", "display", "metrics"):
         return import_module(f"rocmax.{name}")
     value = getattr(import_module("rocmax.estimators"), name)
     globals()[name] = value

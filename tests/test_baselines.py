@@ -1,0 +1,144 @@
+"""The baselines against their definitions, and as estimators; their kernels have naive twins in the core."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_classification
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from profiles import cases
+from rocmax.baselines import GreedyPAUC, TauFPL
+from rocmax.baselines._tau_fpl import TopMean
+from rocmax.exceptions import PositiveClassWarning
+from rocmax.metrics import partial_auc_score
+
+RANGE = (0.1, 0.4)
+MODELS = [
+    GreedyPAUC(RANGE, n_steps=10, threshold="eer"),
+    TauFPL(0.2),
+]
+
+
+def sample(n=120, d=4, seed=0, decimals=1):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.4
+    y[:4] = [False, True, False, True]
+    return np.round(rng.normal(size=(n, d)) + 0.8 * y[:, None] * rng.random(d), decimals), y.astype(int)
+
+
+@parametrize_with_checks(MODELS)
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.FeatureScaleWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_weights_are_repetitions_and_threads_change_nothing(model):
+    X, y = sample()
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    weight[:4] = 1
+    scores = model.fit(X, y, weight).decision_function(X)
+    repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).decision_function(X)
+    np.testing.assert_allclose(scores, repeated, atol=1e-2 if isinstance(model, TauFPL) else 1e-9)
+    if hasattr(model, "n_jobs"):
+        one, two = (type(model)(n_jobs=k).fit(X, y).decision_function(X) for k in (1, 2))
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_any_storage_gives_one_model(model, tmp_path):
+    X, y = sample()
+    X[np.random.default_rng(2).random(X.shape) < 0.5] = 0.0
+    expected = model.fit(X, y).decision_function(X)
+    file = np.memmap(tmp_path / "X", dtype=float, shape=X.shape, mode="w+")
+    file[:] = X
+    np.testing.assert_allclose(model.fit(file, y).decision_function(file), expected, atol=1e-6)
+    np.testing.assert_allclose(model.fit(np.asfortranarray(X), y).decision_function(X), expected, atol=1e-6)
+    listed = sp.csr_array(X)
+    np.testing.assert_allclose(model.fit(listed, y).decision_function(listed), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_the_positive_class_is_asked_about(model):
+    X, y = sample()
+    with pytest.warns(PositiveClassWarning, match="'b', is taken for the positive class") as caught:
+        model.fit(X, np.array(["a", "b"])[y])
+    assert caught[0].filename == __file__
+    assert model.predict(X)[0] in ("a", "b") and model.score(X, np.array(["a", "b"])[y]) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("model", "match"),
+    [
+        (GreedyPAUC(n_steps=-1), "n_steps must be .*, got -1"),
+        (TauFPL(0.0), "tau must be a number above 0 and at most 1, got 0.0"),
+        (TauFPL(C=-1), "C must be .*, got -1"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_named(model, match):
+    with pytest.raises(ValueError, match=match):
+        model.fit(*sample())
+
+
+def test_greedy_is_the_search_of_its_definition():
+    for seed in range(cases(4, 40)):
+        # Of whole numbers and shares by quarters no score is rounded, so ties are ties; of others there are none.
+        decimals, n_steps = [(0, 8), (6, 20)][seed % 2]
+        X, y = sample(60, 4, seed, decimals)
+        weight = np.random.default_rng(seed).integers(1, 4, 60) if seed % 4 > 1 else None
+
+        def area(scores, y=y, weight=weight):
+            return partial_auc_score(y, scores, fpr_range=RANGE, sample_weight=weight)
+
+        model = GreedyPAUC(RANGE, n_steps=n_steps).fit(X, y, weight)
+        own = np.array([area(column) for column in X.T])
+        order = np.argsort(-np.round(own, 11), kind="stable")
+        np.testing.assert_array_equal(model.order_, order)
+        f, expected = X[:, order[0]], [own[order[0]]]
+        grid = [2 * k / n_steps - 1 for k in range(n_steps + 1)]
+        for k in order[1:]:
+            tried = [f + share * X[:, k] for share in grid] + [share * f + X[:, k] for share in grid]
+            areas = np.array([area(scores) for scores in tried])
+            f = tried[int(np.argmax(areas >= areas.max() - 1e-12))]
+            expected.append(areas.max())
+        np.testing.assert_allclose(model.partial_auc_, expected, atol=1e-9)
+        assert area(model.decision_function(X)) == pytest.approx(expected[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_risk_of_the_highest_negatives(weighted):
+    rng = np.random.default_rng(0)
+    for _ in range(cases(30, 500)):
+        y = np.append([True, False], rng.random(20) < 0.4)
+        s, other = np.round(rng.normal(size=(2, len(y))), 1)
+        weight = rng.integers(0, 3, len(y)) + np.append([1, 1], np.zeros(20)) if weighted else np.ones(len(y))
+        negatives = np.sort(np.repeat(s[~y], weight[~y].astype(int)))[::-1]
+        top = int(rng.integers(1, len(negatives) + 1))
+        risk = TopMean(y, weight, float(top))
+        found, there = risk(s), risk(other)
+        slack = np.maximum(1 - np.repeat(s[y], weight[y].astype(int)) + negatives[:top].mean(), 0)
+        assert found.value == pytest.approx(np.mean(slack**2))
+        assert found.coef.sum() == pytest.approx(0.0, abs=1e-12)
+        assert found.offset == pytest.approx(found.value - found.coef @ s)
+        assert there.value >= found.value + found.coef @ (other - s) - 1e-12
+        pairs = np.repeat(s[y], weight[y].astype(int))[:, None] > negatives[:top]
+        assert found.partial_auc == pytest.approx(pairs.mean())
+
+
+def test_the_machine_of_the_highest_negatives_is_certified():
+    X, y = make_classification(400, 8, flip_y=0.1, random_state=0)
+    for C in (0.1, 10.0):
+        model = TauFPL(0.1, C=C, tol=1e-4).fit(X, y)
+        w = model.coef_[0]
+        scores = X @ w
+        top = np.sort(scores[y == 0])[::-1][: int(np.ceil(0.1 * (y == 0).sum() - 1e-9))].mean()
+        objective = 0.5 * w @ w + C * np.mean(np.maximum(1 - scores[y == 1] + top, 0) ** 2)
+        assert model.objective_ == pytest.approx(objective, rel=1e-9) and model.dual_gap_ <= 1e-4
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        TauFPL(0.1, C=1e4, max_iter=1).fit(X, y)
+    assert "stopped after 1 steps" in str(caught[0].message) and caught[0].filename == __file__
