@@ -2,6 +2,7 @@
 
 from rocmax.designs._base import Design, as_design, inner, is_dask, is_stored
 from rocmax.designs._kernel import DualDesign, Kernel, KernelDesign
+from rocmax.designs._landmarks import LandmarkDesign, Landmarks
 from rocmax.designs._structure import StructuredDesign, plain_coefficients, structured_gram
 from rocmax.designs._subset import SubsetDesign
 
@@ -10,6 +11,8 @@ __all__ = [
     "DualDesign",
     "Kernel",
     "KernelDesign",
+    "LandmarkDesign",
+    "Landmarks",
     "StructuredDesign",
     "SubsetDesign",
     "as_design",

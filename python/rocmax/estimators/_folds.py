@@ -1,7 +1,7 @@
 """Paths fitted on the training part of each fold and scored on the rest, folds in parallel."""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import isfinite
@@ -111,6 +111,10 @@ class Validation:
         Rows to train on and rows to score.
     score_params : dict
         Further arguments of the scorer; those with an entry for each sample are cut to the fold.
+    features : ndarray or sparse matrix, default=None
+        What the models are linear in, if that is not X.
+    attributes : callable, default=None
+        The attributes of a fitted estimator, of (model, positive, weight), if they are not those of one linear in X.
     """
 
     def __init__(
@@ -122,6 +126,8 @@ class Validation:
         *,
         folds: list[Fold],
         score_params: dict[str, Any],
+        features: Any = None,
+        attributes: Callable[[Model, Bool, F64 | None], dict[str, Any]] | None = None,
     ) -> None:
         for k, fold in enumerate(folds):
             for rows in fold:
@@ -130,6 +136,8 @@ class Validation:
                     raise ValueError(f"cv: fold {k} leaves one class only; use fewer folds or stratified ones")
         self._estimator: Any = estimator
         self._X, self._positive, self._weight = X, positive, weight
+        self._features = X if features is None else features
+        self._attributes = self._estimator._attributes if attributes is None else attributes
         self._folds, self._score_params = folds, score_params
         self._stop = threading.Event()
 
@@ -169,7 +177,7 @@ class Validation:
         training = Training(X, positive, self._estimator.fpr_range, threads, weight=weight, design=design)
 
         def attributes(model: Model) -> dict[str, Any]:
-            return self._estimator._attributes(model, positive, weight)  # type: ignore[no-any-return]
+            return self._attributes(model, positive, weight)
 
         def found(surrogate: str) -> Iterator[Any]:
             tol = self._estimator.tol * _ROUGHER.get(surrogate, 1.0)
@@ -191,7 +199,8 @@ class Validation:
 
     def _part(self, rows: AnyArray) -> tuple[Any, Bool, F64 | None]:
         """Return the features, which are positive, and the weights of some rows; of features in a file a design."""
-        X = SubsetDesign(as_design(self._X), rows) if is_stored(self._X) else self._X[rows]
+        X = self._features
+        X = SubsetDesign(as_design(X), rows) if is_stored(X) else X[rows]
         return X, self._positive[rows], None if self._weight is None else self._weight[rows]
 
     def _labels(self, positive: Bool) -> AnyArray:
@@ -208,7 +217,7 @@ class Validation:
         if self._estimator.scoring is None:
             return found
         X, labels = self._X[rows], self._labels(self._positive[rows])
-        own = {name: _rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
+        own = {name: rows_of(value, rows, len(self._positive)) for name, value in self._score_params.items()}
         return [[self._score(attributes, X, labels, own) for attributes in some] for some in found]
 
     def _score(self, attributes: dict[str, Any], X: Any, labels: AnyArray, params: dict[str, Any]) -> float:
@@ -222,7 +231,7 @@ class Validation:
         return float(value)
 
 
-def _rows_of(value: Any, rows: AnyArray, n_samples: int) -> Any:
+def rows_of(value: Any, rows: AnyArray, n_samples: int) -> Any:
     """Return the given rows of a value that has one for each sample, others as they are."""
     if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_samples:
         return np.asarray(value)[rows]

@@ -4,18 +4,27 @@ from typing import Any, Self
 
 from rocmax._parameters import check_count, check_flag, check_nonnegative, check_positive, check_verbose
 from rocmax._threads import n_threads
-from rocmax._typing import F64
-from rocmax.designs import Design
+from rocmax._typing import F64, Bool
+from rocmax.designs import Design, Landmarks
 from rocmax.estimators._callbacks import StepReport, Steps, Task, run
-from rocmax.estimators._kernel_base import KernelRanker, kernel_design
+from rocmax.estimators._kernel_base import kernel_design
+from rocmax.estimators._landmarks import (
+    check_landmarks,
+    copied,
+    first_of_both,
+    landmark_attributes,
+    landmark_design,
+    ranks,
+)
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
+from rocmax.metrics._resample import seed_of
 from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Model, Progress, SolverResult
 
 
-class PartialAUCSVC(PartialAUCModel, KernelRanker):
+class PartialAUCSVC(PartialAUCModel):
     """Support vector machine, linear or with a kernel, for the partial AUC on a range of false positive rates.
 
     Minimises 1/2 |w|^2 + C R(Xw) over linear scores s = Xw, R a surrogate of one minus the partial AUC on
@@ -46,6 +55,11 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
     structure : float, default=0.0
         lambda >= 0: adds lambda/2 <w, Sigma w> to the objective, Sigma the sum of the covariances of the two classes,
         each divided by the size of its class (reference [2]_, there for the whole AUC).
+    n_landmarks : int, default=None
+        A kernel is replaced by features of so many training samples, the landmarks: see Notes. None keeps the kernel,
+        whose matrix over all samples then has to fit in memory.
+    random_state : int, Generator, RandomState or None, default=None
+        Draws the landmarks; an integer makes fits repeatable.
     tol : float, default=1e-3
         Largest relative gap (objective - lower bound) / objective to stop at; with "ramp", of the last convex step.
     max_iter : int, default=2000
@@ -53,8 +67,9 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         are slow and the range begins at 0: two products with X each, in the latter up to a hundred more with the
         samples that decide.
     warm_start : bool, default=False
-        Begin at the model of the last call of ``fit`` if it is one of as many features (with a kernel: samples). With a
-        convex surrogate this only saves steps; with another it chooses the stationary point that is found.
+        Begin at the model of the last call of ``fit`` if it is one of as many features (with a kernel: samples; with
+        landmarks, which are kept: the same kernel). With a convex surrogate this only saves steps; with another it
+        chooses the stationary point that is found.
     threshold : str or tuple, default="auto"
         Where ``predict`` cuts the training scores: "auto" is ("fpr", high) on a partial range (low, high) and "eer" on
         the full one, "midpoint" between the lowest positive and the highest negative,
@@ -67,8 +82,10 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (1, n_samples)
+    dual_coef_ : ndarray of shape (1, n_samples) or (1, n_landmarks)
         c in s(x) = sum_l c_l k(x_l, x), of a kernel other than "linear"; in place of ``coef_``.
+    landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
+        The landmarks x_l, rows of X, if `n_landmarks` is given; fewer where X has fewer.
     coef_ : ndarray of shape (1, n_features)
         w, of the linear kernel. Of the models met whose gap is within `tol`, the one with the best training partial
         AUC.
@@ -121,6 +138,15 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
     C: on the half of those sets that tune, values from 3 to 1,000 are worth the same within noise, and C = 1 loses 0.01
     of the partial AUC to 100; on the other half it loses 0.03 (the same command). :class:`PartialAUCSVCCV` chooses C.
 
+    Landmarks: the machine is linear in the features f(x) = K_LL^-1/2 k(L, x) (reference [3]_), whose inner products are
+    k(x, L) K_LL^-1 k(L, z). They are the kernel's own where x or z is a landmark, so that |w|, `C` and ``objective_``
+    mean what they mean with the kernel; features of "rbf" are no longer than 1, and call for a larger `C` than
+    standardised X, 1e3 to 1e6. Landmarks are drawn uniformly within each class, a third (or all) of the smaller one.
+    Eigenvalues of K_LL of at most 1e-10 of the largest are left out. Cost: O(n L (d + L) + L^3) once for L landmarks,
+    and O(n L) a step; 4 n L bytes (8 n L up to 2^24 numbers) if that is no more than 0.3 of the memory at hand, else
+    the features are made anew in blocks of 16 MB by every product, O(n L d) a step. New samples: O(L d) each. CSR
+    matrices and memmaps are read in blocks of rows too.
+
     Features should be on one scale (``StandardScaler``); a fit warns if they differ by more than a thousand. Cost:
     O(N d) a step for the features, O(N + (m + n high) log(m + n high)) for the ranking; memory beside X: 45 to 70 bytes
     a sample, 100 where half are positive, 250 with weights; 8 d a cut.
@@ -131,6 +157,7 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
        curve", Neural Computation, 2017. :doi:`10.1162/NECO_a_00972`
     .. [2] Y. Wang, S. Chen and H. Xue, "Structure-embedded AUC-SVM", International Journal of Pattern Recognition and
        Artificial Intelligence, 2010. :doi:`10.1142/S0218001410008172`
+    .. [3] C. Williams and M. Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 13, 2001.
 
     Examples
     --------
@@ -141,8 +168,6 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
     >>> bool(model.dual_gap_ <= model.tol)
     True
     """
-
-    _without_samples = ("precomputed", "linear")
 
     def __init__(
         self,
@@ -155,6 +180,8 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         degree: float = 3,
         coef0: float = 0.0,
         structure: float = 0.0,
+        n_landmarks: int | None = None,
+        random_state: Any = None,
         tol: float = 1e-3,
         max_iter: int = 2000,
         warm_start: bool = False,
@@ -170,6 +197,8 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         self.degree = degree
         self.coef0 = coef0
         self.structure = structure
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
@@ -210,17 +239,25 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         max_iter, structure = check_count("max_iter", self.max_iter), check_nonnegative("structure", self.structure)
         check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)
-        threads = n_threads(self.n_jobs)
+        threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
-        self._set_kernel(X, weight)
+        last_kernel = getattr(self, "_kernel", None)
+        landmarks = self._set_landmarks(X, positive, weight, seed)
 
-        plain = self._kernel.name == "linear" and not structure
-        design = None if plain else kernel_design(self._kernel, X, positive, structure, weight=weight)
-        training = Training(X, positive, fpr_range, threads, weight=weight, design=design)
-        before = self._before(training, design, X) if self.warm_start else None
+        features, design = X, None
+        if landmarks is not None:
+            features, design = landmark_design(landmarks, X, positive, structure, weight)
+        elif self._kernel.name != "linear" or structure:
+            design = kernel_design(self._kernel, X, positive, structure, weight=weight)
+        training = Training(features, positive, fpr_range, threads, weight=weight, design=design)
+        before = None
+        if self.warm_start and (landmarks is None or self._kernel == last_kernel):
+            before = self._before(training, design, X, landmarks)
 
         def attributes(model: Model) -> dict[str, Any]:
             found = self._attributes(model, positive, weight)
+            if landmarks is not None:
+                return landmark_attributes(found, model, landmarks)
             if self._kernel.name != "linear":
                 del found["coef_"]
                 found["dual_coef_"] = self._dual_coef(model, positive, structure, weight)
@@ -230,13 +267,11 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
             steps = Steps(task, attributes, self._report(callback))
             result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, start=before, descend=True, callback=steps)
             steps.close()
-            for name in ("coef_", "dual_coef_", "_coefs"):
-                self.__dict__.pop(name, None)  # of an earlier fit with another kernel
             self._store(result, surrogate, attributes(result.model))
             scores = None if self._kernel.name == "linear" else result.model.scores
             self._set_threshold(X, positive, weight, scores)
             if self._kernel.name != "linear":
-                self._coefs = result.model.vector[: len(positive)].copy()
+                self._coefs = result.model.vector[: len(positive) if landmarks is None else None].copy()
             return result
 
         result = run(train, self, X, positive, weight)
@@ -248,8 +283,22 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
             )
         return self
 
-    def _before(self, training: Training, design: Design | None, X: Any) -> Model | None:
-        """Return the model of the last fit, None if there is none or it is of other features or samples."""
+    def _set_landmarks(self, X: Any, positive: Bool, weight: F64 | None, seed: int) -> Landmarks | None:
+        """Resolve the kernel and choose landmarks, None if there are to be none; a warm start keeps the last ones."""
+        n = check_landmarks(self.n_landmarks, self.kernel, X)
+        self._set_kernel(X, weight)
+        if n is None:
+            return None
+        points = getattr(self, "landmarks_", None) if self.warm_start else None
+        if points is None or points.shape != (n, X.shape[1]):
+            points = copied(X, first_of_both(positive, ranks(positive, weight, seed), n))
+        return Landmarks(self._kernel, points)
+
+    def _before(self, training: Training, design: Design | None, X: Any, landmarks: Landmarks | None) -> Model | None:
+        """Return the model of the last fit, None if there is none or it is of other features, samples or landmarks."""
+        if landmarks is not None:
+            same = landmarks.points is getattr(self, "landmarks_", None) and len(self._coefs) == landmarks.dim
+            return training.model(self._coefs) if same else None
         if design is None or self._kernel.name == "linear":
             coef = getattr(self, "coef_", None)
             return training.model(coef[0]) if coef is not None and coef.shape[1] == X.shape[1] else None
@@ -257,10 +306,6 @@ class PartialAUCSVC(PartialAUCModel, KernelRanker):
         if coefs is None or len(coefs) != X.shape[0]:
             return None
         return training.model(design.adjoint(coefs[None])[0])
-
-    def _scores(self, X: Any) -> F64:
-        kind = PartialAUCModel if self._kernel.name == "linear" else KernelRanker
-        return kind._scores(self, X)
 
     def _report(self, callback: StepReport | None) -> StepReport | None:
         if self.verbose < 2:

@@ -1,4 +1,4 @@
-"""What the linear models for partial AUC share once they are solved."""
+"""What the models for partial AUC share once they are solved."""
 
 import warnings
 from typing import Any
@@ -7,16 +7,19 @@ import numpy as np
 
 from rocmax._typing import F64, Bool
 from rocmax.designs import as_design
-from rocmax.estimators._base import Ranker, warn_unconverged
+from rocmax.estimators._base import warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin
+from rocmax.estimators._kernel_base import KernelRanker
 from rocmax.estimators._thresholds import choose_threshold
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Model, SolverResult
 
 
-class PartialAUCModel(CallbackSupportMixin, Ranker):  # type: ignore[misc]
-    """A linear ranker and the certificate it came with."""
+class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
+    """A ranker, linear or over a kernel, and the certificate it came with."""
+
+    _without_samples = ("precomputed", "linear")
 
     coef_: F64
     objective_: float
@@ -26,7 +29,7 @@ class PartialAUCModel(CallbackSupportMixin, Ranker):  # type: ignore[misc]
     surrogate_: str
 
     def _scores(self, X: Any) -> F64:
-        return as_design(X).scores(self.coef_[0])
+        return as_design(X).scores(self.coef_[0]) if hasattr(self, "coef_") else super()._scores(X)
 
     def _attributes(self, model: Model, positive: Bool, weight: F64 | None) -> dict[str, Any]:
         """Return what makes a fitted ranker of this one: its coefficients and its threshold."""
@@ -43,6 +46,8 @@ class PartialAUCModel(CallbackSupportMixin, Ranker):  # type: ignore[misc]
             name: np.array([getattr(progress, name) for progress in result.history])
             for name in ("objective", "bound", "partial_auc")
         }
+        for name in ("coef_", "dual_coef_", "landmarks_", "gamma_", "_coefs"):
+            self.__dict__.pop(name, None)  # of an earlier fit with another kernel
         self.__dict__.update(attributes)
 
     def _warn(self, result: SolverResult, C: float) -> None:

@@ -8,16 +8,27 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
-from rocmax._parameters import check_choice, check_count, check_positive, check_verbose
+from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
 from rocmax._threads import n_threads
-from rocmax._typing import F64
+from rocmax._typing import F64, Bool, Rows
+from rocmax.designs import Kernel, Landmarks
 from rocmax.estimators._callbacks import Steps, Task, run
-from rocmax.estimators._folds import Fold, Validation, check_one_score, split
+from rocmax.estimators._folds import Fold, Validation, check_one_score, rows_of, split
+from rocmax.estimators._landmarks import (
+    check_landmarks,
+    copied,
+    first_of_both,
+    landmark_attributes,
+    landmark_design,
+    ranks,
+    thinned,
+)
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import partial_auc_scorer
+from rocmax.metrics._resample import seed_of
 from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Model, SolverResult
 
@@ -31,8 +42,15 @@ _STEADY = ("logistic", "auc")
 # beyond are not picked for their neighbours (on dud, C of 1,000 instead of 100 for a score 0.012 lower: 0.013 on test).
 # The errors of the differences are pooled over C: of three folds, one alone says little.
 _OPEN = 0.25
+# Of kernels, where features are no longer than 1: values of C, and widths times 1 / (n_features * variance of X).
+_LANDMARK_CS = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
+_WIDTHS = (0.3, 1.0, 3.0)
+# Among models of landmarks at most so many numbers of a fold (but so many rows) choose, scored on so many rows.
+_TRAINED, _LEAST_TRAINED, _SCORED = 6_000_000, 2000, 4000
 # With fewer negatives in the range than this there is nothing in it to learn from, and the latter are left out.
 _FEWEST_NEGATIVES = 10
+
+Data = tuple[Any, Bool, F64 | None]  # features, which are positive, weights
 
 
 class PartialAUCSVCCV(PartialAUCModel):
@@ -46,8 +64,9 @@ class PartialAUCSVCCV(PartialAUCModel):
     ----------
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates (low, high) that matter.
-    Cs : sequence of float, default=8 values from 1e-2 to 1e5
-        Weights of the mean pair loss to choose from, in any order.
+    Cs : sequence of float or "auto", default="auto"
+        Weights of the mean pair loss to choose from, in any order; "auto" is 1e-2, 1e-1 to 1e5, and with landmarks,
+        whose features are short, 10 to 1e6.
     surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
         "auto" lets the validation choose. On a partial range its candidates are logistic regression, "logistic" (C
         weighs the mean log loss there), and training on the full range, "auc", both of which learn from all samples;
@@ -57,6 +76,12 @@ class PartialAUCSVCCV(PartialAUCModel):
         best are told apart by mean scores averaged with those of the next values of C, weights 1/4, 1/2, 1/4. So small
         samples get a model that is seldom worse than the first two, large ones the gain on the range. On the full range
         "auto" is "tight".
+    kernel : str or callable, default="linear"
+        As in :class:`PartialAUCSVC`; one other than "linear" needs `n_landmarks`.
+    gamma : "auto", "scale", float or sequence of float, default="auto"
+        Widths of the kernel to choose from; "auto" is 0.3, 1 and 3 times 1 / (n_features * variance of X).
+    degree, coef0, n_landmarks, random_state
+        As in :class:`PartialAUCSVC`; the same landmarks for all widths. See Notes.
     cv : int, cross-validation generator or iterable, default=5
         Folds as in scikit-learn. A number means stratified ones, in the order of the samples; with fewer than 1,000
         samples they are drawn at random, again and again up to four times, and their scores averaged. An iterable
@@ -73,14 +98,26 @@ class PartialAUCSVCCV(PartialAUCModel):
     ----------
     C_ : float
         The chosen C.
+    gamma_ : float
+        With landmarks, the chosen width.
     surrogate_ : str
         The chosen surrogate.
     scores_ : dict of ndarray of shape (n_folds, n_Cs)
-        Validation scores by surrogate; where the folds were repeated, means over the repeats.
+        Validation scores by surrogate (at the chosen width); where the folds were repeated, means over the repeats.
     Cs_ : ndarray of shape (n_Cs,)
         The values of C, ascending and each once, in the order of the columns of `scores_`.
     coef_, intercept_, classes_, objective_, dual_gap_, n_iter_, history_, n_features_in_, feature_names_in_
-        Of the refitted model, as in :class:`PartialAUCSVC`.
+        Of the refitted model, as in :class:`PartialAUCSVC`; with landmarks ``dual_coef_`` and ``landmarks_`` in place
+        of ``coef_``.
+
+    Notes
+    -----
+    With landmarks all widths and candidates are compared on the same folds, but on no more rows than choosing needs:
+    training rows of a fold of 6,000,000 features in all (6,000 rows for 1,000 landmarks, 2,000 at least), and 4,000
+    rows to score, a third of the smaller class where it has as many, which changes neither a mean over pairs nor an ROC
+    curve. With "auto" the width is the one at which full-range training is best, as that takes a fifth of the time of
+    the others; these are tried there. The chosen model is fitted to all samples. The landmarks are rows of all folds;
+    what they weigh is learnt from training rows alone.
 
     References
     ----------
@@ -105,8 +142,14 @@ class PartialAUCSVCCV(PartialAUCModel):
         self,
         fpr_range: tuple[float, float] = FULL,
         *,
-        Cs: Any = DEFAULT_CS,
+        Cs: Any = "auto",
         surrogate: str = "auto",
+        kernel: Any = "linear",
+        gamma: Any = "auto",
+        degree: float = 3,
+        coef0: float = 0.0,
+        n_landmarks: int | None = None,
+        random_state: Any = None,
         cv: Any = 5,
         scoring: Any = None,
         selection: str = "best",
@@ -119,6 +162,12 @@ class PartialAUCSVCCV(PartialAUCModel):
         self.fpr_range = fpr_range
         self.Cs = Cs
         self.surrogate = surrogate
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
         self.cv = cv
         self.scoring = scoring
         self.selection = selection
@@ -155,13 +204,15 @@ class PartialAUCSVCCV(PartialAUCModel):
         """
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         surrogate = check_surrogate(self.surrogate, fpr_range)
-        Cs = check_Cs(self.Cs)
         selection = check_choice("selection", self.selection, ("best", "one-standard-error"))
         check_positive("tol", self.tol), check_count("max_iter", self.max_iter), check_threshold(self.threshold)
         check_verbose(self.verbose)
         check_one_score(self)
-        threads = n_threads(self.n_jobs)
+        threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
+        Cs = self._some_Cs()
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
+        place = ranks(positive, weight, seed)
+        spaces = self._spaces(X, positive, weight, place)
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, params)
         surrogates: tuple[str, ...] = (surrogate,)
@@ -172,31 +223,35 @@ class PartialAUCSVCCV(PartialAUCModel):
         folds, repeats = split(self.cv, X, labels, weight, split_params)
         correction = _correction(folds, weight)
         del labels
-        validation = Validation(self, X, positive, weight, folds=folds, score_params=score_params)
+        data = (X, positive, weight)
         self.Cs_ = np.array(Cs)
-
-        def attributes(model: Model) -> dict[str, Any]:
-            return self._attributes(model, positive, weight)
+        first, rest = _stages(surrogates, len(spaces))
 
         def train(task: Task) -> tuple[SolverResult, float]:
-            part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
-            scores = validation.scores(surrogates, Cs, threads, part)
-            part.end()
+            def validated(space: Landmarks | None, names: tuple[str, ...]) -> F64:
+                part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
+                found = self._validation(data, space, folds, place, score_params).scores(names, Cs, threads, part)
+                part.end()
+                return found
+
+            every = [validated(space, first) for space in spaces]
+            width = int(np.argmax([scores.mean(axis=0).max() for scores in every]))
+            scores, space = every[width], spaces[width]
+            if rest:
+                names = first + rest
+                scores = np.concatenate([scores, validated(space, rest)], axis=1)
+                scores = scores[:, [names.index(name) for name in surrogates]]
             mean = scores.reshape(repeats, -1, *scores.shape[1:]).mean(axis=0)
             self.scores_ = {name: mean[:, k] for k, name in enumerate(surrogates)}
             chosen, column = _choose(scores, surrogates, selection, correction)
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
-            steps = Steps(part, attributes)
-            training = Training(X, positive, fpr_range, threads, weight=weight)
-            result = training.fit(surrogates[chosen], self.C_, tol=self.tol, max_iter=self.max_iter, callback=steps)
-            steps.close()
-            self._store(result, surrogates[chosen], attributes(result.model))
-            self._set_threshold(X, positive, weight)
+            result = self._refit(data, space, surrogates[chosen], threads, part)
             part.end(dict)
             return result, float(scores[:, chosen, column].mean())
 
-        result, score = run(train, self, X, positive, weight, n_subtasks=2)
+        n_parts = len(spaces) + bool(rest) + 1
+        result, score = run(train, self, X, positive, weight, n_subtasks=n_parts)
         self._warn(result, self.C_)
         if self.verbose:
             print(
@@ -204,6 +259,87 @@ class PartialAUCSVCCV(PartialAUCModel):
                 f"gap {self.dual_gap_:.2g}"
             )
         return self
+
+    def _some_Cs(self) -> list[float]:
+        """Return the values of C to choose from."""
+        if isinstance(self.Cs, str) and self.Cs == "auto":
+            return list(DEFAULT_CS if self.n_landmarks is None else _LANDMARK_CS)
+        return check_Cs(self.Cs)
+
+    def _spaces(self, X: Any, positive: Bool, weight: F64 | None, place: Rows) -> list[Landmarks | None]:
+        """Return the same landmarks with every width to choose from; None where the model is to be linear in X."""
+        n = check_landmarks(self.n_landmarks, self.kernel, X)
+        if n is None:
+            if not (isinstance(self.kernel, str) and self.kernel == "linear"):
+                raise ValueError(
+                    f"kernel={shown(self.kernel)} needs n_landmarks, such as n_landmarks=1000, to be validated; or "
+                    "take kernel='linear'"
+                )
+            return [None]
+        gammas = self._gammas(X, weight)
+        points = copied(X, first_of_both(positive, place, n))
+        kernels = [Kernel.resolve(self.kernel, gamma, self.degree, self.coef0, X, weight) for gamma in gammas]
+        return [Landmarks(kernel, points) for kernel in kernels]
+
+    def _gammas(self, X: Any, weight: F64 | None) -> list[Any]:
+        """Return the widths to choose from, each once."""
+        if callable(self.kernel):
+            return ["scale"]
+        if isinstance(self.gamma, str) and self.gamma == "auto":
+            scale = Kernel.resolve(self.kernel, "scale", self.degree, self.coef0, X, weight).gamma
+            return [factor * scale for factor in _WIDTHS]
+        if isinstance(self.gamma, str) or not hasattr(self.gamma, "__iter__"):
+            return [self.gamma]
+        gammas = sorted({check_positive("every gamma", gamma) for gamma in self.gamma})
+        if not gammas:
+            raise ValueError("gamma must hold at least one number, got an empty sequence")
+        return gammas
+
+    def _validation(
+        self, data: Data, space: Landmarks | None, folds: list[Fold], place: Rows, score_params: dict[str, Any]
+    ) -> Validation:
+        """Return the folds, of features of landmarks with no more rows than choosing needs."""
+        X, positive, weight = data
+        if space is None:
+            return Validation(self, X, positive, weight, folds=folds, score_params=score_params)
+        n_train = max(_LEAST_TRAINED, _TRAINED // space.dim)
+        some, folds = thinned(folds, positive, place, n_train, _SCORED)
+        params = {name: rows_of(value, some, len(positive)) for name, value in score_params.items()}
+        weight = None if weight is None else weight[some]
+        X = copied(X, some)
+
+        def attributes(model: Model, positive: Bool, weight: F64 | None) -> dict[str, Any]:
+            return landmark_attributes(self._attributes(model, positive, weight), model, space)
+
+        return Validation(
+            self,
+            X,
+            positive[some],
+            weight,
+            folds=folds,
+            score_params=params,
+            features=space.features(X),
+            attributes=attributes,
+        )
+
+    def _refit(self, data: Data, space: Landmarks | None, surrogate: str, threads: int, task: Task) -> SolverResult:
+        """Fit the chosen model to all samples."""
+        X, positive, weight = data
+        features, design = (X, None) if space is None else landmark_design(space, X, positive, 0.0, weight)
+
+        def attributes(model: Model) -> dict[str, Any]:
+            found = self._attributes(model, positive, weight)
+            return found if space is None else landmark_attributes(found, model, space)
+
+        steps = Steps(task, attributes)
+        training = Training(features, positive, self.fpr_range, threads, weight=weight, design=design)
+        result = training.fit(surrogate, self.C_, tol=self.tol, max_iter=self.max_iter, callback=steps)
+        steps.close()
+        self._store(result, surrogate, attributes(result.model))
+        if space is not None:
+            self.gamma_ = space.kernel.gamma
+        self._set_threshold(X, positive, weight, None if space is None else result.model.scores)
+        return result
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` takes for itself and what it passes on, as scikit-learn's routing asks.
@@ -234,6 +370,16 @@ class PartialAUCSVCCV(PartialAUCModel):
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
         return {}, {} if sample_weight is None else {"sample_weight": sample_weight}
+
+
+def _stages(surrogates: tuple[str, ...], n_widths: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the surrogates that choose the width, and those that are tried at that width only.
+
+    Full-range training takes a fifth of the time of the ramp, and has its best at about the same width.
+    """
+    if n_widths == 1 or len(surrogates) == 1:
+        return surrogates, ()
+    return ("auc",), tuple(name for name in surrogates if name != "auc")
 
 
 def _correction(folds: list[Fold], weight: F64 | None) -> float:

@@ -1,0 +1,130 @@
+"""Landmarks: features whose inner products are about those of a kernel, and a design that keeps none of them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from rocmax._interrupt import interruptible
+from rocmax._memory import available_memory, require_memory
+from rocmax._typing import F64, AnyArray, Coefs, Rows
+from rocmax.designs._base import Design
+from rocmax.designs._kernel import Kernel
+from rocmax.designs._linear import DenseDesign
+
+# Directions of the landmarks that are this much shorter than the longest are rounding, and left out.
+_FLOOR = 1e-10
+# More features than this, all samples together, are kept in single precision: half the memory and half the time.
+_DOUBLE = 1 << 24
+# The share of the available memory that features may take: a fit copies some of them.
+_SHARE = 0.3
+# Bytes of kernel values made at a time.
+_BLOCK = 1 << 24
+
+
+class Landmarks:
+    """The features f(x) = E^-1/2 V' k(L, x) of a kernel k, for landmarks L with k(L, L) = V E V' (Nystroem's).
+
+    <f(x), f(z)> = k(x, L) k(L, L)^-1 k(L, z), which is k(x, z) if x or z is a landmark, and where the landmarks are all
+    samples. Eigenvalues of at most 1e-10 times the largest are left out, and so are negative ones of kernels that have
+    such. There are at most as many features as landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Not a precomputed one.
+    points : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
+        L.
+    """
+
+    def __init__(self, kernel: Kernel, points: Any) -> None:
+        n = points.shape[0]
+        require_memory(4 * 8 * n * n, f"the features of {n} landmarks", "take fewer landmarks")
+        self.kernel = kernel
+        self.points = points.astype(np.float64, copy=False)
+        gram = kernel.gram(self.points, np.float64)
+        values, vectors = interruptible(gram.size, eigh, gram, overwrite_a=True, check_finite=False)
+        kept = values > _FLOOR * values[-1]
+        if values[-1] <= _FLOOR * abs(values[0]):
+            raise ValueError(f"kernel: the kernel matrix of the {n} landmarks has no eigenvalue above 0")
+        self.root = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+    @property
+    def dim(self) -> int:
+        """Number of features."""
+        return int(self.root.shape[1])
+
+    def values(self, X: Any) -> Iterator[tuple[slice, F64]]:
+        """Yield (rows, k(X[rows], L)), a block of rows at a time."""
+        step = max(1, _BLOCK // (8 * self.points.shape[0]))
+        for first in range(0, X.shape[0], step):
+            rows = slice(first, min(first + step, X.shape[0]))
+            yield rows, self.kernel(X[rows].astype(np.float64, copy=False), self.points)
+
+    def features(self, X: Any) -> AnyArray:
+        """Return f of each row of X, an array; O(n L (d + L)) for L landmarks."""
+        dtype = np.float64 if X.shape[0] * self.dim <= _DOUBLE else np.float32
+        found = np.empty((X.shape[0], self.dim), dtype=dtype)
+        for rows, values in self.values(X):
+            found[rows] = values @ self.root
+        return found
+
+    def size(self, n_samples: int) -> int:
+        """Return the bytes of the features of so many samples."""
+        n = n_samples * self.dim
+        return n * (8 if n <= _DOUBLE else 4)
+
+    def fit(self, n_samples: int) -> bool:
+        """Whether the features of so many samples may be kept: they take no more than 0.3 of the memory at hand."""
+        return self.size(n_samples) <= _SHARE * available_memory()
+
+
+class LandmarkDesign:
+    """The features of landmarks, of which no more than a block of rows is in memory at a time.
+
+    Each product makes all kernel values: O(n L d) for L landmarks. They are not turned into features: f(X) v is
+    k(X, L) (V E^-1/2 v).
+    """
+
+    divisible = False
+
+    def __init__(self, landmarks: Landmarks, X: Any) -> None:
+        self.n_samples, self.dim = X.shape[0], landmarks.dim
+        self._landmarks, self._X = landmarks, X
+
+    def scores(self, vector: F64, /) -> F64:
+        scores = np.empty(self.n_samples)
+        coefs = self._landmarks.root @ vector
+        for rows, values in self._landmarks.values(self._X):
+            scores[rows] = values @ coefs
+        return scores
+
+    def adjoint(self, coefs: Coefs, /) -> F64:
+        used = np.flatnonzero(np.logical_or.reduce([coef != 0 for coef in coefs]))
+        X = self._X if len(used) == self.n_samples else _Rows(self._X, used)
+        sums = np.zeros((len(coefs), self._landmarks.points.shape[0]))
+        for rows, values in self._landmarks.values(X):
+            block: F64 = np.array([coef[used[rows]] for coef in coefs])
+            sums += block @ values
+        return np.asarray(sums @ self._landmarks.root)
+
+    def inner(self, u: F64, v: F64, /) -> F64:
+        return u @ v.T
+
+    def rows(self, index: Rows, /) -> Design | None:
+        return DenseDesign(self._landmarks.features(self._X[index])) if self._landmarks.fit(len(index)) else None
+
+    def features(self) -> None:
+        return None
+
+
+class _Rows:
+    """Some rows of X, copied a slice at a time."""
+
+    def __init__(self, X: Any, index: Rows) -> None:
+        self.shape = (len(index), X.shape[1])
+        self._X, self._index = X, index
+
+    def __getitem__(self, rows: slice) -> Any:
+        return self._X[self._index[rows]]

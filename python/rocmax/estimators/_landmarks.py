@@ -1,0 +1,88 @@
+"""Which rows are landmarks, the models of them, and which rows choose among these."""
+
+from typing import Any
+
+import numpy as np
+
+from rocmax._memory import require_memory
+from rocmax._parameters import check_count, shown
+from rocmax._typing import F64, AnyArray, Bool, Rows
+from rocmax.designs import Design, LandmarkDesign, Landmarks, StructuredDesign, as_design, is_dask
+from rocmax.estimators._folds import Fold
+from rocmax.solvers import Model
+
+# The place of samples of weight 0.
+_LAST = np.iinfo(np.intp).max
+
+
+def check_landmarks(n_landmarks: Any, kernel: Any, X: Any) -> int | None:
+    """Return the number of landmarks, None if there are to be none."""
+    if n_landmarks is None:
+        return None
+    n = check_count("n_landmarks", n_landmarks)
+    if isinstance(kernel, str) and kernel in ("linear", "precomputed"):
+        raise ValueError(
+            f"n_landmarks={shown(n)} is for kernels that are functions of two samples, got kernel={kernel!r}; take "
+            "kernel='rbf', or n_landmarks=None"
+        )
+    if is_dask(X):
+        raise ValueError(f"X is a dask array, which n_landmarks={shown(n)} does not take; give an array or a memmap")
+    return n
+
+
+def ranks(positive: Bool, weight: F64 | None, seed: int) -> Rows:
+    """Return a random order of the samples of positive weight, as the place of each; those of weight 0 come last."""
+    place = np.full(len(positive), _LAST)
+    counted = np.arange(len(positive)) if weight is None else np.flatnonzero(weight > 0)
+    place[counted] = np.random.default_rng(seed).permutation(len(counted))
+    return place
+
+
+def first_of_both(positive: Bool, place: Rows, n: int) -> Rows:
+    """Return up to `n` rows, ascending: the first of either class by their `place`, of the smaller one up to a third.
+
+    More of it where the other has too few; every row of positive weight if there are no more.
+    """
+    counted = place < _LAST
+    small, large = sorted((np.flatnonzero(counted & of) for of in (positive, ~positive)), key=len)
+    size = min(len(small), max(n // 3, n - len(large)))
+    parts = [rows[np.argsort(place[rows])[:k]] for rows, k in ((small, size), (large, n - size))]
+    return np.sort(np.concatenate(parts))
+
+
+def thinned(folds: list[Fold], positive: Bool, place: Rows, n_train: int, n_test: int) -> tuple[Rows, list[Fold]]:
+    """Return which rows folds of no more than so many rows to train on and to score need, and the folds over these."""
+    kept = [
+        tuple(
+            rows[first_of_both(positive[rows], place[rows], n)] for rows, n in zip(fold, (n_train, n_test), strict=True)
+        )
+        for fold in folds
+    ]
+    some = np.unique(np.concatenate([rows for fold in kept for rows in fold]))
+    return some, [(np.searchsorted(some, train), np.searchsorted(some, test)) for train, test in kept]
+
+
+def copied(X: Any, rows: Rows) -> Any:
+    """Return some rows of X, in memory."""
+    found: AnyArray = X[rows]
+    return found if hasattr(found, "tocsr") else np.array(found)
+
+
+def landmark_design(
+    landmarks: Landmarks, X: Any, positive: Bool, structure: float, weight: F64 | None = None
+) -> tuple[AnyArray | None, Design | None]:
+    """Return the features of landmarks, or their design if they do not fit in memory or `structure` asks for one."""
+    if structure:
+        require_memory(landmarks.size(X.shape[0]), f"structure={structure:g} with the features of landmarks")
+        features = landmarks.features(X)
+        return None, StructuredDesign(as_design(features), features, positive, structure, weight)
+    if landmarks.fit(X.shape[0]):
+        return landmarks.features(X), None
+    return None, LandmarkDesign(landmarks, X)
+
+
+def landmark_attributes(found: dict[str, Any], model: Model, landmarks: Landmarks) -> dict[str, Any]:
+    """Return the attributes of a linear model of the features of landmarks, as one over the kernel."""
+    rest = {name: value for name, value in found.items() if name != "coef_"}
+    own = {"landmarks_": landmarks.points, "dual_coef_": (landmarks.root @ model.vector)[None]}
+    return rest | own | {"_kernel": landmarks.kernel, "_samples": landmarks.points}
