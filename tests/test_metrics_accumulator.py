@@ -280,3 +280,14 @@ def test_threads_whose_labels_disagree_do_not_both_get_in():
 
         run_threads(8, job)
         assert total.masses.sum() == 2 * (8 - len(refused)) and len({k % 2 for k in refused}) == 1
+
+
+@pytest.mark.parametrize("updates", [1, 3])
+@pytest.mark.parametrize("weight", [1e308, 1e101, 1e-150])
+def test_weights_whose_sums_no_measure_takes_are_refused(weight, updates):
+    held = metrics.ROCAccumulator()
+    for _ in range(updates):
+        held.update([0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0], sample_weight=np.full(4, weight))
+    for read in (held.result, held.curve):
+        with pytest.raises(ValueError, match="sample_weight must be of a size that the sum of each class is between"):
+            read()

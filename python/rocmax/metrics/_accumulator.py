@@ -274,6 +274,11 @@ class ROCAccumulator:
             never = self.pos_label is not None and not pos.any() and neg.any()
             why = f": pos_label={shown(self.pos_label)} did not occur" if never else ""
             raise ValueError(f"y_true has one class only in all that was taken in{why}")
+        if not np.isfinite(bins[2:]).all():
+            raise ValueError(
+                "sample_weight must be of a size that the sum of each class is between 1e-100 and 1e100 (scale the"
+                " weights), got sums beyond all numbers"
+            )
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 
     def _positive(self, y: NDArray[Any]) -> tuple[NDArray[np.bool_], frozenset[Any]]:

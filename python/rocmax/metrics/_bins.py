@@ -29,7 +29,8 @@ def counted(score: F64, pos: F64, neg: F64) -> F64:
     score = score[order] + 0.0  # -0.0 becomes 0.0
     first = _first(score)
     score = score[first]
-    return np.stack([score, score, *(np.add.reduceat(weight[order], first) for weight in (pos, neg))])
+    with np.errstate(over="ignore"):  # what is beyond all numbers is refused when it is measured
+        return np.stack([score, score, *(np.add.reduceat(weight[order], first) for weight in (pos, neg))])
 
 
 def counted_once(positive: NDArray[np.bool_], score: NDArray[np.floating]) -> F64:
@@ -58,7 +59,8 @@ def pooled(runs: list[F64], shift: int) -> F64:
         return bins
     first = _first(keys)
     reductions = (np.minimum, np.maximum, np.add, np.add)
-    return np.stack([reduction.reduceat(row, first) for reduction, row in zip(reductions, bins, strict=True)])
+    with np.errstate(over="ignore"):
+        return np.stack([reduction.reduceat(row, first) for reduction, row in zip(reductions, bins, strict=True)])
 
 
 def limited(bins: F64, shift: int, max_bins: int) -> tuple[F64, int]:
