@@ -115,15 +115,15 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
         rate = auc_inference(y, scores[:, column], metric="tpr_at_fpr", fpr=0.3)
         ends = list(rate.confidence_interval)
         how_found = {"confidence_interval": ends, "method": rate.method}
-        assert model["tpr_at_fpr"] == [{"fpr": 0.3, "tpr": rate.estimate, **how_found}]
-        assert model["auc"]["method"] == auc.method
+        assert model["tpr_at_fpr"] == [{**rate.to_dict(), "fpr": 0.3, "tpr": rate.estimate, **how_found}]
+        assert model["auc"] == auc.to_dict()
 
     plot = tmp_path / "roc.svg"
     code, out, _ = run("evaluate", path, *how, "--score", "new", "--plot", plot)
-    assert code == 0 and "pAUC 0.1-0.3" in out and f"{auc.estimate:.4f}" in out
+    assert code == 0 and "pAUC 0.1-0.3" in out and f"{auc.estimate:.3f} [" in out
     assert plot.read_text().startswith("<?xml")
     code, out, _ = run("evaluate", path, "--label", "y", "--positive", "0", "--score", "new")
-    assert code == 0 and f"{1 - auc.estimate:.4f}" in out and "TPR at FPR 0.01" in out
+    assert code == 0 and f"{1 - auc.estimate:.3f} [" in out and "TPR at FPR 0.01" in out
 
 
 def test_evaluate_few(tmp_path: Path, run: Run) -> None:
@@ -135,7 +135,7 @@ def test_evaluate_few(tmp_path: Path, run: Run) -> None:
     code, _, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", *plot)
     assert code == 0 and "drawn without confidence bands" in err and plot[1].exists()
     code, out, _ = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", "--fpr", 0, 0.5)
-    assert code == 0 and "Intervals: AUC by Newcombe; pAUC, TPR by score." in out
+    assert code == 0 and "Intervals: AUC by Newcombe 2006; pAUC, TPR by score interval." in out
     for key, method in (("auc", "newcombe"), ("partial_auc", "score")):
         low, high = model[key]["confidence_interval"]
         assert 0 <= low < model[key]["estimate"] < high <= 1 and high - low > 0.5
@@ -158,12 +158,13 @@ def test_compare(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: 
     whole, part = json.loads(out)["comparisons"]
     expected = compare_auc(y, scores[:, 0], scores[:, 1])
     assert whole["difference"] == expected.difference and whole["pvalue"] == expected.pvalue
+    assert whole["summary"].startswith("AUC: new = ") and whole["names"] == ["new", "old"]
     expected_part = compare_auc(y, scores[:, 0], scores[:, 1], fpr_range=(0, 0.2))
     assert part["metric"] == "partial_auc" and (part["method"], part["pvalue"]) == ("delong", expected_part.pvalue)
     again = json.loads(run("compare", path, *how, "--json")[1])["comparisons"][1]
     assert again == part  # the same seed
     code, out, _ = run("compare", path, *how)
-    assert code == 0 and f"{expected.difference:+.4f}" in out and "pAUC 0-0.2" in out
+    assert code == 0 and f"{expected.difference:+.3f}" in out and "pAUC 0-0.2" in out
 
 
 @pytest.mark.parametrize("method", ["delong", "bootstrap", "obuchowski", "venkatraman"])
@@ -177,7 +178,7 @@ def test_compare_by_method(method: str, two: tuple[Path, np.ndarray, np.ndarray]
     interval = expected.confidence_interval
     assert result["confidence_interval"] == (None if interval is None else list(interval))
     code, out, _ = run("compare", path, *how)
-    assert code == 0 and f"{expected.difference:+.4f}" in out and method[1:] in out
+    assert code == 0 and f"{expected.difference:+.3f}" in out and method[1:] in out
     if method == "venkatraman":
         code, _, err = run("compare", path, *how, "--fpr", 0, 0.2)
         assert code == 2 and "compares two whole curves" in err

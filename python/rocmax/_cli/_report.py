@@ -80,11 +80,6 @@ def new_table(*headers: str) -> Table:
     return table
 
 
-def interval(estimate: float, bounds: tuple[float, float]) -> str:
-    """Return an estimate with its confidence interval."""
-    return f"{estimate:.4f}  [{bounds[0]:.4f}, {bounds[1]:.4f}]"
-
-
 def draw(
     path: str,
     positive: NDArray[np.bool_],

@@ -1,7 +1,8 @@
 """``rocmax compare``: tests of whether two or more score columns differ."""
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,11 @@ from rocmax._cli import _report as report
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_plot
-from rocmax.metrics import compare_auc, compare_models
+from rocmax.metrics import AUCComparison, ModelsComparison, compare_auc, compare_models
+from rocmax.metrics import _words as words
+from rocmax.metrics._references import ADJUSTMENTS
 
 Columns = Mapping[str, NDArray[np.float64]]
-_METHODS = {
-    "delong": "DeLong",
-    "bootstrap": "stratified bootstrap",
-    "obuchowski": "Obuchowski (binormal)",
-    "venkatraman": "permutations of whole curves (Venkatraman)",
-}
-_ADJUSTED = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr_bh": "Benjamini and Hochberg"}
 
 
 def run(arguments: Namespace) -> None:
@@ -36,7 +32,7 @@ def run(arguments: Namespace) -> None:
     labels = table.labels(frame, arguments.label, arguments.positive)
     columns = {name: table.scores(frame, name) for name in arguments.score}
     metrics = ["auc"] + (["partial_auc"] if arguments.fpr else [])
-    compare = _two if len(arguments.score) == 2 else _several
+    compare: Callable[..., Any] = _two if len(arguments.score) == 2 else _several
     results = [compare(arguments, labels.positive, columns, metric) for metric in metrics]
     if arguments.plot:
         report.draw(
@@ -56,7 +52,7 @@ def run(arguments: Namespace) -> None:
                 "scores": arguments.score,
                 "fpr_range": arguments.fpr,
                 "confidence_level": arguments.confidence,
-                "comparisons": results,
+                "comparisons": [_plain(found) for found in results],
                 "plot": arguments.plot,
             }
         )
@@ -79,94 +75,60 @@ def _options(arguments: Namespace, metric: str) -> dict[str, Any]:
     }
 
 
-def _two(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> dict[str, Any]:
-    found = compare_auc(positive, *(columns[name] for name in arguments.score), **_options(arguments, metric))
-    interval = found.confidence_interval
-    return {
-        "metric": metric,
-        "method": found.method,
-        "estimates": [float(found.estimate_a), float(found.estimate_b)],
-        "difference": float(found.difference),
-        "confidence_interval": None if interval is None else [float(bound) for bound in interval],
-        "pvalue": float(found.pvalue),
-    }
+def _two(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> AUCComparison:
+    first, second = arguments.score
+    found = compare_auc(positive, columns[first], columns[second], **_options(arguments, metric))
+    return replace(found, names=(first, second))
 
 
-def _several(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> dict[str, Any]:
-    options = _options(arguments, metric)
-    scores = np.column_stack([columns[name] for name in arguments.score])
-    found = compare_models(positive, scores, adjust=arguments.adjust, **options)
-    pairs = zip(
-        found.pairs.tolist(),
-        found.pair_differences.tolist(),
-        found.pair_confidence_intervals.tolist(),
-        found.pair_pvalues.tolist(),
-        found.pair_pvalues_adjusted.tolist(),
-        strict=True,
-    )
-    return {
-        "metric": metric,
-        "method": found.method,
-        "estimates": found.estimates.tolist(),
-        "statistic": found.statistic,
-        "df": found.df,
-        "pvalue": found.pvalue,
-        "adjust": arguments.adjust,
-        "pairs": [
-            {
-                "scores": [arguments.score[a], arguments.score[b]],
-                "difference": difference,
-                "confidence_interval": bounds,
-                "pvalue": pvalue,
-                "pvalue_adjusted": adjusted,
-            }
-            for (a, b), difference, bounds, pvalue, adjusted in pairs
-        ],
-    }
+def _several(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> ModelsComparison:
+    return compare_models(positive, columns, adjust=arguments.adjust, **_options(arguments, metric))
 
 
-def _name(arguments: Namespace, metric: str) -> str:
-    return "AUC" if metric == "auc" else f"pAUC {arguments.fpr[0]:g}-{arguments.fpr[1]:g}"
+def _plain(found: AUCComparison | ModelsComparison) -> dict[str, Any]:
+    """Return a comparison, ready for JSON."""
+    held = found.to_dict()
+    if isinstance(found, AUCComparison):
+        return {**held, "estimates": [found.estimate_a, found.estimate_b]}
+    return {**held, "pairs": [{"scores": pair["models"], **pair} for pair in held["pairs"]]}
 
 
-def _difference(result: Mapping[str, Any]) -> str:
-    if result["confidence_interval"] is None:
-        return f"{result['difference']:+.4f}"
-    low, high = result["confidence_interval"]
-    return f"{result['difference']:+.4f}  [{low:+.4f}, {high:+.4f}]"
+def _difference(row: Mapping[str, Any]) -> str:
+    """Return the difference of two models, with its interval if there is one."""
+    ends = None if np.isnan(row["ci_low"]) else (row["ci_low"], row["ci_high"])
+    return words.bracketed(row["difference"], ends, words.decimals(row["standard_error"]), "+")
 
 
-def _show_two(arguments: Namespace, results: list[dict[str, Any]]) -> None:
-    level = "" if arguments.method == "venkatraman" else f" [{100 * arguments.confidence:g} % CI]"
+def _show_two(arguments: Namespace, results: Sequence[AUCComparison]) -> None:
+    level = "" if arguments.method == "venkatraman" else f" [{words.level(arguments.confidence)}]"
     shown = report.new_table("", *arguments.score, f"difference{level}", "p")
-    for result in results:
-        estimates = (f"{estimate:.4f}" for estimate in result["estimates"])
-        name = _name(arguments, result["metric"])
-        shown.add_row(name, *estimates, _difference(result), f"{result['pvalue']:.2g}")
+    for found in results:
+        (row,) = found.rows()
+        texts = words.cells(row)
+        shown.add_row(texts["measure"], texts["estimate_a"], texts["estimate_b"], _difference(row), texts["pvalue"])
     report.show(shown)
     report.say(f"Two-sided paired tests: {_by(results)}.")
 
 
-def _by(results: list[dict[str, Any]]) -> str:
-    what = {"auc": "AUC", "partial_auc": "partial AUC"}
-    return ", ".join(f"{what[result['metric']]} by {_METHODS[result['method']]}" for result in results)
+def _by(results: Sequence[AUCComparison | ModelsComparison]) -> str:
+    return ", ".join(f"{words.measure_name(found)} by {found.method_in_words}" for found in results)
 
 
-def _show_several(arguments: Namespace, results: list[dict[str, Any]]) -> None:
-    level = f"[{100 * arguments.confidence:g} % CI]"
-    for result in results:
-        name = _name(arguments, result["metric"])
+def _show_several(arguments: Namespace, results: Sequence[ModelsComparison]) -> None:
+    level = f"[{words.level(arguments.confidence)}]"
+    for found in results:
+        name = words.measure_name(found)
         estimates = report.new_table("score", name)
-        for score, estimate in zip(arguments.score, result["estimates"], strict=True):
-            estimates.add_row(score, f"{estimate:.4f}")
+        for score, estimate, error in zip(found.names, found.estimates, found.standard_errors, strict=True):
+            estimates.add_row(score, words.digits(estimate, words.decimals(float(error))))
         report.show(estimates)
         adjusted = ["adjusted p"] if arguments.adjust else []
         shown = report.new_table(f"{name}, pair", f"difference {level}", "p", *adjusted)
-        for pair in result["pairs"]:
-            pvalues = [pair["pvalue"]] + [pair["pvalue_adjusted"]] * len(adjusted)
-            shown.add_row(" - ".join(pair["scores"]), _difference(pair), *(f"{p:.2g}" for p in pvalues))
+        for row in found.rows():
+            texts = words.cells(row)
+            pvalues = [texts["pvalue"], *[texts["pvalue_adjusted"]] * len(adjusted)]
+            shown.add_row(f"{row['model_a']} - {row['model_b']}", _difference(row), *pvalues)
         report.show(shown)
-        joint = f"chi-square {result['statistic']:.2f} with {result['df']} degrees of freedom"
-        report.say(f"All {name} equal: {joint}, p = {result['pvalue']:.2g}\n")
-    how = f"; adjusted p by {_ADJUSTED[arguments.adjust]}" if arguments.adjust else ""
+        report.say(f"All {name} equal: {found.joint_test}\n")
+    how = f"; adjusted p by {ADJUSTMENTS[arguments.adjust]}" if arguments.adjust else ""
     report.say(f"Two-sided paired tests: {_by(results)}, intervals one by one{how}.")

@@ -20,6 +20,7 @@ from rocmax._cli._output import check_plot
 from rocmax._cli._select import choose_C
 from rocmax.datasets import load_thyroid, thyroid_csv
 from rocmax.metrics import AUCComparison, compare_auc, partial_auc_score, roc_auc_score, tpr_at_fpr_score
+from rocmax.metrics import _words as words
 
 _FOLDS = 5
 # Five values each, tenfold apart. PartialAUCSVC's C weighs a mean over pairs, the others' a sum over samples.
@@ -152,7 +153,7 @@ def _show(
         bounds = lead.confidence_interval
         report.say(
             f"  over {name:<18}  {lead.difference:+.3f}  [95 % CI {bounds[0]:+.3f}, {bounds[1]:+.3f}]"
-            f"  p = {lead.pvalue:.2g}   (paired, stratified bootstrap)"
+            f"  {words.p_value(lead.pvalue)}   (paired, stratified bootstrap)"
         )
     report.say(
         f"Each C was chosen on the training part, for pAUC, by {_FOLDS}-fold cross-validation.\n"

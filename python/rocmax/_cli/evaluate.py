@@ -1,8 +1,7 @@
 """``rocmax evaluate``: measures of score columns, with intervals."""
 
 from argparse import Namespace
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +10,8 @@ from rocmax._cli import _report as report
 from rocmax._cli import _table as table
 from rocmax._cli._output import check_plot
 from rocmax.metrics import AUCInference, auc_inference
+from rocmax.metrics import _words as words
 
-_METHODS = {
-    "logit-delong": "DeLong on the log-odds scale",
-    "delong": "DeLong",
-    "newcombe": "Newcombe",
-    "score": "score",
-}
 # Where sensitivities are usually quoted, when no range is given.
 _BUDGETS = (0.01, 0.05, 0.1)
 
@@ -56,7 +50,7 @@ def run(arguments: Namespace) -> None:
                 "n_positive": int(labels.positive.sum()),
                 "positive": str(labels.value),
                 "confidence_level": arguments.confidence,
-                "models": [{"score": name, **model} for name, model in zip(columns, models, strict=True)],
+                "models": [{"score": name, **_plain(model)} for name, model in zip(columns, models, strict=True)],
                 "plot": arguments.plot,
             }
         )
@@ -69,11 +63,11 @@ def run(arguments: Namespace) -> None:
     headers += [f"TPR at FPR {b:g}" + (f" {level}" if arguments.fpr else "") for b in budgets]
     shown = report.new_table(*headers)
     for name, model in zip(columns, models, strict=True):
-        parts = [model[m] for m in ("auc", "partial_auc") if m in model]
+        areas = [model.auc] if model.partial_auc is None else [model.auc, model.partial_auc]
         shown.add_row(
             name,
-            *(report.interval(p["estimate"], p["confidence_interval"]) for p in parts),
-            *(_shown(entry, arguments.fpr is not None) for entry in model["tpr_at_fpr"]),
+            *(_interval(found) for found in areas),
+            *(_shown(found, arguments.fpr is not None) for found in model.rates.values()),
         )
     report.show(shown)
     if arguments.fpr:
@@ -83,16 +77,12 @@ def run(arguments: Namespace) -> None:
         report.say(f"ROC plot: {report.where(arguments.plot)}")
 
 
-def _methods(models: list[dict[str, Any]], *, with_rates: bool) -> str:
-    """Return by which methods the intervals in the table are."""
-    used: dict[str, list[str]] = {}
-    for model in models:
-        shown = {"AUC": [model["auc"]], "pAUC": [model.get("partial_auc", {})], "TPR": model["tpr_at_fpr"] * with_rates}
-        for name, parts in shown.items():
-            for method in (part.get("method") for part in parts):
-                if method is not None and name not in used.setdefault(method, []):
-                    used[method].append(name)
-    return "; ".join(f"{', '.join(names)} by {_METHODS.get(method, method)}" for method, names in used.items())
+class Model(NamedTuple):
+    """What is said of one column of scores; nothing is uncertain of the rate at 1, which is None."""
+
+    auc: AUCInference
+    partial_auc: AUCInference | None
+    rates: dict[float, AUCInference | None]
 
 
 def measure(
@@ -102,37 +92,48 @@ def measure(
     fpr_range: tuple[float, float] | None,
     budgets: tuple[float, ...],
     confidence: float,
-) -> dict[str, Any]:
-    """Return AUC, partial AUC on the range and TPR at the budgets, ready for JSON."""
-    result: dict[str, Any] = {"auc": _plain(auc_inference(positive, scores, confidence_level=confidence))}
-    if fpr_range is not None:
-        found = auc_inference(
-            positive,
-            scores,
-            metric="partial_auc",
-            fpr_range=fpr_range,
-            confidence_level=confidence,
-        )
-        result["partial_auc"] = {"fpr_range": list(fpr_range), **_plain(found)}
-    result["tpr_at_fpr"] = [{"fpr": b, **_rate(positive, scores, b, confidence)} for b in budgets]
-    return result
+) -> Model:
+    """Return AUC, partial AUC on the range and TPR at the budgets."""
+
+    def found(**what: Any) -> AUCInference:
+        return auc_inference(positive, scores, confidence_level=confidence, **what)
+
+    part = None if fpr_range is None else found(metric="partial_auc", fpr_range=fpr_range)
+    rates = {budget: None if budget == 1.0 else found(metric="tpr_at_fpr", fpr=budget) for budget in budgets}
+    return Model(found(), part, rates)
 
 
-def _rate(positive: NDArray[np.bool_], scores: NDArray[np.float64], fpr: float, confidence: float) -> dict[str, Any]:
-    if fpr == 1.0:
-        return {"tpr": 1.0, "confidence_interval": [1.0, 1.0], "method": None}
-    found = _plain(auc_inference(positive, scores, metric="tpr_at_fpr", fpr=fpr, confidence_level=confidence))
-    return {"tpr": found.pop("estimate"), **found}
+def _methods(models: list[Model], *, with_rates: bool) -> str:
+    """Return by which methods the intervals in the table are."""
+    used: dict[str, list[str]] = {}
+    for model in models:
+        shown: dict[str, list[AUCInference | None]]
+        shown = {"AUC": [model.auc], "pAUC": [model.partial_auc], "TPR": [*model.rates.values()] if with_rates else []}
+        for name, parts in shown.items():
+            for found in parts:
+                if found is not None and name not in used.setdefault(found.method_in_words, []):
+                    used[found.method_in_words].append(name)
+    return "; ".join(f"{', '.join(names)} by {method}" for method, names in used.items())
 
 
-def _shown(entry: Mapping[str, Any], with_interval: bool) -> str:
+def _interval(found: AUCInference) -> str:
+    return words.bracketed(found.estimate, found.confidence_interval, words.decimals(found.standard_error))
+
+
+def _shown(found: AUCInference | None, with_interval: bool) -> str:
     """Return a rate for the table, which has the width for one interval of them only."""
-    return report.interval(entry["tpr"], entry["confidence_interval"]) if with_interval else f"{entry['tpr']:.4f}"
+    if found is None:
+        return words.bracketed(1.0, (1.0, 1.0) if with_interval else None)
+    return _interval(found) if with_interval else words.digits(found.estimate, words.decimals(found.standard_error))
 
 
-def _plain(found: AUCInference) -> dict[str, Any]:
-    return {
-        "estimate": float(found.estimate),
-        "confidence_interval": [float(bound) for bound in found.confidence_interval],
-        "method": found.method,
-    }
+def _plain(model: Model) -> dict[str, Any]:
+    """Return what is said of one column, ready for JSON."""
+    rates = [
+        {"tpr": 1.0, "confidence_interval": [1.0, 1.0], "method": None, "fpr": fpr}
+        if found is None
+        else {**found.to_dict(), "tpr": found.estimate}
+        for fpr, found in model.rates.items()
+    ]
+    part = {} if model.partial_auc is None else {"partial_auc": model.partial_auc.to_dict()}
+    return {"auc": model.auc.to_dict(), **part, "tpr_at_fpr": rates}

@@ -46,7 +46,7 @@ class PartialAUCPath(Result):
     fpr_range: tuple[float, float] = FULL
     surrogate: str = "tight"
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         columns = {
             "C": self.Cs,
             "objective": self.objectives,

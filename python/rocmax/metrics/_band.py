@@ -95,7 +95,7 @@ class ROCBand(Result):
         found = np.where(moved < 0, 0.0, np.where(moved > 1, 1.0, found))
         return float(found) if found.ndim == 0 else found
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         columns = {"fpr": self.fpr, "tpr": self.tpr, "low": self.low(self.fpr), "high": self.high(self.fpr)}
         return [
             dict(zip(columns, row, strict=True)) for row in zip(*(x.tolist() for x in columns.values()), strict=True)

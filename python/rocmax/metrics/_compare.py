@@ -101,7 +101,7 @@ class AUCComparison(Measured):
         first, second = self.names or ("a", "b")
         return words.label_text(first), words.label_text(second)
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         names = self.names or ("a", "b")
         low, high = self.confidence_interval or (np.nan, np.nan)
         return [
@@ -157,7 +157,7 @@ class AUCComparison(Measured):
         counted = self._samples(self.n_pos, self.n_neg, self.pos_label)
         if self.n_pos_b is not None and self.n_neg_b is not None:
             counted += f" against {words.samples(self.n_pos_b, self.n_neg_b)}"
-        return [self._by(self.method), counted]
+        return [self.method_in_words, counted]
 
     def _sources(self) -> tuple[str, ...]:
         equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()

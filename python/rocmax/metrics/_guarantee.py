@@ -46,8 +46,8 @@ class GuaranteedThreshold(Unpacked):
     rate: str = "sensitivity"
     floor: float = 0.0
 
-    def _rows(self) -> list[dict[str, Any]]:
-        (row,) = self.point._rows()
+    def rows(self) -> list[dict[str, Any]]:
+        (row,) = self.point.rows()
         return [{**row, "rate": self.rate, "floor": self.floor, "confidence": self.confidence}]
 
     def _promise(self) -> str:

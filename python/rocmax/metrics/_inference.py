@@ -99,7 +99,7 @@ class AUCInference(Measured):
         names = self.names or [f"model {k + 1}" if np.ndim(self.estimate) else "" for k in range(len(rows))]
         return [(name, row[0], row[1], ConfidenceInterval(*row[2:])) for name, row in zip(names, rows, strict=True)]
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         kind = "model" if self.class_sizes is None or self.average is not None else "class"
         return [
             {
@@ -127,7 +127,7 @@ class AUCInference(Measured):
     def _lines(self) -> list[str]:
         if np.ndim(self.estimate):
             kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high")
-            rows = [{name: row[name] for name in kept if name in row} for row in self._rows()]
+            rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
             return [f"{self.measure} ({words.level(self.confidence_level)})", *words.text_table(rows)]
         ((_, estimate, error, both),) = self._each
         text = words.bracketed(estimate, both, self._places(error))
@@ -146,7 +146,7 @@ class AUCInference(Measured):
         return [f"{words.named(self.measure, value)} ({level} {between}; {basis})"]
 
     def _basis(self) -> list[str]:
-        return [self._by(self.method), self._samples(self.n_pos, self.n_neg, self.pos_label)]
+        return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label)]
 
     def _sources(self) -> tuple[str, ...]:
         return self._source(self.method).sources

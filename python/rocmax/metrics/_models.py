@@ -109,12 +109,12 @@ class ModelsComparison(Measured):
                 "pvalue": row["pvalue"],
                 "pvalue_adjusted": row["pvalue_adjusted"],
             }
-            for row in self._rows()
+            for row in self.rows()
         ]
         held = {name: value for name, value in super().to_dict().items() if not name.startswith("pair_")}
         return {**held, "pairs": plain(pairs)}
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         rows = []
         for k, (a, b) in enumerate(self.pairs.tolist()):
             low, high = self.pair_confidence_intervals[k].tolist()
@@ -141,8 +141,9 @@ class ModelsComparison(Measured):
         texts = [words.digits(x, self._places(e)) for x, e in zip(self.estimates.tolist(), errors, strict=True)]
         return ", ".join(f"{words.label_text(name)} = {text}" for name, text in zip(self.names, texts, strict=True))
 
-    def _joint(self) -> str:
-        """Return the joint test in words."""
+    @property
+    def joint_test(self) -> str:
+        """The joint test in words."""
         plural = "" if self.df == 1 else "s"
         statistic = f"chi-square {words.digits(self.statistic, 2)} with {self.df} degree{plural} of freedom"
         return f"{statistic}, {words.p_value(self.pvalue)}"
@@ -150,10 +151,10 @@ class ModelsComparison(Measured):
     def _lines(self) -> list[str]:
         hidden = ["measure", "estimate_a", "estimate_b", "statistic"]
         hidden += [] if self.adjust else ["pvalue_adjusted"]
-        rows = [{name: value for name, value in row.items() if name not in hidden} for row in self._rows()]
+        rows = [{name: value for name, value in row.items() if name not in hidden} for row in self.rows()]
         return [
             f"{self.measure}: {self._estimates()}",
-            f"no difference at all: {self._joint()}",
+            f"no difference at all: {self.joint_test}",
             *words.text_table(rows),
             f"{words.level(self.confidence_level)} one by one; p of {self._tested()}",
         ]
@@ -165,8 +166,8 @@ class ModelsComparison(Measured):
 
     def _sentences(self, basis: str) -> list[str]:
         found = [f"{self.measure} of {len(self.names)} models ({basis}): {self._estimates()}"]
-        found += [f"Joint test of no difference: {self._joint()}"]
-        rows, how = self._rows(), f"p of {self._tested()}"
+        found += [f"Joint test of no difference: {self.joint_test}"]
+        rows, how = self.rows(), f"p of {self._tested()}"
         if len(rows) > _MOST_PAIRS:
             small = sum(row["pvalue_adjusted"] < _SMALL for row in rows)
             return [*found, f"Of {len(rows)} pairs {small} have p < {_SMALL:g} ({how})"]
@@ -180,7 +181,7 @@ class ModelsComparison(Measured):
         return [*found, f"Differences ({words.level(self.confidence_level)} one by one; {how}): {'; '.join(listed)}"]
 
     def _basis(self) -> list[str]:
-        return [self._by(self.method), self._samples(self.n_pos, self.n_neg, self.pos_label)]
+        return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label)]
 
     def _sources(self) -> tuple[str, ...]:
         adjusted = ADJUSTED[self.adjust].sources if self.adjust else ()

@@ -62,7 +62,7 @@ class OperatingPoint(Unpacked):
     n_pos: int = 0
     n_neg: int = 0
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         rates = {
             name: value
             for rate, found, (low, high) in self._rates()

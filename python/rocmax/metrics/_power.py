@@ -106,7 +106,7 @@ class SampleSize(Unpacked):
         """Return numbers of samples that there can be."""
         return int(np.ceil(self.n_pos)), int(np.ceil(self.n_neg))
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         return [self._held()]
 
     def _lines(self) -> list[str]:

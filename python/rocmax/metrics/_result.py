@@ -1,6 +1,6 @@
 """What every result can do: say itself in words, as a table and as plain numbers.
 
-A subclass says in `_lines` what it holds, in `_basis` by what and from what, and lists its table in `_rows`.
+A subclass says in `_lines` what it holds, in `_basis` by what and from what, and lists its table in `rows`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Result:
                 import polars as frames
         except ImportError as error:
             raise ImportError(f"to_frame(library={library!r}) needs {library}: pip install {library}") from error
-        rows = self._rows()
+        rows = self.rows()
         return frames.DataFrame({name: [row[name] for row in rows] for name in rows[0]})
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,6 +86,16 @@ class Result:
         """The sources of the methods, in full."""
         return [REFERENCES[source].full for source in dict.fromkeys(self._sources())]
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the table.
+
+        Returns
+        -------
+        list of dict
+            One or more, all of the same names: what `to_frame` makes columns of.
+        """
+        raise NotImplementedError
+
     def __str__(self) -> str:
         return "\n".join([*self._lines(), "; ".join(self._basis())])
 
@@ -99,7 +109,7 @@ class Result:
         return f"{type(self).__name__}({', '.join(held)})"
 
     def _repr_html_(self) -> str:
-        rows = self._rows()
+        rows = self.rows()
         names = list(rows[0])
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join(
@@ -135,10 +145,6 @@ class Result:
 
     def _basis(self) -> list[str]:
         """Return the methods and the samples, in words."""
-        raise NotImplementedError
-
-    def _rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the table, at least one, all of the same names."""
         raise NotImplementedError
 
     def _sources(self) -> Sequence[str]:
@@ -223,6 +229,11 @@ class Measured(Result):
         return variance_source(
             method, is_rate=self.metric in RATES, grouped=bool(self.n_groups), classes=self.multi_class is not None
         )
+
+    @property
+    def method_in_words(self) -> str:
+        """How variances were found, with the source, such as "logit of DeLong et al. 1988"."""
+        return self._by(str(getattr(self, "method", "")))
 
     def _by(self, method: str) -> str:
         """Return a method in words, of a bootstrap with how it drew."""

@@ -118,7 +118,7 @@ class MRMCAnalysis(Measured):
     pos_label: Any
     null_value: float | None = None
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         means = [
             {"term": str(m.modality), "estimate": m.mean, **_spread(m), "statistic": np.nan, "pvalue": np.nan}
             for m in self.mean_inference
@@ -154,7 +154,7 @@ class MRMCAnalysis(Measured):
         return f"{of} = {words.digits(self.statistic, 2)}, {words.p_value(self.pvalue)} ({what})"
 
     def _lines(self) -> list[str]:
-        rows = [{name: value for name, value in row.items() if name != "statistic"} for row in self._rows()]
+        rows = [{name: value for name, value in row.items() if name != "statistic"} for row in self.rows()]
         return [f"{self._study()} ({words.level(self.confidence_level)})", *words.text_table(rows), self._test()]
 
     def _sentences(self, basis: str) -> list[str]:
