@@ -1,7 +1,7 @@
 """Every measure against exact rational arithmetic, on arbitrary bits of scores and weights.
 
-A case is a string of bytes. `ROCMAX_PROFILE=slow pytest tests/test_metrics_exact.py` takes a million of them (half an
-hour).
+A case is a string of bytes. `ROCMAX_PROFILE=slow pytest tests/test_metrics_exact.py` takes a million of them (three
+quarters of an hour).
 """
 
 import math
