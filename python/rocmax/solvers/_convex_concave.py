@@ -106,9 +106,12 @@ def minimise_difference(
         if ended and (lower := lower_nearby(whole, model, value, max(_STALLED * tol, _HELD) * value)) is not None:
             ended, (model, value) = False, lower
         if ended or len(history) >= max_iter:
-            objective = whole(step.model)[0]
+            # Scores that were followed along rays lose digits where a step takes back most of another.
+            found = Model.of(step.model.vector, design)
+            objective = whole(found)[0]
             return replace(
                 step,
+                model=found,
                 objective=objective,
                 bound=min(step.bound, objective),  # the majorant's, which lies above J
                 zero_objective=zero_objective,
