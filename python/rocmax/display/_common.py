@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Okabe and Ito: told apart by colour-blind readers; black is kept for chance.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 SHADE = "#F3E8C8"
+AVERAGE: dict[str, Any] = {"color": "0.1", "linestyle": "solid", "linewidth": 2.4}  # of the others of a plot
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))  # after six models the colours come again
 
 Scores = ArrayLike | Mapping[str, ArrayLike]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
-from rocmax._memory import require_memory
 from rocmax._parameters import check_flag, shown
 from rocmax._validation import rows_of
 from rocmax.display._common import (
+    AVERAGE,
     SHADE,
     Scores,
     as_names,
@@ -27,30 +27,19 @@ from rocmax.display._common import (
     name_curves,
     named_scores,
 )
-from rocmax.metrics import partial_auc_score, roc_curve
+from rocmax.display._curves import Curve, bootstrap_band, curve_of, grid_of, mean_curve
+from rocmax.display._many_classes import class_curves, class_scores
+from rocmax.metrics import _words as words
+from rocmax.metrics import auc_inference
 from rocmax.metrics._band import roc_band
 from rocmax.metrics._measure import check_level
+from rocmax.metrics._multiclass import check_average, classes
 from rocmax.metrics._resample import check_resamples, seed_of
-from rocmax.metrics._validation import choice, rate_range, second_class, weights
+from rocmax.metrics._validation import choice, is_one_of, rate_range, second_class, weights
 from rocmax.metrics.reader_study._study import read_study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-F64 = NDArray[np.float64]
-_GRID_SIZE = 401  # FPRs at which a band is computed, on the whole range and again on the shaded one
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One model's curve: its points, the area it is labelled with, its band on a grid of FPRs, those it averages."""
-
-    name: str
-    fpr: F64
-    tpr: F64
-    area: float
-    band: tuple[F64, F64, F64] | None = None
-    parts: tuple[Curve, ...] = ()
 
 
 class ROCDisplay:
@@ -95,6 +84,9 @@ class ROCDisplay:
         names: Sequence[str] | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
+        multi_class: str = "raise",
+        average: str | None = "macro",
+        labels: ArrayLike | None = None,
         confidence_level: float | None = None,
         band: str = "pointwise",
         n_resamples: int = 500,
@@ -119,8 +111,18 @@ class ROCDisplay:
             Non-negative weights.
         pos_label : label, optional
             The positive class.
+        multi_class : {"raise", "ovr", "ovo"}, default="raise"
+            How several classes are drawn, from scores of shape (n_samples, n_classes), a column for each class in
+            sorted order: a curve a class, against the rest, or a curve a pair of classes, the average of the two that
+            rank by the column of either. See :func:`rocmax.metrics.auc_inference`.
+        average : {"macro", "weighted"} or None, default="macro"
+            The curve of the average of several classes: the mean TPR at each FPR, whose area is the mean area. None
+            draws none.
+        labels : array-like of shape (n_classes,), optional
+            The classes of the columns, sorted, where not all occur.
         confidence_level : float, optional
-            Shade a band of this level round every curve, by stratified bootstrap resamples.
+            Shade a band of this level round every curve, by stratified bootstrap resamples; of several classes round
+            the average. The legend then gives intervals of the areas, by :func:`rocmax.metrics.auc_inference`.
             O(n_resamples * n_samples).
         band : {"pointwise", "simultaneous"}, default="pointwise"
             Percentiles of the TPR at each FPR, which hold the curve there with this confidence but seldom everywhere;
@@ -139,25 +141,34 @@ class ROCDisplay:
         display : ROCDisplay
         """
         y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
-        positive, label = is_positive(y_true, pos_label)
+        how = check_average(multi_class, average)
         fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
         check_flag("zoom", zoom)
         choice(band, ("pointwise", "simultaneous"), "band")
+        seed = 0
         if confidence_level is not None:
             confidence_level = check_level(confidence_level)
             n_resamples, seed = check_resamples(n_resamples), seed_of(random_state)
             if sample_weight is not None:
                 raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
-            if min(positive.sum(), (~positive).sum()) < 2:
-                raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
+        if how.multi_class != "raise":
+            if pos_label is not None or band != "pointwise":
+                raise ValueError("multi_class draws all classes: it takes no pos_label and no band='simultaneous'")
+            if isinstance(y_score, Mapping):
+                raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
+            data = classes(y_true, y_score, sample_weight, labels, None, "frequency")
+            drawn = class_curves(data, how, names, fpr_range, confidence_level, n_resamples, seed)
+            return cls(drawn, fpr_range=fpr_range).plot(ax, zoom=zoom)
+        positive, label = is_positive(y_true, pos_label)
+        if confidence_level is not None and min(positive.sum(), (~positive).sum()) < 2:
+            raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
         curves = []
         for name, scores in named_scores(y_score, names, len(positive)):
             held = None
             if confidence_level is not None:
-                low, high = fpr_range or (0.0, 1.0)
-                grid = np.union1d(np.linspace(0.0, 1.0, _GRID_SIZE), np.linspace(low, high, _GRID_SIZE))
+                grid = grid_of(fpr_range)
                 if band == "pointwise":
-                    held = _bootstrap_band(positive, scores, grid, confidence_level, n_resamples, seed)
+                    held = bootstrap_band(positive, scores, grid, confidence_level, n_resamples, seed)
                 else:
                     whole = roc_band(
                         positive,
@@ -167,7 +178,11 @@ class ROCDisplay:
                         random_state=seed,
                     )
                     held = grid, whole.low(grid), whole.high(grid)
-            curves.append(curve_of(name, positive, scores, fpr_range, sample_weight, held))
+            curve = curve_of(name, positive, scores, fpr_range, sample_weight, held)
+            if confidence_level is not None:
+                found = auc_inference(positive, scores, fpr_range=fpr_range, confidence_level=confidence_level)
+                curve = replace(curve, interval=found.confidence_interval)
+            curves.append(curve)
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
 
     @classmethod
@@ -190,6 +205,9 @@ class ROCDisplay:
         -------
         display : ROCDisplay
         """
+        if not is_one_of(options.get("multi_class", "raise"), ("raise",)):
+            found, names = class_scores(estimator, X)
+            return cls.from_predictions(y, found, **{"labels": names, **options})
         scores, label = estimator_scores(estimator, X, y, options.get("pos_label"))
         is_positive(y, label, "y")
         return cls.from_predictions(y, scores, **{**options, "pos_label": label})
@@ -303,7 +321,7 @@ class ROCDisplay:
             for name, (_, data) in zip(names, study.tests(), strict=True)
         ]
         rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
-        curves = [_mean_curve(str(name), row) for name, row in zip(study.modalities, rows, strict=True)]
+        curves = [mean_curve(str(name), row) for name, row in zip(study.modalities, rows, strict=True)]
         return cls(curves, fpr_range=fpr_range, pos_label=study.pos_label).plot(ax, zoom=zoom)
 
     def plot(self, ax: Axes | None = None, *, zoom: bool = False, legend: bool = True) -> Self:
@@ -330,13 +348,15 @@ class ROCDisplay:
             ax.axvspan(low, high, color=SHADE, linewidth=0, zorder=0)
         measure = "AUC" if self.fpr_range is None else "pAUC"
         for k, curve in enumerate(self.curves):
-            label = legend_name(f"{curve.name}  {measure} {curve.area:.3f}".strip())
+            style = AVERAGE if curve.is_average else look(k)
+            area = words.bracketed(curve.area, curve.interval)
+            label = legend_name(f"{curve.name}  {measure} {area}".strip())
             for part in curve.parts:
-                ax.plot(part.fpr, part.tpr, color=look(k)["color"], linewidth=0.8, alpha=0.5)
-            ax.plot(curve.fpr, curve.tpr, label=label, **look(k))
+                ax.plot(part.fpr, part.tpr, color=style["color"], linewidth=0.8, alpha=0.5)
+            ax.plot(curve.fpr, curve.tpr, label=label, **style)
             if curve.band is not None:
                 grid, below, above = curve.band
-                ax.fill_between(grid, below, above, color=look(k)["color"], alpha=0.15, linewidth=0)
+                ax.fill_between(grid, below, above, color=style["color"], alpha=0.15, linewidth=0)
         ax.plot([0, 1], [0, 1], color="0.4", linewidth=1, linestyle=(0, (4, 3)))
         dress(ax, xlabel="False positive rate", ylabel="True positive rate")
         if zoom:
@@ -356,58 +376,3 @@ class ROCDisplay:
                 grid, below, above = curve.band
                 ends += [np.interp([low, high], grid, below), np.interp([low, high], grid, above)]
         return max(0.0, float(np.min(ends)) - 0.02), min(1.01, float(np.max(ends)) + 0.02)
-
-
-def curve_of(
-    name: str,
-    positive: NDArray[np.bool_],
-    scores: F64,
-    fpr_range: tuple[float, float] | None,
-    sample_weight: ArrayLike | None,
-    band: tuple[F64, F64, F64] | None = None,
-) -> Curve:
-    """Return the curve of scores and its area."""
-    fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
-    area = partial_auc_score(positive, scores, fpr_range=fpr_range or (0.0, 1.0), sample_weight=sample_weight)
-    return Curve(name, fpr, tpr, float(area), band)
-
-
-def _mean_curve(name: str, parts: Sequence[Curve]) -> Curve:
-    """Average curves upright: at every FPR where one of them rises, once just before it and once after."""
-    at = np.repeat(np.unique(np.concatenate([part.fpr for part in parts])), 2)
-    before = np.arange(len(at)) % 2 == 0
-    heights = [np.where(before, _first(at, part), np.interp(at, part.fpr, part.tpr)) for part in parts]
-    area = float(np.mean([part.area for part in parts]))
-    return Curve(name, at, np.mean(heights, axis=0), area, parts=tuple(parts))
-
-
-def _first(at: F64, curve: Curve) -> F64:
-    """Return the lowest TPR of a curve at each FPR; numpy's interpolation takes the highest."""
-    return np.asarray(np.interp(-at, -curve.fpr[::-1], curve.tpr[::-1]))
-
-
-def _bootstrap_band(
-    positive: NDArray[np.bool_],
-    scores: F64,
-    grid: F64,
-    confidence_level: float,
-    n_resamples: int,
-    seed: int,
-) -> tuple[F64, F64, F64]:
-    """Pointwise percentile band of the TPR on a grid of FPRs; ties move together, as on the curve."""
-    blocks = np.unique(-scores, return_inverse=True)[1]
-    n_blocks = int(blocks.max()) + 1
-    classes = [blocks[positive], blocks[~positive]]
-    rng = np.random.default_rng(seed)
-    require_memory(8 * n_resamples * len(grid), f"n_resamples={n_resamples}", "take fewer")
-    tprs = np.empty((n_resamples, len(grid)))
-    for row in tprs:
-        rates = []
-        for members in classes:
-            drawn = members[rng.integers(len(members), size=len(members))]
-            counts = np.cumsum(np.bincount(drawn, minlength=n_blocks))
-            rates.append(np.concatenate(([0.0], counts / len(members))))
-        row[:] = np.interp(grid, rates[1], rates[0])
-    tail = (1 - confidence_level) / 2
-    below, above = np.quantile(tprs, [tail, 1 - tail], axis=0)
-    return grid, below, above

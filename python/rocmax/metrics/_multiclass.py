@@ -108,8 +108,8 @@ def classes(
 
 def class_estimates(data: Classes, measure: Measure, how: Average) -> F64:
     """Values of the measure: one, or one a class where they are not averaged."""
-    found = np.array([point_estimates(part, measure)[0] for _, _, part in _comparisons(data, how)])
-    return found if how.average is None else np.atleast_1d(_shares(data, how) @ found)
+    found = np.array([point_estimates(part, measure)[0] for _, _, part in comparisons(data, how)])
+    return found if how.average is None else np.atleast_1d(shares(data, how) @ found)
 
 
 def influence(data: Classes, measure: Measure, how: Average, weight_kind: str) -> Influence:
@@ -118,19 +118,19 @@ def influence(data: Classes, measure: Measure, how: Average, weight_kind: str) -
     Of a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(n_c / (n_c - 1))``, n_c
     the size of its class there. With average="weighted" the shares of the classes are estimates as well.
     """
-    shares = _shares(data, how)
+    share = shares(data, how)
     values = []
-    total = np.zeros((len(shares) if how.average is None else 1, len(data.of)))
-    for k, (rows, positive, part) in enumerate(_comparisons(data, how)):
+    total = np.zeros((len(share) if how.average is None else 1, len(data.of)))
+    for k, (rows, positive, part) in enumerate(comparisons(data, how)):
         values.append(point_estimates(part, measure)[0])
         own = influences(part, measure)
         for members in (positive, ~positive):
             own[members] *= np.sqrt(_correction(part.weight, members, weight_kind))
-        total[k if how.average is None else 0, rows] += own if how.average is None else shares[k] * own
+        total[k if how.average is None else 0, rows] += own if how.average is None else share[k] * own
     if how.average == "weighted":
         total[0] += _of_shares(data, how, np.array(values))
     found = np.array(values)
-    return Influence(found if how.average is None else np.atleast_1d(shares @ found), total)
+    return Influence(found if how.average is None else np.atleast_1d(share @ found), total)
 
 
 def variance_of_classes(
@@ -214,7 +214,7 @@ def compared(
     return np.concatenate([each.value for each in found]), covariance, None
 
 
-def _comparisons(data: Classes, how: Average) -> Iterator[tuple[Any, NDArray[np.bool_], Sample]]:
+def comparisons(data: Classes, how: Average) -> Iterator[tuple[Any, NDArray[np.bool_], Sample]]:
     """Yield for every binary measure its rows, which of these are positive, and its samples.
 
     One versus the rest has one a class; one versus one has two a pair, each of which ranks by its own column.
@@ -246,18 +246,18 @@ def _members(data: Classes, how: Average) -> F64:
     return np.repeat(pairs, 2, axis=0)
 
 
-def _shares(data: Classes, how: Average) -> F64:
+def shares(data: Classes, how: Average) -> F64:
     """Return the share of every comparison in the average: all alike, or as their classes weigh."""
     members = _members(data, how)
-    shares = members @ data.totals if how.average == "weighted" else np.ones(len(members))
-    return np.asarray(shares / shares.sum())
+    weights = members @ data.totals if how.average == "weighted" else np.ones(len(members))
+    return np.asarray(weights / weights.sum())
 
 
 def _of_shares(data: Classes, how: Average, values: F64) -> F64:
     """Return what every sample adds to a weighted average by adding to the share of its class."""
     members, totals = _members(data, how), data.totals
     # The average is values' M t / 1' M t for members M and totals t.
-    slope = (values - _shares(data, how) @ values) @ members / (members @ totals).sum()
+    slope = (values - shares(data, how) @ values) @ members / (members @ totals).sum()
     weight = np.ones(len(data.of)) if data.weight is None else data.weight
     return np.asarray(weight * slope[data.of])
 

@@ -1,0 +1,115 @@
+"""ROC curves of several classes, and of their average."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._memory import require_memory
+from rocmax.display._common import as_names
+from rocmax.display._curves import F64, Curve, curve_of, grid_of, mean_curve
+from rocmax.metrics import _words as words
+from rocmax.metrics import auc_inference
+from rocmax.metrics._multiclass import Average, Classes, comparisons, shares
+
+
+def class_curves(
+    data: Classes,
+    how: Average,
+    names: Sequence[str] | None,
+    fpr_range: tuple[float, float] | None,
+    confidence_level: float | None,
+    n_resamples: int,
+    seed: int,
+) -> list[Curve]:
+    """Return a curve a class, or a pair of classes, and that of their average with its band."""
+    titles = [words.label_text(name) for name in data.names] if names is None else as_names(names)
+    if len(titles) != len(data.names):
+        raise ValueError(f"names has {len(titles)} entries for {len(data.names)} columns of y_score")
+    parts = [curve_of("", part.y, part.score, fpr_range, part.weight) for _, _, part in comparisons(data, how)]
+    if how.multi_class == "ovr":
+        curves = [replace(part, name=title) for part, title in zip(parts, titles, strict=True)]
+    else:
+        pairs = combinations(titles, 2)
+        both = zip(parts[::2], parts[1::2], strict=True)
+        curves = [replace(mean_curve(f"{a} / {b}", pair), parts=()) for (a, b), pair in zip(pairs, both, strict=True)]
+    if confidence_level is not None:
+        ends = _intervals(data, how, fpr_range, confidence_level)
+        curves = [replace(curve, interval=interval) for curve, interval in zip(curves, ends, strict=True)]
+    if how.average is None:
+        return curves
+    average = replace(mean_curve(f"{how.average} average", parts, shares(data, how)), parts=(), is_average=True)
+    if confidence_level is not None:
+        options: dict[str, Any] = {"multi_class": how.multi_class, "average": how.average}
+        whole = _inferred(data, slice(None), slice(None), fpr_range, confidence_level, options)
+        band = _average_band(data, how, grid_of(fpr_range), confidence_level, n_resamples, seed)
+        average = replace(average, interval=whole.confidence_interval, band=band)
+    return [*curves, average]
+
+
+def class_scores(estimator: Any, X: Any) -> tuple[NDArray[np.float64], Any]:
+    """Return what a fitted estimator gives for each class, and the classes."""
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(estimator, method):
+            return np.asarray(getattr(estimator, method)(X), dtype=np.float64), estimator.classes_
+    raise TypeError(
+        f"estimator: {type(estimator).__name__} has neither decision_function nor predict_proba; multi_class draws one"
+        " estimator"
+    )
+
+
+def _intervals(
+    data: Classes, how: Average, fpr_range: tuple[float, float] | None, level: float
+) -> list[tuple[float, float]]:
+    """Return the interval of the area of every class, or of every pair."""
+    every = slice(None)
+    if how.multi_class == "ovr":
+        found = _inferred(data, every, every, fpr_range, level, {"multi_class": "ovr", "average": None})
+        return list(zip(*(ends.tolist() for ends in found.confidence_interval), strict=True))
+    ends = []
+    for pair in combinations(range(len(data.names)), 2):
+        rows = np.isin(data.of, pair)
+        found = _inferred(data, rows, list(pair), fpr_range, level, {"multi_class": "ovo"})
+        ends.append(tuple(found.confidence_interval))
+    return ends
+
+
+def _inferred(
+    data: Classes, rows: Any, columns: Any, fpr_range: tuple[float, float] | None, level: float, options: dict[str, Any]
+) -> Any:
+    score = data.score[rows][:, columns]
+    return auc_inference(data.of[rows], score, fpr_range=fpr_range, confidence_level=level, **options)
+
+
+def _average_band(
+    data: Classes, how: Average, grid: F64, level: float, n_resamples: int, seed: int
+) -> tuple[F64, F64, F64]:
+    """Pointwise percentile band of the mean TPR; all comparisons share the samples drawn, within each class."""
+    places = []
+    for rows, positive, part in comparisons(data, how):
+        blocks = np.unique(-part.score, return_inverse=True)[1]  # ties move together
+        places.append((np.arange(len(data.of))[rows], positive, blocks, int(blocks.max()) + 1))
+    members = [np.flatnonzero(data.of == k) for k in range(len(data.names))]
+    share = shares(data, how)
+    rng = np.random.default_rng(seed)
+    require_memory(8 * n_resamples * len(grid), f"n_resamples={n_resamples}", "take fewer")
+    tprs = np.empty((n_resamples, len(grid)))
+    for row in tprs:
+        counts = np.zeros(len(data.of))
+        for of_class in members:
+            counts[of_class] = np.bincount(rng.integers(len(of_class), size=len(of_class)), minlength=len(of_class))
+        row[:] = 0
+        for weight, (rows, positive, blocks, n_blocks) in zip(share, places, strict=True):
+            rates = []
+            for own in (positive, ~positive):
+                sums = np.cumsum(np.bincount(blocks[own], counts[rows[own]], n_blocks))
+                rates.append(np.concatenate(([0.0], sums / sums[-1])))
+            row += weight * np.interp(grid, rates[1], rates[0])
+    tail = (1 - level) / 2
+    below, above = np.quantile(tprs, [tail, 1 - tail], axis=0)
+    return grid, below, above
