@@ -17,9 +17,9 @@ from rocmax.display import ROCDisplay  # noqa: E402
 from rocmax.metrics import auc_inference  # noqa: E402
 
 CLASSES = np.array(["a", "b", "c"])
-OF = np.random.default_rng(0).choice(3, size=120, p=[0.5, 0.3, 0.2])
-Y = CLASSES[OF]
-S = np.round(np.random.default_rng(1).normal(size=(120, 3)) + 1.2 * np.eye(3)[OF], 1)
+of = np.random.default_rng(0).choice(3, size=120, p=[0.5, 0.3, 0.2])
+Y = CLASSES[of]
+S = np.round(np.random.default_rng(1).normal(size=(120, 3)) + 1.2 * np.eye(3)[of], 1)
 S = np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)
 
 
@@ -50,7 +50,7 @@ def test_curves_and_areas(multi_class: str, average: str | None) -> None:
     assert names == (list(CLASSES) if multi_class == "ovr" else ["a / b", "a / c", "b / c"])
     if multi_class == "ovr":
         for k, curve in enumerate(display.curves[:3]):
-            fpr, tpr, _ = roc_curve(k == OF, S[:, k])
+            fpr, tpr, _ = roc_curve(k == of, S[:, k])
             np.testing.assert_array_equal((curve.fpr, curve.tpr), (fpr, tpr))
 
 
@@ -68,7 +68,7 @@ def test_the_average_has_a_band_and_all_have_intervals() -> None:
     again = ROCDisplay.from_predictions(Y, S, n_resamples=200, **how).curves[-1]
     np.testing.assert_array_equal(again.band, average.band)
     pair = ROCDisplay.from_predictions(Y, S, multi_class="ovo", confidence_level=0.95, n_resamples=20).curves[0]
-    rows = OF < 2
+    rows = of < 2
     both = auc_inference(Y[rows], S[rows, :2], multi_class="ovo")
     assert pair.area == pytest.approx(both.estimate, abs=1e-12) and pair.interval == both.confidence_interval
 
@@ -77,17 +77,17 @@ def test_the_band_is_that_of_scikit_learns_curves_of_the_samples_drawn() -> None
     n_resamples, rng = 25, np.random.default_rng(0)
     how = {"multi_class": "ovr", "average": "weighted", "confidence_level": 0.8, "n_resamples": n_resamples}
     grid, below, above = ROCDisplay.from_predictions(Y, S, **how, random_state=0).curves[-1].band
-    share, heights = np.bincount(OF) / len(OF), []
+    share, heights = np.bincount(of) / len(of), []
     for _ in range(n_resamples):
-        members = [np.flatnonzero(OF == k) for k in range(3)]
+        members = [np.flatnonzero(of == k) for k in range(3)]
         rows = np.concatenate([own[rng.integers(len(own), size=len(own))] for own in members])
-        curves = [roc_curve(OF[rows] == k, S[rows, k], drop_intermediate=False) for k in range(3)]
+        curves = [roc_curve(of[rows] == k, S[rows, k], drop_intermediate=False) for k in range(3)]
         heights.append(sum(share[k] * np.interp(grid, fpr, tpr) for k, (fpr, tpr, _) in enumerate(curves)))
     np.testing.assert_allclose([below, above], np.quantile(heights, [0.1, 0.9], axis=0), atol=1e-12)
 
 
 def test_weights_count_as_repetitions() -> None:
-    weight = OF + 1
+    weight = of + 1
     display = ROCDisplay.from_predictions(Y, S, multi_class="ovr", sample_weight=weight)
     repeated = ROCDisplay.from_predictions(np.repeat(Y, weight), np.repeat(S, weight, axis=0), multi_class="ovr")
     for one, other in zip(display.curves, repeated.curves, strict=True):
@@ -99,7 +99,7 @@ def test_estimators_and_names() -> None:
     for estimator in (LogisticRegression(), LinearSVC()):
         estimator.fit(X, Y)
         display = ROCDisplay.from_estimator(estimator, X, Y, multi_class="ovr", names=["first", "second", "third"])
-        expected = roc_auc_score(OF == 1, estimator.decision_function(X)[:, 1])
+        expected = roc_auc_score(of == 1, estimator.decision_function(X)[:, 1])
         assert display.curves[1].name == "second" and display.curves[1].area == pytest.approx(expected)
 
 
@@ -113,7 +113,7 @@ def test_estimators_and_names() -> None:
         ({"multi_class": "ovr", "labels": ["c", "b", "a"]}, "labels must be distinct and sorted"),
         ({"multi_class": "ovr", "y_score": S[:, :2]}, "y_score has 2 columns"),
         ({"multi_class": "ovr", "y_score": {"a": S}}, "got a mapping"),
-        ({"multi_class": "ovr", "confidence_level": 0.9, "sample_weight": OF + 1}, "takes no sample_weight"),
+        ({"multi_class": "ovr", "confidence_level": 0.9, "sample_weight": of + 1}, "takes no sample_weight"),
         ({}, "y_true must have two classes, got 3"),
     ],
 )
