@@ -280,6 +280,7 @@ def _metric_calls() -> dict[str, Call]:
     one["score partial"] = {"method": "score"} | measures["partial"]
     one["score rate"] = {"method": "score"} | measures["tpr_at_fpr"]
     one["wu"] = {"method": "wu"} | measures["scored"]
+    one["null"] = {"null_value": 0.6, "alternative": "greater"}
     calls = {
         "roc_auc_score": _call(metrics.roc_auc_score, **ys),
         "roc_auc_score max_fpr": _call(metrics.roc_auc_score, **ys, **weight, max_fpr=0.4),

@@ -16,8 +16,9 @@ from rocmax._parameters import shown
 from rocmax.metrics import _bins
 from rocmax.metrics import _rate as rate
 from rocmax.metrics._components import moments, parts_of
+from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
-from rocmax.metrics._measure import Measure, check_level, parse_measure, require_two
+from rocmax.metrics._measure import Measure, parse_measure, require_two
 from rocmax.metrics._methods import check_method, default_method, warn_of_few
 from rocmax.metrics._result import of_measure
 from rocmax.metrics._validation import (
@@ -227,6 +228,9 @@ class ROCAccumulator:
         fpr: float | None = None,
         tpr: float | None = None,
         method: str | None = None,
+        null_value: float | None = None,
+        alternative: str = "two-sided",
+        equivalence_margin: float | None = None,
         confidence_level: float = 0.95,
     ) -> AUCInference:
         """Measure what has been taken in, as :func:`auc_inference` does.
@@ -237,6 +241,8 @@ class ROCAccumulator:
             As in :func:`auc_inference`; the scored and the margin AUC only while no bin holds two scores.
         method : {"delong", "logit-delong", "score", "newcombe", "wu"} or None, default=None
             As in :func:`auc_inference`, by default too; weights count as repetitions.
+        null_value, alternative, equivalence_margin : optional
+            What to test against, as in :func:`auc_inference`.
         confidence_level : float, default=0.95
             Nominal coverage.
 
@@ -256,14 +262,14 @@ class ROCAccumulator:
         measure = parse_measure(metric, **what)
         method = default_method(measure) if method is None else method
         check_method(method, measure.metric, in_parts=True)
-        level = check_level(confidence_level)
+        question = parse_question(measure, confidence_level, null_value, alternative, equivalence_margin)
         bins = self._held()
         if metric in ("scored_auc", "margin_auc") and _bins.error_bound(bins) > 0:
             raise ValueError(f"metric={metric!r} needs every score: max_bins has pooled some")
         curve = self._core(bins)
         warn_of_few(method, measure, curve.weights)
         return replace(
-            _inferred(curve, measure, method, level),
+            _inferred(curve, measure, method, question),
             pos_label=1 if self.pos_label is None else self.pos_label,
             **of_measure(measure, **what),
         )
@@ -372,7 +378,7 @@ class ROCAccumulator:
         return self._settled().runs[0]
 
 
-def _inferred(curve: _core.Curve, measure: Measure, method: str, level: float) -> AUCInference:
+def _inferred(curve: _core.Curve, measure: Measure, method: str, question: Question) -> AUCInference:
     """Estimate, variance and interval of one curve."""
     sizes = curve.weights
     if method == "score" and measure.is_rate:
@@ -380,17 +386,17 @@ def _inferred(curve: _core.Curve, measure: Measure, method: str, level: float) -
         def read(x: float) -> F64:
             return np.array([curve.measure(measure.name, x, 1.0)])
 
-        estimate, variance, ends = rate.score(read, measure, sizes, level)
-        return result(False, estimate, variance, ends, sizes, method, level)
+        estimate, variance, limits = rate.score(read, measure, sizes)
+        return result(False, estimate, variance, limits, sizes, method, question)
     if method == "score":
-        return by_score(False, [curve], sizes, measure, level)
+        return by_score(False, [curve], sizes, measure, question)
     value, squares, _ = moments(curve, measure)
     alone = method == "logit-delong" and measure.name in ("auc", "margin") and 1 in sizes
     if method == "newcombe" or alone:
-        return newcombe(False, np.array([value]), sizes, level)
+        return newcombe(False, np.array([value]), sizes, question)
     require_two(*sizes)
     pos, neg = parts_of(squares, sizes)
-    return analytic(False, np.array([value]), (np.array([pos]), np.array([neg])), sizes, measure, method, level)
+    return analytic(False, np.array([value]), (np.array([pos]), np.array([neg])), sizes, measure, method, question)
 
 
 def _two(y: NDArray[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from rocmax.metrics._binormal import fitted_covariance
 from rocmax.metrics._components import clustered_covariance, covariance_parts, variance_parts
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import Law
+from rocmax.metrics._interval import Law, percentiles, wald
 from rocmax.metrics._measure import (
     Measure,
     check_level,
@@ -45,7 +45,7 @@ class AUCComparison(Measured):
     statistic : float
         The difference over its standard error; with "venkatraman" the distance of the curves.
     pvalue : float
-        Of the alternative that was asked for.
+        Of the alternative that was asked for: the least level at which the interval leaves the null difference out.
     confidence_interval : ConfidenceInterval or None
         Two-sided, of the difference; None with "venkatraman", whose test is not of a number.
     covariance : ndarray of shape (2, 2) or None
@@ -231,7 +231,8 @@ def compare_auc(
         Where the covariance comes from. None stands for "delong", and for "bootstrap" where fewer than five samples
         are in the range of a partial AUC or beyond the threshold of a rate (and there are no groups): there it covers
         better, elsewhere DeLong as well or better, as ``benches/python/coverage_metrics.py`` measures. `method` of the
-        result says which it was. With the bootstrap the interval is that of percentiles.
+        result says which it was. With the bootstrap the interval is that of percentiles and the p-value the share of
+        replicates beyond the null difference, at least 1 / (n_resamples + 1), twice that for both sides.
         "obuchowski": that of areas under fitted binormal curves [2]_, by the correlations of the
         scores among the positives and among the negatives; paired models only. "venkatraman":
         whether the two ROC curves are equal everywhere, not only their areas: a permutation test
@@ -554,12 +555,14 @@ def difference_test(
             stacklevel=3,
         )
     law = Law(df)
-    statistic, pvalue = hypothesis.test(difference, error, law)
-    tails = (0.5 - level / 2, 0.5 + level / 2)
+    tails = wald(difference, error, law)
     if differences is None:
-        low, high = (difference + law.quantile(tail) * error for tail in tails)
+        low, high = (difference + law.quantile(tail) * error for tail in (0.5 - level / 2, 0.5 + level / 2))
     else:
-        low, high = np.quantile(differences, tails)
+        limits = percentiles(differences[:, None], tails)
+        (low,), (high,) = limits.ends(level)
+        tails = limits.tails
+    statistic, pvalue = (float(np.ravel(found)[0]) for found in hypothesis.test(tails))
     return AUCComparison(
         estimate_a=float(estimate[0]),
         estimate_b=float(estimate[1]),

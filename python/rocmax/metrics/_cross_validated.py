@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax.metrics import _interval as interval
+from rocmax.metrics._hypothesis import Question
 from rocmax.metrics._inference import AUCInference, result
 from rocmax.metrics._measure import check_level, parse_measure, positives, totals
 from rocmax.metrics._result import of_measure, of_samples
@@ -79,7 +80,7 @@ def cross_validated_auc(
     >>> found.estimate, found.standard_error
     (0.875, 0.125)
     """
-    level = check_level(confidence_level)
+    question = Question(check_level(confidence_level))
     what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
     measure = parse_measure("auc", **what)
     y_true, y_score, fold = in_memory(y_true=y_true, y_score=y_score, fold=fold)
@@ -102,7 +103,7 @@ def cross_validated_auc(
         spreads.append(np.mean(influence**2))
     estimate, variance = np.mean(estimates), np.mean(spreads) / len(data.y)
     arrays = np.array([estimate]), np.array([variance])
-    ends = interval.normal(*arrays, measure, level)
-    found = result(data.many, *arrays, ends, totals(data), "influence-curve", level)
+    limits = interval.normal(*arrays, measure)
+    found = result(data.many, *arrays, limits, totals(data), "influence-curve", question)
     made = of_measure(measure, **what) | of_samples(None, "frequency", None, data.y)
     return replace(found, pos_label=data.pos_label, n_folds=len(folds), **made)

@@ -1,42 +1,50 @@
-"""What a difference is tested against: a number, on one side of it or both, or a margin of equivalence."""
+"""What an estimate or a difference is tested against: a number, on one side or both, or a margin of equivalence."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rocmax._parameters import shown
-from rocmax.metrics._interval import Law
+from rocmax.metrics._interval import Tails
+from rocmax.metrics._measure import Measure, check_level
 from rocmax.metrics._validation import choice, number
 
 ALTERNATIVES = ("two-sided", "less", "greater", "equivalence")
 
 
 class Hypothesis(NamedTuple):
-    """The alternative to ``difference = null``, or that ``|difference - null| < margin``."""
+    """The alternative to ``value = null``, or that ``|value - null| < margin``."""
 
     alternative: str = "two-sided"
     null: float = 0.0
     margin: float | None = None
 
-    def test(self, difference: float, error: float, law: Law) -> tuple[float, float]:
-        """Return the statistic and the p-value of a difference with a standard error.
+    def test(self, tails: Callable[[float], Tails]) -> tuple[Any, Any]:
+        """Return the statistic and the p-value by the tails at a value.
 
         Equivalence is shown by two one-sided tests (Schuirmann, 1987): the greater p-value counts, and its statistic.
         """
         if self.margin is not None:
-            above = _statistic(difference - self.null + self.margin, error)
-            below = _statistic(difference - self.null - self.margin, error)
-            statistic, tail = (above, -above) if above <= -below else (below, below)
-            return statistic, float(law.cdf(tail))
-        statistic = _statistic(difference - self.null, error)
+            above, below = tails(self.null - self.margin), tails(self.null + self.margin)
+            first = above.greater >= below.less
+            return (
+                np.where(first, above.statistic, below.statistic)[()],
+                np.where(first, above.greater, below.less)[()],
+            )
+        statistic, less, greater = tails(self.null)
         if self.alternative == "two-sided":
-            # No distance is no evidence, also where the error is 0.
-            return statistic, 1.0 if statistic == 0 else float(2 * law.cdf(-abs(statistic)))
-        if statistic == 0 and error == 0:
-            return statistic, 1.0
-        return statistic, float(law.cdf(statistic if self.alternative == "less" else -statistic))
+            return statistic, np.minimum(2 * np.minimum(less, greater), 1.0)
+        return statistic, less if self.alternative == "less" else greater
+
+
+class Question(NamedTuple):
+    """What is asked about an estimate: an interval of some level, and a test if there is a hypothesis."""
+
+    level: float
+    hypothesis: Hypothesis | None = None
 
 
 def difference_in_range(value: Any, name: str) -> float:
@@ -59,9 +67,20 @@ def parse_hypothesis(alternative: Any, null_difference: Any, equivalence_margin:
     return Hypothesis(alternative, null, margin)
 
 
-def _statistic(distance: float, error: float) -> float:
-    """Return distance over error, where 0 stands against anything."""
-    if distance == 0:
-        return 0.0
-    with np.errstate(divide="ignore", over="ignore"):
-        return float(np.float64(distance) / error)
+def parse_question(
+    measure: Measure, confidence_level: Any, null_value: Any, alternative: Any, equivalence_margin: Any
+) -> Question:
+    """Check the level of an interval and what the measure is to be tested against, if that is given."""
+    level = check_level(confidence_level)
+    hypothesis = parse_hypothesis(alternative, 0.0, equivalence_margin)
+    if null_value is None:
+        if alternative != "two-sided":
+            raise ValueError(f"alternative={alternative!r} needs a null_value to test against")
+        return Question(level)
+    null = number(
+        null_value,
+        "null_value",
+        f"that the measure can be, in [{measure.least:.4g}, {measure.most:.4g}]",
+        lambda value: measure.least <= value <= measure.most and value < np.inf,
+    )
+    return Question(level, hypothesis._replace(null=null))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,9 +17,9 @@ from rocmax.metrics import _rate as rate
 from rocmax.metrics import _words as words
 from rocmax.metrics._binormal import fitted_variance
 from rocmax.metrics._components import influences, moments, parts_of, variance_parts
+from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._measure import (
     Measure,
-    check_level,
     check_variance,
     parse_measure,
     point_estimates,
@@ -66,6 +66,10 @@ class AUCInference(Measured):
         How the variance and the interval were found.
     confidence_level : float
         The nominal coverage of the interval.
+    statistic, pvalue : float or ndarray of shape (n_models,), or None
+        Of the test against `null_value`, if one was asked for.
+    null_value, alternative, equivalence_margin : float, str and float, or None
+        What the estimate was tested against.
     replicates : ndarray of shape (n_resamples,) or (n_resamples, n_models), or None
         Bootstrap replicates of the estimate.
     pos_label : label
@@ -90,6 +94,11 @@ class AUCInference(Measured):
     replicates: F64 | None = None
     pos_label: Any = 1
     names: tuple[str, ...] | None = None
+    statistic: Any = None
+    pvalue: Any = None
+    null_value: float | None = None
+    alternative: str | None = None
+    equivalence_margin: float | None = None
 
     @property
     def _each(self) -> list[tuple[str, float, float, ConfidenceInterval]]:
@@ -110,10 +119,24 @@ class AUCInference(Measured):
                 "ci_low": both.low,
                 "ci_high": both.high,
                 "method": self.method,
+                **self._tested(k),
                 **self._counted(k),
             }
             for k, (name, estimate, error, both) in enumerate(self._each)
         ]
+
+    def _tested(self, k: int) -> dict[str, Any]:
+        """Return the test of the k-th row, if there was one."""
+        if self.pvalue is None:
+            return {}
+        return {name: float(np.atleast_1d(getattr(self, name))[k]) for name in ("statistic", "pvalue")}
+
+    def _test(self, k: int) -> str:
+        """Return the p-value of the k-th row in words, with what it is of."""
+        if self.null_value is None or self.alternative is None:
+            return ""
+        against = words.against(self.alternative, self.null_value, self.equivalence_margin)
+        return f", {words.p_value(self._tested(k)['pvalue'])} ({against})"
 
     def _counted(self, k: int) -> dict[str, Any]:
         """Return the numbers of samples of the k-th row."""
@@ -126,12 +149,12 @@ class AUCInference(Measured):
 
     def _lines(self) -> list[str]:
         if np.ndim(self.estimate):
-            kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high")
+            kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high", "pvalue")
             rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
             return [f"{self.measure} ({words.level(self.confidence_level)})", *words.text_table(rows)]
         ((_, estimate, error, both),) = self._each
         text = words.bracketed(estimate, both, self._places(error))
-        return [f"{words.named(self.measure, text)} ({words.level(self.confidence_level)})"]
+        return [f"{words.named(self.measure, text)} ({words.level(self.confidence_level)}){self._test(0)}"]
 
     def _sentences(self, basis: str) -> list[str]:
         found = []
@@ -140,10 +163,12 @@ class AUCInference(Measured):
             found.append((words.label_text(name), words.digits(estimate, places), words.ends(both, places)))
         level = words.level(self.confidence_level)
         if np.ndim(self.estimate):
-            listed = ", ".join(f"{name} = {value} ({between})" for name, value, between in found)
+            listed = ", ".join(
+                f"{name} = {value} ({between}){self._test(k)}" for k, (name, value, between) in enumerate(found)
+            )
             return [f"{self.measure} ({level}; {basis}): {listed}"]
         ((_, value, between),) = found
-        return [f"{words.named(self.measure, value)} ({level} {between}; {basis})"]
+        return [f"{words.named(self.measure, value)} ({level} {between}; {basis}){self._test(0)}"]
 
     def _basis(self) -> list[str]:
         return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label)]
@@ -164,6 +189,9 @@ def auc_inference(
     fpr: float | None = None,
     tpr: float | None = None,
     method: str | None = None,
+    null_value: float | None = None,
+    alternative: str = "two-sided",
+    equivalence_margin: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     stratified: bool = True,
@@ -244,6 +272,16 @@ def auc_inference(
         through the probits of the rates inside the unit square; for the AUC it is pROC's, which
         depends on the class that is called positive, so prefer the others.
         "wu": ``(n-1)/n S10/m + (m-1)/m S01/n`` [2]_, for the scored AUC.
+    null_value : float, default=None
+        A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
+        the method's interval leaves it out: of "delong" that of the estimate's distance over its standard error, of
+        "logit-delong" of the same on the log-odds scale, of "score" and "newcombe" with the variance at the null
+        value, of the bootstrap twice the share of replicates beyond it (at least 1 / (n_resamples + 1) on one side).
+    alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
+        Whether the measure differs from the null value, is less or is greater, or lies within `equivalence_margin` of
+        it, by two one-sided tests. To be no worse than 0.8 by more than 0.05 is "greater" than 0.75.
+    equivalence_margin : float, default=None
+        The largest difference from the null value that does not matter, above 0, for "equivalence".
     confidence_level : float, default=0.95
         Nominal coverage.
     n_resamples : int, default=2000
@@ -279,8 +317,8 @@ def auc_inference(
     Returns
     -------
     AUCInference
-        Estimate, variance, standard error and confidence interval. O(n log n), for the bootstrap
-        also O(n) a replicate.
+        Estimate, variance, standard error, confidence interval and test. O(n log n), for the
+        bootstrap also O(n) a replicate.
 
     Raises
     ------
@@ -320,7 +358,7 @@ def auc_inference(
         by_components = groups is not None or not is_one_of(multi_class, ("raise",))
         method = default_method(measure, weight_kind=weight_kind, grouped=by_components)
     check_method(method, measure.metric, weight_kind=weight_kind, grouped=groups is not None)
-    level = check_level(confidence_level)
+    question = parse_question(measure, confidence_level, null_value, alternative, equivalence_margin)
     how = check_average(multi_class, average)
     columns, names = named_columns(y_score) if how.multi_class == "raise" else (y_score, None)
     arrays = in_memory(y_true=y_true, y_score=columns, sample_weight=sample_weight, groups=groups)
@@ -331,16 +369,16 @@ def auc_inference(
             raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
         many = classes(y_true, columns, sample_weight, labels, n_jobs, weight_kind)
         resampling = (stratified, n_resamples, seed_of(random_state))
-        found = _of_classes(many, measure, how, method, level, weight_kind, groups, resampling)
+        found = _of_classes(many, measure, how, method, question, weight_kind, groups, resampling)
         return replace(
             found, **made, **of_classes(many, how), **of_samples(sample_weight, weight_kind, groups, many.of)
         )
     data = sample(y_true, columns, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if method == "bootstrap":
         values = replicate(data, measure, stratified, n_resamples, random_state, weight_kind)
-        found = _bootstrapped(data, measure, values, bootstrap_interval, level, weight_kind)
+        found = _bootstrapped(data, measure, values, bootstrap_interval, question, weight_kind)
     else:
-        found = _computed(data, measure, method, level, weight_kind, groups)
+        found = _computed(data, measure, method, question, weight_kind, groups)
     if weight_kind == "frequency":
         warn_of_few(method, measure, (found.n_pos, found.n_neg))
     made |= of_samples(sample_weight, weight_kind, groups, data.y)
@@ -353,7 +391,7 @@ def _of_classes(
     measure: Measure,
     how: Average,
     method: str,
-    level: float,
+    question: Question,
     weight_kind: str,
     groups: Any,
     resampling: tuple[bool, Any, int],
@@ -364,8 +402,9 @@ def _of_classes(
     each = how.average is None
     if method == "bootstrap":
         estimate, values = class_estimates(data, measure, how), replicates(data, measure, how, *resampling, weight_kind)
-        low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-        found = result(each, estimate, values.var(axis=0, ddof=1), (low, high), sizes, method, level)
+        variance = values.var(axis=0, ddof=1)
+        limits = _percentiles(estimate, variance, values, measure)
+        found = result(each, estimate, variance, limits, sizes, method, question)
         return replace(found, replicates=values if each else values[:, 0], pos_label=None)
     # Score intervals and those of "newcombe" are of two classes.
     if method not in ("delong", "logit-delong"):
@@ -373,35 +412,37 @@ def _of_classes(
     estimate, parts, of_parts = variance_of_classes(data, measure, how, weight_kind, groups)
     variance = np.sum(parts, axis=0)
     if method == "logit-delong":
-        ends = interval.logit(estimate, parts, of_parts, measure, level)
+        limits = interval.logit(estimate, parts, of_parts, measure)
     else:
-        ends = interval.normal(estimate, variance, measure, level)
-    return replace(result(each, estimate, variance, ends, sizes, method, level), pos_label=None)
+        limits = interval.normal(estimate, variance, measure)
+    return replace(result(each, estimate, variance, limits, sizes, method, question), pos_label=None)
 
 
-def _computed(data: Sample, measure: Measure, method: str, level: float, weight_kind: str, groups: Any) -> AUCInference:
+def _computed(
+    data: Sample, measure: Measure, method: str, question: Question, weight_kind: str, groups: Any
+) -> AUCInference:
     """Variance and interval without the bootstrap."""
     if method == "newcombe":
-        return newcombe(data.many, point_estimates(data, measure), totals(data), level)
+        return newcombe(data.many, point_estimates(data, measure), totals(data), question)
     if method == "obuchowski":
         estimate, variance = point_estimates(data, measure), fitted_variance(data, measure)
-        ends = interval.normal(estimate, variance, measure, level)
-        return result(data.many, estimate, variance, ends, totals(data), method, level)
+        limits = interval.normal(estimate, variance, measure)
+        return result(data.many, estimate, variance, limits, totals(data), method, question)
     if method == "score" and measure.is_rate:
 
         def read(x: float) -> F64:
             return point_estimates(data, measure._replace(low=x))
 
-        estimate, variance, ends = rate.score(read, measure, totals(data), level)
-        return result(data.many, estimate, variance, ends, totals(data), method, level)
+        estimate, variance, limits = rate.score(read, measure, totals(data))
+        return result(data.many, estimate, variance, limits, totals(data), method, question)
     if method == "score":
         columns = (data._replace(score=plain(column)) for column in (data.score.T if data.many else [data.score]))
         curves = (call(_core.Curve, column, data.threads) for column in columns)
-        return by_score(data.many, curves, totals(data), measure, level)
+        return by_score(data.many, curves, totals(data), measure, question)
     if method == "logit-delong" and measure.name in ("auc", "margin") and data.weight is None and 1 in totals(data):
-        return newcombe(data.many, point_estimates(data, measure), totals(data), level)
+        return newcombe(data.many, point_estimates(data, measure), totals(data), question)
     estimate, pos, neg, sizes = variance_parts(data, measure, weight_kind, groups)
-    found = analytic(data.many, estimate, (pos, neg), sizes, measure, method, level)
+    found = analytic(data.many, estimate, (pos, neg), sizes, measure, method, question)
     n_pos, n_neg = totals(data)
     return replace(found, n_pos=n_pos, n_neg=n_neg)
 
@@ -413,7 +454,7 @@ def analytic(
     sizes: tuple[float, float],
     measure: Measure,
     method: str,
-    level: float,
+    question: Question,
 ) -> AUCInference:
     """Variance and interval from the parts of either class in the variance."""
     pos, neg = parts
@@ -422,14 +463,14 @@ def analytic(
         pos, neg = (n_neg - 1) / n_neg * pos, (n_pos - 1) / n_pos * neg
     variance = np.maximum(pos + neg, 0.0)
     if method == "logit-delong":
-        ends = interval.logit(estimate, (pos, neg), sizes, measure, level)
+        limits = interval.logit(estimate, (pos, neg), sizes, measure)
     else:
-        ends = interval.normal(estimate, variance, measure, level)
-    return result(many, estimate, variance, ends, sizes, method, level)
+        limits = interval.normal(estimate, variance, measure)
+    return result(many, estimate, variance, limits, sizes, method, question)
 
 
 def by_score(
-    many: bool, curves: Iterable[_core.Curve], sizes: tuple[float, float], measure: Measure, level: float
+    many: bool, curves: Iterable[_core.Curve], sizes: tuple[float, float], measure: Measure, question: Question
 ) -> AUCInference:
     """Variance and score interval of an area under each curve."""
     rows = []
@@ -437,36 +478,42 @@ def by_score(
         value, squares, _ = moments(curve, measure)
         rows.append((value, *parts_of(squares, curve.weights), slope(curve, measure)))
     estimate, pos, neg, slopes = np.array(rows).T
-    variance, ends = score(estimate, (pos, neg), slopes, sizes, measure, level)
-    return result(many, estimate, variance, ends, sizes, "score", level)
+    variance, limits = score(estimate, (pos, neg), slopes, sizes, measure)
+    return result(many, estimate, variance, limits, sizes, "score", question)
 
 
-def newcombe(many: bool, estimate: F64, sizes: tuple[float, float], level: float) -> AUCInference:
+def newcombe(many: bool, estimate: F64, sizes: tuple[float, float], question: Question) -> AUCInference:
     """Variance and interval of an AUC that its size and those of the classes give."""
-    ends = interval.newcombe(estimate, sizes, level)
-    return result(many, estimate, interval.newcombe_variance(estimate, sizes), ends, sizes, "newcombe", level)
+    variance, limits = interval.newcombe_variance(estimate, sizes), interval.newcombe(estimate, sizes)
+    return result(many, estimate, variance, limits, sizes, "newcombe", question)
+
+
+def _percentiles(estimate: F64, variance: F64, values: F64, measure: Measure, *moved: Any) -> interval.Limits:
+    """Return the limits by percentiles, of values that the measure can take."""
+    distance = interval.wald(estimate, np.sqrt(variance), interval.Law())
+    limits = interval.percentiles(values, distance, *moved)
+    return limits._replace(tails=interval.within(measure.least, measure.most, limits.tails))
 
 
 def _bootstrapped(
-    data: Sample, measure: Measure, values: F64, kind: str, level: float, weight_kind: str
+    data: Sample, measure: Measure, values: F64, kind: str, question: Question, weight_kind: str
 ) -> AUCInference:
     estimate = point_estimates(data, measure)
-    tails = np.array([[0.5 - level / 2], [0.5 + level / 2]]) * np.ones(values.shape[1])
-    if kind == "bca":
-        tails = _bca_tails(data, measure, estimate, values, tails, weight_kind)
-    ends = [np.quantile(column, tail) for column, tail in zip(values.T, tails.T, strict=True)]
-    low, high = np.array(ends).T
     variance = (values - values[0]).var(axis=0, ddof=1)  # exactly 0 where all are equal
-    found = result(data.many, estimate, variance, (low, high), totals(data), "bootstrap", level)
-    return AUCInference(**{**vars(found), "replicates": values if data.many else values[:, 0]})
+    moved = _accelerated(data, measure, estimate, values, weight_kind) if kind == "bca" else ()
+    limits = _percentiles(estimate, variance, values, measure, *moved)
+    found = result(data.many, estimate, variance, limits, totals(data), "bootstrap", question)
+    return replace(found, replicates=values if data.many else values[:, 0])
 
 
-def _bca_tails(data: Sample, measure: Measure, estimate: F64, values: F64, tails: F64, weight_kind: str) -> F64:
-    """Probabilities of the percentiles that correct for bias and acceleration."""
+def _accelerated(
+    data: Sample, measure: Measure, estimate: F64, values: F64, weight_kind: str
+) -> tuple[Callable[[F64], F64], Callable[[F64], F64]]:
+    """Return which percentiles stand for percentiles, corrected for bias and acceleration, and the inverse."""
     below = (values < estimate).mean(axis=0) + 0.5 * (values == estimate).mean(axis=0)
     edge = 0.5 / len(values)
     bias = interval.Law().quantile(np.clip(below, edge, 1 - edge))
-    speed = []
+    found = []
     for column in range(values.shape[1]):
         one = data._replace(score=np.ascontiguousarray(data.score[:, column])) if data.many else data
         if weight_kind == "sampling" and data.weight is not None:
@@ -477,23 +524,36 @@ def _bca_tails(data: Sample, measure: Measure, estimate: F64, values: F64, tails
             # Influence of a sample of a class of size k is its centred component over k.
             second = sum(s / k**2 for s, k in zip(squares, sizes, strict=True))
             third = sum(c / k**3 for c, k in zip(cubes, sizes, strict=True))
-        speed.append(third / (6 * second**1.5) if second > 0 else 0.0)
-    moved = bias + interval.Law().quantile(tails)
-    return np.asarray(interval.Law().cdf(bias + moved / (1 - np.array(speed) * moved)))
+        found.append(third / (6 * second**1.5) if second > 0 else 0.0)
+    speed, law = np.array(found), interval.Law()
+
+    def moved(tails: F64) -> F64:
+        at = bias + law.quantile(tails)
+        return np.asarray(law.cdf(bias + at / (1 - speed * at)))
+
+    def back(places: F64) -> F64:
+        inner = (places > 0) & (places < 1)
+        at = law.quantile(np.where(inner, places, 0.5)) - bias
+        with np.errstate(divide="ignore"):
+            at = np.where(1 + speed * at > 0, at / (1 + speed * at), np.sign(at) * np.inf)
+        return np.where(inner, law.cdf(at - bias), places)
+
+    return moved, back
 
 
 def result(
     many: bool,
     estimate: F64,
     variance: F64,
-    ends: tuple[F64, F64],
+    limits: interval.Limits,
     sizes: tuple[float, float],
     method: str,
-    level: float,
+    question: Question,
 ) -> AUCInference:
     """Put together what is known; single models get plain numbers."""
     check_variance(variance)
-    if (ends[0] >= ends[1]).any():
+    low, high = limits.ends(question.level)
+    if (low >= high).any():
         warnings.warn(
             "an interval has no width: nothing varies in these samples, as after a ranking without an error;"
             " method='newcombe' gives an AUC an interval",
@@ -503,13 +563,20 @@ def result(
     def shaped(values: F64) -> Any:
         return values if many else float(values[0])
 
+    tested: dict[str, Any] = {}
+    hypothesis = question.hypothesis
+    if hypothesis is not None:
+        statistic, pvalue = (np.broadcast_to(x, estimate.shape).copy() for x in hypothesis.test(limits.tails))
+        tested = {"statistic": shaped(statistic), "pvalue": shaped(pvalue), "null_value": hypothesis.null}
+        tested |= {"alternative": hypothesis.alternative, "equivalence_margin": hypothesis.margin}
     return AUCInference(
         estimate=shaped(estimate),
         variance=shaped(variance),
         standard_error=shaped(np.sqrt(variance)),
-        confidence_interval=ConfidenceInterval(shaped(ends[0]), shaped(ends[1])),
+        confidence_interval=ConfidenceInterval(shaped(low), shaped(high)),
         n_pos=sizes[0],
         n_neg=sizes[1],
         method=method,
-        confidence_level=level,
+        confidence_level=question.level,
+        **tested,
     )

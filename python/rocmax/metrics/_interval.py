@@ -1,4 +1,6 @@
-"""Confidence intervals of one measure, and the distributions that they and the tests read.
+"""Confidence intervals of one measure, the tests that are dual to them, and the distributions that both read.
+
+A p-value is the least level at which a method's interval, or its end on one side, leaves the value out.
 
 From special functions: `scipy.stats` takes a second to import and a tenth of a millisecond for a quantile.
 """
@@ -9,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from rocmax.metrics._measure import Measure
@@ -37,18 +40,63 @@ class Law(NamedTuple):
         return special.ndtri(p) if self.df is None else special.stdtrit(self.df, p)
 
 
+class Tails(NamedTuple):
+    """How an estimate stands to a value: the distance in standard errors, and p-values of lying below and above it."""
+
+    statistic: Any
+    less: Any
+    greater: Any
+
+
+class Limits(NamedTuple):
+    """The interval of a method for every level, and the tails that leave out what is outside of it."""
+
+    ends: Callable[[float], tuple[F64, F64]]
+    tails: Callable[[float], Tails]
+
+
+def tails_of(distance: Any, error: Any, law: Law) -> Tails:
+    """Tails of a distance with a standard error; no distance, where the error is 0 too, is no evidence."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        statistic = np.where(distance == 0, 0.0, np.true_divide(distance, error))[()]
+    none = (distance == 0) & (error == 0)
+    less, greater = (np.where(none, 1.0, law.cdf(side * statistic))[()] for side in (1, -1))
+    return Tails(statistic, less, greater)
+
+
+def wald(estimate: Any, error: Any, law: Law) -> Callable[[float], Tails]:
+    """Return the tails of an estimate with a standard error."""
+    return lambda null: tails_of(estimate - null, error, law)
+
+
+def within(least: float, most: float, tails: Callable[[float], Tails]) -> Callable[[float], Tails]:
+    """Return tails that know which values a measure cannot take: these are outside of every interval."""
+
+    def known(null: float) -> Tails:
+        if least <= null <= most:
+            return tails(null)
+        return Tails(np.inf, 1.0, 0.0) if null < least else Tails(-np.inf, 0.0, 1.0)
+
+    return known
+
+
 def critical(level: float) -> float:
     """Return z with probability `level` between -z and z."""
     return float(Law().quantile(0.5 + level / 2))
 
 
-def normal(estimate: F64, variance: F64, measure: Measure, level: float) -> tuple[F64, F64]:
+def normal(estimate: F64, variance: F64, measure: Measure) -> Limits:
     """Estimate -+ z standard errors, within the values that the measure can take."""
-    reach = critical(level) * np.sqrt(variance)
-    return np.maximum(estimate - reach, measure.least), np.minimum(estimate + reach, measure.most)
+    error = np.sqrt(variance)
+
+    def ends(level: float) -> tuple[F64, F64]:
+        reach = critical(level) * error
+        return np.maximum(estimate - reach, measure.least), np.minimum(estimate + reach, measure.most)
+
+    return Limits(ends, within(measure.least, measure.most, wald(estimate, error, Law())))
 
 
-def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure, level: float) -> tuple[F64, F64]:
+def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Limits:
     """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite.
 
     Of a measure without an upper bound the log, which is what log-odds tend to as their bound grows. The components of
@@ -69,18 +117,46 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
             for part, size in zip(parts, sizes, strict=True)
         ]
         freedom = np.where(inside, 1 / np.sum(spent, axis=0), 1.0)
-        quantile = np.where(freedom > _LEAST_FREEDOM, Law(freedom).quantile(0.5 + level / 2), np.inf)
-        reach = quantile * np.sqrt(variance) / (span * share * rest)
-        low, high = (np.where(inside, back(scale(share) + side * reach), share) for side in (-1, 1))
-    low, high = measure.least + span * low, measure.least + span * high
-    low, high = np.minimum(low, estimate), np.maximum(high, estimate)
-    if measure.name in ("auc", "margin"):
-        fewest = np.minimum.reduce(list(sizes))
-        unknown = ~inside | (fewest < _FEW)
-        if unknown.any():  # of several classes the fewest stand against all others
-            others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
-            low, high = np.where(unknown, newcombe(estimate, (fewest, others), level), (low, high))
-    return low, high
+        error = np.sqrt(variance) / (span * share * rest)
+    certain = freedom > _LEAST_FREEDOM
+
+    def ends(level: float) -> tuple[F64, F64]:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            reach = np.where(certain, Law(freedom).quantile(0.5 + level / 2), np.inf) * error
+            low, high = (np.where(inside, back(scale(share) + side * reach), share) for side in (-1, 1))
+        low, high = measure.least + span * low, measure.least + span * high
+        return np.minimum(low, estimate), np.maximum(high, estimate)
+
+    def tails(null: float) -> Tails:
+        at = (null - measure.least) / span
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance = np.where(inside, scale(share) - scale(at), share - at)
+        known = np.where(inside, np.where(certain, error, np.inf), 0.0)
+        return tails_of(distance, known, Law(freedom))
+
+    limits = Limits(ends, within(measure.least, measure.most, tails))
+    if measure.name not in ("auc", "margin"):
+        return limits
+    fewest = np.minimum.reduce(list(sizes))
+    # Of several classes the fewest stand against all others.
+    others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
+    return _either(~inside | (fewest < _FEW), newcombe(estimate, (fewest, others)), limits)
+
+
+def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
+    """Return for every estimate the limits of one method or of another."""
+    if not first.any():
+        return other
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = np.where(first, one.ends(level), other.ends(level))
+        return low, high
+
+    def tails(null: float) -> Tails:
+        pairs = zip(one.tails(null), other.tails(null), strict=True)
+        return Tails(*(np.where(first, a, b) for a, b in pairs))
+
+    return Limits(ends, tails)
 
 
 def newcombe_variance(auc: F64, sizes: tuple[Any, Any]) -> F64:
@@ -94,19 +170,76 @@ def newcombe_variance(auc: F64, sizes: tuple[Any, Any]) -> F64:
     return np.asarray(auc * (1 - auc) * (1 + ((n_pos + n_neg) / 2 - 1) * spread) / (n_pos * n_neg))
 
 
-def newcombe(auc: F64, sizes: tuple[Any, Any], level: float) -> tuple[F64, F64]:
-    """Return the ends of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance of :func:`newcombe_variance`.
+def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
+    """Return the limits of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance of :func:`newcombe_variance`.
 
     Like Wilson's interval of a proportion it takes the variance at its own ends, so that it does
     not shrink to a point at an AUC of 0 or 1.
     """
-    z = critical(level)
 
-    def gap(a: F64) -> F64:
-        return z * np.sqrt(newcombe_variance(a, sizes)) - np.abs(a - auc)
+    def ends(level: float) -> tuple[F64, F64]:
+        z = critical(level)
 
-    low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
-    return np.where(auc <= 0, 0.0, low), np.where(auc >= 1, 1.0, high)
+        def gap(a: F64) -> F64:
+            return z * np.sqrt(newcombe_variance(a, sizes)) - np.abs(a - auc)
+
+        low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
+        return np.where(auc <= 0, 0.0, low), np.where(auc >= 1, 1.0, high)
+
+    def tails(null: float) -> Tails:
+        return tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), sizes)), Law())
+
+    return Limits(ends, within(0.0, 1.0, tails))
+
+
+def sided(distance: F64, apart: F64) -> Tails:
+    """Tails of a distance in standard errors that counts on the side only where an estimate is `apart` from a value.
+
+    An interval is made to hold its estimate, be it that of the value in its middle or not.
+    """
+    held = np.where(apart > 0, np.maximum(distance, 0.0), np.where(apart < 0, np.minimum(distance, 0.0), 0.0))
+    return tails_of(held, 1.0, Law())
+
+
+def percentiles(
+    values: F64,
+    distance: Callable[[float], Tails],
+    moved: Callable[[F64], F64] = lambda p: p,
+    back: Callable[[F64], F64] = lambda p: p,
+) -> Limits:
+    """Return the limits that bootstrap replicates (n_resamples, n_models) give, their percentiles.
+
+    `moved` is which percentile stands for one and `back` its inverse. The p-value on one side is the share of
+    replicates beyond the value, as :func:`numpy.quantile` counts between two of them, and at least
+    1 / (n_resamples + 1), all that so many can tell. The statistic is that of `distance`.
+    """
+
+    def ends(level: float) -> tuple[F64, F64]:
+        tails = moved(np.array([[0.5 - level / 2], [0.5 + level / 2]]) * np.ones(values.shape[1]))
+        low, high = np.array([np.quantile(row, tail) for row, tail in zip(values.T, tails.T, strict=True)]).T
+        return low, high
+
+    def tails(null: float) -> Tails:
+        first, last = np.array([_places(np.sort(row), null) for row in values.T]).T
+        least = 1 / (len(values) + 1)
+        less, greater = np.maximum(1 - back(first), least), np.maximum(back(last), least)
+        return Tails(distance(null).statistic, less, greater)
+
+    return Limits(ends, tails)
+
+
+def _places(ordered: F64, value: float) -> tuple[float, float]:
+    """Return the first and the last p in [0, 1] whose quantile is `value`, or where it would lie."""
+    steps = len(ordered) - 1
+
+    def between(after: int) -> float:
+        if after in (0, len(ordered)):
+            return float(after > 0)
+        low, high = ordered[after - 1], ordered[after]
+        return float((after - 1 + (value - low) / (high - low)) / steps)
+
+    first, after = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
+    return (first / steps, (after - 1) / steps) if first < after else (between(first), between(after))
 
 
 def wilson(k: float, n: float, z: float) -> tuple[float, float]:

@@ -44,7 +44,7 @@ class ModelsComparison(Measured):
     pair_confidence_intervals : ndarray of shape (n_pairs, 2)
         Of each difference, by itself.
     pair_pvalues, pair_pvalues_adjusted : ndarray of shape (n_pairs,)
-        Normal p-values of the alternative that was asked for, as they are and adjusted for their number.
+        P-values of the alternative that was asked for, as they are and adjusted for their number.
     pos_label : label
         The label of the positive class.
     method : str
@@ -235,8 +235,8 @@ def compare_models(
     metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
         What is measured, as in :func:`auc_inference`.
     method : {"delong", "bootstrap", "obuchowski"} or None, default=None
-        Where the covariance comes from, as in :func:`compare_auc`, by default too; intervals of differences are normal,
-        of the bootstrap those of percentiles.
+        Where the covariance comes from, as in :func:`compare_auc`, by default too; intervals and p-values of pairs
+        are normal, of the bootstrap those of percentiles.
     alternative, null_difference, equivalence_margin : optional
         Of each pair, as in :func:`compare_auc`; the joint test is that all contrasts are 0.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from rocmax.metrics._interval import critical, last_held, wilson
+from rocmax.metrics._interval import Limits, Tails, critical, last_held, sided, wilson, within
 from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
@@ -85,29 +85,40 @@ def slopes(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> tuple[
     return (steepness, ones) if measure.name == "fpr_at_tpr" else (ones, steepness)
 
 
-def score(curve: Curve, measure: Measure, sizes: tuple[float, float], level: float) -> tuple[F64, F64, tuple[F64, F64]]:
-    """Estimate, its variance, and the ends of its interval.
+def score(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
+    """Estimate, its variance, and its limits.
 
     All R(f) for whose ``r = R(q)`` it holds that ``(estimate - r)^2 <= z^2 V(r)``, with
     ``V(r) = r (1 - r) / m + (dR/dx)^2 q (1 - q) / (n + 2)`` of the line of slope b.
     """
     place = _place(curve, measure, sizes)
     spread = place.q * (1 - place.q) / (place.n_setting + 2) / _density(special.ndtri(place.q)) ** 2
-    z = critical(level)
+    turned = measure.name == "fpr_at_tpr"
 
     def variance(u: F64) -> F64:
         rate = special.ndtr(u)
         return np.asarray(rate * (1 - rate) / place.n_called + (place.slope * _density(u)) ** 2 * spread)
 
-    def gap(u: F64) -> F64:
-        return z * np.sqrt(variance(u)) - np.abs(special.ndtr(u) - place.estimate)
-
     start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
-    low, high = (
-        special.ndtr(last_held(start, np.full_like(start, outer), gap) - place.shift) for outer in (-_EDGE, _EDGE)
-    )
-    low = np.where(place.estimate <= 0, 0.0, np.minimum(low, place.estimate))
-    high = np.where(place.estimate >= 1, 1.0, np.maximum(high, place.estimate))
-    if measure.name == "fpr_at_tpr":
-        return 1 - place.estimate, variance(start), (1 - high, 1 - low)
-    return place.estimate, variance(start), (low, high)
+
+    def ends(level: float) -> tuple[F64, F64]:
+        z = critical(level)
+
+        def gap(u: F64) -> F64:
+            return z * np.sqrt(variance(u)) - np.abs(special.ndtr(u) - place.estimate)
+
+        low, high = (
+            special.ndtr(last_held(start, np.full_like(start, outer), gap) - place.shift) for outer in (-_EDGE, _EDGE)
+        )
+        low = np.where(place.estimate <= 0, 0.0, np.minimum(low, place.estimate))
+        high = np.where(place.estimate >= 1, 1.0, np.maximum(high, place.estimate))
+        return (1 - high, 1 - low) if turned else (low, high)
+
+    def tails(null: float) -> Tails:
+        value = 1 - null if turned else null
+        u = np.clip(special.ndtri(value) + place.shift, -_EDGE, _EDGE)
+        found = sided((place.estimate - special.ndtr(u)) / np.sqrt(variance(u)), place.estimate - value)
+        return Tails(-found.statistic, found.greater, found.less) if turned else found
+
+    estimate = 1 - place.estimate if turned else place.estimate
+    return estimate, variance(start), Limits(ends, within(0.0, 1.0, tails))

@@ -16,8 +16,8 @@ that the false positive rate is Beta(k + 1, n - k). The mean of the estimate is
     E = int_0^1 R(u) (B(h, u) - B(l, u)) du / w,    B(x, u) = P(X < j) + (n x - j) P(X = j),
 
 j = floor(n x), X binomial of n - 1 trials of probability u; with one or two negatives in the range that is far from
-theta. What the positives add to the estimate is skewed, too: z grows by ``(z^2 - 1) / 6`` of the skewness (Cornish and
-Fisher) at the end that it makes easier to reach.
+theta. What the positives add to the estimate is skewed, too: z above 1 grows by ``(z^2 - 1) / 6`` of the skewness
+(Cornish and Fisher) at the end that it makes easier to reach.
 
 Where components are many they know better: the model's variance of each class is multiplied by how much larger the
 components' variance is than the model's at the estimate, weighted by the number k of samples against a prior worth
@@ -35,7 +35,7 @@ import numpy as np
 from scipy import special
 
 from rocmax import _core
-from rocmax.metrics._interval import critical, last_held
+from rocmax.metrics._interval import Limits, Tails, critical, last_held, sided, within
 from rocmax.metrics._measure import Measure, rates
 from rocmax.metrics._validation import F64
 
@@ -120,9 +120,9 @@ def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Val
 
 
 def score(
-    estimate: F64, parts: tuple[F64, F64], slopes: F64, sizes: tuple[float, float], measure: Measure, level: float
-) -> tuple[F64, tuple[F64, F64]]:
-    """Variance at the estimate, and the ends: all theta with ``(E(theta) - estimate)^2 <= z^2 V(theta)``.
+    estimate: F64, parts: tuple[F64, F64], slopes: F64, sizes: tuple[float, float], measure: Measure
+) -> tuple[F64, Limits]:
+    """Variance at the estimate, and the limits of all theta with ``(E(theta) - estimate)^2 <= z^2 V(theta)``.
 
     `parts` are the components' variances over the sizes of the classes, positives first; those of a single sample are
     not read. `slopes` are b of the curve that is measured.
@@ -151,21 +151,43 @@ def score(
     def variance(values: _Values) -> F64:
         return np.asarray(ratios[0] * values.v10 / sizes[0] + ratios[1] * values.v01 / sizes[1])
 
-    z = critical(level)
-    side = np.array([[1.0], [-1.0]])  # of the lower end and of the upper
+    def skewness(values: _Values, spread: F64) -> F64:
+        """Return what the skewness adds to z for each of z^2 - 1, at the lower end."""
+        skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2
+        return np.asarray(skew / np.maximum(spread, 1e-200) ** 1.5 / 6)
 
-    def gap(a: F64) -> F64:
-        values = at(a)
+    def ends(level: float) -> tuple[F64, F64]:
+        z = critical(level)
+        side = np.array([[1.0], [-1.0]])  # of the lower end and of the upper
+
+        def gap(a: F64) -> F64:
+            values = at(a)
+            spread = variance(values)
+            reach = z + np.clip(side * skewness(values, spread) * max(z**2 - 1, 0.0), 0.0, z)
+            return np.asarray(reach * np.sqrt(spread) + _ROUNDING - side * (share - values.mean))
+
+        low, high = np.clip(at(last_held(np.stack([start, start]), -side * edge, gap)).theta, 0.0, 1.0)
+        low = np.where(share[0] <= 0, 0.0, np.minimum(low, share[0]))
+        high = np.where(share[0] >= 1, 1.0, np.maximum(high, share[0]))
+        return measure.least + span * low, measure.least + span * high
+
+    def tails(null: float) -> Tails:
+        value = (null - measure.least) / span
+        values = at(last_held(-edge[:1], edge[:1], lambda a: value - at(a).theta))
         spread = variance(values)
-        skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2 / np.maximum(spread, 1e-200) ** 1.5
-        reach = z + np.clip(side * skew * (z**2 - 1) / 6, 0.0, z)
-        return np.asarray(reach * np.sqrt(spread) + _ROUNDING - side * (share - values.mean))
+        apart = share[:1] - values.mean
+        reach = np.maximum(np.abs(apart) - _ROUNDING, 0.0) / np.sqrt(np.maximum(spread, 1e-200))
+        z = np.sign(apart) * _unskewed(reach, np.sign(apart) * skewness(values, spread))
+        return sided(z[0], share[0] - value)
 
-    low, high = np.clip(at(last_held(np.stack([start, start]), -side * edge, gap)).theta, 0.0, 1.0)
-    share = share[0]
-    low = np.where(share <= 0, 0.0, np.minimum(low, share))
-    high = np.where(share >= 1, 1.0, np.maximum(high, share))
-    return span**2 * variance(found), (measure.least + span * low, measure.least + span * high)
+    return span**2 * variance(found), Limits(ends, within(measure.least, measure.most, tails))
+
+
+def _unskewed(reach: F64, skew: F64) -> F64:
+    """Return the z with ``reach = z + min(z, skew (z^2 - 1))`` where z and skew are more than 1 and 0, or reach."""
+    c = np.maximum(skew, 0.0)
+    z = 2 * (reach + c) / (1 + np.sqrt(1 + 4 * c * (reach + c)))
+    return np.where(reach > 1, np.maximum(z, reach / 2), reach)
 
 
 def _ratio(found: F64, modelled: F64, count: float) -> F64:

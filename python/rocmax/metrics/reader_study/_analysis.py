@@ -17,7 +17,7 @@ from rocmax._threads import n_threads
 from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import Law
+from rocmax.metrics._interval import Law, wald
 from rocmax.metrics._measure import Measure, check_level, check_variance, parse_measure
 from rocmax.metrics._references import REFERENCES
 from rocmax.metrics._result import Measured, of_measure
@@ -508,7 +508,7 @@ def _differences(
     found = []
     for a, b in combinations(range(study.n_modalities), 2):
         difference = float(means[a] - means[b])
-        statistic, pvalue = hypothesis.test(difference, standard_error, _law(error.df))
+        statistic, pvalue = map(float, hypothesis.test(wald(difference, standard_error, _law(error.df))))
         found.append(
             ModalityDifference(
                 _plain(study.modalities[a]),
@@ -525,7 +525,7 @@ def _differences(
 
 
 def _against(mean: ModalityMean, hypothesis: Hypothesis) -> tuple[float, tuple[float, float], float]:
-    statistic, pvalue = hypothesis.test(mean.mean, mean.standard_error, _law(mean.df))
+    statistic, pvalue = map(float, hypothesis.test(wald(mean.mean, mean.standard_error, _law(mean.df))))
     return statistic**2, (1.0, mean.df), pvalue
 
 
