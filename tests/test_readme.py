@@ -14,13 +14,19 @@ def blocks(language: str) -> list[str]:
 
 
 def test_python_example(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = blocks("python")
+    code, _ = blocks("python")
     exec(compile(code, str(README), "exec"), {})
     out = capsys.readouterr().out
     (ours, mine), (theirs, baseline) = (line.split() for line in out.splitlines())
     assert (ours, theirs) == ("PartialAUCSVC", "LogisticRegression")
     (said,) = re.findall(r"this prints ([\d.]+) and ([\d.]+)", README.read_text(encoding="utf-8"))
     assert [float(mine), float(baseline)] == pytest.approx([float(value) for value in said], abs=0.01)
+
+
+def test_results_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    (_, code), (shown,) = blocks("python"), blocks("text")
+    exec(compile(code, str(README), "exec"), {})
+    assert capsys.readouterr().out == shown
 
 
 def test_rust_example_is_that_of_the_documentation() -> None:

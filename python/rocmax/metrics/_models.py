@@ -154,7 +154,7 @@ class ModelsComparison(Measured):
         rows = [{name: value for name, value in row.items() if name not in hidden} for row in self.rows()]
         return [
             f"{self.measure}: {self._estimates()}",
-            f"no difference at all: {self.joint_test}",
+            f"all equal: {self.joint_test}",
             *words.text_table(rows),
             f"{words.level(self.confidence_level)} one by one; p of {self._tested()}",
         ]
