@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
 
 from rocmax.display import ROCDisplay, SROCDisplay  # noqa: E402
-from rocmax.metrics import partial_auc_score, roc_auc_score, roc_curve, scored_auc_score, sroc_curve  # noqa: E402
+from rocmax.metrics import auc_inference, partial_auc_score, roc_auc_score, roc_curve, scored_auc_score, sroc_curve  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -209,3 +209,20 @@ S = np.linspace(0, 1, 30)
 def test_bad_input_is_named(options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ROCDisplay.from_predictions(**{"y_true": Y, "y_score": S, **options})
+
+
+def test_a_frame_names_its_columns(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    y, scores = sample
+    for frame in (pd.DataFrame(scores, columns=["old", "new"]), pl.DataFrame(scores, schema=["old", "new"])):
+        for display in (ROCDisplay.from_predictions(y, frame), SROCDisplay.from_predictions(y, frame)):
+            assert [curve.name for curve in display.curves] == ["old", "new"]
+            assert "\n" not in repr(display.curves) and len(repr(display.curves)) < 200
+
+
+def test_the_legend_has_intervals_beside_bands(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    y, scores = sample
+    display = ROCDisplay.from_predictions(y, scores[:, 0], confidence_level=0.9, n_resamples=20, fpr_range=(0, 0.2))
+    found = auc_inference(y, scores[:, 0], fpr_range=(0, 0.2), confidence_level=0.9)
+    low, high = found.confidence_interval
+    assert display.ax_.lines[0].get_label() == f"pAUC {found.estimate:.3f} [{low:.3f}, {high:.3f}]"

@@ -15,8 +15,8 @@ import pytest
 
 import rocmax
 from rocmax import metrics
+from rocmax.metrics import ConfidenceInterval, auc_inference, compare_auc, compare_models, cross_validated_auc
 from rocmax.metrics import _words as words
-from rocmax.metrics import auc_inference, compare_auc, compare_models, cross_validated_auc
 from rocmax.metrics._references import METHODS, REFERENCES
 from rocmax.metrics._result import Result
 
@@ -49,6 +49,16 @@ def study(n_modalities: int) -> dict[str, Any]:
         for case in cases
     ]
     return dict(zip(("y_true", "y_score", "reader", "modality", "case"), zip(*rows, strict=True), strict=True))
+
+
+def without_variance() -> Any:
+    """A study whose estimate of the variance is below 0."""
+    found = metrics.mrmc_analysis(**study(2))
+    nothing = ConfidenceInterval(np.nan, np.nan)
+    (row,) = found.differences
+    row = row._replace(modality_a="first", modality_b="second", pvalue=np.nan, confidence_interval=nothing)
+    note = "the variance is estimated at -0.1, below 0: there is no test and no interval"
+    return dataclasses.replace(found, differences=(row,), statistic=np.nan, pvalue=np.nan, notes=(note,))
 
 
 def lead(y: np.ndarray, s: np.ndarray) -> float:
@@ -98,6 +108,17 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: auc_inference(CLASS, S, multi_class="ovo", average="weighted"),
         ("weighted AUC, one versus one 0.", "and Hajek 1968; 3 classes of 38, 38 and 37 samples"),
     ),
+    "AUCInference, tested": (
+        lambda: auc_inference(Y, S[:, 0], null_value=0.5),
+        ("AUC 0.612 (95 % CI 0.493-0.718; logit", "), p = 0.063 (two-sided test against 0.5)."),
+    ),
+    "AUCInference, equivalent": (
+        lambda: auc_inference(Y, NAMED, null_value=0.8, alternative="equivalence", equivalence_margin=0.1),
+        (
+            "; p of a test of equivalence within 0.1 of 0.8, two one-sided tests of Schuirmann 1987;",
+            "new = 0.803 (0.711",
+        ),
+    ),
     "AUCInference, classes": (
         lambda: auc_inference(np.array(["a", ATTACK, "c"])[CLASS], S, multi_class="ovr", average=None),
         ("AUC, one versus the rest (95 % CI;", "a = 0."),
@@ -138,6 +159,10 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: compare_models(Y, NAMED),
         ("AUC of 3 models", "old minus new -0.191 (-0.332 to -0.049), p = 0.008", "adjusted by Holm 1979", "p < 0.001"),
     ),
+    "ModelsComparison, contrasts": (
+        lambda: compare_models(Y, S, contrast=[[1, 1, -2]], alternative="less", adjust=None),
+        ("Joint test of contrasts of 0: chi-square ", "p of a paired one-sided test, less than 0)"),
+    ),
     "ModelsComparison, many": (
         lambda: compare_models(Y, np.hstack([S, S + Y[:, None] * 0.1]), adjust="fdr_bh", metric="tpr_at_fpr", fpr=0.2),
         ("Of 15 pairs ", "model 6 = 0."),
@@ -177,6 +202,10 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: metrics.mrmc_analysis(**study(3), readers="fixed", covariance="bootstrap", n_resamples=50),
         ("fixed readers", "covariances by bootstrap of 50 resamples, Efron and Tibshirani 1993", "chi-square(2) = "),
     ),
+    "MRMCAnalysis, without variance": (
+        without_variance,
+        ("first minus second 0.", "(interval not available), p not available", "Note: the variance is estimated at -"),
+    ),
     "MRMCAnalysis, one": (
         lambda: metrics.mrmc_analysis(**study(1), alternative="greater", null_value=0.6),
         ("4 readers, one modality", "one-sided test, greater than 0.6"),
@@ -206,12 +235,12 @@ def case(request: pytest.FixtureRequest) -> tuple[Any, tuple[str, ...]]:
 
 
 def test_the_table_has_every_result() -> None:
-    held = [getattr(module, name) for module in (rocmax, metrics) for name in module.__all__]
+    held = [getattr(module, name) for module in (rocmax, metrics, metrics.reader_study) for name in module.__all__]
     records = {found for found in held if dataclasses.is_dataclass(found)}
     assert all(issubclass(found, Result) for found in records)
     assert {found.__name__ for found in records} <= {name.split(",")[0] for name in CASES}
     tuples = {found.__name__ for found in held if isinstance(found, type) and issubclass(found, tuple)}
-    assert tuples == {"ConfidenceInterval"}  # which is a part of others
+    assert tuples == {"ConfidenceInterval", "ModalityDifference", "ModalityMean"}  # which are parts of others
 
 
 def test_some_read_as_tuples() -> None:
@@ -279,7 +308,8 @@ def test_a_frame_of_any_kind_names_its_models() -> None:
     for given in (FRAME, pl.DataFrame(NAMED), {name: list(column) for name, column in NAMED.items()}):
         assert auc_inference(Y, given) == expected
         assert compare_models(Y, given).names == expected.names == ("old", "new", ATTACK)
-    assert auc_inference(Y, S).names is None
+    assert auc_inference(Y, S).names is auc_inference(Y, pd.DataFrame(S)).names is None
+    assert auc_inference(Y, {"a": S[:, 0]}).names == auc_inference(Y, FRAME[["old"]].set_axis(["a"], axis=1)).names
     assert list(expected.to_frame()["model"]) == ["old", "new", ATTACK]
 
 
@@ -315,6 +345,8 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         (words.p_value(1.0), "p = 1.00"),
         (words.ends((0.63, 0.83)), "0.630-0.830"),
         (words.ends((-0.01, 0.05)), "-0.010 to 0.050"),
+        (words.ends((np.nan, np.nan)), "interval not available"),
+        (words.ends((0.5, np.inf)), "0.500 to inf"),
         (words.digits(-0.0001), "0.000"),
         (words.digits(-0.0001, 3, "+"), "+0.000"),
         (words.digits(np.nan), "not available"),

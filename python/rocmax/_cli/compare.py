@@ -33,7 +33,9 @@ def run(arguments: Namespace) -> None:
     columns = {name: table.scores(frame, name) for name in arguments.score}
     metrics = ["auc"] + (["partial_auc"] if arguments.fpr else [])
     compare: Callable[..., Any] = _two if len(arguments.score) == 2 else _several
-    results = [compare(arguments, labels.positive, columns, metric) for metric in metrics]
+    results = [
+        replace(compare(arguments, labels.positive, columns, metric), pos_label=labels.value) for metric in metrics
+    ]
     if arguments.plot:
         report.draw(
             arguments.plot,

@@ -1,6 +1,7 @@
 """``rocmax evaluate``: measures of score columns, with intervals."""
 
 from argparse import Namespace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ def run(arguments: Namespace) -> None:
     budgets = _BUDGETS if arguments.fpr is None else (arguments.fpr[1],)
     models = [
         measure(
-            labels.positive,
+            labels,
             scores,
             fpr_range=arguments.fpr,
             budgets=budgets,
@@ -86,7 +87,7 @@ class Model(NamedTuple):
 
 
 def measure(
-    positive: NDArray[np.bool_],
+    labels: table.Labels,
     scores: NDArray[np.float64],
     *,
     fpr_range: tuple[float, float] | None,
@@ -96,7 +97,8 @@ def measure(
     """Return AUC, partial AUC on the range and TPR at the budgets."""
 
     def found(**what: Any) -> AUCInference:
-        return auc_inference(positive, scores, confidence_level=confidence, **what)
+        result = auc_inference(labels.positive, scores, confidence_level=confidence, **what)
+        return replace(result, pos_label=labels.value)
 
     part = None if fpr_range is None else found(metric="partial_auc", fpr_range=fpr_range)
     rates = {budget: None if budget == 1.0 else found(metric="tpr_at_fpr", fpr=budget) for budget in budgets}

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._parameters import shown
 from rocmax._validation import n_rows
 from rocmax.metrics._measure import positives
-from rocmax.metrics._validation import Sample, check_label, explain, labels, marked, scores, second_class
+from rocmax.metrics._validation import Sample, check_label, explain, labels, marked, named_columns, scores, second_class
 from rocmax.metrics._validation import in_memory as computed
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def named_scores(y_score: Scores, names: Sequence[str] | None, n_samples: int) -
     else:
         array = scores(y_score)
         columns = [array] if array.ndim == 1 else list(array.T)
+        names = named_columns(y_score)[1] if names is None else names
         if names is None:
             one = len(columns) == 1
             titles = [""] if one else [f"model {k + 1}" for k in range(len(columns))]

@@ -102,7 +102,7 @@ class ROCDisplay:
             Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
             tells which is positive.
         y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
-            Scores, or a mapping from the models' names to their scores.
+            Scores, or a mapping from the models' names to their scores; columns of a data frame have names as well.
         fpr_range : tuple of float, optional
             Range of false positive rates to shade; the legend gives the partial AUC on it.
         names : sequence of str, optional

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoredCurve:
     """One model's curve: margins, theta(margin), and the area below it, sAUC."""
 
@@ -35,6 +35,9 @@ class ScoredCurve:
     margins: NDArray[np.float64]
     theta: NDArray[np.float64]
     area: float
+
+    def __repr__(self) -> str:
+        return f"ScoredCurve({self.name!r}, {len(self.margins)} margins, area {self.area:.4g})"
 
 
 class SROCDisplay:
@@ -84,7 +87,7 @@ class SROCDisplay:
             Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
             tells which is positive.
         y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
-            Scores, or a mapping from the models' names to their scores.
+            Scores, or a mapping from the models' names to their scores; columns of a data frame have names as well.
         names : sequence of str, optional
             Names of the columns of `y_score`.
         sample_weight : array-like of shape (n_samples,), optional

@@ -131,12 +131,21 @@ class AUCInference(Measured):
             return {}
         return {name: float(np.atleast_1d(getattr(self, name))[k]) for name in ("statistic", "pvalue")}
 
-    def _test(self, k: int) -> str:
-        """Return the p-value of the k-th row in words, with what it is of."""
+    @property
+    def _against(self) -> str:
+        """What was tested in words, if anything was."""
         if self.null_value is None or self.alternative is None:
             return ""
-        against = words.against(self.alternative, self.null_value, self.equivalence_margin)
-        return f", {words.p_value(self._tested(k)['pvalue'])} ({against})"
+        return words.against(self.alternative, self.null_value, self.equivalence_margin)
+
+    def _pvalue(self, k: int) -> str:
+        """Return the p-value of the k-th row in words, if there was a test."""
+        return f", {words.p_value(self._tested(k)['pvalue'])}" if self._against else ""
+
+    @property
+    def _only_test(self) -> str:
+        """The test of one model in words, if there was one."""
+        return f"{self._pvalue(0)} ({self._against})" if self._against else ""
 
     def _counted(self, k: int) -> dict[str, Any]:
         """Return the numbers of samples of the k-th row."""
@@ -151,10 +160,11 @@ class AUCInference(Measured):
         if np.ndim(self.estimate):
             kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high", "pvalue")
             rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
-            return [f"{self.measure} ({words.level(self.confidence_level)})", *words.text_table(rows)]
+            test = f", p of a {self._against}" if self._against else ""
+            return [f"{self.measure} ({words.level(self.confidence_level)}{test})", *words.text_table(rows)]
         ((_, estimate, error, both),) = self._each
         text = words.bracketed(estimate, both, self._places(error))
-        return [f"{words.named(self.measure, text)} ({words.level(self.confidence_level)}){self._test(0)}"]
+        return [f"{words.named(self.measure, text)} ({words.level(self.confidence_level)}){self._only_test}"]
 
     def _sentences(self, basis: str) -> list[str]:
         found = []
@@ -163,18 +173,18 @@ class AUCInference(Measured):
             found.append((words.label_text(name), words.digits(estimate, places), words.ends(both, places)))
         level = words.level(self.confidence_level)
         if np.ndim(self.estimate):
-            listed = ", ".join(
-                f"{name} = {value} ({between}){self._test(k)}" for k, (name, value, between) in enumerate(found)
-            )
-            return [f"{self.measure} ({level}; {basis}): {listed}"]
+            test = f"; p of a {self._against}" if self._against else ""
+            each = [f"{name} = {value} ({between}){self._pvalue(k)}" for k, (name, value, between) in enumerate(found)]
+            return [f"{self.measure} ({level}{test}; {basis}): {'; '.join(each)}"]
         ((_, value, between),) = found
-        return [f"{words.named(self.measure, value)} ({level} {between}; {basis}){self._test(0)}"]
+        return [f"{words.named(self.measure, value)} ({level} {between}; {basis}){self._only_test}"]
 
     def _basis(self) -> list[str]:
         return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label)]
 
     def _sources(self) -> tuple[str, ...]:
-        return self._source(self.method).sources
+        equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
+        return (*self._source(self.method).sources, *equivalence)
 
 
 def auc_inference(

@@ -59,6 +59,8 @@ class ModelsComparison(Measured):
         The nominal coverage of each interval.
     n_pos, n_neg : float
         Number of positive and negative samples, or their total weights.
+    contrast : ndarray of shape (n_contrasts, n_models) or None
+        What the joint test was of, if not of all differences.
     metric, fpr_range, tpr_range, normalize, margin, fpr, tpr
         What was measured, in the words of the arguments.
     weight_kind, n_samples, n_groups, resampling
@@ -86,6 +88,7 @@ class ModelsComparison(Measured):
     confidence_level: float = 0.95
     n_pos: float = 0.0
     n_neg: float = 0.0
+    contrast: F64 | None = None
 
     @property
     def standard_errors(self) -> F64:
@@ -154,7 +157,7 @@ class ModelsComparison(Measured):
         rows = [{name: value for name, value in row.items() if name not in hidden} for row in self.rows()]
         return [
             f"{self.measure}: {self._estimates()}",
-            f"all equal: {self.joint_test}",
+            f"{'all equal' if self.contrast is None else 'all contrasts 0'}: {self.joint_test}",
             *words.text_table(rows),
             f"{words.level(self.confidence_level)} one by one; p of {self._tested()}",
         ]
@@ -166,7 +169,7 @@ class ModelsComparison(Measured):
 
     def _sentences(self, basis: str) -> list[str]:
         found = [f"{self.measure} of {len(self.names)} models ({basis}): {self._estimates()}"]
-        found += [f"Joint test of no difference: {self.joint_test}"]
+        found += [f"Joint test of {'no difference' if self.contrast is None else 'contrasts of 0'}: {self.joint_test}"]
         rows, how = self.rows(), f"p of {self._tested()}"
         if len(rows) > _MOST_PAIRS:
             small = sum(row["pvalue_adjusted"] < _SMALL for row in rows)
@@ -329,6 +332,7 @@ def compare_models(
         confidence_level=level,
         n_pos=n_pos,
         n_neg=n_neg,
+        contrast=None if contrast is None else rows,
         **of_measure(measure, **what),
         **of_samples(sample_weight, weight_kind, groups, data.y),
         **of_bootstrap(method, n_resamples, stratified),

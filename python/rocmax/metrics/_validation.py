@@ -277,9 +277,9 @@ def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
 def named_columns(y_score: Any) -> tuple[Any, tuple[str, ...] | None]:
     """Return the scores of several models as an array and their names, those of a mapping or of a frame's columns."""
     if not isinstance(y_score, Mapping):
-        columns = getattr(y_score, "columns", None)
-        names = None if columns is None or getattr(y_score, "ndim", 2) != 2 else tuple(map(_name, columns))
-        return y_score, names
+        names = list(getattr(y_score, "columns", ()))
+        numbered = names == list(range(len(names)))  # as frames without names are
+        return y_score, None if numbered else tuple(map(_name, names))
     if not y_score:
         raise ValueError("y_score is empty: there is no model to measure")
     held = {f"y_score[{_name(name)!r}]": column for name, column in y_score.items()}

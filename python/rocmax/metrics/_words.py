@@ -93,7 +93,9 @@ def named(name: str, text: str) -> str:
 def ends(interval: Any, places: int | None = _DECIMALS) -> str:
     """Return the ends of an interval as text has them, "0.630-0.830" or "-0.123 to 0.015"."""
     low, high = (digits(end, places) for end in interval)
-    return f"{low} to {high}" if "-" in low + high or "n" in low + high else f"{low}-{high}"
+    if low == high == digits(None):
+        return f"interval {low}"
+    return f"{low}-{high}" if (low + high).replace(".", "").isdigit() else f"{low} to {high}"
 
 
 def bracketed(estimate: Any, interval: Any, places: int | None = _DECIMALS, sign: str = "") -> str:
