@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 
 import rocmax
-from rocmax import baselines, datasets, display, metrics
+from rocmax import baselines, boosting, datasets, display, metrics
 
 N = 24
 Y = np.arange(N) % 3 // 2
@@ -365,6 +365,28 @@ def _object_calls() -> dict[str, Call]:
     return calls
 
 
+def _of_objective(y_true: Any, y_score: Any, sample_weight: Any, group: Any, **parameters: Any) -> Any:
+    """Derivatives and value of a new objective."""
+    objective = boosting.PartialAUCObjective(**parameters)
+    return objective(y_true, y_score, sample_weight, group), objective.value(y_true, y_score, sample_weight)
+
+
+def _boosting_calls() -> dict[str, Call]:
+    data: dict[str, Any] = {"y_true": Y, "y_score": S, "sample_weight": None}
+    parameters = [*inspect.signature(boosting.PartialAUCObjective).parameters]
+    metric = [*inspect.signature(boosting.partial_auc_metric).parameters]
+    return {
+        "PartialAUCObjective": Call(_of_objective, [*data, "group", *parameters], data | {"group": None}),
+        "partial_auc_metric": Call(
+            lambda y_true, y_score, sample_weight, **given: boosting.partial_auc_metric(**given)(
+                y_true, y_score, sample_weight
+            ),
+            [*data, *metric],
+            data,
+        ),
+    }
+
+
 def _display_calls() -> dict[str, Call]:
     folds = cross_validate(rocmax.PartialAUCSVC(), X, Y, cv=2, return_estimator=True, return_indices=True)
     roc, sroc = display.ROCDisplay, display.SROCDisplay
@@ -416,6 +438,10 @@ def _estimator_calls() -> dict[str, Call]:
         rocmax.RLSCV: {"": {"alphas": [0.1, 1.0]}},
         baselines.GreedyPAUC: {"": {"fpr_range": (0.1, 0.6), "n_steps": 5}},
         baselines.TauFPL: {"": {}},
+        rocmax.PartialAUCBoostingClassifier: {
+            "": {"n_estimators": 3, "random_state": 0, "n_jobs": 1},
+            "xgboost": {"n_estimators": 3, "library": "xgboost", "objective": "log_loss", "n_jobs": 1},
+        },
     }
     calls = {}
     for cls, options in variants.items():
@@ -432,4 +458,4 @@ def _estimator_calls() -> dict[str, Call]:
 
 def all_calls() -> dict[str, Call]:
     """Every public callable, some with several sets of arguments."""
-    return _metric_calls() | _object_calls() | _display_calls() | _estimator_calls()
+    return _metric_calls() | _object_calls() | _boosting_calls() | _display_calls() | _estimator_calls()

@@ -20,16 +20,16 @@ from matplotlib import pyplot
 import rocmax
 from hostile import VALUES, Call, all_calls
 from profiles import SLOW
-from rocmax import baselines, datasets, display, metrics
+from rocmax import baselines, boosting, datasets, display, metrics
 
 matplotlib.use("Agg")
 CALLS = all_calls()
-MODULES = (baselines, datasets, display, metrics)
+MODULES = (baselines, boosting, datasets, display, metrics)
 SECONDS = 20  # a call takes milliseconds
 LONG = {"n_estimators", "n_resamples", "n_steps"}  # may be as large as anyone has time for: such a call is stopped
 RESULTS = {  # what calls return: nothing is passed to them
     *("AUCComparison", "AUCInference", "ConfidenceInterval", "GuaranteedThreshold", "MRMCAnalysis", "ModelsComparison"),
-    *("OperatingPoint", "PartialAUCPath", "ROCBand", "SampleSize"),
+    *("BoostingRound", "Candidate", "OperatingPoint", "PartialAUCPath", "ROCBand", "SampleSize"),
 }
 
 # These warn as scikit-learn's functions do.

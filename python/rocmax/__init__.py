@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from rocmax._core import __version__
 
 if TYPE_CHECKING:
-    from rocmax import baselines, datasets, display, metrics
+    from rocmax import baselines, boosting, datasets, display, metrics
+    from rocmax.boosting import PartialAUCBoostingClassifier
     from rocmax.estimators import (
         AUCRLS,
         AUCRLSCV,
@@ -26,12 +27,14 @@ __all__ = [
     "AUCSVC",
     "RLS",
     "RLSCV",
+    "PartialAUCBoostingClassifier",
     "PartialAUCPath",
     "PartialAUCSVC",
     "PartialAUCSVCCV",
     "TwoNormSVC",
     "__version__",
     "baselines",
+    "boosting",
     "datasets",
     "display",
     "metrics",
@@ -43,9 +46,10 @@ def __getattr__(name: str) -> Any:
     # Looked up when first asked for: SciPy and scikit-learn take seconds to import, and `rocmax --help` needs neither.
     if name not in __all__:
         raise AttributeError(f"module 'rocmax' has no attribute {name!r}")
-    if name in ("baselines", "datasets", "display", "metrics"):
+    if name in ("baselines", "boosting", "datasets", "display", "metrics"):
         return import_module(f"rocmax.{name}")
-    value = getattr(import_module("rocmax.estimators"), name)
+    place = "boosting" if name == "PartialAUCBoostingClassifier" else "estimators"
+    value = getattr(import_module(f"rocmax.{place}"), name)
     globals()[name] = value
     return value
 

@@ -125,6 +125,30 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
+def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return X as libraries of trees take it: a frame as it is, all else as numbers or NaN."""
+    check_unmasked(X=X)
+    if is_dask(X):
+        raise TypeError("X is a dask collection, whose rows are needed together: X.compute() has them")
+    if not (hasattr(X, "columns") and hasattr(X, "shape")):
+        with _checks("X"):
+            return validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)
+    _check_feature_names(estimator, X, reset=reset)
+    _check_n_features(estimator, X, reset=reset)
+    return X
+
+
+def check_labels(y: Any, X: Any) -> AnyArray:
+    """Return labels of shape (n_samples,), as many as X has rows."""
+    check_unmasked(y=y)
+    if y is None:
+        raise ValueError("y must hold a label for each sample (requires y to be passed, but the target y is None)")
+    with _checks("y"):
+        labels = np.asarray(column_or_1d(np.asarray(y) if is_dask(y) else y, warn=True))
+        check_consistent_length(X, labels)
+    return labels
+
+
 def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = False) -> tuple[Any, Any]:
     """Return features and labels, of one length."""
     check_unmasked(X=X, y=y)

@@ -1,0 +1,95 @@
+"""How many rounds, and which objective: by the partial AUC of rows held out, beyond its noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rocmax import _core
+from rocmax._typing import F64, Bool
+from rocmax.metrics._partial import curve_area, partial_auc_score
+
+# Rounds over which the measure is averaged, on either side: of neighbouring rounds, which differ by a tree or two, the
+# best alone is lucky.
+_AROUND = 5
+
+
+class Rounds:
+    """The partial AUC of held-out rows after each round, and the best round so far."""
+
+    def __init__(
+        self, positive: Bool, weight: F64 | None, fpr_range: tuple[float, float], patience: int, n_threads: int
+    ) -> None:
+        self._positive, self._weight, self._fpr_range = positive, weight, fpr_range
+        self._patience, self._n_threads = patience, n_threads
+        self.values: list[float] = []
+
+    def add(self, scores: F64) -> bool:
+        """Take the scores after a round; whether it has been better before for long enough to stop."""
+        value = partial_auc_score(
+            self._positive, scores, self._fpr_range, sample_weight=self._weight, n_jobs=self._n_threads
+        )
+        self.values.append(float(value))
+        return len(self.values) - self.best > self._patience
+
+    @property
+    def best(self) -> int:
+        """The number of rounds of the greatest mean with those around; of several the first."""
+        return int(np.argmax(smoothed(np.array(self.values)))) + 1
+
+
+def smoothed(values: F64) -> F64:
+    """Return the mean of each value and the `_AROUND` next ones on either side, fewer at the ends."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    at = np.arange(len(values))
+    low, high = np.maximum(at - _AROUND, 0), np.minimum(at + _AROUND + 1, len(values))
+    return np.asarray((sums[high] - sums[low]) / (high - low))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An objective that was tried.
+
+    Attributes
+    ----------
+    objective : "log_loss" or PartialAUCObjective
+        What was tried.
+    n_estimators : int
+        Its best number of rounds.
+    score : float
+        The partial AUC of the rows held out after these.
+    lead, standard_error : float
+        By how much that is above log loss on the same rows, and the standard error of the difference; NaN for what was
+        not compared.
+    """
+
+    objective: Any
+    n_estimators: int
+    score: float
+    lead: float = np.nan
+    standard_error: float = np.nan
+
+
+def lead_over(
+    positive: Bool, scores: F64, others: F64, weight: F64 | None, fpr_range: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the difference of the partial AUC of two models on the same rows, and its standard error (DeLong).
+
+    NaN for the latter where a class has one row only.
+    """
+    name, low, high = curve_area(fpr_range, None, "width")
+    kind = "frequency" if weight is None else "sampling"
+    if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
+        return float("nan"), float("nan")
+    estimate, *parts = _core.covariance(positive, [scores, others], weight, kind, name, low, high, 1)
+    of_first, of_second = (parts[0] + parts[1]).reshape(2, 2)
+    variance = of_first[0] + of_second[1] - of_first[1] - of_second[0]
+    return float(estimate[0] - estimate[1]), float(np.sqrt(max(variance, 0.0)))
+
+
+def chosen(candidates: list[Candidate], least_lead: float) -> int:
+    """Return the best of those that lead the first by at least so many standard errors; else the first."""
+    leading = [k for k, one in enumerate(candidates) if k and one.lead > least_lead * one.standard_error]
+    return max(leading, key=lambda k: candidates[k].score, default=0)

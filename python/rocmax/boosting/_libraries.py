@@ -1,0 +1,213 @@
+"""LightGBM and XGBoost behind one interface: trees by rounds, watched after each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from rocmax._typing import F64
+from rocmax.boosting._objective import PartialAUCObjective
+
+# Told the scores of the rows held out after each round; whether to stop.
+Watch = Callable[[F64], bool]
+# None stands for the library's own log loss.
+Objective = PartialAUCObjective | None
+
+
+class Rows(Protocol):
+    """Samples in the form of a library."""
+
+    def __len__(self) -> int: ...
+
+
+class Library:
+    """How one library makes trees.
+
+    Parameters
+    ----------
+    params : dict
+        Parameters of the library's `train`, which go before those made here.
+    learning_rate : float
+        Of each round.
+    seed, n_threads : int
+        Of the library.
+    """
+
+    name: str
+
+    def __init__(self, params: dict[str, Any], learning_rate: float, seed: int, n_threads: int) -> None:
+        self.library = imported(self.name)
+        self.learning_rate, self.seed, self.n_threads = learning_rate, seed, n_threads
+        self.params = params
+
+    def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
+        """Return training rows, or those held out of rows `like` these."""
+        raise NotImplementedError
+
+    def train(
+        self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
+    ) -> Any:
+        """Return a booster, begun at the log-odds `base` of all rows."""
+        raise NotImplementedError
+
+    def first(self, booster: Any, n_rounds: int) -> Any:
+        """Return the booster of the first rounds of another."""
+        raise NotImplementedError
+
+    @staticmethod
+    def scores(booster: Any, X: Any, n_threads: int) -> F64:
+        """Return the raw scores of features."""
+        raise NotImplementedError
+
+    @staticmethod
+    def gains(booster: Any, n_features: int) -> F64:
+        """Return what the splits on each feature have gained."""
+        raise NotImplementedError
+
+
+class LightGBM(Library):
+    """LightGBM's ``train``."""
+
+    name = "lightgbm"
+
+    def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
+        """Return a Dataset, whose bins are made once for all objectives."""
+        made = {"weight": weight, "reference": like, "params": self._params(), "free_raw_data": False}
+        return self.library.Dataset(_matrix(X), y, **made)
+
+    def train(
+        self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
+    ) -> Any:
+        """Return a Booster."""
+        params = self._params() | {"objective": "binary" if objective is None else objective.lightgbm}
+        for part in (rows, held):
+            if part is not None:
+                part.set_init_score(np.full(part.construct().num_data(), base))
+        stopping = [False]
+
+        def measure(scores: F64, _: Any) -> tuple[str, float, bool]:
+            # Scores of the library's own log loss are probabilities.
+            stopping[0] = watch is not None and watch(_log_odds(scores) if objective is None else scores)
+            return "watched", 0.0, True
+
+        def stop(env: Any) -> None:
+            if stopping[0]:
+                raise self.library.callback.EarlyStopException(env.iteration, [])
+
+        watched = {} if watch is None else {"valid_sets": [held], "feval": measure, "callbacks": [stop]}
+        return self.library.train(params, rows, n_rounds, **watched)
+
+    def _params(self) -> dict[str, Any]:
+        own = {
+            "learning_rate": self.learning_rate,
+            "num_threads": self.n_threads,
+            "seed": self.seed,
+            "deterministic": True,
+            "force_col_wise": True,
+            "feature_pre_filter": False,  # of few rows it would leave no feature, which is an error
+            "metric": "None",
+            "boost_from_average": False,
+            "verbosity": -1,
+        }
+        return own | self.params
+
+    def first(self, booster: Any, n_rounds: int) -> Any:
+        """Return the Booster of the first rounds."""
+        return self.library.Booster(model_str=booster.model_to_string(num_iteration=n_rounds))
+
+    @staticmethod
+    def scores(booster: Any, X: Any, n_threads: int) -> F64:
+        """Return the raw scores, less the base."""
+        return np.asarray(booster.predict(_matrix(X), raw_score=True, num_threads=n_threads), dtype=np.float64)
+
+    @staticmethod
+    def gains(booster: Any, n_features: int) -> F64:
+        """Return the total gains."""
+        return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+
+
+class XGBoost(Library):
+    """XGBoost's ``train``."""
+
+    name = "xgboost"
+
+    def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
+        """Return a DMatrix."""
+        return self.library.DMatrix(X, y, weight=weight, enable_categorical=True, nthread=self.n_threads)
+
+    def train(
+        self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
+    ) -> Any:
+        """Return a Booster."""
+        own: dict[str, Any] = {
+            "learning_rate": self.learning_rate,
+            "nthread": self.n_threads,
+            "seed": self.seed,
+            "disable_default_eval_metric": True,
+            "verbosity": 0,
+        }
+        if objective is None:
+            own |= {"objective": "binary:logistic", "base_score": 1.0 / (1.0 + np.exp(-base))}
+        else:
+            own |= {"base_score": base}
+        stopping = [False]
+
+        def measure(scores: Any, _: Any) -> tuple[str, float]:
+            scores = np.asarray(scores, dtype=np.float64)
+            stopping[0] = watch is not None and watch(_log_odds(scores) if objective is None else scores)
+            return "watched", 0.0
+
+        class Stop(self.library.callback.TrainingCallback):  # type: ignore[name-defined,misc]
+            def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+                return stopping[0]
+
+        watched: dict[str, Any] = {}
+        if watch is not None:
+            watched = {"evals": [(held, "held")], "custom_metric": measure, "callbacks": [Stop()]}
+        obj = None if objective is None else objective.xgboost
+        return self.library.train(own | self.params, rows, n_rounds, obj=obj, verbose_eval=False, **watched)
+
+    def first(self, booster: Any, n_rounds: int) -> Any:
+        """Return the Booster of the first rounds."""
+        return booster[:n_rounds]
+
+    @staticmethod
+    def scores(booster: Any, X: Any, n_threads: int) -> F64:
+        """Return the raw scores."""
+        library = imported("xgboost")
+        rows = library.DMatrix(X, enable_categorical=True, nthread=n_threads)
+        return np.asarray(booster.predict(rows, output_margin=True), dtype=np.float64)
+
+    @staticmethod
+    def gains(booster: Any, n_features: int) -> F64:
+        """Return the total gains."""
+        found = booster.get_score(importance_type="total_gain")
+        names = booster.feature_names or [f"f{k}" for k in range(n_features)]
+        return np.array([found.get(name, 0.0) for name in names], dtype=np.float64)
+
+
+BY_NAME: dict[str, type[Library]] = {"lightgbm": LightGBM, "xgboost": XGBoost}
+
+
+def imported(name: str) -> Any:
+    """Return the module of a library, or say how to install it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(f"library={name!r} needs {name}: pip install 'rocmax[boosting]'") from error
+
+
+def _matrix(X: Any) -> Any:
+    """Return a sparse array as the matrix that LightGBM knows."""
+    matrix: Any = sparse.csr_matrix  # whose stubs know no array of unknown type
+    return matrix(X) if sparse.issparse(X) else X
+
+
+def _log_odds(probability: F64) -> F64:
+    """Return finite log-odds."""
+    p = np.clip(probability, 1e-300, 1.0 - 1e-16)
+    return np.asarray(np.log(p) - np.log1p(-p))

@@ -1,0 +1,78 @@
+"""The partial AUC as an evaluation metric of LightGBM and XGBoost, for early stopping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rocmax._parameters import check_choice
+from rocmax.metrics._partial import curve_area, partial_auc_score
+
+LIBRARIES = ("lightgbm", "xgboost")
+
+
+@dataclass(frozen=True)
+class _Metric:
+    """The measure, its name, and what calls it."""
+
+    fpr_range: tuple[float, float]
+    tpr_range: tuple[float, float] | None
+    library: str
+
+    @property
+    def __name__(self) -> str:
+        low, high = self.fpr_range if self.tpr_range is None else self.tpr_range
+        rate = "fpr" if self.tpr_range is None else "tpr"
+        return f"auc_{rate}_{float(low):g}_{float(high):g}"
+
+    def __call__(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> Any:
+        value = partial_auc_score(
+            y_true,
+            y_score,
+            fpr_range=self.fpr_range,
+            tpr_range=self.tpr_range,
+            sample_weight=sample_weight,
+        )
+        return value if self.library == "xgboost" else (self.__name__, value, True)
+
+
+def partial_auc_metric(
+    fpr_range: tuple[float, float] = (0.0, 1.0),
+    *,
+    tpr_range: tuple[float, float] | None = None,
+    library: str = "lightgbm",
+) -> Any:
+    """Return the partial AUC as an `eval_metric` of LightGBM's or XGBoost's scikit-learn classes.
+
+    Higher is better, and early stopping takes it so: LightGBM is told, and XGBoost goes by the name, which begins with
+    "auc". LightGBM's ``LGBMClassifier.fit(eval_metric=...)`` adds it to that of the objective: `metric="None"` leaves
+    it alone, which early stopping needs.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 1.0)
+        The range of false positive rates.
+    tpr_range : (float, float), default=None
+        The range of true positive rates instead.
+    library : {"lightgbm", "xgboost"}, default="lightgbm"
+        Which library calls it: LightGBM wants name, value and direction, XGBoost the value.
+
+    Returns
+    -------
+    callable
+        ``metric(y_true, y_score, sample_weight=None)``, the area over its width; it can be pickled.
+
+    Raises
+    ------
+    ValueError
+        If the range is none, or the library another.
+
+    Examples
+    --------
+    >>> from rocmax.boosting import partial_auc_metric
+    >>> partial_auc_metric((0.0, 0.5))([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
+    ('auc_fpr_0_0.5', 0.5, True)
+    """
+    curve_area(fpr_range, tpr_range, None)
+    check_choice("library", library, LIBRARIES)
+    return _Metric(fpr_range, tpr_range, library)

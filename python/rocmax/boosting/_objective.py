@@ -1,0 +1,239 @@
+"""The partial AUC as an objective of LightGBM and XGBoost."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from rocmax import _core
+from rocmax._parameters import as_float, check_choice, check_positive, shown
+from rocmax._typing import F64, Bool
+from rocmax.metrics._partial import curve_area
+from rocmax.metrics._validation import sample
+from rocmax.risks import PAIR_LOSSES, PairLoss
+
+# The least second derivative: above 0 as float32 too, and nothing beside that of one sample.
+_LEAST_HESSIAN = 1e-16
+
+
+# No estimator of scikit-learn: XGBClassifier would take the parameters of one for its own.
+@dataclass(frozen=True)
+class PartialAUCObjective:
+    """Log loss and the loss of the pairs that make up a partial AUC: an objective for boosted trees.
+
+    ``V(s) = (1 - blend) sum_k w_k log(1 + exp(-y_k s_k)) + blend W R(s)``, y in {-1, 1}, with R the mean over the
+    positives i and the negatives j of a range of ``loss(s_i - s_j)`` and ``1 / W = 1 / sum_i w_i + 1 / sum_j w_j``.
+
+    Called as ``objective(y_true, y_score, sample_weight=None)`` it returns the gradient and a positive diagonal of the
+    Hessian. An object is an `objective` of ``LGBMClassifier`` and of ``XGBClassifier``; their native ``train`` takes
+    the methods `lightgbm` (``params={"objective": objective.lightgbm}``) and `xgboost` (``obj=objective.xgboost``).
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 1.0)
+        The false positive rates [a, b] that matter.
+    tpr_range : (float, float), default=None
+        The range of true positive rates instead, as in :func:`rocmax.metrics.partial_auc_score`: the positives of the
+        range are paired with all negatives.
+    blend : float in [0, 1], default=0.5
+        The share of the pair loss; 0 is log loss alone.
+    widen : float, default=4.0
+        At least 1: the pairs are those of the negatives ranked in [0, min(1, widen b)], more than matter, for the few
+        of [a, b] are a noisy sample and change from round to round; None for [a, b] itself.
+        Of `tpr_range`, [c, d]: those of the positives ranked in [max(0, 1 - widen (1 - c)), 1].
+    loss : {"squared_hinge", "smoothed_hinge"}, default="squared_hinge"
+        What a pair costs at the difference u of its scores: ``(1 - u)_+^2``; or half of it down to u = 0, and the line
+        ``1/2 - u`` below, so that a hopeless pair pulls no harder than a tied one.
+    n_jobs : int, default=1
+        Threads that sort the scores; the result does not depend on it.
+
+    Notes
+    -----
+    *Ties*: a block of ties that an end of the range cuts counts in part, each of it alike, so that nothing depends on
+    the order of the rows (before the first round all scores are tied). *Derivatives*: which negatives are in the range
+    changes with the scores; the derivatives take those that are there as given. Wherever a small change of the scores
+    leaves them there, the gradient is that of `value`. *Hessian*: R depends on differences alone, so that its Hessian
+    is at most twice its diagonal, which learning rates below 1 make up for; the diagonal is at least 1e-16. The second
+    derivative of the smoothed hinge, 0 below u = 0, is taken for 1 there. *Weights* are repetitions where they are
+    whole, and otherwise end a range at a share of their sum.
+
+    *Scale*: W is what the derivatives of the log loss of either class sum to where all scores are the base rate, so
+    that gradients, Hessians, and what libraries compare with these (`min_child_weight`, `lambda`) are of the size that
+    log loss gives them, for any `blend`, share of positives and number of rows.
+
+    O(n log n), one sort of the scores that the range reaches; log loss alone O(n).
+
+    *All rows at once*: the range's negatives are told by the scores of all rows. Where each process holds the rows of
+    a part (LightGBM's and XGBoost's dask and Spark classes) the objective of one part is another one: with XGBoost it
+    raises, of LightGBM it cannot tell. CatBoost calls an objective on blocks of rows, and cannot take this one.
+
+    Examples
+    --------
+    >>> from rocmax.boosting import PartialAUCObjective
+    >>> objective = PartialAUCObjective((0.0, 0.5), blend=1.0, widen=1.0)
+    >>> gradient, hessian = objective([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
+    >>> gradient
+    array([ 0.  ,  1.25, -1.25, -0.  ])
+    >>> objective.value([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
+    0.78125
+    """
+
+    fpr_range: tuple[float, float] = (0.0, 1.0)
+    _: KW_ONLY
+    tpr_range: tuple[float, float] | None = None
+    blend: float = 0.5
+    widen: float | None = 4.0
+    loss: str = "squared_hinge"
+    n_jobs: int | None = 1
+
+    def __call__(
+        self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None, group: Any = None
+    ) -> tuple[F64, F64]:
+        """Return the gradient and the diagonal of the Hessian.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of two classes: 0 and 1, -1 and 1, or False and True.
+        y_score : array-like of shape (n_samples,)
+            Raw scores, log-odds.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+        group : None
+            What LightGBM hands to a ranker's objective: refused.
+
+        Returns
+        -------
+        gradient, hessian : ndarray of shape (n_samples,)
+            The derivatives; the second ones are above 0.
+
+        Raises
+        ------
+        ValueError
+            For labels of one class or of more than two, scores that are not finite, a negative weight, groups, and
+            parameters out of their ranges.
+        """
+        _, gradient, hessian = self._evaluate(y_true, y_score, sample_weight, group)
+        return gradient, np.maximum(hessian, _LEAST_HESSIAN)
+
+    def value(self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return V itself.
+
+        Parameters
+        ----------
+        y_true, y_score, sample_weight
+            As of a call.
+
+        Returns
+        -------
+        float
+            A sum over samples, as libraries add log loss up; at least 0.
+        """
+        return self._evaluate(y_true, y_score, sample_weight)[0]
+
+    def lightgbm(self, preds: F64, dataset: Any) -> tuple[F64, F64]:
+        """Return the same for LightGBM's ``train``, its weights included.
+
+        Parameters
+        ----------
+        preds : ndarray of shape (n_samples,)
+            Raw scores.
+        dataset : lightgbm.Dataset
+            What it trains on.
+
+        Returns
+        -------
+        gradient, hessian : ndarray of shape (n_samples,)
+            As of a call.
+        """
+        return self(dataset.get_label(), preds, dataset.get_weight(), dataset.get_group())
+
+    def xgboost(self, preds: F64, dmatrix: Any) -> tuple[F64, F64]:
+        """Return the same for XGBoost's ``train``, its weights included.
+
+        Parameters
+        ----------
+        preds : ndarray of shape (n_samples,)
+            Raw scores.
+        dmatrix : xgboost.DMatrix
+            What it trains on.
+
+        Returns
+        -------
+        gradient, hessian : ndarray of shape (n_samples,)
+            As of a call.
+        """
+        weight, groups = dmatrix.get_weight(), dmatrix.get_uint_info("group_ptr")
+        return self(dmatrix.get_label(), preds, weight if len(weight) else None, groups if len(groups) else None)
+
+    def _evaluate(self, y_true: Any, y_score: Any, sample_weight: Any, group: Any = None) -> tuple[float, F64, F64]:
+        """Return the value and the derivatives."""
+        blend, loss = self._checked()
+        if group is not None:
+            raise ValueError("PartialAUCObjective ranks all samples together and takes no group: use a classifier")
+        _check_one_process()
+        given = sample(y_true, y_score, sample_weight, n_jobs=self.n_jobs)
+        if given.score.ndim != 1:
+            raise ValueError(
+                f"y_score must have one column, two classes have one score a sample, got shape {given.score.shape}"
+            )
+        positive, weight = _positive(given.y), given.weight
+        problem = _core.Problem(positive, weight)  # checks the weights
+        scores = np.ascontiguousarray(given.score, dtype=np.float64)
+        value, gradient, hessian = 0.0, np.zeros(len(scores)), np.zeros(len(scores))
+        if blend > 0:
+            pairs = loss.derivatives(problem, scores, given.threads)
+            n_pos = float(np.count_nonzero(positive) if weight is None else weight[positive].sum())
+            n_neg = float(len(positive) if weight is None else weight.sum()) - n_pos
+            scale = blend * n_pos * (n_neg / (n_pos + n_neg))
+            value, gradient, hessian = scale * pairs.value, scale * pairs.gradient, scale * pairs.hessian
+        if blend < 1:
+            if blend == 0 and not np.isfinite(scores).all():
+                raise ValueError("y_score must be finite, got NaN or infinity")
+            signed = np.where(positive, -scores, scores)
+            missed = expit(signed)
+            share = (1.0 - blend) * (1.0 if weight is None else weight)
+            value += float(np.sum(share * np.logaddexp(0.0, signed)))
+            slope = share * missed
+            gradient += np.where(positive, -slope, slope)
+            hessian += slope * (1.0 - missed)
+        return value, gradient, hessian
+
+    def _checked(self) -> tuple[float, PairLoss]:
+        """Return the share of the pair loss, and that loss on the range that is trained on."""
+        blend = as_float(self.blend)
+        if isinstance(self.blend, bool) or not 0.0 <= blend <= 1.0:
+            raise ValueError(f"blend must be a number in [0, 1], got {shown(self.blend)}")
+        loss = check_choice("loss", self.loss, PAIR_LOSSES)
+        name, low, high = curve_area(self.fpr_range, self.tpr_range, None)
+        if self.widen is not None:
+            if check_positive("widen", self.widen) < 1.0:
+                raise ValueError(f"widen must be at least 1, or None, got {shown(self.widen)}")
+            low, high = 0.0, min(1.0, float(self.widen) * high)
+        if name == "sensitivity":
+            return blend, PairLoss(loss, "tpr", 1.0 - high, 1.0 - low)
+        return blend, PairLoss(loss, "fpr", low, high)
+
+
+def _positive(y: Any) -> Bool:
+    """Return which labels are positive, given two values of which the greater is, and perhaps others."""
+    if y.dtype == bool:
+        return np.asarray(y)
+    positive = np.asarray(y == 1)
+    if not np.all(positive | (y == (0 if (y == 0).any() else -1))):
+        raise ValueError(f"y_true must hold two classes, got {shown(np.unique(y)[:5].tolist())}")
+    return positive
+
+
+def _check_one_process() -> None:
+    """Check that XGBoost, where it is in use, does not share the rows out among processes."""
+    collective = sys.modules.get("xgboost.collective")
+    if collective is not None and collective.is_distributed() and collective.get_world_size() > 1:
+        raise ValueError(
+            "PartialAUCObjective needs the scores of all rows, and each process here has those of a part: train on one"
+        )

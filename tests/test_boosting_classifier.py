@@ -1,0 +1,190 @@
+"""PartialAUCBoostingClassifier: what it chooses, what it takes, what it promises."""
+
+import pickle
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rocmax import PartialAUCBoostingClassifier
+from rocmax.boosting import BoostingRound, PartialAUCObjective
+from rocmax.boosting._calibration import sigmoid
+from rocmax.boosting._choice import Candidate, Rounds, chosen, lead_over, smoothed
+from rocmax.metrics import compare_auc, partial_auc_score
+
+LIBRARIES = {"lightgbm": {"num_leaves": 7}, "xgboost": {"max_depth": 3}}
+DRAWN = "the rows held out are drawn: a weight of 2 is not two rows there"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": DRAWN,
+    "check_sample_weight_equivalence_on_sparse_data": DRAWN,
+    "check_classifiers_train": "predict goes by the threshold rule, not by the greater probability",
+}
+
+
+def model(library: str = "lightgbm", fpr_range: tuple[float, float] = (0.0, 0.2), **options: Any) -> Any:
+    options = {"n_estimators": 25, "random_state": 0, "n_jobs": 1, "library_params": LIBRARIES.get(library)} | options
+    return PartialAUCBoostingClassifier(fpr_range, library=library, **options)
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 5))
+    return X, (X[:, 0] + X[:, 1] * X[:, 2] + 0.7 * rng.normal(size=800) > 1.2).astype(int)
+
+
+@parametrize_with_checks([model(n_estimators=10, library_params=None)], expected_failed_checks=lambda _: EXPECTED)
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_fitted_attributes_are_true(library: str, data: Any) -> None:
+    X, y = data
+    rounds: list[BoostingRound] = []
+    fitted = model(library, refit=False).fit(X[:600], y[:600], callback=rounds.append)
+    names = [candidate.objective for candidate in fitted.candidates_]
+    assert names[0] == "log_loss" and all(isinstance(name, PartialAUCObjective) for name in names[1:])
+    assert fitted.objective_ in names
+    best = fitted.candidates_[names.index(fitted.objective_)]
+    assert fitted.n_estimators_ == best.n_estimators <= 25
+    scores = [step.score for step in rounds if step.objective == best.objective]
+    assert best.score == scores[best.n_estimators - 1]
+    raw = fitted._raw(X[600:])
+    np.testing.assert_allclose(fitted.decision_function(X[600:]), raw + fitted.intercept_[0])
+    np.testing.assert_array_equal(fitted.predict(X[600:]), (fitted.decision_function(X[600:]) > 0).astype(int))
+    assert fitted.score(X[600:], y[600:]) == partial_auc_score(y[600:], raw, (0.0, 0.2)) > 0.5
+    assert fitted.feature_importances_.shape == (5,) and fitted.feature_importances_.sum() == pytest.approx(1.0)
+    assert set(np.argsort(fitted.feature_importances_)[2:]) == {0, 1, 2}
+    order = np.argsort(raw, kind="stable")
+    assert np.all(np.diff(fitted.predict_proba(X[600:])[order, 1]) >= 0)
+    copy = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copy.decision_function(X), fitted.decision_function(X))
+    again = clone(fitted).fit(X[:600], y[:600])
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_refit_has_more_rounds_of_all_rows(library: str, data: Any) -> None:
+    X, y = data
+    kept = model(library, refit=False, objective="log_loss").fit(X, y)
+    fitted = model(library, objective="log_loss").fit(X, y)
+    assert fitted.n_estimators_ == round(kept.n_estimators_ / 0.75)
+    assert fitted.candidates_ == kept.candidates_ and fitted.intercept_ == kept.intercept_
+    assert fitted.score(X, y) > kept.score(X, y)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_frames_missing_values_weights_and_names(library: str, data: Any) -> None:
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame["kind"] = pd.Categorical(np.where(np.arange(len(y)) % 7 == 0, "x", np.where(y, "p", "n")))
+    frame.iloc[::5, 1] = np.nan
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    fitted = model(library, objective=PartialAUCObjective((0.0, 0.2))).fit(
+        frame, pd.Series(np.where(y, 1, -1)), sample_weight=weight
+    )
+    assert list(fitted.feature_names_in_) == [*"abcde", "kind"] and fitted.n_features_in_ == 6
+    assert np.argmax(fitted.feature_importances_) == 5
+    # Rows of a frame are scored alike, whichever categories there are among them.
+    np.testing.assert_allclose(fitted.decision_function(frame)[3:9], fitted.decision_function(frame[3:9]))
+    assert set(fitted.predict(frame)) == {-1, 1}
+    heavy = weight > 0
+    other = model(library, objective=PartialAUCObjective((0.0, 0.2))).fit(
+        frame[heavy], np.where(y, 1, -1)[heavy], sample_weight=weight[heavy]
+    )
+    np.testing.assert_array_equal(other.decision_function(frame), fitted.decision_function(frame))
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.decision_function(frame.rename(columns={"a": "z"}))
+    few = sparse.csr_array(np.where(np.abs(X) > 1, X, 0.0))
+    assert model(library, n_estimators=5).fit(few, y).decision_function(few).shape == (len(y),)
+
+
+def test_the_number_of_threads_changes_nothing(data: Any) -> None:
+    X, y = data
+    one, two = (model(n_jobs=n, n_estimators=5).fit(X, y).decision_function(X) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_the_choice_is_beyond_noise() -> None:
+    def candidate(score: float, lead: float = np.nan, error: float = np.nan) -> Candidate:
+        return Candidate("x", 1, score, lead, error)
+
+    assert chosen([candidate(0.5)], 1.0) == 0
+    assert chosen([candidate(0.5), candidate(0.52, 0.02, 0.03), candidate(0.51, 0.01, 0.005)], 1.0) == 2
+    assert chosen([candidate(0.5), candidate(0.6, 0.1, 0.03), candidate(0.7, 0.2, 0.1)], 1.0) == 2
+    assert chosen([candidate(0.5), candidate(0.6, np.nan, np.nan)], 1.0) == 0
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.4
+    a, b = rng.normal(size=400) + y, rng.normal(size=400) + 0.8 * y
+    for fpr_range, metric in (((0.0, 0.3), "partial_auc"), ((0.1, 0.5), "partial_auc")):
+        theirs = compare_auc(y, a, b, metric=metric, fpr_range=fpr_range, method="delong")
+        assert lead_over(y, a, b, None, fpr_range) == pytest.approx((theirs.difference, theirs.standard_error))
+    values = rng.normal(size=40)
+    assert np.allclose(smoothed(values), [values[max(0, k - 5) : k + 6].mean() for k in range(40)])
+
+
+def test_rounds_end_when_patience_does() -> None:
+    y = np.arange(60) % 3 == 0
+    rounds = Rounds(y, None, (0.0, 1.0), 12, 1)
+    good, bad = y.astype(float), 1.0 - y
+    stopped = [rounds.add(s) for s in [bad] * 3 + [good] * 8 + [bad] * 30]
+    assert 3 < rounds.best <= 11
+    assert stopped.index(True) + 1 == rounds.best + 13
+
+
+def test_probabilities_are_calibrated() -> None:
+    rng = np.random.default_rng(0)
+    s = rng.normal(size=20_000)
+    y = rng.random(20_000) < 1 / (1 + np.exp(-(1.5 * s - 2.0)))
+    assert sigmoid(s, y) == pytest.approx((1.5, -2.0), abs=0.1)
+    assert sigmoid(10.0 * s + 1e3, y)[0] == pytest.approx(sigmoid(s, y)[0] / 10, rel=1e-3)
+    assert sigmoid(-s, y)[0] == 0.0
+    weight = rng.integers(0, 3, 20_000).astype(float)
+    rows = np.repeat(np.arange(20_000), weight.astype(int))
+    assert sigmoid(s, y, weight) == pytest.approx(sigmoid(s[rows], y[rows]), abs=0.02)
+    apart = sigmoid(np.array([0.0, 1.0, 2.0, 3.0]), np.array([False, False, True, True]))
+    assert np.isfinite(apart).all() and 0 < apart[0] < 10
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objective": "logistic"}, "objective must be one of"),
+        ({"objective": PartialAUCObjective(blend=2.0)}, "blend must be"),
+        ({"library": "catboost"}, "library must be one of"),
+        ({"validation_fraction": 1.0}, "validation_fraction must be between 0 and 1"),
+        ({"n_estimators": 0}, "n_estimators must be"),
+        ({"library_params": [1]}, "library_params must be a dict"),
+        ({"fpr_range": (0.5, 0.1)}, "fpr_range must satisfy"),
+        ({"threshold": "best"}, "threshold must be"),
+    ],
+)
+def test_bad_parameters_are_named(options: dict[str, Any], message: str, data: Any) -> None:
+    with pytest.raises(ValueError, match=message):
+        model(**options).fit(*data)
+
+
+def test_bad_data_is_named(data: Any) -> None:
+    X, y = data
+    with pytest.raises(ValueError, match="y holds 3 classes"):
+        model().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="at least two samples of each class"):
+        model().fit(X, np.arange(len(y)) == 0)
+    with pytest.raises(ValueError, match=r"[Ii]nfinity|infinity"):
+        model().fit(np.where(X > 3, np.inf, X), y)
+    with pytest.raises(TypeError, match="group"):
+        model().fit(X, y, group=[800])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_that_is_missing_is_named(library: str, data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=rf"needs {library}: pip install 'rocmax\[boosting\]'"):
+        model(library).fit(*data)
