@@ -305,6 +305,7 @@ def _metric_calls() -> dict[str, Call]:
         "guaranteed_threshold": _call(metrics.guaranteed_threshold, **ys, sensitivity=0.6, confidence_level=0.5),
         "auc_power": _call(metrics.auc_power, auc=0.7, n_pos=30, n_neg=40),
         "auc_sample_size": _call(metrics.auc_sample_size, auc=0.7),
+        "auc_sample_size two": _call(metrics.auc_sample_size, auc=0.7, auc_b=0.6, correlation=0.5),
         "compare_auc unpaired": _call(metrics.compare_auc, **ab, y_true_b=Y),
         "compare_models contrast": _call(metrics.compare_models, **models, contrast=[[1.0, -1.0, 0.0]]),
     }

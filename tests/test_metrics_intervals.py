@@ -141,7 +141,9 @@ def test_power_of_proc(case):
 def test_sample_size_is_the_inverse_of_power():
     for alternative in ("two-sided", "one-sided"):
         size = metrics.auc_sample_size(0.7, power=0.8, ratio=3.0, alternative=alternative)
-        assert metrics.auc_power(0.7, **size._asdict(), alternative=alternative) == pytest.approx(0.8, abs=1e-12)
+        assert metrics.auc_power(0.7, n_pos=size.n_pos, n_neg=size.n_neg, alternative=alternative) == pytest.approx(
+            0.8, abs=1e-12
+        )
     # The power that it promises is about that of DeLong's test in simulated binormal data.
     size = metrics.auc_sample_size(0.7, power=0.8)
     m, found = round(size.n_pos), 0
@@ -158,7 +160,7 @@ def test_sample_size_is_the_inverse_of_power():
     [
         (lambda: metrics.auc_power(0.5, n_pos=10, n_neg=10), r"auc must be a number in \(0.5, 1\), got 0.5"),
         (lambda: metrics.auc_power(0.7, n_pos=0, n_neg=10), "n_pos must be a number of at least 1, got 0"),
-        (lambda: metrics.auc_power(0.7, n_pos=9, n_neg=9, alternative="less"), "alternative must be one of"),
+        (lambda: metrics.auc_power(0.7, n_pos=9, n_neg=9, alternative="unlike"), "alternative must be one of"),
         (lambda: metrics.auc_sample_size(0.7, power=1.0), r"power must be a number in \(0, 1\), got 1.0"),
         (lambda: metrics.auc_sample_size(0.7, ratio=0), "ratio must be a number above 0, got 0"),
         (lambda: metrics.auc_sample_size(0.7, significance_level=5), "significance_level must be a number in .*got 5"),

@@ -1,0 +1,137 @@
+"""Power and sample size: against simulation, against each other, and against the covariances they stand for."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rocmax.metrics import auc_inference, auc_power, auc_sample_size, compare_auc
+
+
+def drawn(rng, m, n, areas, correlation):
+    """Scores of models with these areas, normal within the classes, and labels."""
+    y = np.arange(m + n) < m
+    cholesky = np.linalg.cholesky((1 - correlation) * np.eye(len(areas)) + correlation)
+    return y, rng.normal(size=(m + n, len(areas))) @ cholesky.T + np.sqrt(2) * stats.norm.ppf(areas) * y[:, None]
+
+
+def rate(test, n=400):
+    return np.mean([test() for _ in range(n)])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "correlation", "what"),
+    [
+        (0.82, 0.72, 0.5, {}),
+        (0.82, 0.72, None, {}),
+        (0.75, 0.75, 0.6, {"null_difference": -0.08, "alternative": "greater"}),
+        (0.75, 0.8, 0.6, {"null_difference": 0.03, "alternative": "less"}),
+        (0.75, 0.75, 0.7, {"equivalence_margin": 0.1, "alternative": "equivalence"}),
+        (0.75, 0.72, None, {"null_difference": 0.05, "equivalence_margin": 0.15, "alternative": "equivalence"}),
+    ],
+)
+def test_two_models_against_simulation(a, b, correlation, what):
+    rng = np.random.default_rng(0)
+    size = auc_sample_size(a, auc_b=b, correlation=correlation, power=0.75, ratio=1.5, **what)
+    m, n = int(np.ceil(size.n_pos)), int(np.ceil(size.n_neg))
+
+    def rejected():
+        if correlation is None:
+            (y, first), (y_b, second) = drawn(rng, m, n, [a], 0.0), drawn(rng, m, n, [b], 0.0)
+            return compare_auc(y, first[:, 0], second[:, 0], y_true_b=y_b, **what).pvalue < 0.05
+        y, s = drawn(rng, m, n, [a, b], correlation)
+        return compare_auc(y, s[:, 0], s[:, 1], **what).pvalue < 0.05
+
+    assert rate(rejected) == pytest.approx(0.75, abs=0.07)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"null_value": 0.65, "alternative": "greater"},
+        {"null_value": 0.85, "alternative": "less"},
+        {"null_value": 0.75, "alternative": "equivalence", "equivalence_margin": 0.1},
+    ],
+)
+def test_one_model_against_simulation(what):
+    rng = np.random.default_rng(0)
+    size = auc_sample_size(0.75, power=0.75, **what)
+    m, n = int(np.ceil(size.n_pos)), int(np.ceil(size.n_neg))
+
+    def rejected():
+        y, s = drawn(rng, m, n, [0.75], 0.0)
+        return auc_inference(y, s[:, 0], **what).pvalue < 0.05
+
+    # The published variance, which is not that of the Mann-Whitney statistic, is a little too large.
+    assert 0.68 < rate(rejected) < 0.9
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 4.0])
+def test_variance_is_that_which_delong_estimates(ratio):
+    """Of many samples: DeLong's variance of a difference times the number of positives."""
+    m = 40_000
+    y, s = drawn(np.random.default_rng(1), m, int(ratio * m), [0.85, 0.7], 0.4)
+    found = compare_auc(y, s[:, 0], s[:, 1])
+    error = np.sqrt(found.covariance[0, 0] + found.covariance[1, 1] - 2 * found.covariance[0, 1])
+    # The power is one half where the truth is z errors away from the null.
+    at = 0.15 - stats.norm.ppf(0.95) * error
+    power = auc_power(
+        0.85, auc_b=0.7, correlation=0.4, null_difference=at, alternative="greater", n_pos=m, n_neg=ratio * m
+    )
+    assert power == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.parametrize("power", [0.3, 0.8, 0.99])
+@pytest.mark.parametrize(
+    "what",
+    [
+        {},
+        {"null_value": 0.6, "alternative": "greater"},
+        {"null_value": 0.9, "alternative": "less"},
+        {"null_value": 0.8, "alternative": "equivalence", "equivalence_margin": 0.1},
+        {"null_value": 0.9, "alternative": "equivalence", "equivalence_margin": 0.2},
+        {"auc_b": 0.7},
+        {"auc_b": 0.85, "alternative": "one-sided", "correlation": 0.3},
+        {"auc_b": 0.8, "correlation": 0.5, "null_difference": -0.05, "alternative": "greater"},
+        {"auc_b": 0.8, "correlation": -0.2, "equivalence_margin": 0.05, "alternative": "equivalence"},
+    ],
+)
+def test_sample_size_is_the_inverse_of_power(what, power):
+    size = auc_sample_size(0.78, power=power, ratio=2.0, **what)
+    n_pos = size.n_pos
+    counts = {"n_pos": max(n_pos, 1.0), "n_neg": 2 * max(n_pos, 1.0)}
+    expected = power if n_pos >= 1 else auc_power(0.78, **counts, **what)
+    assert auc_power(0.78, **counts, **what) == pytest.approx(expected, abs=1e-7)
+    assert size.summary().count("samples") == 1
+
+
+def test_scores_that_agree_need_fewer_samples():
+    sizes = [auc_sample_size(0.8, auc_b=0.75, correlation=r).n_pos for r in (-0.5, 0.0, 0.5, 0.9)]
+    assert (np.diff(sizes) < 0).all()
+    assert sizes[1] == auc_sample_size(0.8, auc_b=0.75).n_pos
+    two = [auc_sample_size(*pair[:1], auc_b=pair[1]).n_pos for pair in ((0.8, 0.75), (0.75, 0.8), (0.2, 0.25))]
+    assert two == pytest.approx([two[0]] * 3, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"auc": 0.8, "null_value": 0.85}, r"auc must be a number in \(0.85, 1\), got 0.8"),
+        ({"auc": 0.8, "null_value": 1.0}, "null_value must be a number in"),
+        ({"auc": 0.8, "alternative": "less"}, r"auc must be a number in \(0, 0.5\)"),
+        ({"auc": 0.8, "alternative": "equivalence"}, "equivalence_margin goes with"),
+        ({"auc": 0.8, "correlation": 0.5}, "correlation and null_difference are of two models"),
+        ({"auc": 0.8, "null_difference": 0.1}, "correlation and null_difference are of two models"),
+        ({"auc": 0.8, "auc_b": 0.7, "null_value": 0.6}, "null_value is of one model"),
+        ({"auc": 0.8, "auc_b": 1.0}, "auc_b must be a number in"),
+        ({"auc": 0.8, "auc_b": 0.7, "correlation": 1.0}, "correlation must be a number in"),
+        ({"auc": 0.8, "auc_b": 0.8}, "which is not in alternative='two-sided'"),
+        ({"auc": 0.8, "auc_b": 0.7, "alternative": "less"}, "which is not in alternative='less'"),
+        (
+            {"auc": 0.8, "auc_b": 0.7, "alternative": "equivalence", "equivalence_margin": 0.1 - 1e-12},
+            "which is not in alternative='equivalence'",
+        ),
+    ],
+)
+def test_what_no_study_can_show_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        auc_sample_size(**options)
