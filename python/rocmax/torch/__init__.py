@@ -1,0 +1,10 @@
+"""Losses of PyTorch for partial AUC."""
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise ImportError("rocmax.torch needs PyTorch: pip install 'rocmax[torch]'") from error
+
+from rocmax.torch._loss import PartialAUCLoss
+
+__all__ = ["PartialAUCLoss"]

@@ -1,0 +1,235 @@
+"""PartialAUCLoss: the loss of the pairs of a range, for networks."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.special import expit
+
+from rocmax import _core
+from rocmax._parameters import as_float, check_choice, check_positive, shown
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax.metrics._partial import curve_area
+from rocmax.metrics._validation import in_numpy
+from rocmax.risks import PAIR_LOSSES, PairLoss
+from rocmax.torch._memory import Memory
+
+# Past scores of a class, at most.
+_MOST = 10_000_000
+
+
+class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
+    """The mean loss of the pairs that make up a partial AUC, blended with binary cross-entropy: a loss for networks.
+
+    ``V(s) = (1 - blend) sum_k w_k log(1 + exp(-y_k s_k)) / sum_k w_k + blend R(s)``, y in {-1, 1}, R the mean over the
+    positives i and the negatives j of a range of false positive rates of ``loss(s_i - s_j)``. Scores are logits.
+
+    ``loss(scores, labels, weight=None)`` is a scalar with a gradient. Value and gradient are those of the core, in
+    double precision, in O(n log n) for n scores: no list of pairs is made, no indices of samples are needed, and the
+    range may begin above 0. Scores on a device are copied to memory and their gradient back; the network stays there.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 1.0)
+        The false positive rates [a, b] that matter.
+    memory : int, default=0
+        How many past scores of either class are kept and take part, so that a small batch sees a quantile of the
+        negatives worth the name: about those of ten batches. See Notes.
+    blend : float in [0, 1], default=0.5
+        The share of the pair loss; 0 is binary cross-entropy alone, 1 the pair loss alone.
+    widen : float, default=4.0
+        At least 1: the pairs are those of the negatives ranked in [0, min(1, widen b)], for the few of [a, b] are a
+        noisy sample and change from batch to batch; None for [a, b] itself.
+    loss : {"squared_hinge", "smoothed_hinge"}, default="squared_hinge"
+        What a pair costs at the difference u of its scores: ``(1 - u)_+^2``; or half of it down to u = 0, and the line
+        ``1/2 - u`` below, so that a hopeless pair pulls no harder than a tied one.
+
+    Notes
+    -----
+    *Memory*: in training mode the scores of a batch join those of past batches, as they were then. The value is
+    that of all of them. Past scores have no gradient; those of the batch stand for all of their class, and their
+    gradient is multiplied by the weight of all over that of the batch. Older scores are those of another network:
+    with batches of 24 on the letter data (three epochs) a memory of 300 gained 0.002 to 0.012 of the partial AUC,
+    while one of 1000 with ``widen=None``, where a batch holds one negative of the range or none, lost 0.04 to 0.10.
+    In evaluation mode (``loss.eval()``) nothing is remembered, used or forgotten. The memory is no part of
+    ``state_dict``, for the scores of a network are stale once it changes; `forget` empties it.
+
+    *Ties* that an end of the range cuts count in part, each alike. *Weights* are repetitions where they are whole.
+    *Batches* of one class, where the memory has none of the other, have no pairs: R is 0. *Types*: float16 and
+    bfloat16 give a float32 loss, others one of their own type; the gradient is of the type of the scores. The
+    gradient takes the negatives that are in the range as given; differentiating it again is refused. *Many
+    processes* (``DistributedDataParallel``): each ranks its own batches and memory.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from rocmax.torch import PartialAUCLoss
+    >>> scores = torch.tensor([0.0, 0.5, 0.25, 2.0], requires_grad=True)
+    >>> loss = PartialAUCLoss((0.0, 0.5), blend=1.0, widen=None)(scores, torch.tensor([0, 0, 1, 1]))
+    >>> loss.backward()
+    >>> loss.item(), scores.grad.tolist()
+    (0.78125, [0.0, 1.25, -1.25, 0.0])
+    """
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = (0.0, 1.0),
+        *,
+        memory: int = 0,
+        blend: float = 0.5,
+        widen: float | None = 4.0,
+        loss: str = "squared_hinge",
+    ) -> None:
+        super().__init__()
+        _, low, high = curve_area(fpr_range, None, None)
+        self.blend = as_float(blend)
+        if isinstance(blend, bool) or not 0.0 <= self.blend <= 1.0:
+            raise ValueError(f"blend must be a number in [0, 1], got {shown(blend)}")
+        if isinstance(memory, bool) or not isinstance(memory, (int, np.integer)) or not 0 <= memory <= _MOST:
+            raise ValueError(f"memory must be a whole number from 0 to {_MOST:,}, got {shown(memory)}")
+        self.fpr_range, self.memory = (low, high), int(memory)
+        if widen is not None:
+            if check_positive("widen", widen) < 1.0:
+                raise ValueError(f"widen must be at least 1, or None, got {shown(widen)}")
+            low, high = 0.0, min(1.0, float(widen) * high)
+        self._pairs = PairLoss(check_choice("loss", loss, PAIR_LOSSES), "fpr", low, high)
+        self._widen = widen
+        self.forget()
+
+    def forget(self) -> None:
+        """Empty the memory."""
+        self._past = Memory(self.memory)
+
+    def forward(self, scores: Any, labels: Any, weight: Any = None) -> Any:
+        """Return the loss of a batch.
+
+        Parameters
+        ----------
+        scores : torch.Tensor of shape (n_samples,) or (n_samples, 1)
+            Logits, of a floating type.
+        labels : torch.Tensor or array-like of the same shape
+            0 and 1, or -1 and 1, or booleans.
+        weight : torch.Tensor or array-like of the same shape, default=None
+            Weights of at least 0.
+
+        Returns
+        -------
+        torch.Tensor of shape ()
+            V, whose gradient with respect to `scores` is that of the core.
+
+        Raises
+        ------
+        TypeError
+            If `scores` is no tensor of a floating type.
+        ValueError
+            If scores are not finite, labels are others, a weight is negative, or lengths differ.
+        """
+        if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
+            kind = scores.dtype if isinstance(scores, torch.Tensor) else type(scores).__name__
+            raise TypeError(f"scores must be a torch.Tensor of a floating type, got {kind}")
+        s = _column("scores", scores.detach().to("cpu", torch.float64).numpy())
+        if not np.isfinite(s).all():
+            raise ValueError(
+                f"scores must be finite, got {s[~np.isfinite(s)][0]} at {np.flatnonzero(~np.isfinite(s))[0]}"
+            )
+        positive = _positive(_of("labels", labels, len(s)))
+        w = np.ones(len(s)) if weight is None else _of("weight", weight, len(s)).astype(np.float64)
+        if not (np.isfinite(w).all() and (w >= 0).all()):
+            raise ValueError(f"weight must be finite and at least 0, got {float(w[~(np.isfinite(w) & (w >= 0))][0])}")
+        value, gradient = self._derivatives(s, positive, w)
+        dtype = torch.float32 if scores.dtype in (torch.float16, torch.bfloat16) else scores.dtype
+        return _Given.apply(scores, value, torch.from_numpy(gradient.reshape(tuple(scores.shape))), dtype)
+
+    def _derivatives(self, scores: F64, positive: Bool, weight: F64) -> tuple[float, F64]:
+        """Return V and its gradient; in training mode remember the scores."""
+        value, gradient = 0.0, np.zeros(len(scores))
+        total = float(weight.sum())
+        if self.blend < 1.0 and total > 0:
+            signed = np.where(positive, -scores, scores)
+            share = (1.0 - self.blend) / total * weight
+            value += float(share @ np.logaddexp(0.0, signed))
+            gradient += share * np.where(positive, -1.0, 1.0) * expit(signed)
+        if self.blend > 0.0:
+            pairs, slope = self._of_pairs(scores, positive, weight)
+            value += self.blend * pairs
+            gradient += self.blend * slope
+        return value, gradient
+
+    def _of_pairs(self, scores: F64, positive: Bool, weight: F64) -> tuple[float, F64]:
+        """Return R of all scores and the gradient of these; 0 if they are of one class."""
+        n = len(scores)
+        remember = self.training and self.memory > 0
+        s, labels, w = self._past.joined(scores, positive, weight) if remember else (scores, positive, weight)
+        if remember:
+            self._past.add(scores, positive, weight)
+        of_class = [float(w[labels == label].sum()) for label in (False, True)]
+        if min(of_class) == 0.0:
+            return 0.0, np.zeros(n)
+        found = self._pairs.derivatives(_core.Problem(labels, w), s)
+        gradient = found.gradient[:n]
+        if remember:
+            for label, total in enumerate(of_class):
+                rows = positive == bool(label)
+                own = float(weight[rows].sum())
+                gradient[rows] *= total / own if own > 0 else 0.0
+        return found.value, gradient
+
+    def extra_repr(self) -> str:
+        """Return the parameters as ``repr`` shows them."""
+        return (
+            f"fpr_range={self.fpr_range}, memory={self.memory}, blend={self.blend:g}, widen={self._widen}, "
+            f"loss={self._pairs.loss!r}"
+        )
+
+
+class _Given(torch.autograd.Function):  # type: ignore[misc]
+    """A value whose gradient has been found with it."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Any, value: float, gradient: Any, dtype: Any) -> Any:
+        ctx.save_for_backward(scores, gradient)
+        return torch.tensor(value, dtype=dtype, device=scores.device)
+
+    @staticmethod
+    def backward(ctx: Any, outer: Any) -> Any:
+        scores, gradient = ctx.saved_tensors
+        scaled = gradient * outer.to("cpu", torch.float64)
+        return _Last.apply(scaled.to(scores.dtype).to(scores.device), scores), None, None, None
+
+
+class _Last(torch.autograd.Function):  # type: ignore[misc]
+    """A gradient of the scores; what asks for its own would be given half of it without a word."""
+
+    @staticmethod
+    def forward(ctx: Any, gradient: Any, scores: Any) -> Any:
+        return gradient.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise RuntimeError("PartialAUCLoss has no second derivative: its gradient cannot be differentiated")
+
+
+def _column(name: str, values: AnyArray) -> AnyArray:
+    """Return values of shape (n_samples,), or of one column, as the former."""
+    if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
+        return values.ravel()
+    raise ValueError(f"{name} must be of shape (n_samples,) or (n_samples, 1), got {values.shape}")
+
+
+def _of(name: str, values: Any, n_samples: int) -> AnyArray:
+    """Return one number a sample."""
+    found = _column(name, np.asarray(in_numpy(values)))
+    if len(found) != n_samples:
+        raise ValueError(f"{name} must have one entry a score, {n_samples}, got {len(found)}")
+    if found.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be numbers, got dtype {found.dtype}")
+    return found
+
+
+def _positive(labels: AnyArray) -> Bool:
+    """Return which labels are positive."""
+    positive = labels == 1
+    strange = labels[~(positive | (labels == 0))]
+    if len(strange) and ((labels == 0).any() or (strange != -1).any()):
+        raise ValueError(f"labels must be 0 and 1, -1 and 1, or booleans, got {shown(np.unique(labels)[:5].tolist())}")
+    return np.asarray(positive)

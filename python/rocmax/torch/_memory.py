@@ -1,0 +1,60 @@
+"""The scores of past batches, so that small ones see a quantile of the negatives worth the name."""
+
+import numpy as np
+
+from rocmax._typing import F64, Bool
+
+
+class Ring:
+    """The last scores of one class and what they weigh.
+
+    Parameters
+    ----------
+    size : int
+        How many are kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._scores, self._weights = np.empty(size), np.empty(size)
+        self._next = self._held = 0
+
+    @property
+    def held(self) -> tuple[F64, F64]:
+        """The scores and the weights, in no particular order."""
+        return self._scores[: self._held], self._weights[: self._held]
+
+    def add(self, scores: F64, weights: F64) -> None:
+        """Keep these, in place of the oldest."""
+        size = len(self._scores)
+        scores, weights = (
+            scores[len(scores) - min(size, len(scores)) :],
+            weights[len(weights) - min(size, len(weights)) :],
+        )
+        if not len(scores):
+            return
+        places = (self._next + np.arange(len(scores))) % size
+        self._scores[places], self._weights[places] = scores, weights
+        self._next = (self._next + len(scores)) % size
+        self._held = min(size, self._held + len(scores))
+
+
+class Memory:
+    """A ring for either class."""
+
+    def __init__(self, size: int) -> None:
+        self._rings = {True: Ring(size), False: Ring(size)}
+
+    def joined(self, scores: F64, positive: Bool, weight: F64) -> tuple[F64, Bool, F64]:
+        """Return scores, classes and weights of these samples and, after them, of the past ones."""
+        past = [(held, label) for label, ring in self._rings.items() for held in [ring.held]]
+        return (
+            np.concatenate([scores, *(s for (s, _), _ in past)]),
+            np.concatenate([positive, *(np.full(len(s), label) for (s, _), label in past)]),
+            np.concatenate([weight, *(w for (_, w), _ in past)]),
+        )
+
+    def add(self, scores: F64, positive: Bool, weight: F64) -> None:
+        """Keep samples of positive weight."""
+        for label, ring in self._rings.items():
+            rows = (positive == label) & (weight > 0)
+            ring.add(scores[rows], weight[rows])
