@@ -141,7 +141,7 @@ class PartialAUCSVC(PartialAUCModel):
     Landmarks: the machine is linear in the features f(x) = K_LL^-1/2 k(L, x) (reference [3]_), whose inner products are
     k(x, L) K_LL^-1 k(L, z). They are the kernel's own where x or z is a landmark, so that |w|, `C` and ``objective_``
     mean what they mean with the kernel; features of "rbf" are no longer than 1, and call for a larger `C` than
-    standardised X, 1e3 to 1e6. Landmarks are drawn uniformly within each class, a third (or all) of the smaller one.
+    standardised X, up to 1e6. Landmarks are drawn uniformly within each class, a third (or all) of the smaller one.
     Eigenvalues of K_LL of at most 1e-10 of the largest are left out. Cost: O(n L (d + L) + L^3) once for L landmarks,
     and O(n L) a step; 4 n L bytes (8 n L up to 2^24 numbers) if that is no more than 0.3 of the memory at hand, else
     the features are made anew in blocks of 16 MB by every product, O(n L d) a step. New samples: O(L d) each. CSR
