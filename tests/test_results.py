@@ -86,7 +86,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     ),
     "AUCInference, sampling weights": (
         lambda: auc_inference(Y, S[:, 0], sample_weight=np.full(N, 0.25), weight_kind="sampling"),
-        ("sampling weights: 10.25 positive, 18 negative samples in 113 rows",),
+        ("logit of DeLong et al. 1988; 36.3 % positive by sampling weights in 113 rows",),
     ),
     "AUCInference, clusters": (
         lambda: auc_inference(Y, S[:, 0], groups=GROUPS),
@@ -107,6 +107,14 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "AUCInference, average of classes": (
         lambda: auc_inference(CLASS, S, multi_class="ovo", average="weighted"),
         ("weighted AUC, one versus one 0.", "and Hajek 1968; 3 classes of 38, 38 and 37 samples"),
+    ),
+    "AUCInference, perfect": (
+        lambda: auc_inference(Y, 1.0 * Y),
+        ("AUC 1.000 (95 % CI 0.962-1.000; Newcombe 2006; 41 positive",),
+    ),
+    "AUCInference, twelve classes": (
+        lambda: auc_inference(np.arange(N) % 12, np.tile(S, 4), multi_class="ovr"),
+        ("; 12 classes, 113 samples)",),
     ),
     "AUCInference, tested": (
         lambda: auc_inference(Y, S[:, 0], null_value=0.5),
@@ -250,6 +258,7 @@ def test_some_read_as_tuples() -> None:
     assert tuple(found) == found[:] == (found.threshold, found.point, found.confidence) and len(found) == 3
     n_pos, n_neg = metrics.auc_sample_size(0.75, ratio=2)
     assert n_neg == 2 * n_pos
+    assert metrics.auc_sample_size(0.75, ratio=2)._asdict() == {"n_pos": n_pos, "n_neg": n_neg}
 
 
 def test_words(case: tuple[Any, tuple[str, ...]]) -> None:

@@ -35,6 +35,7 @@ from rocmax.metrics._multiclass import (
     replicates,
     variance_of_classes,
 )
+from rocmax.metrics._references import METHODS, Method
 from rocmax.metrics._resample import replicate, seed_of
 from rocmax.metrics._result import Measured, of_bootstrap, of_classes, of_measure, of_samples
 from rocmax.metrics._score import score, slope
@@ -181,6 +182,14 @@ class AUCInference(Measured):
 
     def _basis(self) -> list[str]:
         return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label)]
+
+    def _source(self, method: str) -> Method:
+        if method != "logit-delong" or self.metric not in ("auc", "margin_auc"):
+            return super()._source(method)
+        counted = self.n_groups is None and self.weight_kind != "sampling"
+        few = counted and min(self.class_sizes or (self.n_pos, self.n_neg)) < interval.FEW
+        certain = np.isin(self.estimate, (0.0, 1.0)) | (np.asarray(self.variance) == 0.0)
+        return METHODS["newcombe"] if few or certain.all() else super()._source(method)
 
     def _sources(self) -> tuple[str, ...]:
         equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()

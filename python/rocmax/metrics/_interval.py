@@ -23,7 +23,7 @@ _MOST_STEPS = 200  # of a search: by halves alone the widest takes 52
 _LEAST_FREEDOM = 0.01  # the quantiles of fewer degrees are beyond numbers
 
 # Below this size of a class the variance of its components says too little: see `logit`.
-_FEW = 5
+FEW = 5
 
 
 class Law(NamedTuple):
@@ -140,7 +140,7 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
     fewest = np.minimum.reduce(list(sizes))
     # Of several classes the fewest stand against all others.
     others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
-    return _either(~inside | (fewest < _FEW), newcombe(estimate, (fewest, others)), limits)
+    return _either(~inside | (fewest < FEW), newcombe(estimate, (fewest, others)), limits)
 
 
 def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:

@@ -160,6 +160,11 @@ class Unpacked(Result):
     def _unpacked(self) -> tuple[Any, ...]:
         return tuple(getattr(self, field.name) for field in fields(self)[: self.n_unpacked])
 
+    def _asdict(self) -> dict[str, Any]:
+        """Return those fields by name, as a named tuple does."""
+        names = [field.name for field in fields(self)]
+        return dict(zip(names, self, strict=False))
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self._unpacked())
 
@@ -240,20 +245,28 @@ class Measured(Result):
         return ", ".join([*([] if self.resampling is None else [self.resampling]), str(self._source(method))])
 
     def _samples(self, n_pos: float, n_neg: float, pos_label: Any) -> str:
+        weighted = {None: "", "frequency": "weighted: ", "sampling": ""}[self.weight_kind]
         if self.class_sizes is not None:
-            sizes = [words.count(size) for size in self.class_sizes]
-            listed = f" of {', '.join(sizes[:-1])} and {sizes[-1]} samples" if len(sizes) <= _SHORT else ""
-            counted = f"{len(sizes)} classes{listed}"
+            counted = f"{weighted}{_classes(self.class_sizes)}"
+        elif self.weight_kind == "sampling":  # whose scale means nothing
+            counted = f"{100 * n_pos / (n_pos + n_neg):.1f} % positive by sampling weights"
         else:
-            counted = words.samples(n_pos, n_neg, pos_label)
+            counted = f"{weighted}{words.samples(n_pos, n_neg, pos_label)}"
         if self.weight_kind is not None:
-            kinds = {"frequency": "weighted", "sampling": "sampling weights"}
-            counted = f"{kinds[self.weight_kind]}: {counted} in {words.count(self.n_samples or 0)} rows"
+            counted += f" in {words.count(self.n_samples or 0)} rows"
         return (
             counted
             + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else "")
             + (f" in {words.count(self.n_folds)} folds" if self.n_folds else "")
         )
+
+
+def _classes(sizes: Sequence[float]) -> str:
+    """Return the samples of several classes in words."""
+    if len(sizes) > _SHORT:
+        return f"{len(sizes)} classes, {words.count(sum(sizes))} samples"
+    counts = [words.count(size) for size in sizes]
+    return f"{len(sizes)} classes of {', '.join(counts[:-1])} and {counts[-1]} samples"
 
 
 def of_measure(
