@@ -15,7 +15,14 @@ import pytest
 
 import rocmax
 from rocmax import metrics
-from rocmax.metrics import ConfidenceInterval, auc_inference, compare_auc, compare_models, cross_validated_auc
+from rocmax.metrics import (
+    ConfidenceInterval,
+    auc_inference,
+    compare_auc,
+    compare_models,
+    cross_validated_auc,
+    reader_study,
+)
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import METHODS, REFERENCES
 from rocmax.metrics._result import Result
@@ -243,7 +250,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Any, tuple[str, ...]]:
 
 
 def test_the_table_has_every_result() -> None:
-    held = [getattr(module, name) for module in (rocmax, metrics, metrics.reader_study) for name in module.__all__]
+    held = [getattr(module, name) for module in (rocmax, metrics, reader_study) for name in module.__all__]
     records = {found for found in held if dataclasses.is_dataclass(found)}
     assert all(issubclass(found, Result) for found in records)
     assert {found.__name__ for found in records} <= {name.split(",")[0] for name in CASES}
