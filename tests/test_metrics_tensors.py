@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rocmax import metrics
+from rocmax import AUCRLS, PartialAUCSVC, metrics
 
 RNG = np.random.default_rng(5)
 Y = RNG.integers(0, 2, 60)
@@ -79,6 +79,19 @@ def test_tensors_are_measured_as_arrays_are(kind):
     assert metrics.compare_auc(y, s, Tensor(-S, **kind)).pvalue == metrics.compare_auc(Y, rounded, -rounded).pvalue
     held = metrics.ROCAccumulator().update(y, s, sample_weight=w)
     assert held.result().estimate == pytest.approx(metrics.roc_auc_score(Y, rounded, sample_weight=W), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("model", [PartialAUCSVC((0.0, 0.3)), PartialAUCSVC(kernel="rbf"), AUCRLS()], ids=str)
+def test_models_are_fitted_to_tensors_as_to_arrays(model, kind):
+    X = np.column_stack([S, np.round(S**2, 1)])
+    y, w = Tensor(Y, device=kind.get("device", "cpu")), Tensor(W, **kind)
+    exact = X.astype(np.float32) if kind.get("kind") == "bfloat16" else X
+    weight = {} if isinstance(model, AUCRLS) else {"sample_weight": W}
+    expected = model.fit(exact, Y, **weight).decision_function(exact)
+    model.fit(Tensor(X, **kind), y, **{name: w for name in weight})
+    np.testing.assert_array_equal(model.decision_function(Tensor(X, **kind)), expected)
+    assert model.score(Tensor(X, **kind), y) == model.score(exact, Y)
 
 
 def test_one_class_of_tensors_is_scikit_learns_answer():

@@ -24,7 +24,7 @@ from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_stored
 from rocmax.designs._memmap import blocks
 from rocmax.exceptions import PositiveClassWarning
-from rocmax.metrics._validation import require_finite, require_unmasked
+from rocmax.metrics._validation import in_numpy, require_finite, require_unmasked
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
@@ -43,6 +43,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
     """Return one finite weight of at least 0 for each sample; None if all are 1."""
     if sample_weight is None:
         return None
+    sample_weight = in_numpy(sample_weight)
     if is_dask(sample_weight):
         sample_weight = np.asarray(sample_weight)
     plain = _is_plain(sample_weight, 1) and len(sample_weight) == X.shape[0]
@@ -114,6 +115,7 @@ def rows_of(X: Any, index: Any) -> Any:
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X ready for ``as_design``; memmaps and dask arrays are checked in place, block by block."""
+    X = in_numpy(X)
     check_unmasked(X=X)
     if is_stored(X):
         _check_stored(X)
@@ -151,6 +153,7 @@ def check_labels(y: Any, X: Any) -> AnyArray:
 
 def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = False) -> tuple[Any, Any]:
     """Return features and labels, of one length."""
+    X, y = in_numpy(X), in_numpy(y)
     check_unmasked(X=X, y=y)
     stored = is_stored(X)
     if stored:
