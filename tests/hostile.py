@@ -299,6 +299,9 @@ def _metric_calls() -> dict[str, Call]:
         "tpr_at_fpr_score": _call(metrics.tpr_at_fpr_score, **ys, fpr=0.3),
         "fpr_at_tpr_score": _call(metrics.fpr_at_tpr_score, **ys, tpr=0.7),
         "cross_validated_auc": _call(metrics.cross_validated_auc, **ys, fold=np.arange(N) // 6),
+        "cross_validated_auc ovr": _call(
+            metrics.cross_validated_auc, y_true=np.arange(N) % 3, y_score=X, fold=np.arange(N) // 6, multi_class="ovr"
+        ),
         "operating_point": _call(metrics.operating_point, **ys),
         "operating_point closest": _call(metrics.operating_point, **ys, threshold="closest"),
         "roc_band": _call(metrics.roc_band, **ys, n_resamples=20),

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
+from rocmax._parameters import shown
 from rocmax.metrics import _interval as interval
 from rocmax.metrics._hypothesis import Question
 from rocmax.metrics._inference import AUCInference, result
-from rocmax.metrics._measure import check_level, parse_measure, positives, totals
-from rocmax.metrics._result import of_measure, of_samples
+from rocmax.metrics._measure import Measure, check_level, parse_measure, positives, totals
+from rocmax.metrics._multiclass import Average, Classes, check_average, classes, influence_curve
+from rocmax.metrics._result import of_classes, of_measure, of_samples
 from rocmax.metrics._validation import explain, in_memory, names_of, one_model, sample
 
 
@@ -26,6 +28,9 @@ def cross_validated_auc(
     tpr_range: tuple[float, float] | None = None,
     normalize: str | None = "width",
     confidence_level: float = 0.95,
+    multi_class: str = "raise",
+    average: str | None = "macro",
+    labels: ArrayLike | None = None,
     pos_label: Any = None,
     n_jobs: int | None = None,
 ) -> AUCInference:
@@ -41,16 +46,23 @@ def cross_validated_auc(
     y_true : array-like of shape (n_samples,)
         Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
         or `pos_label` tells which is positive.
-    y_score : array-like of shape (n_samples,)
-        Finite scores, each from a model that did not see the sample.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Finite scores, each from a model that did not see the sample; with `multi_class` a column for each class.
     fold : array-like of shape (n_samples,)
-        The fold of each sample; each holds both classes.
+        The fold of each sample; each holds all classes.
     fpr_range, tpr_range : (float, float), default=None
         The range of a partial AUC; neither stands for all of the curve.
     normalize : {"width", "mcclish"} or None, default="width"
         What a partial area is divided by.
     confidence_level : float, default=0.95
         Nominal coverage.
+    multi_class : {"raise", "ovr", "ovo"}, default="raise"
+        How several classes are measured in every fold, as in :func:`auc_inference`. A sample's influence is the sum of
+        those on the binary measures, the share of each class being that of all folds; of two classes it is the above.
+    average : {"macro", "weighted"} or None, default="macro"
+        The mean over classes or pairs, "weighted" as they occur in each fold; None ("ovr" only) for one result a class.
+    labels : array-like of shape (n_classes,), default=None
+        The classes of the columns, sorted.
     pos_label : label, default=None
         The positive class; all others are negative.
     n_jobs : int, default=None
@@ -64,7 +76,7 @@ def cross_validated_auc(
     Raises
     ------
     ValueError
-        For bad labels or scores, or a fold of one class.
+        For bad labels or scores, or a fold without some class.
 
     References
     ----------
@@ -83,7 +95,15 @@ def cross_validated_auc(
     question = Question(check_level(confidence_level))
     what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
     measure = parse_measure("auc", **what)
+    how = check_average(multi_class, average)
     y_true, y_score, fold = in_memory(y_true=y_true, y_score=y_score, fold=fold)
+    if how.multi_class != "raise":
+        if pos_label is not None:
+            raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
+        many = classes(y_true, y_score, None, labels, n_jobs, "frequency")
+        found, n_folds = _of_classes(many, measure, how, question, fold)
+        made = of_measure(measure, **what) | of_classes(many, how) | of_samples(None, "frequency", None, many.of)
+        return replace(found, pos_label=None, n_folds=n_folds, **made)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
     data = one_model(data)
@@ -107,3 +127,24 @@ def cross_validated_auc(
     found = result(data.many, *arrays, limits, totals(data), "influence-curve", question)
     made = of_measure(measure, **what) | of_samples(None, "frequency", None, data.y)
     return replace(found, pos_label=data.pos_label, n_folds=len(folds), **made)
+
+
+def _of_classes(
+    data: Classes, measure: Measure, how: Average, question: Question, fold: Any
+) -> tuple[AUCInference, int]:
+    """Mean over the folds of a measure of many classes, and the number of folds."""
+    folds, place = names_of(fold, len(data.of), "fold")
+    estimates, spreads = [], []
+    for k, name in enumerate(folds.tolist()):
+        rows = place == k
+        part = data._replace(of=data.of[rows], score=data.score[rows])
+        lacking = np.flatnonzero(part.totals == 0)
+        if len(lacking):
+            raise ValueError(f"fold {name!r} holds no sample of class {data.names[lacking[0]]}; stratify the folds")
+        found = influence_curve(part, measure, how, data.totals / len(data.of))
+        estimates.append(found.value)
+        spreads.append(np.mean(found.of_sample**2, axis=1))
+    arrays = np.mean(estimates, axis=0), np.mean(spreads, axis=0) / len(data.of)
+    sizes = float(data.totals.min()), float(len(data.of) - data.totals.min())
+    limits = interval.normal(*arrays, measure)
+    return result(how.average is None, *arrays, limits, sizes, "influence-curve", question), len(folds)

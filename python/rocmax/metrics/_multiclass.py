@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._components import influences
 from rocmax.metrics._measure import Measure, no_counts, point_estimates
@@ -79,10 +80,10 @@ def classes(
     if labels is not None:
         given = np.asarray(labels)
         if given.ndim != 1 or len(np.unique(given)) != len(given) or not np.array_equal(given, np.sort(given)):
-            raise ValueError(f"labels must be distinct and sorted, got {labels!r}")
+            raise ValueError(f"labels must be distinct and sorted, got {shown(labels)}")
         unknown = np.setdiff1d(found, given)
         if len(unknown):
-            raise ValueError(f"y_true holds {unknown[0]!r}, which is not among labels={labels!r}")
+            raise ValueError(f"y_true holds {unknown[0]!r}, which is not among labels={shown(labels)}")
         of, found = np.searchsorted(given, found)[of], given
     if len(found) != s.shape[1]:
         raise ValueError(
@@ -118,6 +119,34 @@ def influence(data: Classes, measure: Measure, how: Average, weight_kind: str) -
     Of a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(n_c / (n_c - 1))``, n_c
     the size of its class there. With average="weighted" the shares of the classes are estimates as well.
     """
+
+    def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
+        return float(np.sqrt(_correction(part.weight, members, weight_kind)))
+
+    return _summed(data, measure, how, factor)
+
+
+def influence_curve(fold: Classes, measure: Measure, how: Average, frequency: F64) -> Influence:
+    """Values of the measure in a fold, and the influence curve there: its mean square over n is a variance.
+
+    A component counts as one over the `frequency` of its classes in all folds (LeDell et al., 2015), the share of a
+    class in the average as one of the fold.
+    """
+
+    def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
+        return float(np.count_nonzero(members) / frequency[np.unique(fold.of[rows][members])].sum())
+
+    return _summed(fold, measure, how, factor, len(fold.of))
+
+
+def _summed(
+    data: Classes,
+    measure: Measure,
+    how: Average,
+    factor: Callable[[Any, NDArray[np.bool_], Sample], float],
+    of_share: float = 1.0,
+) -> Influence:
+    """Sum the influences of every sample on the comparisons, those of a class there times `factor`."""
     share = shares(data, how)
     values = []
     total = np.zeros((len(share) if how.average is None else 1, len(data.of)))
@@ -125,10 +154,10 @@ def influence(data: Classes, measure: Measure, how: Average, weight_kind: str) -
         values.append(point_estimates(part, measure)[0])
         own = influences(part, measure)
         for members in (positive, ~positive):
-            own[members] *= np.sqrt(_correction(part.weight, members, weight_kind))
+            own[members] *= factor(rows, members, part)
         total[k if how.average is None else 0, rows] += own if how.average is None else share[k] * own
     if how.average == "weighted":
-        total[0] += _of_shares(data, how, np.array(values))
+        total[0] += of_share * _of_shares(data, how, np.array(values))
     found = np.array(values)
     return Influence(found if how.average is None else np.atleast_1d(share @ found), total)
 
