@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from rocmax import _core
 from rocmax._parameters import as_float, check_choice, check_positive, shown
 from rocmax._typing import F64, Bool
 from rocmax.metrics._partial import curve_area
-from rocmax.metrics._validation import sample
+from rocmax.metrics._validation import require_finite, sample
 from rocmax.risks import PAIR_LOSSES, PairLoss
 
 # The least second derivative: above 0 as float32 too, and nothing beside that of one sample.
@@ -40,15 +39,15 @@ class PartialAUCObjective:
     tpr_range : (float, float), default=None
         The range of true positive rates instead, as in :func:`rocmax.metrics.partial_auc_score`: the positives of the
         range are paired with all negatives.
-    blend : float in [0, 1], default=0.5
+    blend : float in [0, 1], default=0.8
         The share of the pair loss; 0 is log loss alone.
     widen : float, default=4.0
         At least 1: the pairs are those of the negatives ranked in [0, min(1, widen b)], more than matter, for the few
         of [a, b] are a noisy sample and change from round to round; None for [a, b] itself.
         Of `tpr_range`, [c, d]: those of the positives ranked in [max(0, 1 - widen (1 - c)), 1].
-    loss : {"squared_hinge", "smoothed_hinge"}, default="squared_hinge"
-        What a pair costs at the difference u of its scores: ``(1 - u)_+^2``; or half of it down to u = 0, and the line
-        ``1/2 - u`` below, so that a hopeless pair pulls no harder than a tied one.
+    loss : {"smoothed_hinge", "squared_hinge"}, default="smoothed_hinge"
+        What a pair costs at the difference u of its scores: ``(1 - u)_+^2 / 2`` down to u = 0 and the line ``1/2 - u``
+        below, so that a hopeless pair pulls no harder than a tied one; or ``(1 - u)_+^2``.
     n_jobs : int, default=1
         Threads that sort the scores; the result does not depend on it.
 
@@ -75,7 +74,7 @@ class PartialAUCObjective:
     Examples
     --------
     >>> from rocmax.boosting import PartialAUCObjective
-    >>> objective = PartialAUCObjective((0.0, 0.5), blend=1.0, widen=1.0)
+    >>> objective = PartialAUCObjective((0.0, 0.5), blend=1.0, widen=1.0, loss="squared_hinge")
     >>> gradient, hessian = objective([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
     >>> gradient
     array([ 0.  ,  1.25, -1.25, -0.  ])
@@ -86,9 +85,9 @@ class PartialAUCObjective:
     fpr_range: tuple[float, float] = (0.0, 1.0)
     _: KW_ONLY
     tpr_range: tuple[float, float] | None = None
-    blend: float = 0.5
+    blend: float = 0.8
     widen: float | None = 4.0
-    loss: str = "squared_hinge"
+    loss: str = "smoothed_hinge"
     n_jobs: int | None = 1
 
     def __call__(
@@ -119,7 +118,7 @@ class PartialAUCObjective:
             parameters out of their ranges.
         """
         _, gradient, hessian = self._evaluate(y_true, y_score, sample_weight, group)
-        return gradient, np.maximum(hessian, _LEAST_HESSIAN)
+        return gradient, np.maximum(hessian, _LEAST_HESSIAN, out=hessian)
 
     def value(self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return V itself.
@@ -134,7 +133,7 @@ class PartialAUCObjective:
         float
             A sum over samples, as libraries add log loss up; at least 0.
         """
-        return self._evaluate(y_true, y_score, sample_weight)[0]
+        return self._evaluate(y_true, y_score, sample_weight, with_value=True)[0]
 
     def lightgbm(self, preds: F64, dataset: Any) -> tuple[F64, F64]:
         """Return the same for LightGBM's ``train``, its weights included.
@@ -171,37 +170,35 @@ class PartialAUCObjective:
         weight, groups = dmatrix.get_weight(), dmatrix.get_uint_info("group_ptr")
         return self(dmatrix.get_label(), preds, weight if len(weight) else None, groups if len(groups) else None)
 
-    def _evaluate(self, y_true: Any, y_score: Any, sample_weight: Any, group: Any = None) -> tuple[float, F64, F64]:
+    def _evaluate(
+        self, y_true: Any, y_score: Any, sample_weight: Any, group: Any = None, *, with_value: bool = False
+    ) -> tuple[float, F64, F64]:
         """Return the value and the derivatives."""
         blend, loss = self._checked()
         if group is not None:
             raise ValueError("PartialAUCObjective ranks all samples together and takes no group: use a classifier")
         _check_one_process()
-        given = sample(y_true, y_score, sample_weight, n_jobs=self.n_jobs)
+        given = sample(_plain_labels(y_true), y_score, sample_weight, n_jobs=self.n_jobs)
         if given.score.ndim != 1:
             raise ValueError(
                 f"y_score must have one column, two classes have one score a sample, got shape {given.score.shape}"
             )
         positive, weight = _positive(given.y), given.weight
-        problem = _core.Problem(positive, weight)  # checks the weights
         scores = np.ascontiguousarray(given.score, dtype=np.float64)
-        value, gradient, hessian = 0.0, np.zeros(len(scores)), np.zeros(len(scores))
+        found: tuple[float, Any, Any] = (0.0, 0.0, 0.0)
+        if blend < 1:
+            found = _log_loss(positive, scores, weight, with_value)
+        value, gradient, hessian = found
         if blend > 0:
-            pairs = loss.derivatives(problem, scores, given.threads)
+            pairs = loss.derivatives(_core.Problem(positive, weight), scores, given.threads)
             n_pos = float(np.count_nonzero(positive) if weight is None else weight[positive].sum())
             n_neg = float(len(positive) if weight is None else weight.sum()) - n_pos
             scale = blend * n_pos * (n_neg / (n_pos + n_neg))
-            value, gradient, hessian = scale * pairs.value, scale * pairs.gradient, scale * pairs.hessian
-        if blend < 1:
-            if blend == 0 and not np.isfinite(scores).all():
-                raise ValueError("y_score must be finite, got NaN or infinity")
-            signed = np.where(positive, -scores, scores)
-            missed = expit(signed)
-            share = (1.0 - blend) * (1.0 if weight is None else weight)
-            value += float(np.sum(share * np.logaddexp(0.0, signed)))
-            slope = share * missed
-            gradient += np.where(positive, -slope, slope)
-            hessian += slope * (1.0 - missed)
+            value = (1.0 - blend) * value + scale * pairs.value
+            gradient, hessian = (
+                _blended(1.0 - blend, one, scale, other)
+                for one, other in ((gradient, pairs.gradient), (hessian, pairs.hessian))
+            )
         return value, gradient, hessian
 
     def _checked(self) -> tuple[float, PairLoss]:
@@ -218,6 +215,41 @@ class PartialAUCObjective:
         if name == "sensitivity":
             return blend, PairLoss(loss, "tpr", 1.0 - high, 1.0 - low)
         return blend, PairLoss(loss, "fpr", low, high)
+
+
+def _plain_labels(y_true: Any) -> Any:
+    """Return labels 0 and 1 as booleans, all others as they are: libraries hold float32, which checks are slow for."""
+    if isinstance(y_true, np.ndarray) and y_true.dtype.kind in "fiu" and y_true.ndim == 1:
+        positive = y_true == 1
+        if np.all(positive | (y_true == 0)):
+            return positive
+    return y_true
+
+
+def _log_loss(positive: Bool, scores: F64, weight: F64 | None, with_value: bool) -> tuple[float, F64, F64]:
+    """Return the log loss, 0 unless it is asked for, and its derivatives."""
+    require_finite(scores, "y_score")
+    probability = np.exp(-np.abs(scores))  # never overflows
+    probability = np.where(scores < 0, probability, 1.0) / (1.0 + probability)
+    hessian = probability * (1.0 - probability)
+    gradient = probability - positive
+    if weight is not None:
+        gradient *= weight
+        hessian *= weight
+    value = 0.0
+    if with_value:
+        losses = np.logaddexp(0.0, np.where(positive, -scores, scores))
+        value = float(losses.sum() if weight is None else losses @ weight)
+    return value, gradient, hessian
+
+
+def _blended(share: float, one: Any, scale: float, other: F64) -> F64:
+    """Return share one + scale other, in place of `other`."""
+    other *= scale
+    if share > 0:
+        one *= share
+        other += one
+    return other
 
 
 def _positive(y: Any) -> Bool:
