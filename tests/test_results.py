@@ -209,6 +209,10 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: metrics.auc_sample_size(0.75),
         ("26 positive and 26 negative samples find an AUC of 0.75 not to be 1/2 (power 0.9", "Obuchowski et al. 2004"),
     ),
+    "SampleSize, two models": (
+        lambda: metrics.auc_sample_size(0.85, auc_b=0.75, correlation=0.5, power=0.8),
+        ("find AUCs of 0.85 and 0.75 to have a difference other than 0 (power 0.8",),
+    ),
     "MRMCAnalysis": (
         lambda: metrics.mrmc_analysis(**study(2)),
         ("AUC, 4 readers, 2 modalities (95 % CI; random readers and cases; Obuc", f"{ATTACK} minus M0 0.", "F(1, "),

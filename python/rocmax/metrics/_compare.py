@@ -306,6 +306,10 @@ def compare_auc(
     >>> found = compare_auc(y, [1, 2, 3, 4, 7, 5, 6, 8, 9, 10], [1, 6, 3, 4, 9, 5, 2, 8, 7, 10])
     >>> round(found.difference, 6), round(found.pvalue, 6)
     (0.24, 0.051576)
+    >>> print(found)
+    AUC: a = 0.920, b = 0.680
+    difference +0.240 [-0.002, +0.482] (95 % CI), p = 0.052 (paired two-sided test)
+    DeLong et al. 1988; 5 positive, 5 negative samples
     """
     what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
     what |= {"margin": margin, "fpr": fpr, "tpr": tpr}

@@ -368,6 +368,8 @@ def auc_inference(
     >>> found = auc_inference([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.6])
     >>> found.estimate, round(found.standard_error, 6)
     (0.8888888888888888, 0.157135)
+    >>> found.summary()
+    'AUC 0.889 (95 % CI 0.401-0.988; Newcombe 2006; 3 positive, 3 negative samples).'
     """
     what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
     what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
