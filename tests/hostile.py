@@ -444,6 +444,7 @@ def _estimator_calls() -> dict[str, Call]:
         baselines.TauFPL: {"": {}},
         rocmax.PartialAUCBoostingClassifier: {
             "": {"n_estimators": 3, "random_state": 0, "n_jobs": 1},
+            "objective": {"n_estimators": 3, "objective": boosting.PartialAUCObjective((0.0, 0.6)), "n_jobs": 1},
             "xgboost": {"n_estimators": 3, "library": "xgboost", "objective": "log_loss", "n_jobs": 1},
         },
     }

@@ -130,6 +130,11 @@ def test_the_choice_is_beyond_noise() -> None:
     assert np.allclose(smoothed(values), [values[max(0, k - 5) : k + 6].mean() for k in range(40)])
 
 
+def test_few_negatives_are_nothing_to_choose_by(data: Any) -> None:
+    X, y = data
+    assert [len(model(fpr_range=(0.0, high), n_estimators=3).fit(X, y).candidates_) for high in (0.05, 0.2)] == [1, 4]
+
+
 def test_rounds_end_when_patience_does() -> None:
     y = np.arange(60) % 3 == 0
     rounds = Rounds(y, None, (0.0, 1.0), 12, 1)
