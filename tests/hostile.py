@@ -440,6 +440,9 @@ def _estimator_calls() -> dict[str, Call]:
         rocmax.AUCRLSCV: {"": {"alphas": [0.1, 1.0]}, "folds": {"alphas": [1.0], "cv": 3}},
         rocmax.RLS: {"": {}, "rbf": kernel},
         rocmax.RLSCV: {"": {"alphas": [0.1, 1.0]}},
+        baselines.RankBoost: {"": {"n_estimators": 5}},
+        baselines.AUCSplitTree: {"": {}},
+        baselines.PAUCBoost: {"": {"fpr_range": (0.1, 0.6), "n_estimators": 5}},
         baselines.GreedyPAUC: {"": {"fpr_range": (0.1, 0.6), "n_steps": 5}},
         baselines.TauFPL: {"": {}},
         rocmax.PartialAUCBoostingClassifier: {

@@ -9,16 +9,20 @@ from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from profiles import cases
-from rocmax.baselines import GreedyPAUC, TauFPL
+from rocmax.baselines import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL
 from rocmax.baselines._tau_fpl import TopMean
 from rocmax.exceptions import PositiveClassWarning
-from rocmax.metrics import partial_auc_score
+from rocmax.metrics import partial_auc_score, roc_auc_score
 
 RANGE = (0.1, 0.4)
 MODELS = [
+    RankBoost(15),
+    AUCSplitTree(),
+    PAUCBoost(RANGE, 10, threshold="eer"),
     GreedyPAUC(RANGE, n_steps=10, threshold="eer"),
     TauFPL(0.2),
 ]
+SPARSE = (RankBoost, GreedyPAUC, TauFPL)
 
 
 def sample(n=120, d=4, seed=0, decimals=1):
@@ -58,7 +62,13 @@ def test_any_storage_gives_one_model(model, tmp_path):
     np.testing.assert_allclose(model.fit(file, y).decision_function(file), expected, atol=1e-6)
     np.testing.assert_allclose(model.fit(np.asfortranarray(X), y).decision_function(X), expected, atol=1e-6)
     listed = sp.csr_array(X)
-    np.testing.assert_allclose(model.fit(listed, y).decision_function(listed), expected, atol=1e-6)
+    if isinstance(model, SPARSE):
+        np.testing.assert_allclose(model.fit(listed, y).decision_function(listed), expected, atol=1e-6)
+    else:
+        with pytest.raises(TypeError, match=rf"X is sparse, which {type(model).__name__} does not take"):
+            model.fit(listed, y)
+        with pytest.raises(TypeError, match="X is sparse"):
+            model.decision_function(listed)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
@@ -73,6 +83,13 @@ def test_the_positive_class_is_asked_about(model):
 @pytest.mark.parametrize(
     ("model", "match"),
     [
+        (RankBoost(0), "n_estimators must be .*, got 0"),
+        (RankBoost(threshold="x"), "threshold must be .*, got 'x'"),
+        (AUCSplitTree(min_samples_leaf=0), "min_samples_leaf must be .*, got 0"),
+        (AUCSplitTree(max_depth=0), "max_depth must be .*, got 0"),
+        (PAUCBoost((0.5, 0.2)), r"fpr_range must .*\(0.5, 0.2\)"),
+        (PAUCBoost(n_thresholds=255), "n_thresholds must be at most 254, got 255"),
+        (PAUCBoost(n_jobs=0), "n_jobs must be .*, got 0"),
         (GreedyPAUC(n_steps=-1), "n_steps must be .*, got -1"),
         (TauFPL(0.0), "tau must be a number above 0 and at most 1, got 0.0"),
         (TauFPL(C=-1), "C must be .*, got -1"),
@@ -82,6 +99,82 @@ def test_the_positive_class_is_asked_about(model):
 def test_bad_parameters_are_named(model, match):
     with pytest.raises(ValueError, match=match):
         model.fit(*sample())
+
+
+def test_boosting_keeps_its_bound():
+    """The share of pairs that are tied or misordered, pairs weighted, is at most the product of sqrt(1 - r^2)."""
+    for seed in range(cases(30, 500)):
+        rng = np.random.default_rng(seed)
+        X, y = sample(int(rng.integers(8, 90)), int(rng.integers(1, 5)), seed, int(rng.integers(0, 3)))
+        weight = rng.random(len(y)) + 0.1 if seed % 2 else np.ones(len(y))
+        model = RankBoost(int(rng.integers(1, 30))).fit(X, y, weight)
+        # Sums in other orders than at the fit: what is tied may differ by rounding, to either side.
+        scores = np.round(model.decision_function(X), 9)
+        pairs = np.outer(weight[y == 1], weight[y == 0])
+        wrong = pairs[scores[y == 1][:, None] <= scores[y == 0]].sum() / pairs.sum()
+        assert wrong <= model.bound_ + 1e-9
+        assert model.bound_ == pytest.approx(np.prod(np.sqrt(1 - model.edge_**2)), abs=1e-12)
+        h = (X[:, model.feature_] > model.threshold_) @ model.coef_
+        np.testing.assert_allclose(h + model.intercept_, model.decision_function(X), atol=1e-9)
+
+
+def test_boosting_lets_missing_values_abstain():
+    X, y = sample(200)
+    X[np.random.default_rng(3).random(X.shape) < 0.3] = np.nan
+    model = RankBoost(40).fit(X, y)
+    above = np.where(np.isnan(X[:, model.feature_]), model.missing_above_, X[:, model.feature_] > model.threshold_)
+    np.testing.assert_allclose(above @ model.coef_ + model.intercept_, model.decision_function(X), atol=1e-9)
+    assert model.score(X, y) > 0.75
+    with pytest.raises(ValueError, match=r"infinity"):
+        model.fit(np.where(np.isnan(X), np.inf, X), y)
+    with pytest.raises(ValueError, match=r"NaN"):
+        PAUCBoost().fit(X, y)
+
+
+def test_a_stump_that_ranks_all_pairs_ends_it():
+    X, y = np.arange(10.0)[:, None], (np.arange(10) > 3).astype(int)
+    for model in (RankBoost(50).fit(X, y), AUCSplitTree().fit(X, y), PAUCBoost().fit(X, y)):
+        assert roc_auc_score(y, model.decision_function(X)) == 1.0
+        np.testing.assert_array_equal(model.predict(X), y)
+    assert len(RankBoost(50).fit(X, y).coef_) == 1
+    constant = RankBoost().fit(np.zeros((6, 2)), [0, 1, 0, 1, 0, 1])
+    assert len(constant.coef_) == 0 and constant.bound_ == 1.0
+
+
+def test_leaves_score_by_laplace_and_the_tree_ranks_training_samples():
+    X, y = sample(150, decimals=0)
+    model = AUCSplitTree().fit(X, y)
+    leaves = np.round(model.decision_function(X) - model.intercept_, 12)
+    for leaf in np.unique(leaves):
+        here = leaves == leaf
+        assert any(
+            leaf == pytest.approx((p + 1) / (p + n + 2))
+            for p, n, f in zip(model.pos_, model.neg_, model.feature_, strict=True)
+            if f < 0 and p + n <= here.sum()
+        )
+    fine = AUCSplitTree().fit(*sample(decimals=9))
+    assert fine.score(*sample(decimals=9)) > 0.99
+    coarse = AUCSplitTree(min_samples_leaf=20, max_depth=3).fit(X, y)
+    ends = coarse.feature_ < 0
+    assert (coarse.pos_ + coarse.neg_)[ends].min() >= 20 and ends.sum() <= 8
+
+
+def test_partial_boosting_never_falls_within_a_round():
+    for seed in range(cases(8, 100)):
+        X, y = sample(200, 3, seed, 2)
+        model = PAUCBoost(RANGE, 15, n_thresholds=20).fit(X, y)
+        assert (model.history_["after"] > model.history_["before"]).all()
+        assert (np.abs(model.coef_) <= 1).all() and (model.coef_ * 16 == np.round(model.coef_ * 16)).all()
+        h = (X[:, model.feature_] > model.threshold_) @ model.coef_
+        np.testing.assert_array_equal(h + model.intercept_, model.decision_function(X))
+    assert partial_auc_score(y, h, fpr_range=RANGE) > partial_auc_score(y, X[:, 0], fpr_range=RANGE)
+
+
+def test_thresholds_are_all_or_as_even_as_can_be():
+    X, y = sample(400, 1, decimals=9)
+    model = PAUCBoost(n_thresholds=4, n_estimators=60).fit(X, y)
+    shares = [(X[:, 0] > cut).mean() for cut in np.unique(model.threshold_)]
+    assert len(shares) <= 4 and np.abs(np.subtract.outer(shares, [0.2, 0.4, 0.6, 0.8])).min(axis=1).max() < 0.01
 
 
 def test_greedy_is_the_search_of_its_definition():

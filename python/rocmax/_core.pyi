@@ -23,11 +23,33 @@ __all__ = [
     "minimise_on_simplex",
     "nearest",
     "pair_loss",
+    "partial_boost",
     "permuted_distances",
+    "rank_boost",
+    "split_tree",
 ]
 __version__: str
 
 def nearest(queries: F64, targets: F64, k: int, n_threads: int) -> NDArray[np.uint32]: ...
+def rank_boost(
+    problem: Problem,
+    values: F64,
+    lists: tuple[NDArray[np.uint64], NDArray[np.uint32]] | None,
+    n_rounds: int,
+    n_threads: int,
+) -> tuple[NDArray[np.int64], F64, NDArray[np.bool_], F64, F64]: ...
+def split_tree(
+    problem: Problem, values: F64, min_leaf: float, max_depth: int, n_threads: int
+) -> tuple[F64, F64, NDArray[np.int64], F64, NDArray[np.int64], NDArray[np.int64]]: ...
+def partial_boost(
+    problem: Problem,
+    codes: NDArray[np.uint8],
+    n_bins: NDArray[np.uint64],
+    low: float,
+    high: float,
+    n_rounds: int,
+    n_threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], F64, F64, F64]: ...
 def auc(y_true: Labels, y_score: Scores, n_threads: int) -> Any: ...
 def auc_moments(y_true: Labels, y_score: Scores, n_threads: int) -> tuple[float, list[float], list[int]]: ...
 def measure(

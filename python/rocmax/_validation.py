@@ -114,14 +114,17 @@ def rows_of(X: Any, index: Any) -> Any:
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return X ready for ``as_design``; memmaps and dask arrays are checked in place, block by block."""
+    """Return X ready for ``as_design``; memmaps and dask arrays are checked in place, block by block.
+
+    NaN is let through where an estimator takes missing values.
+    """
     X = in_numpy(X)
     check_unmasked(X=X)
     if is_stored(X):
         _check_stored(X)
     elif not (_is_plain(X, 2) and X.shape[0] >= 1 + reset):
         with _checks("X"):
-            return _canonical(validate_data(estimator, X, reset=reset, **_FEATURES))
+            return _canonical(validate_data(estimator, X, reset=reset, **_options(estimator)))
     _check_feature_names(estimator, X, reset=reset)
     _check_n_features(estimator, X, reset=reset)
     return X
@@ -163,8 +166,14 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
         return check_features(estimator, X, reset=True), y
     with _checks("X, or y,"):
         y = np.asarray(y) if is_dask(y) else y
-        X, y = validate_data(estimator, X, y, multi_output=multi_output, ensure_min_samples=2, **_FEATURES)
+        X, y = validate_data(estimator, X, y, multi_output=multi_output, ensure_min_samples=2, **_options(estimator))
     return _canonical(X), y
+
+
+def _options(estimator: Any) -> dict[str, Any]:
+    """Return what scikit-learn is asked to check of features."""
+    missing = getattr(estimator, "_takes_missing", False)
+    return {**_FEATURES, "ensure_all_finite": "allow-nan"} if missing else _FEATURES
 
 
 def _is_plain(values: Any, ndim: int) -> bool:

@@ -35,6 +35,8 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept_: F64
     n_features_in_: int
     threshold: Threshold
+    # Whether the scales of features matter, and whether values may be missing (NaN).
+    _by_scale, _takes_missing = True, False
 
     def decision_function(self, X: Any) -> F64:
         """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.
@@ -128,7 +130,8 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = check_sample_weight(sample_weight, X)
         self.classes_, positive = check_two_classes(y, weight)
         warn_of_positive_class(self.classes_, given, stacklevel=4)
-        warn_of_scales(self, X, weight)
+        if self._by_scale:
+            warn_of_scales(self, X, weight)
         return X, positive, weight
 
     def _set_threshold(self, X: Any, positive: Bool, weight: F64 | None = None, scores: F64 | None = None) -> None:
@@ -149,6 +152,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._takes_missing
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

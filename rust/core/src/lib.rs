@@ -16,6 +16,7 @@
 //! - [`oracle`]: surrogate risks as a value and one coefficient per sample; they never see features.
 //! - [`neighbors`]: exact nearest neighbours.
 //! - [`metric`]: exact measures.
+//! - [`baselines`]: boosted stumps and trees, to compare with.
 //! - [`rls`]: exact leave-pair-out cross-validation of regularised least squares.
 //! - [`simplex_qp`]: the quadratic program over the cuts of a risk.
 //!
@@ -38,6 +39,7 @@ mod problem;
 mod range;
 mod scores;
 
+pub mod baselines;
 pub mod metric;
 #[cfg(any(test, feature = "naive"))]
 pub mod naive;

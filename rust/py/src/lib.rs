@@ -1,5 +1,6 @@
 //! Python bindings of `rocmax-core`: translation only. Users' documentation is in the Python package.
 
+mod baselines;
 mod error;
 mod gate;
 mod metric;
@@ -14,6 +15,8 @@ mod simplex_qp;
 
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::baselines::{partial_boost, rank_boost, split_tree};
     #[pymodule_export]
     use crate::metric::{Curve, auc, auc_moments, bootstrap, components, covariance, measure, permuted_distances};
     #[pymodule_export]

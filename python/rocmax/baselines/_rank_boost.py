@@ -1,0 +1,137 @@
+"""RankBoost: stumps boosted on the pairs."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax import _core
+from rocmax._parameters import check_count
+from rocmax._threads import n_threads
+from rocmax._typing import F64, Bool
+from rocmax.baselines._columns import StumpRanker, by_column, columns_of, in_memory, is_sparse, sum_of_stumps
+from rocmax.estimators._thresholds import Threshold, check_threshold
+
+
+class RankBoost(StumpRanker):
+    """Boosted stumps that minimise the exponential loss over all positive-negative pairs.
+
+    Scores are F(x) = sum_t alpha_t h_t(x), h_t(x) = 1[x_k > theta]. Pair (i, j) weighs v_i u_j; a round takes the stump
+    with the largest |r|,
+
+        r = sum_i v_i h(x_i) - sum_j u_j h(z_j),   alpha = 1/2 ln((1 + r) / (1 - r)),
+
+    and then v_i ~ v_i exp(-alpha h(x_i)), u_j ~ u_j exp(alpha h(z_j)), each summing to 1. The share of training pairs
+    that F ties or misorders is at most the product of sqrt(1 - r_t^2).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Rounds. Fewer are made where one stump ranks all pairs, or none is better than chance any more.
+    threshold : str or tuple, default="auto"
+        Where ``predict`` cuts, as in :class:`rocmax.PartialAUCSVC`.
+    n_jobs : int, default=None
+        Threads; None and -1 mean all. Results are the same to the last bit for any number.
+
+    Attributes
+    ----------
+    feature_ : ndarray of shape (n_rounds,)
+        The feature of each stump.
+    threshold_ : ndarray of shape (n_rounds,)
+        theta of each; -inf divides samples with a value from those without.
+    missing_above_ : ndarray of shape (n_rounds,)
+        h of samples without a value.
+    coef_ : ndarray of shape (n_rounds,)
+        alpha of each; where r is 1 or -1, that of 1 - 1e-12.
+    edge_ : ndarray of shape (n_rounds,)
+        r of each.
+    bound_ : float
+        The product of sqrt(1 - r_t^2).
+    intercept_ : ndarray of shape (1,)
+        Minus the cut of ``predict``.
+    classes_ : ndarray of shape (2,)
+        The labels, sorted; ``classes_[1]`` is the positive class.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if X had any.
+
+    Notes
+    -----
+    Ties: stumps that are equally good to within rounding go by feature, then the highest threshold. Missing values
+    (NaN) abstain: they take the side that makes the stump better. Weights: v and u begin at them, a pair weighs
+    w_i w_j. Cost: values are sorted once, O(N d log N); a round is O(N d), of sparse features O(stored values).
+    About 30 bytes a value.
+
+    References
+    ----------
+    Y. Freund, R. Iyer, R. E. Schapire and Y. Singer, "An efficient boosting algorithm for combining preferences",
+    Journal of Machine Learning Research 4, 2003, sections 3.2 and 3.3.
+
+    Examples
+    --------
+    >>> from rocmax.baselines import RankBoost
+    >>> from rocmax.datasets import load_thyroid
+    >>> X, y = load_thyroid(return_X_y=True)
+    >>> model = RankBoost(50).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.98
+    True
+    """
+
+    _takes_missing = True
+    feature_: NDArray[np.int64]
+    threshold_: F64
+    missing_above_: Bool
+    coef_: F64
+    edge_: F64
+    bound_: float
+
+    def __init__(self, n_estimators: int = 100, *, threshold: Threshold = "auto", n_jobs: int | None = None) -> None:
+        self.n_estimators = n_estimators
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training samples; NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the second in sorted order is the positive one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of at least 0; a pair weighs w_i w_j.
+
+        Returns
+        -------
+        self : RankBoost
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            For a parameter out of its domain, features that are infinite, weights that are not finite, or labels that
+            are not of two classes.
+        """
+        n_estimators, threads = check_count("n_estimators", self.n_estimators), n_threads(self.n_jobs)
+        check_threshold(self.threshold)
+        X, positive, weight = self._validate_weighted(X, y, sample_weight)
+        samples, labels, weights = in_memory(X, positive, weight, 30)
+        lists = None
+        if is_sparse(samples):
+            columns = columns_of(samples)
+            lists = columns.indptr.astype(np.uint64), columns.indices.astype(np.uint32)
+            values = columns.data.astype(np.float64)
+        else:
+            values = by_column(samples)
+        problem = _core.Problem(labels, weights)
+        # More rounds than this take longer than anyone has.
+        found = _core.rank_boost(problem, values, lists, min(n_estimators, 1 << 62), threads)
+        self.feature_, self.threshold_, self.missing_above_, self.coef_, self.edge_ = found
+        self.bound_ = float(np.prod(np.sqrt(np.maximum(1.0 - self.edge_**2, 0.0))))
+        self._set_threshold(X, positive, weight)
+        return self
+
+    def _scores(self, X: Any) -> F64:
+        return sum_of_stumps(X, self.feature_, self.threshold_, self.coef_, self.missing_above_)

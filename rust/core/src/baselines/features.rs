@@ -1,0 +1,192 @@
+//! Features by column, and each column in ascending order.
+
+use std::ops::Range;
+
+use crate::{Error, Result, alloc};
+
+/// Features of `n_rows` samples, column by column; NaN stands for a value that is missing.
+#[derive(Debug, Clone, Copy)]
+pub enum Features<'a> {
+    /// All values: the first column, then the second, and so on.
+    Dense {
+        /// One value for each sample and column.
+        values: &'a [f64],
+        /// Number of samples.
+        n_rows: usize,
+    },
+    /// The values that are listed; all others are 0.
+    Sparse {
+        /// Where each column begins in the lists, and where the last one ends.
+        starts: &'a [u64],
+        /// The sample of each value; each once in a column.
+        rows: &'a [u32],
+        /// The values.
+        values: &'a [f64],
+        /// Number of samples.
+        n_rows: usize,
+    },
+}
+
+/// `coef * 1[x_feature > threshold]`, `coef` or 0 where the value is missing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stump {
+    /// The column.
+    pub feature: usize,
+    /// What a value must exceed.
+    pub threshold: f64,
+    /// Whether samples without a value count as above.
+    pub missing_above: bool,
+    /// What samples above get.
+    pub coef: f64,
+    /// How well it ranks: the difference of the shares of positives and of negatives above.
+    pub edge: f64,
+}
+
+impl Features<'_> {
+    /// Number of samples.
+    pub fn n_rows(&self) -> usize {
+        match *self {
+            Features::Dense { n_rows, .. } | Features::Sparse { n_rows, .. } => n_rows,
+        }
+    }
+
+    /// Number of columns.
+    pub fn n_columns(&self) -> usize {
+        match *self {
+            Features::Dense { values, n_rows } => values.len() / n_rows.max(1),
+            Features::Sparse { starts, .. } => starts.len().saturating_sub(1),
+        }
+    }
+
+    /// Number of values that are stored.
+    pub fn n_stored(&self) -> usize {
+        match *self {
+            Features::Dense { values, .. } | Features::Sparse { values, .. } => values.len(),
+        }
+    }
+
+    /// Checks lengths, that the lists are of columns and of samples, and that no value is infinite.
+    pub(super) fn check(&self, n_samples: usize) -> Result<()> {
+        Error::check_len("features", n_samples, self.n_rows())?;
+        let values = match *self {
+            Features::Dense { values, n_rows } => {
+                Error::check_len("features", self.n_columns() * n_rows, values.len())?;
+                values
+            }
+            Features::Sparse { starts, rows, values, n_rows } => {
+                Error::check_len("rows", values.len(), rows.len())?;
+                let ends = starts.first() == Some(&0) && starts.last() == Some(&(values.len() as u64));
+                if !ends || !starts.is_sorted() || rows.iter().any(|&row| row as usize >= n_rows) {
+                    let domain = "columns of rows below the number of samples";
+                    return Err(Error::Domain { name: "features", domain, value: "others".into() });
+                }
+                values
+            }
+        };
+        match values.iter().position(|value| value.is_infinite()) {
+            Some(index) => Err(Error::NonFinite { name: "features", index, value: values[index] }),
+            None => Ok(()),
+        }
+    }
+
+    /// A column in ascending order.
+    pub(super) fn column(&self, feature: usize) -> Column {
+        let (mut entries, implied) = match *self {
+            Features::Dense { values, n_rows } => {
+                let column = &values[feature * n_rows..(feature + 1) * n_rows];
+                let entries = column.iter().enumerate().map(|(row, &value)| (value + 0.0, row as u32));
+                (alloc::collected(entries), false)
+            }
+            Features::Sparse { starts, rows, values, n_rows } => {
+                let stored = starts[feature] as usize..starts[feature + 1] as usize;
+                let implied = stored.len() < n_rows;
+                let listed = values[stored.clone()].iter().zip(&rows[stored]);
+                (alloc::collected(listed.map(|(&value, &row)| (value + 0.0, row))), implied)
+            }
+        };
+        // NaN, of either sign, last.
+        let key = |value: f64| if value.is_nan() { f64::NAN } else { value };
+        entries.sort_unstable_by(|a, b| key(a.0).total_cmp(&key(b.0)).then(a.1.cmp(&b.1)));
+        Column::new(&entries, implied)
+    }
+}
+
+/// A column as blocks of equal values, ascending.
+#[derive(Debug, Default)]
+pub(super) struct Column {
+    /// The distinct values.
+    values: Vec<f64>,
+    /// Where the samples of each end among `rows`.
+    ends: Vec<u32>,
+    /// The block of all samples that are not listed, if there are any.
+    implied: Option<usize>,
+    /// Samples in the order of their values, then those without one.
+    rows: Vec<u32>,
+}
+
+impl Column {
+    fn new(entries: &[(f64, u32)], implied: bool) -> Self {
+        let mut column = Column { rows: alloc::collected(entries.iter().map(|entry| entry.1)), ..Column::default() };
+        for (k, &(value, _)) in entries.iter().enumerate().take_while(|(_, entry)| !entry.0.is_nan()) {
+            if column.values.last() != Some(&value) {
+                if implied && value >= 0.0 {
+                    column.imply(k);
+                }
+                if column.values.last() != Some(&value) {
+                    alloc::push(&mut column.values, value);
+                    alloc::push(&mut column.ends, k as u32);
+                }
+            }
+            if let Some(end) = column.ends.last_mut() {
+                *end = k as u32 + 1;
+            }
+        }
+        if implied {
+            column.imply(column.listed());
+        }
+        column
+    }
+
+    /// The block of the samples that are not listed, behind the first `k` entries, unless it is there.
+    fn imply(&mut self, k: usize) {
+        if self.implied.is_none() {
+            alloc::push(&mut self.values, 0.0);
+            alloc::push(&mut self.ends, k as u32);
+            self.implied = Some(self.values.len() - 1);
+        }
+    }
+
+    /// Number of entries with a value.
+    fn listed(&self) -> usize {
+        self.ends.last().map_or(0, |&end| end as usize)
+    }
+
+    fn block(&self, b: usize) -> Range<usize> {
+        (if b == 0 { 0 } else { self.ends[b - 1] as usize })..self.ends[b] as usize
+    }
+
+    /// Number of distinct values.
+    pub(super) fn n_blocks(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The samples of a block that are listed.
+    pub(super) fn members(&self, b: usize) -> &[u32] {
+        &self.rows[self.block(b)]
+    }
+
+    /// The samples without a value.
+    pub(super) fn missing(&self) -> &[u32] {
+        &self.rows[self.listed()..]
+    }
+
+    /// Which block the samples that are not listed are in.
+    pub(super) fn implied(&self) -> Option<usize> {
+        self.implied
+    }
+
+    /// A threshold that the values of block `b` are the least to exceed.
+    pub(super) fn threshold(&self, b: usize) -> f64 {
+        if b == 0 { f64::NEG_INFINITY } else { super::midpoint(self.values[b - 1], self.values[b]) }
+    }
+}

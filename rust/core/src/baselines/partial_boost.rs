@@ -1,0 +1,390 @@
+//! Boosting of the smoothed partial AUC by stumps, on a grid of scores that makes all sums over pairs exact.
+
+use std::ops::Range;
+
+use super::{TIE, first_best};
+use crate::{Ctx, Error, Problem, RateRange, Result, alloc};
+
+/// Scores and coefficients are whole numbers of cells, so many to a width of smoothing.
+pub const CELLS: i64 = 16;
+
+/// What a pair's difference is measured from. Scores that are equal rank nothing: at `Phi(0) = 1/2` a constant score
+/// would beat all others on most data, and boosting would come back to it time and again.
+const MARGIN: i64 = 2 * CELLS;
+
+/// Each sample's bin in each of the features, column by column.
+#[derive(Debug, Clone, Copy)]
+pub struct Codes<'a> {
+    /// The bins.
+    pub bins: &'a [u8],
+    /// How many bins each feature has.
+    pub n_bins: &'a [usize],
+    /// Number of samples.
+    pub n_rows: usize,
+}
+
+/// A round: `steps / CELLS` is added to the scores of all samples in bin `bin` of a feature, and above.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Round {
+    /// The feature.
+    pub feature: usize,
+    /// The lowest bin that is raised.
+    pub bin: usize,
+    /// By how many cells, at most [`CELLS`] up or down.
+    pub steps: i64,
+    /// The objective before.
+    pub before: f64,
+    /// The objective after, over the same negatives.
+    pub after: f64,
+}
+
+impl Codes<'_> {
+    fn check(&self, n_samples: usize) -> Result<()> {
+        Error::check_len("codes", n_samples, self.n_rows)?;
+        Error::check_len("codes", self.n_rows * self.n_bins.len(), self.bins.len())?;
+        let columns = self.bins.chunks(self.n_rows.max(1)).zip(self.n_bins);
+        for (column, &n_bins) in columns {
+            if let Some(bin) = column.iter().find(|&&bin| usize::from(bin) >= n_bins) {
+                return Err(Error::Domain { name: "codes", domain: "below the bins", value: bin.to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    fn column(&self, feature: usize) -> &[u8] {
+        &self.bins[feature * self.n_rows..(feature + 1) * self.n_rows]
+    }
+}
+
+/// Boosts `n_rounds`, fewer where no stump gains anything.
+///
+/// A round finds the negatives of the range anew: those ranked `j_a + 1 ..= j_b` by the scores F so far, of equal
+/// scores at an end of the range the share that lies in it. Over these and all positives the objective is the mean of
+/// `Phi(F_i - F_j - 2)`, Phi the normal distribution function; pairs weigh `w_i w_j`. Of all stumps and all coefficients of
+/// whole cells up to 1 it adds the one with the largest objective (of equal ones the first feature, there the highest
+/// threshold, there the smallest change), so it never falls within a round.
+///
+/// O(N d) and O(T d K L) a round for T thresholds, K cells that scores lie in and L that those of the range do; memory
+/// N d bytes, and 8 T (K + L) for each thread. The same bits for any number of threads.
+///
+/// # Errors
+/// [`Error::Length`] and [`Error::Domain`] of codes, [`Error::Interrupted`].
+pub fn partial_boost(
+    codes: &Codes<'_>,
+    problem: &Problem,
+    range: RateRange,
+    n_rounds: usize,
+    ctx: &Ctx<'_>,
+) -> Result<Vec<Round>> {
+    codes.check(problem.n_samples())?;
+    let mut scores = alloc::filled(0i64, problem.n_samples());
+    let mut rounds = Vec::new();
+    for _ in 0..n_rounds {
+        ctx.check()?;
+        let pairs = Pairs::new(&scores, problem, range);
+        let features = (0..codes.n_bins.len()).collect();
+        let found = ctx.map(features, |feature| pairs.best(codes.column(feature), codes.n_bins[feature], ctx))?;
+        let found = found.into_iter().collect::<Result<Vec<_>>>()?;
+        let gains: Vec<f64> = found.iter().map(|best| best.after).collect();
+        let Some((feature, _)) = first_best(&gains) else { break };
+        let Best { bin, steps, after } = found[feature];
+        if after <= pairs.objective + TIE {
+            break;
+        }
+        for (score, &code) in scores.iter_mut().zip(codes.column(feature)) {
+            *score += if usize::from(code) >= bin { steps } else { 0 };
+        }
+        alloc::push(&mut rounds, Round { feature, bin, steps, before: pairs.objective, after });
+    }
+    Ok(rounds)
+}
+
+/// The best stump of a feature.
+#[derive(Clone, Copy)]
+struct Best {
+    bin: usize,
+    steps: i64,
+    after: f64,
+}
+
+/// A sample: its row, the cell of its score and what it weighs, summing to 1 over each class.
+struct Placed {
+    row: usize,
+    cell: usize,
+    weight: f64,
+}
+
+/// The pairs of a round, and their objective.
+struct Pairs {
+    pos: Vec<Placed>,
+    /// Those of the range; cells are counted from [`CELLS`] below the first of them.
+    neg: Vec<Placed>,
+    n_cells: usize,
+    /// Cells from that one on to [`CELLS`] above the last.
+    window: usize,
+    /// Which cell of the positives that one is, were there any so low.
+    first: i64,
+    /// What a pair is worth at every difference of cells, from `-(window - 1 + max(first, 0))` on.
+    table: Vec<f64>,
+    lowest: i64,
+    /// What all positives won against a negative of each cell of the window.
+    won: Vec<f64>,
+    objective: f64,
+}
+
+impl Pairs {
+    fn new(scores: &[i64], problem: &Problem, range: RateRange) -> Self {
+        let least = scores.iter().copied().min().unwrap_or(0);
+        let most = scores.iter().copied().max().unwrap_or(0);
+        let n_cells = (most - least + 1) as usize;
+        let weight = |row: usize| problem.sample_weight().map_or(1.0, |weights| weights[row]);
+        let mut masses = alloc::filled(0.0, n_cells);
+        let (mut pos, mut neg, mut total) = (Vec::new(), Vec::new(), 0.0);
+        for (row, &score) in scores.iter().enumerate() {
+            let (cell, weight) = ((score - least) as usize, weight(row));
+            if problem.labels()[row] {
+                total += weight;
+                alloc::push(&mut pos, Placed { row, cell, weight });
+            } else {
+                masses[cell] += weight;
+                alloc::push(&mut neg, Placed { row, cell, weight });
+            }
+        }
+        let (low, high) = problem.ranks(range);
+        let shares = shares(&masses, low, high);
+        neg.retain(|sample| shares[sample.cell] > 0.0);
+        let inside = |share: &f64| *share > 0.0;
+        let first = shares.iter().position(inside).unwrap_or(0);
+        let last = shares.iter().rposition(inside).unwrap_or(0);
+        for sample in &mut neg {
+            sample.weight *= shares[sample.cell] / (high - low);
+            sample.cell = sample.cell - first + CELLS as usize;
+        }
+        pos.iter_mut().for_each(|sample| sample.weight /= total);
+        let window = last - first + 1 + 2 * CELLS as usize;
+        let first = first as i64 - CELLS;
+        let lowest = -(first + window as i64 - 1);
+        let highest = n_cells as i64 - 1 - first;
+        let table = alloc::collected((0..(highest - lowest + 1) as usize).map(|k| normal(k as i64 + lowest - MARGIN)));
+        let won = alloc::filled(0.0, window);
+        let mut pairs = Self { pos, neg, n_cells, window, first, table, lowest, won, objective: 0.0 };
+        let mut masses = alloc::filled(0.0, n_cells);
+        pairs.pos.iter().for_each(|sample| masses[sample.cell] += sample.weight);
+        let mut won = alloc::filled(0.0, window);
+        pairs.win(&masses, &mut won);
+        pairs.objective = pairs.neg.iter().map(|sample| sample.weight * won[sample.cell]).sum();
+        pairs.won = won;
+        pairs
+    }
+
+    /// Adds what positives of these masses win against a negative of each cell of the window.
+    fn win(&self, masses: &[f64], won: &mut [f64]) {
+        for (cell, &mass) in masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+            // Differences fall as the cells of the window rise.
+            let top = (cell as i64 - self.first - self.lowest) as usize;
+            let table = &self.table[top + 1 - self.window..=top];
+            for (won, phi) in won.iter_mut().zip(table.iter().rev()) {
+                *won += mass * phi;
+            }
+        }
+    }
+
+    /// The best stump of a feature, and its coefficient.
+    fn best(&self, codes: &[u8], n_bins: usize, ctx: &Ctx<'_>) -> Result<Best> {
+        let mut pos = alloc::filled(0.0, n_bins * self.n_cells);
+        let mut neg = alloc::filled(0.0, n_bins * self.window);
+        for sample in &self.pos {
+            pos[usize::from(codes[sample.row]) * self.n_cells + sample.cell] += sample.weight;
+        }
+        for sample in &self.neg {
+            neg[usize::from(codes[sample.row]) * self.window + sample.cell] += sample.weight;
+        }
+        let below = || neg.chunks_exact(self.window);
+        let mut lower = alloc::filled(0.0, self.window);
+        below().for_each(|bin| lower.iter_mut().zip(bin).for_each(|(lower, mass)| *lower += mass));
+        let mut upper = alloc::filled(0.0, self.window);
+        let mut won = alloc::filled(0.0, self.window);
+        let mut best = Best { bin: 0, steps: 0, after: self.objective };
+        for bin in (1..n_bins).rev() {
+            ctx.check()?;
+            self.win(&pos[bin * self.n_cells..(bin + 1) * self.n_cells], &mut won);
+            let raised = &neg[bin * self.window..(bin + 1) * self.window];
+            for ((lower, upper), mass) in lower.iter_mut().zip(&mut upper).zip(raised) {
+                *lower -= mass;
+                *upper += mass;
+            }
+            for steps in (1..=CELLS).flat_map(|steps| [steps, -steps]) {
+                let after = self.after(&won, &lower, &upper, steps);
+                if after > best.after + TIE {
+                    best = Best { bin, steps, after };
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// The objective when the positives that win `won`, and the negatives `upper`, are raised by so many steps.
+    fn after(&self, won: &[f64], lower: &[f64], upper: &[f64], steps: i64) -> f64 {
+        let inside = CELLS as usize..self.window - CELLS as usize;
+        let moved =
+            |by: i64| -> Range<usize> { (inside.start as i64 + by) as usize..(inside.end as i64 + by) as usize };
+        let (down, up) = (moved(-steps), moved(steps));
+        let mut sum = 0.0;
+        for k in 0..inside.len() {
+            let at = inside.start + k;
+            // Positives above the threshold against negatives below it, who fall behind, and the other way round.
+            sum += lower[at] * (self.won[at] - won[at] + won[down.start + k]);
+            sum += upper[at] * (won[at] + self.won[up.start + k] - won[up.start + k]);
+        }
+        sum
+    }
+}
+
+/// The share of each cell's mass that lies in `low..high`, counted from the highest cell down.
+fn shares(masses: &[f64], low: f64, high: f64) -> Vec<f64> {
+    let mut shares = alloc::filled(0.0, masses.len());
+    let mut seen = 0.0;
+    for (share, &mass) in shares.iter_mut().zip(masses).rev() {
+        if mass > 0.0 {
+            *share = (f64::min(high, seen + mass) - f64::max(low, seen)).max(0.0) / mass;
+        }
+        seen += mass;
+    }
+    shares
+}
+
+/// The normal distribution function of so many cells.
+fn normal(cells: i64) -> f64 {
+    if cells < 0 {
+        return 1.0 - normal(-cells);
+    }
+    let x = cells as f64 / CELLS as f64;
+    if x > 8.5 {
+        return 1.0;
+    }
+    // 1/2 + phi(x) (x + x^3/3 + x^5/(3 5) + ...): all terms have one sign.
+    let (mut term, mut sum, mut k) = (x, x, 1.0);
+    while term > 1e-17 * sum {
+        k += 2.0;
+        term *= x * x / k;
+        sum += term;
+    }
+    f64::min(1.0, 0.5 + sum * (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::uniform;
+
+    /// The mean over pairs, by definition; negatives weigh `share`.
+    fn objective(scores: &[i64], problem: &Problem, share: &[f64]) -> f64 {
+        let weight = |i: usize| problem.sample_weight().map_or(1.0, |w| w[i]);
+        let (mut sum, mut total) = (0.0, 0.0);
+        for i in (0..scores.len()).filter(|&i| problem.labels()[i]) {
+            for j in (0..scores.len()).filter(|&j| !problem.labels()[j]) {
+                let pair = weight(i) * weight(j) * share[j];
+                sum += pair * normal(scores[i] - scores[j] - MARGIN);
+                total += pair;
+            }
+        }
+        sum / total
+    }
+
+    /// The share of each negative that is ranked in the range.
+    fn in_range(scores: &[i64], problem: &Problem, range: RateRange) -> Vec<f64> {
+        let weight = |i: usize| problem.sample_weight().map_or(1.0, |w| w[i]);
+        let (low, high) = problem.ranks(range);
+        let negatives = || (0..scores.len()).filter(|&j| !problem.labels()[j]);
+        let mass = |keep: &dyn Fn(usize) -> bool| negatives().filter(|&j| keep(j)).map(weight).sum::<f64>();
+        let share = |j: usize| {
+            let above = mass(&|k| scores[k] > scores[j]);
+            let here = mass(&|k| scores[k] == scores[j]);
+            ((above + here).min(high) - above.max(low)).max(0.0) / here
+        };
+        (0..scores.len()).map(share).collect()
+    }
+
+    fn naive(codes: &Codes<'_>, problem: &Problem, range: RateRange, n_rounds: usize) -> Vec<Round> {
+        let (mut scores, mut rounds) = (vec![0i64; codes.n_rows], Vec::new());
+        for _ in 0..n_rounds {
+            let share = in_range(&scores, problem, range);
+            let before = objective(&scores, problem, &share);
+            let mut all = Vec::new();
+            for feature in 0..codes.n_bins.len() {
+                for bin in (1..codes.n_bins[feature]).rev() {
+                    for steps in (1..=CELLS).flat_map(|steps| [steps, -steps]) {
+                        let raised = |i: usize| usize::from(codes.column(feature)[i]) >= bin;
+                        let moved: Vec<i64> =
+                            (0..scores.len()).map(|i| scores[i] + if raised(i) { steps } else { 0 }).collect();
+                        let after = objective(&moved, problem, &share);
+                        all.push((Round { feature, bin, steps, before, after }, moved));
+                    }
+                }
+            }
+            let largest = all.iter().map(|(round, _)| round.after).fold(0.0, f64::max);
+            if largest <= before + TIE {
+                break;
+            }
+            let Some((round, moved)) = all.into_iter().find(|(round, _)| round.after >= largest - TIE) else { break };
+            rounds.push(round);
+            scores = moved;
+        }
+        rounds
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_is_the_search_over_all_pairs(
+            n in 2usize..16, d in 1usize..4, seed in 0u64..1000, weighted in any::<bool>(),
+            low in 0usize..3, width in 1usize..4,
+        ) {
+            let mut random = uniform(seed);
+            let mut labels: Vec<bool> = (0..n).map(|_| random() < 0.5).collect();
+            (labels[0], labels[1]) = (true, false);
+            let weights = (0..n).map(|_| if weighted { 0.5 + random() } else { 1.0 }).collect();
+            let problem = Problem::weighted(labels, weights).unwrap();
+            let bins: Vec<u8> = (0..n * d).map(|_| (4.0 * random()) as u8).collect();
+            let codes = Codes { bins: &bins, n_bins: &vec![4; d], n_rows: n };
+            let range = RateRange::new(low as f64 / 6.0, (low + width) as f64 / 6.0).unwrap();
+            let found = partial_boost(&codes, &problem, range, 6, &Ctx::serial()).unwrap();
+            let expected = naive(&codes, &problem, range, 6);
+            prop_assert_eq!(found.len(), expected.len());
+            for (a, b) in found.iter().zip(&expected) {
+                prop_assert_eq!((a.feature, a.bin, a.steps), (b.feature, b.bin, b.steps), "{:?} {:?}", a, b);
+                prop_assert!((a.before - b.before).abs() < 1e-12 && (a.after - b.after).abs() < 1e-12);
+                prop_assert!(a.after > a.before);
+            }
+        }
+    }
+
+    #[test]
+    fn the_distribution_function_is_the_normal_one() {
+        let known = [(0, 0.5), (16, 0.841344746068543), (-32, 0.022750131948179), (-80, 2.866515718791939e-7)];
+        known.iter().for_each(|&(cells, value)| assert!((normal(cells) - value).abs() < 1e-14, "{cells}"));
+        assert!((-200..200).all(|k| normal(k) <= normal(k + 1) + 1e-15 && normal(k) + normal(-k) == 1.0));
+    }
+
+    #[test]
+    fn threads_change_nothing_and_bad_codes_are_refused() {
+        let (n, d, mut random) = (3000, 5, uniform(9));
+        let labels: Vec<bool> = (0..n).map(|_| random() < 0.3).collect();
+        let bins: Vec<u8> = (0..n * d).map(|k| (60.0 * random()) as u8 + 9 * u8::from(labels[k % n])).collect();
+        let problem = Problem::new(labels).unwrap();
+        let codes = Codes { bins: &bins, n_bins: &[70; 5], n_rows: n };
+        let range = RateRange::new(0.02, 0.1).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let alone = partial_boost(&codes, &problem, range, 12, &Ctx::serial()).unwrap();
+        assert_eq!(alone, partial_boost(&codes, &problem, range, 12, &Ctx::new(Some(&pool), None)).unwrap());
+        assert_eq!(alone.len(), 12);
+        let few = Codes { n_bins: &[10; 5], ..codes };
+        assert!(matches!(partial_boost(&few, &problem, range, 1, &Ctx::serial()), Err(Error::Domain { .. })));
+        let stop = std::sync::atomic::AtomicBool::new(true);
+        let stopped = partial_boost(&codes, &problem, range, 1, &Ctx::new(None, Some(&stop)));
+        assert_eq!(stopped, Err(Error::Interrupted));
+    }
+}

@@ -1,0 +1,104 @@
+//! Binding of `rocmax_core::baselines`.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use rocmax_core::RateRange;
+use rocmax_core::baselines::{self, CELLS, Codes, Features, Limits};
+
+use crate::error::{allocating, to_python};
+use crate::gate;
+use crate::problem::Problem;
+
+type Array<'py, T> = Bound<'py, PyArray1<T>>;
+/// Feature, threshold, whether missing values are above it, coefficient and edge of each stump.
+type Stumps<'py> = (Array<'py, i64>, Array<'py, f64>, Array<'py, bool>, Array<'py, f64>, Array<'py, f64>);
+/// Of each node the weights of positives and negatives, and the feature (-1 of a leaf), threshold and children.
+type Tree<'py> = (Array<'py, f64>, Array<'py, f64>, Array<'py, i64>, Array<'py, f64>, Array<'py, i64>, Array<'py, i64>);
+/// Of each round the feature, the bin, the coefficient, and the objective before and after.
+type Rounds<'py> = (Array<'py, i64>, Array<'py, i64>, Array<'py, f64>, Array<'py, f64>, Array<'py, f64>);
+
+/// RankBoost (see `rocmax_core::baselines::rank_boost`); `values` by columns, in whole or as (starts, rows, values).
+#[pyfunction]
+#[pyo3(signature = (problem, values, lists, n_rounds, n_threads))]
+pub(crate) fn rank_boost<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    values: PyReadonlyArray1<'py, f64>,
+    lists: Option<(PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>)>,
+    n_rounds: usize,
+    n_threads: usize,
+) -> PyResult<Stumps<'py>> {
+    let (values, n_rows) = (values.as_slice()?, problem.inner.n_samples());
+    let features = match &lists {
+        None => Features::Dense { values, n_rows },
+        Some((starts, rows)) => Features::Sparse { starts: starts.as_slice()?, rows: rows.as_slice()?, values, n_rows },
+    };
+    let size = features.n_stored().saturating_mul(n_rounds);
+    let found =
+        gate::enter(py, n_threads, size, |ctx| baselines::rank_boost(&features, &problem.inner, n_rounds, ctx))?;
+    Ok((
+        column(py, &found, |stump| stump.feature as i64)?,
+        column(py, &found, |stump| stump.threshold)?,
+        column(py, &found, |stump| stump.missing_above)?,
+        column(py, &found, |stump| stump.coef)?,
+        column(py, &found, |stump| stump.edge)?,
+    ))
+}
+
+/// A tree of splits by the area under the curve (see `rocmax_core::baselines::split_tree`).
+#[pyfunction]
+pub(crate) fn split_tree<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    values: PyReadonlyArray1<'py, f64>,
+    min_leaf: f64,
+    max_depth: usize,
+    n_threads: usize,
+) -> PyResult<Tree<'py>> {
+    let features = Features::Dense { values: values.as_slice()?, n_rows: problem.inner.n_samples() };
+    let limits = Limits { leaf: min_leaf, depth: max_depth };
+    let size = features.n_stored().saturating_mul(8);
+    let found = gate::enter(py, n_threads, size, |ctx| baselines::split_tree(&features, &problem.inner, limits, ctx))?;
+    Ok((
+        column(py, &found, |node| node.pos)?,
+        column(py, &found, |node| node.neg)?,
+        column(py, &found, |node| node.split.map_or(-1, |split| split.feature as i64))?,
+        column(py, &found, |node| node.split.map_or(0.0, |split| split.threshold))?,
+        column(py, &found, |node| node.split.map_or(0, |split| split.left as i64))?,
+        column(py, &found, |node| node.split.map_or(0, |split| split.right as i64))?,
+    ))
+}
+
+/// Boosting of the smoothed partial AUC (see `rocmax_core::baselines::partial_boost`); one row of `codes` a feature.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "as Python calls it")]
+pub(crate) fn partial_boost<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    codes: PyReadonlyArray2<'py, u8>,
+    n_bins: PyReadonlyArray1<'py, u64>,
+    low: f64,
+    high: f64,
+    n_rounds: usize,
+    n_threads: usize,
+) -> PyResult<Rounds<'py>> {
+    let range = RateRange::new(low, high).map_err(to_python)?;
+    let n_bins: Vec<usize> = n_bins.as_slice()?.iter().map(|&n| n as usize).collect();
+    let codes = Codes { bins: codes.as_slice()?, n_bins: &n_bins, n_rows: codes.shape()[1] };
+    let size = codes.bins.len().saturating_mul(n_rounds).saturating_mul(8);
+    let found =
+        gate::enter(py, n_threads, size, |ctx| baselines::partial_boost(&codes, &problem.inner, range, n_rounds, ctx))?;
+    Ok((
+        column(py, &found, |round| round.feature as i64)?,
+        column(py, &found, |round| round.bin as i64)?,
+        column(py, &found, |round| round.steps as f64 / CELLS as f64)?,
+        column(py, &found, |round| round.before)?,
+        column(py, &found, |round| round.after)?,
+    ))
+}
+
+/// One field of each row of a table.
+fn column<'py, R, T: numpy::Element>(py: Python<'py>, rows: &[R], field: impl Fn(&R) -> T) -> PyResult<Array<'py, T>> {
+    let values = allocating(|| rocmax_core::alloc::collected(rows.iter().map(field)))?;
+    Ok(values.into_pyarray(py))
+}
