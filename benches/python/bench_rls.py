@@ -8,6 +8,7 @@ Run: python benches/python/bench_rls.py [DATA_FOLDER]  (for Reuters: reuters2157
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -15,11 +16,13 @@ from pathlib import Path
 
 import numpy as np
 import scipy.linalg
-from reuters_table import load
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics.pairwise import rbf_kernel
 
 from rocmax import AUCRLS, AUCRLSCV
+
+sys.path.append(str(Path(__file__).parents[1] / "papers"))  # where the reader of Reuters is
+from pahikkala_2008 import load
 
 
 def in_turn(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, tuple[float, float]]:

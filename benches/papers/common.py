@@ -1,0 +1,93 @@
+"""What the scripts of this folder share: data sets, options, and runs that go on where they stopped."""
+
+import argparse
+import csv
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+sys.path.append(str(Path(__file__).parents[1] / "python"))  # where the reader of the data sets is
+from table4 import preparation, read
+
+Row = dict[str, Any]
+
+
+def parser(documentation: str) -> argparse.ArgumentParser:
+    """Return the options of every script."""
+    made = argparse.ArgumentParser(description=documentation.splitlines()[0])
+    made.add_argument("--data", type=Path, required=True, help="folder of the data sets")
+    made.add_argument("--out", type=Path, default=Path("results"), help="folder of the csv files, made if need be")
+    made.add_argument("--quick", action="store_true", help="few rows, splits and parameters: under two minutes")
+    made.add_argument("--sets", nargs="+", help="data sets; default: the paper's that the folder holds")
+    made.add_argument("--splits", type=int, help="splits, or repetitions; default: the paper's number")
+    made.add_argument("--rows", type=int, help="at most so many rows of a set, drawn once")
+    made.add_argument("--jobs", type=int, default=2, help="processes")
+    return made
+
+
+def load(folder: Path, name: str, rows: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return a set's features and labels, at most so many rows of it."""
+    ((_, X, y),) = [found for found in read(folder, [name.split(" ")[0]]) if found[0] == name]
+    if rows is not None and len(y) > rows:
+        kept = np.random.default_rng(0).permutation(len(y))[:rows]
+        X, y = X[kept], y[kept]
+    return X, y
+
+
+def there(folder: Path, names: Iterable[str]) -> list[str]:
+    """Return the sets whose files are in the folder."""
+    return [name for name in names if any(folder.glob(f"{name.split(' ')[0]}.*"))]
+
+
+def prepared(X: Any, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return training and test features: medians for missing cells, columns standardised by the training rows."""
+    scale = preparation(X).fit(X[train])
+    return scale.transform(X[train]), scale.transform(X[test])
+
+
+def run(jobs: list[Row], work: Callable[[Row], Row], file: Path, n_processes: int) -> pd.DataFrame:
+    """Return what all jobs found, a row each; those whose rows `file` holds are not done again.
+
+    Rows are written as they are found, so a run that is stopped goes on where it was.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    keys = list(jobs[0])
+    done = pd.read_csv(file, dtype=dict.fromkeys(keys, str), keep_default_na=False) if file.exists() else pd.DataFrame()
+    known = set(map(tuple, done[keys].to_numpy())) if len(done) else set()
+    left = [job for job in jobs if tuple(str(job[key]) for key in keys) not in known]
+    began = time.perf_counter()
+    with ProcessPoolExecutor(n_processes) as pool, file.open("a", newline="") as stream:
+        written = csv.writer(stream)
+        tasks = {pool.submit(_quietly, work, job): job for job in left}
+        for count, task in enumerate(as_completed(tasks), 1):
+            row = tasks[task] | task.result()
+            if stream.tell() == 0:
+                written.writerow(row)
+            written.writerow(row.values())
+            stream.flush()
+            print(f"\r{count} of {len(left)}, {time.perf_counter() - began:.0f} s", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    found = pd.read_csv(file)
+    wanted = pd.DataFrame([{key: str(job[key]) for key in keys} for job in jobs])
+    return found[found[keys].astype(str).apply(tuple, axis=1).isin(set(map(tuple, wanted.to_numpy())))]
+
+
+def _quietly(work: Callable[[Row], Row], job: Row) -> Row:
+    with warnings.catch_warnings(), threadpool_limits(1):  # the other processes have the other cores
+        warnings.simplefilter("ignore")
+        return work(job)
+
+
+def summary(found: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
+    """Return means and standard errors over the splits, methods down and sets across."""
+    groups = found.groupby(by, sort=False)[value]
+    text = groups.mean().map("{:.4f}".format) + groups.sem().map(lambda error: f" +-{error:.4f}")
+    return text.unstack(by[0])
