@@ -281,6 +281,7 @@ def _metric_calls() -> dict[str, Call]:
     one["score rate"] = {"method": "score"} | measures["tpr_at_fpr"]
     one["wu"] = {"method": "wu"} | measures["scored"]
     one["null"] = {"null_value": 0.6, "alternative": "greater"}
+    one["two-way"] = {"fpr_range": (0.1, 0.6), "tpr_range": (0.2, 0.9)}
     calls = {
         "roc_auc_score": _call(metrics.roc_auc_score, **ys),
         "roc_auc_score max_fpr": _call(metrics.roc_auc_score, **ys, **weight, max_fpr=0.4),
@@ -291,6 +292,9 @@ def _metric_calls() -> dict[str, Call]:
         "partial_auc_score": _call(metrics.partial_auc_score, **ys),
         "partial_auc_score range": _call(metrics.partial_auc_score, **ys, **weight, fpr_range=(0.1, 0.6)),
         "partial_auc_score tpr": _call(metrics.partial_auc_score, **ys, tpr_range=(0.1, 0.6), normalize="mcclish"),
+        "partial_auc_score two-way": _call(
+            metrics.partial_auc_score, **ys, fpr_range=(0.1, 0.6), tpr_range=(0.2, 0.9), normalize=None
+        ),
         "partial_auc_score ranked": _call(metrics.partial_auc_score, **ys, fpr_range=(0.1, 0.6), method="ranked"),
         "margin_auc_score": _call(metrics.margin_auc_score, **ys, margin=0.3),
         "sroc_curve": _call(metrics.sroc_curve, **ys),

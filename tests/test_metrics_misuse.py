@@ -49,7 +49,10 @@ def spoiled(value, index=4):
         (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=[0.1]), r"fpr must be a number in \[0, 1\], got \[0.1\]"),
         (lambda: metrics.partial_auc_score(Y, S, fpr_range={0, 0.5}), "fpr_range must be a pair of numbers"),
         (lambda: metrics.partial_auc_scorer(("0", ".1")), "fpr_range must be a pair of numbers"),
-        (lambda: metrics.partial_auc_scorer((0, 0.1), tpr_range=(0.9, 1)), "give fpr_range or tpr_range"),
+        (
+            lambda: metrics.partial_auc_scorer((0, 0.1), tpr_range=(0.9, 1), method="ranked"),
+            "give fpr_range or tpr_range",
+        ),
         (lambda: metrics.partial_auc_scorer((0, 0.1), method="rank"), "method must be one of"),
         (lambda: metrics.partial_auc_scorer((0, 0.1), method="ranked", normalize=None), "method='ranked' is a mean"),
         (lambda: metrics.partial_auc_score(Y, S, normalize=np.array(["width", "x"])), "normalize must be one of"),

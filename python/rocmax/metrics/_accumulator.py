@@ -261,7 +261,7 @@ class ROCAccumulator:
         what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
         measure = parse_measure(metric, **what)
         method = default_method(measure) if method is None else method
-        check_method(method, measure.metric, in_parts=True)
+        check_method(method, measure.family, in_parts=True)
         question = parse_question(measure, confidence_level, null_value, alternative, equivalence_margin)
         bins = self._held()
         if metric in ("scored_auc", "margin_auc") and _bins.error_bound(bins) > 0:

@@ -320,7 +320,7 @@ def compare_auc(
     made = of_measure(measure, **what) | {"names": _names(score_a, score_b)}
     how = check_average(multi_class, average)
     if how.multi_class != "raise":
-        check_method(method or "delong", measure.metric, weight_kind=weight_kind, grouped=groups is not None)
+        check_method(method or "delong", measure.family, weight_kind=weight_kind, grouped=groups is not None)
         if y_true_b is not None or pos_label is not None:
             raise ValueError("multi_class compares paired models of all classes: it takes no y_true_b and no pos_label")
         y_true, score_a, score_b, sample_weight, groups = in_memory(
@@ -346,7 +346,7 @@ def compare_auc(
             )
         found = curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
         return replace(found, **made)
-    check_method("delong" if method is None else method, measure.metric, weight_kind=weight_kind)
+    check_method("delong" if method is None else method, measure.family, weight_kind=weight_kind)
     if method == "obuchowski" and y_true_b is not None:
         raise ValueError("method='obuchowski' needs paired models: it takes no y_true_b")
     if groups is not None and (method not in ("delong", None) or y_true_b is not None):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax.metrics import _rate as rate
+from rocmax.metrics import _two_way as two_way
 from rocmax.metrics._measure import (
     Measure,
     effective,
@@ -82,6 +83,9 @@ def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
 
 def moments(curve: _core.Curve, measure: Measure) -> tuple[float, F64, F64]:
     """Value of a measure, and by class the sums of the squares and the cubes of its centred components."""
+    if measure.region is not None:
+        area, second, third = two_way.moments(curve, measure.region)
+        return measure.scale * area, measure.scale**2 * second, measure.scale**3 * third
     value, squares, cubes = curve.moments(*measure.key)
     factors = np.ones(2)
     if measure.is_rate:
@@ -97,6 +101,8 @@ def covariance_parts(
     data: Sample, columns: list[NDArray[Any]], measure: Measure, weight_kind: str = "frequency"
 ) -> tuple[F64, F64, F64]:
     """Estimates of all columns of scores, and the parts of either class in their covariance matrix."""
+    if measure.region is not None:
+        return _by_influences(data, columns, measure, weight_kind)
     try:
         found = _core.covariance(data.y, columns, data.weight, weight_kind, *measure.key, data.threads)
     except ValueError:
@@ -112,6 +118,34 @@ def covariance_parts(
         for part, factor in zip(found[1:], factors, strict=True)
     )
     return estimate, pos, neg
+
+
+def _by_influences(
+    data: Sample, columns: list[NDArray[Any]], measure: Measure, weight_kind: str
+) -> tuple[F64, F64, F64]:
+    """Return what :func:`covariance_parts` does, by the components of every sample."""
+    if weight_kind == "frequency":
+        require_two(*totals(data))
+    found = [components_of(data._replace(score=column), measure) for column in columns]
+    estimate, values = np.concatenate([one[0] for one in found]), np.vstack([one[1] for one in found])
+    weight = np.ones(len(data.y)) if data.weight is None else data.weight
+    positive, parts = positives(data), []
+    for rows in (positive, ~positive):
+        w = weight[rows]
+        # A sample of weight w stands for w samples, or else for itself.
+        size, square = (w.sum(), w) if weight_kind == "frequency" else (np.count_nonzero(w), w**2)
+        centred = values[:, rows] - (values[:, rows] @ w / w.sum())[:, None]
+        parts.append((centred * square) @ centred.T / w.sum() ** 2 * size / max(size - 1, 1))
+    return estimate, parts[0], parts[1]
+
+
+def components_of(data: Sample, measure: Measure) -> tuple[F64, F64]:
+    """Estimates (n_models,) and the components of all samples, of shape (n_models, n_samples)."""
+    if measure.region is not None:
+        areas, values = two_way.components(data, measure.region)
+        return measure.scale * areas, measure.scale * values
+    estimate, values = call(_core.components, data, *measure.key, data.threads)
+    return estimate, values.reshape(len(estimate), -1)
 
 
 def _factors(
@@ -132,7 +166,7 @@ def _factors(
 
 def influences(data: Sample, measure: Measure) -> F64:
     """Return what every sample of one model adds to the measure, weights being inverse sampling probabilities."""
-    _, components = call(_core.components, data, *measure.key, data.threads)
+    _, (components,) = components_of(data, measure)
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
     positive = positives(data)
     added = np.empty(len(data.y))
@@ -153,8 +187,7 @@ def clustered_covariance(data: Sample, measure: Measure, groups: Any) -> tuple[F
     if data.weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
     names, group = names_of(groups, len(data.y), "groups")
-    estimate, flat = call(_core.components, data, *measure.key, data.threads)
-    components = flat.reshape(len(estimate), -1)
+    estimate, components = components_of(data, measure)
     factors = _factors(data, [data.score], measure)
     positive = positives(data)
     # Each class's factor is at least that of all: as a sum of squares no variance is negative.

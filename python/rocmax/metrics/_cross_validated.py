@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax import _core
 from rocmax._parameters import shown
 from rocmax.metrics import _interval as interval
+from rocmax.metrics._components import components_of
 from rocmax.metrics._hypothesis import Question
 from rocmax.metrics._inference import AUCInference, result
 from rocmax.metrics._measure import Measure, check_level, parse_measure, positives, totals
@@ -116,7 +116,7 @@ def cross_validated_auc(
         part = data._replace(y=positive[rows], score=data.score[rows])
         if part.y.all() or not part.y.any():
             raise ValueError(f"fold {name!r} holds one class only; stratify the folds")
-        (value,), components = _core.components(*part[:3], *measure.key, part.threads)
+        (value,), (components,) = components_of(part, measure)
         centres = np.where(part.y, components[part.y].mean(), components[~part.y].mean())
         influence = (components - centres) / np.where(part.y, share, 1 - share)
         estimates.append(value)

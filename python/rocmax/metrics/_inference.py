@@ -251,7 +251,8 @@ def auc_inference(
         What is measured; see :func:`partial_auc_score` for `fpr_range`, `tpr_range`, `normalize`.
     fpr_range, tpr_range : (float, float), default=None
         The range of a partial AUC, which ``metric="auc"`` means where one is given; neither stands for all of the
-        curve.
+        curve. Both are the two-way partial AUC, by "delong" and "logit-delong", whose components are the derivatives of
+        the area by the samples' weights.
     normalize : {"width", "mcclish"} or None, default="width"
         What the partial area is divided by.
     margin : float, default=None
@@ -378,7 +379,7 @@ def auc_inference(
     if method is None:
         by_components = groups is not None or not is_one_of(multi_class, ("raise",))
         method = default_method(measure, weight_kind=weight_kind, grouped=by_components)
-    check_method(method, measure.metric, weight_kind=weight_kind, grouped=groups is not None)
+    check_method(method, measure.family, weight_kind=weight_kind, grouped=groups is not None)
     question = parse_question(measure, confidence_level, null_value, alternative, equivalence_margin)
     how = check_average(multi_class, average)
     columns, names = named_columns(y_score) if how.multi_class == "raise" else (y_score, None)

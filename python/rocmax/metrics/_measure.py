@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._parameters import shown
-from rocmax.metrics._partial import curve_area
+from rocmax.metrics._partial import both_ranges, curve_area
+from rocmax.metrics._two_way import Region, areas
 from rocmax.metrics._validation import F64, Sample, call, choice, explain, number
 
 _METRICS = ("auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr")
 RATES = ("tpr_at_fpr", "fpr_at_tpr")
+TWO_WAY = "partial_auc of both rates"
 # The number that some need to know.
 _PARAMETERS = {"margin_auc": "margin", "tpr_at_fpr": "fpr", "fpr_at_tpr": "tpr"}
 
@@ -26,6 +28,7 @@ class Measure(NamedTuple):
     high: float
     least: float
     most: float
+    region: Region | None = None  # of a partial area of both rates at once
 
     @property
     def key(self) -> tuple[str, float, float]:
@@ -38,6 +41,16 @@ class Measure(NamedTuple):
         if self.name.startswith(("partial", "sensitivity")):
             return "partial_auc"
         return {"scored": "scored_auc", "margin": "margin_auc"}.get(self.name, self.name)
+
+    @property
+    def family(self) -> str:
+        """What methods tell apart: as `metric`, but a partial area of both rates is one of its own."""
+        return self.metric if self.region is None else TWO_WAY
+
+    @property
+    def scale(self) -> float:
+        """What the area of a region is multiplied by."""
+        return 1.0 if self.region is None else self.most / self.region.size
 
     @property
     def is_rate(self) -> bool:
@@ -75,6 +88,9 @@ def parse_measure(
         if metric == "margin_auc":
             return Measure("margin", number(margin, "margin", "that is finite", np.isfinite), 1.0, 0.0, 1.0)
         return Measure("scored" if metric == "scored_auc" else "auc", 0.0, 1.0, 0.0, _top(metric))
+    region = both_ranges(fpr_range, tpr_range, normalize)
+    if region is not None:
+        return Measure("partial-two-way", *region.fpr, 0.0, region.size if normalize is None else 1.0, region)
     name, low, high = curve_area((0.0, 1.0) if fpr_range is None else fpr_range, tpr_range, normalize)
     if (low, high) == (0.0, 1.0):  # by every definition
         return Measure("auc", 0.0, 1.0, 0.0, 1.0)
@@ -158,4 +174,6 @@ def rates(weight: F64) -> F64:
 
 def point_estimates(data: Sample, measure: Measure) -> F64:
     """Values of the measure, of shape (n_models,)."""
+    if measure.region is not None:
+        return measure.scale * areas(data, measure.region)
     return np.atleast_1d(call(_core.measure, data, *measure.key, data.threads))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
-from rocmax.metrics._measure import RATES, Measure
+from rocmax.metrics._measure import RATES, TWO_WAY, Measure
 from rocmax.metrics._validation import choice
 
 # Below, real coverage of 95 % intervals has been seen at 5 to 90 %: benches/python/coverage_metrics.py.
@@ -25,8 +25,8 @@ class _Terms(NamedTuple):
 
 
 METHODS = {
-    "delong": _Terms((*_SHARES, "scored_auc"), sampling=True, groups=True, in_parts=True),
-    "logit-delong": _Terms((*_SHARES, "scored_auc"), sampling=True, groups=True, in_parts=True),
+    "delong": _Terms((*_SHARES, "scored_auc", TWO_WAY), sampling=True, groups=True, in_parts=True),
+    "logit-delong": _Terms((*_SHARES, "scored_auc", TWO_WAY), sampling=True, groups=True, in_parts=True),
     "score": _Terms((*_AREAS, *RATES), in_parts=True),
     "newcombe": _Terms(("auc",), in_parts=True),
     "obuchowski": _Terms(_AREAS),
@@ -65,7 +65,7 @@ def default_method(measure: Measure, *, weight_kind: str = "frequency", grouped:
     As measured by benches/python/coverage_metrics.py; the one place that decides.
     """
     check_weight_kind(weight_kind)
-    if measure.metric in _PARTS and weight_kind == "frequency" and not grouped:
+    if measure.family in _PARTS and weight_kind == "frequency" and not grouped:
         return "score"
     return "logit-delong"
 
@@ -76,7 +76,7 @@ def default_comparison(measure: Measure, sizes: tuple[float, float], *, grouped:
     `sizes` are the numbers of samples of either class, of the smaller of two data sets.
     """
     deciding, _ = _deciding(measure, sizes)[1]
-    return "bootstrap" if measure.metric in _PARTS and deciding < _FEW and not grouped else "delong"
+    return "bootstrap" if measure.family in _PARTS and deciding < _FEW and not grouped else "delong"
 
 
 def _deciding(measure: Measure, sizes: tuple[float, float]) -> tuple[tuple[float, str], tuple[float, str]]:
@@ -101,9 +101,11 @@ def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float]) -> No
         return
     count, held = min(_deciding(measure, sizes))
     if count < _FEW:
+        better = default_method(measure)
+        instead = "" if better == method else f"; method={better!r} keeps most of its coverage"
         warnings.warn(
             f"there are {count:.3g} {held}: intervals of method={method!r} hold the truth far less often there than"
-            f" they say; method={default_method(measure)!r} keeps most of its coverage",
+            f" they say{instead}",
             stacklevel=3,
         )
 

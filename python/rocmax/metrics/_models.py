@@ -277,7 +277,7 @@ def compare_models(
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = check_level(confidence_level)
     choice(method, ("delong", "bootstrap", "obuchowski", None), "method")
-    check_method(method or "delong", measure.metric, weight_kind=weight_kind, grouped=groups is not None)
+    check_method(method or "delong", measure.family, weight_kind=weight_kind, grouped=groups is not None)
     columns, names = named_columns(y_score)
     arrays = in_memory(y_true=y_true, y_score=columns, sample_weight=sample_weight, groups=groups)
     y_true, columns, sample_weight, groups = arrays

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._parameters import shown
+from rocmax.metrics._two_way import Region, areas
 from rocmax.metrics._validation import call, choice, explain, number, rate_range, sample
 
 _NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
@@ -22,10 +23,27 @@ def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[s
         _check_apart(low, high, "fpr_range", fpr_range)
         return "partial" + _NORMALIZE[normalize], low, high
     if (low, high) != (0.0, 1.0):
+        if rate_range(tpr_range, "tpr_range") == (0.0, 1.0):
+            return curve_area(fpr_range, None, normalize)
         raise ValueError(f"give fpr_range or tpr_range, got {shown(fpr_range)} and {shown(tpr_range)}")
     low, high = rate_range(tpr_range, "tpr_range")
     _check_apart(1.0 - high, 1.0 - low, "tpr_range", tpr_range)
     return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
+
+
+def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None:
+    """Return the region where ranges of both rates are given and neither is whole, else None; checks the options."""
+    if fpr_range is None or tpr_range is None:
+        return None
+    region = Region(rate_range(fpr_range, "fpr_range"), rate_range(tpr_range, "tpr_range"))
+    if (0.0, 1.0) in region:
+        return None
+    choice(normalize, tuple(_NORMALIZE), "normalize")
+    if normalize == "mcclish":
+        raise ValueError("normalize='mcclish' is of one range: with fpr_range and tpr_range take 'width' or None")
+    for name, ends, given in zip(("fpr_range", "tpr_range"), region, (fpr_range, tpr_range), strict=True):
+        _check_apart(*ends, name, given)
+    return region
 
 
 def _check_apart(low: float, high: float, name: str, given: Any) -> None:
@@ -65,7 +83,7 @@ def partial_auc_score(
     pos_label: Any = None,
     n_jobs: int | None = None,
 ) -> Any:
-    """Partial area under the ROC curve over a range of false positive rates [a, b].
+    """Partial area under the ROC curve over a range of false positive rates [a, b], of true ones, or of both.
 
     ``method="curve"``: ``A = integral_a^b TPR(u) du`` of the piecewise linear curve, a block of
     ties being one straight segment. ``method="ranked"``: the mean over positives i and the
@@ -82,13 +100,15 @@ def partial_auc_score(
     fpr_range : (float, float), default=(0.0, 1.0)
         The range [a, b], 0 <= a < b <= 1.
     tpr_range : (float, float), default=None
-        If given, the area of ``1 - FPR`` over this range of true positive rates instead (pROC's
-        sensitivity focus); `fpr_range` must then be left alone.
+        If given, the area of ``1 - FPR`` over this range [c, d] of true positive rates instead (pROC's sensitivity
+        focus). With a `fpr_range` as well that of both rates at once, the two-way partial area [3]_: of the part of
+        the region between the two ranges that lies under the curve, ``A = int_a^b min(d - c, max(0, TPR(u) - c)) du``.
     method : {"curve", "ranked"}, default="curve"
         Which definition.
     normalize : {"width", "mcclish"} or None, default="width"
         ``A / (b - a)``; ``(1 + (A - l) / (b - a - l)) / 2`` with ``l = (b^2 - a^2) / 2``; or ``A``.
-        With "ranked" a mean over pairs, "width", is the only one.
+        With "ranked" a mean over pairs, "width", is the only one; of both rates "width" is ``A / ((b - a) (d - c))``,
+        and there is no "mcclish".
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; whole numbers (repetitions) with "ranked".
     pos_label : label, default=None
@@ -117,6 +137,8 @@ def partial_auc_score(
        under the ROC curve", Neural Computation 29, 2017, eq. 2. :doi:`10.1162/NECO_a_00972`
     .. [2] D. K. McClish, "Analyzing a portion of the ROC curve", Medical Decision Making 9, 1989.
        :doi:`10.1177/0272989X8900900307`
+    .. [3] H. Yang, K. Lu, X. Lyu and F. Hu, "Two-way partial AUC and its properties", Statistical Methods in Medical
+       Research 28, 2019. :doi:`10.1177/0962280217718866`
 
     Examples
     --------
@@ -124,6 +146,11 @@ def partial_auc_score(
     >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0.0, 0.5))
     0.5
     """
+    region = both_ranges(fpr_range, tpr_range, normalize) if method == "curve" else None
+    if region is not None:
+        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+        found = areas(data, region) / (1.0 if normalize is None else region.size)
+        return found if data.many else float(found[0])
     name, low, high = area(fpr_range, tpr_range, method, normalize)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if name == "ranked" and data.weight is not None and (data.weight != np.rint(data.weight)).any():

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.metrics import make_scorer
 
-from rocmax.metrics._partial import area, check_rate, partial_auc_score, tpr_at_fpr_score
+from rocmax.metrics._partial import area, both_ranges, check_rate, partial_auc_score, tpr_at_fpr_score
 from rocmax.metrics._scored import scored_auc_score
 from rocmax.metrics._validation import check_label, second_class
 
@@ -29,7 +29,7 @@ def partial_auc_scorer(
     fpr_range : (float, float), default=(0, 1)
         The range of false positive rates.
     tpr_range : (float, float), default=None
-        The range of true positive rates instead, with ``method="curve"``.
+        The range of true positive rates instead, with ``method="curve"``; with `fpr_range` that of both at once.
     method : {"curve", "ranked"}, default="curve"
         Which definition.
     normalize : {"width", "mcclish"} or None, default="width"
@@ -57,7 +57,8 @@ def partial_auc_scorer(
     >>> cross_val_score(LogisticRegression(), X, y, scoring=partial_auc_scorer((0.0, 0.2)), cv=3).round(2)
     array([0.94, 0.78, 0.8 ])
     """
-    area(fpr_range, tpr_range, method, normalize)
+    if method != "curve" or both_ranges(fpr_range, tpr_range, normalize) is None:
+        area(fpr_range, tpr_range, method, normalize)
     return _scorer(
         partial_auc_score,
         pos_label,

@@ -438,6 +438,8 @@ def _measured(metric: Any, covariance: Any, what: dict[str, Any]) -> tuple[Measu
     choice(covariance, _COVARIANCES, "covariance")
     if not callable(metric):
         measure = parse_measure(metric, **what)
+        if covariance in ("obuchowski", "bootstrap") and measure.region is not None:
+            raise ValueError(f"covariance={covariance!r} takes one range, got both: 'delong' and 'jackknife' take both")
         if covariance == "obuchowski" and metric not in ("auc", "partial_auc"):
             raise ValueError(f"covariance='obuchowski' needs metric='auc' or 'partial_auc', got {metric!r}")
         return measure, partial(covariances.point, measure=measure)
