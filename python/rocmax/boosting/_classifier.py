@@ -31,8 +31,8 @@ from rocmax.metrics._validation import rate_range
 
 # What "auto" tries beside log loss (blend, widen, loss), and by how many standard errors of the difference on the rows
 # held out it has to lead log loss. Chosen on the tuning half of the sets of benches/python/models.py, three splits,
-# where the range holds enough negatives (15 pairs of set and range): there test thirds were better than log loss on 12 and
-# worse on 1, by 0.009 on average; leads of 0.25 to 1 standard error gained less.
+# where the range holds enough negatives (15 pairs of set and range): there test thirds were better than log loss on 12
+# and worse on 1, by 0.009 on average; leads of 0.25 to 1 standard error gained less.
 _BLENDS = ((0.8, 4.0, "smoothed_hinge"), (0.95, 12.0, "smoothed_hinge"), (0.8, 12.0, "squared_hinge"))
 _LEAD = 0.1
 # With fewer negatives in the range than this among the rows held out there is nothing to choose by.
