@@ -1,7 +1,8 @@
 """PartialAUCLoss against binary cross-entropy: the same two-layer network, epochs and batches, on held-out thirds.
 
 Printed: the mean partial AUC over seeds (which draw split, weights and batches), and the difference of each loss from
-binary cross-entropy of the same seed with its standard error. Sets as in table4.py; needs PyTorch (rocmax[torch]).
+binary cross-entropy of the same seed with its standard error. Sets as in table4.py; needs PyTorch (rocmax[torch]), and
+shows a loss of LibAUC where that is installed.
 
 Run: python benches/python/torch_loss.py DATA_FOLDER [--sets ijcnn1 letter] [--seeds 5] [--epochs 10] [--batch 256]
 """
@@ -10,6 +11,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,24 @@ from rocmax.metrics import partial_auc_score
 from rocmax.torch import PartialAUCLoss
 
 RANGES = (0.0, 0.05), (0.02, 0.05)
-HIDDEN, RATE = 64, 3e-3
+HIDDEN, RATE, MEMORY = 64, 3e-3, 2000
 
 
-def losses(fpr_range: tuple[float, float], memory: int) -> dict[str, Callable[..., Any]]:
-    found: dict[str, Callable[..., Any]] = {"cross-entropy": torch.nn.BCEWithLogitsLoss()}
-    found["PartialAUCLoss"] = PartialAUCLoss(fpr_range, memory=memory)
-    found["pairs alone"] = PartialAUCLoss(fpr_range, memory=memory, blend=1.0)
-    found["no memory"] = PartialAUCLoss(fpr_range)
+def losses(fpr_range: tuple[float, float], n_samples: int) -> dict[str, Callable[..., Any]]:
+    """Return each loss, a function of the scores, labels and rows of a batch."""
+    modules = {
+        "cross-entropy": torch.nn.BCEWithLogitsLoss(),
+        "PartialAUCLoss": PartialAUCLoss(fpr_range, memory=MEMORY),
+        "pairs alone": PartialAUCLoss(fpr_range, memory=MEMORY, blend=1.0),
+    }
+    found: dict[str, Callable[..., Any]] = {
+        name: lambda s, y, _, module=module: module(s, y) for name, module in modules.items()
+    }
+    if find_spec("libauc"):
+        from libauc.losses.auc import pAUC_DRO_Loss
+
+        theirs = pAUC_DRO_Loss(data_len=n_samples)
+        found["LibAUC's DRO"] = lambda s, y, rows: theirs(torch.sigmoid(s), y, rows)  # as its documentation trains
     return found
 
 
@@ -43,7 +55,7 @@ def trained(X: Any, y: Any, loss: Callable[..., Any], *, epochs: int, batch: int
     for _ in range(epochs):
         for rows in torch.randperm(len(y)).split(batch):
             steps.zero_grad()
-            loss(network(X[rows]), y[rows]).backward()
+            loss(network(X[rows]), y[rows], rows).backward()
             steps.step()
             slower.step()
     return network
@@ -56,7 +68,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--batch", type=int, default=256)
-    parser.add_argument("--memory", type=int, default=2000)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)  # of networks this small a second thread is a loss
@@ -69,7 +80,7 @@ def main() -> None:
                 scale = preparation(X).fit(A)
                 A, B = (torch.tensor(scale.transform(Z), dtype=torch.float32) for Z in (A, B))
                 labels = torch.tensor(a, dtype=torch.float32)
-                for kind, loss in losses(fpr_range, arguments.memory).items():
+                for kind, loss in losses(fpr_range, len(a)).items():
                     began = time.perf_counter()
                     network = trained(A, labels, loss, epochs=arguments.epochs, batch=arguments.batch, seed=seed)
                     seconds[kind] = seconds.get(kind, 0.0) + time.perf_counter() - began
