@@ -71,12 +71,13 @@ def unbiased(study: Study, measure: Measure) -> F64:
     M estimates the product of the expectations without bias (Gallas, 2006). The kernels of all tests are made for some
     positives at a time: O(K^2 m n) time for K tests, no array of all pairs.
     """
-    kernel = _kernel(measure)
     tests = study.scores.reshape(study.n_tests, -1)
     read = ~np.isnan(tests)
     pos, neg = tests[:, study.truth], tests[:, ~study.truth]
     of_pos, of_neg = (read[:, rows].astype(float) for rows in (study.truth, ~study.truth))
     n_pos, n_neg = of_pos.sum(axis=1), of_neg.sum(axis=1)
+    # Quarters up to 2**22, as many as are held, are numbers of single precision, whose products take half the time.
+    kernel = _kernel(measure, np.float32 if neg.shape[1] <= _HELD else np.float64)
     rows, columns = np.zeros(pos.shape), np.zeros(neg.shape)
     crossed = np.zeros((len(tests), len(tests)))
     step = max(1, _HELD // max(1, neg.size))
@@ -96,14 +97,18 @@ def unbiased(study: Study, measure: Measure) -> F64:
     return np.asarray(np.multiply.outer(theta, theta) - products / counted)
 
 
-def _kernel(measure: Measure) -> Callable[[F64, F64], F64]:
-    """Return what a pair of a positive and a negative adds, 0 where one was not read."""
+def _kernel(measure: Measure, exact: Any) -> Callable[[F64, F64], F64]:
+    """Return what a pair of a positive and a negative adds, 0 where one was not read.
+
+    Halves, in the type `exact` that adds up as many of them, and their products, as are held at a time.
+    """
     if measure.name == "auc":
-        return lambda s, t: (s > t) + 0.5 * (s == t)
+        half = exact(0.5)
+        return lambda s, t: (s > t) + half * (s == t)
     if measure.name == "scored":
         return lambda s, t: np.fmax(s - t, 0.0)
     if measure.name == "margin":
-        return lambda s, t: (s - t > measure.low).astype(float)
+        return lambda s, t: (s - t > measure.low).astype(exact)
     raise ValueError(
         "covariance='unbiased' needs a mean over pairs: metric='auc', 'scored_auc' or 'margin_auc'; 'jackknife' and"
         " 'bootstrap' take any"
