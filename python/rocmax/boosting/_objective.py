@@ -18,6 +18,8 @@ from rocmax.risks import PAIR_LOSSES, PairLoss
 
 # The least second derivative: above 0 as float32 too, and nothing beside that of one sample.
 _LEAST_HESSIAN = 1e-16
+# Log-odds beyond which a probability is 0 to float64's last bit, whose exponential is finite.
+_FAR = 700.0
 
 
 # No estimator of scikit-learn: XGBClassifier would take the parameters of one for its own.
@@ -229,10 +231,14 @@ def _plain_labels(y_true: Any) -> Any:
 def _log_loss(positive: Bool, scores: F64, weight: F64 | None, with_value: bool) -> tuple[float, F64, F64]:
     """Return the log loss, 0 unless it is asked for, and its derivatives."""
     require_finite(scores, "y_score")
-    probability = np.exp(-np.abs(scores))  # never overflows
-    probability = np.where(scores < 0, probability, 1.0) / (1.0 + probability)
-    hessian = probability * (1.0 - probability)
-    gradient = probability - positive
+    # In place: beside trees that take milliseconds a round, every array counts.
+    gradient = np.negative(scores)
+    np.exp(np.minimum(gradient, _FAR, out=gradient), out=gradient)
+    gradient += 1.0
+    np.reciprocal(gradient, out=gradient)  # the probability
+    hessian = gradient * gradient
+    np.subtract(gradient, hessian, out=hessian)
+    gradient -= positive
     if weight is not None:
         gradient *= weight
         hessian *= weight
