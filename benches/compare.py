@@ -1,0 +1,94 @@
+"""Counted instructions of fixed cases, before and after a change.
+
+Run: python benches/compare.py [BASE] [--limit 3] [--cases 'auc-*'] [--timings]
+
+BASE, a commit (default main), is checked out beside the working tree and both are built, with the benches of the
+working tree; needs valgrind. Prints instructions a score of every case and their ratio, and fails above a ratio of
+1 + limit / 100. Counts are the same on every run, where timings on a shared machine are not; with --timings the least
+of several runs, taken in turns, is printed beside them: for eyes only.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ["cargo", "build", "--locked", "--quiet", "--release", "-p", "rocmax-benches", "--example", "cases"]
+ROUNDS = 5
+
+CASES = [
+    *(f"auc-{shape}-f64-300-{n}" for shape in ("normal", "heavy", "few") for n in (100, 1000, 10_000, 100_000)),
+    *(f"auc-{shape}-f64-300-100000" for shape in ("saturated", "rounded", "ties", "integers", "sorted")),
+    *(f"auc-{shape}-f64-300-1000000" for shape in ("normal", "heavy")),
+    *(f"auc-normal-{kind}" for kind in ("f64-5-10000", "f64-5-100000", "f32-300-10000", "f32-300-1000000")),
+    *(f"moments-{shape}-f64-300-{n}" for shape in ("normal", "few") for n in (10_000, 1_000_000)),
+    *(f"partial-{shape}-f64-300-100000" for shape in ("normal", "heavy", "few")),
+    *(f"paired-{shape}-f64-300-100000" for shape in ("normal", "heavy", "ties")),
+    *(f"{work}-normal-f64-300-100000" for work in ("replicates", "curve", "tight")),
+]
+
+
+def built(tree: Path, target: Path) -> Path:
+    """Build the cases of a tree; where they are."""
+    subprocess.run([*BUILD, "--target-dir", str(target)], cwd=tree, check=True)
+    return target / "release/examples/cases"
+
+
+def before(commit: str, room: Path) -> Path:
+    """Build the cases for another commit with the benches of this tree."""
+    subprocess.run(["git", "worktree", "add", "--quiet", "--detach", str(room), commit], cwd=ROOT, check=True)
+    try:
+        shutil.rmtree(room / "benches")
+        shutil.copytree(ROOT / "benches", room / "benches")
+        return built(room, ROOT / "target/before")
+    finally:
+        subprocess.run(["git", "worktree", "remove", "--force", str(room)], cwd=ROOT, check=True)
+
+
+def instructions(program: Path, case: str) -> int:
+    """Count what the measured call of a case takes."""
+    tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"]
+    found = subprocess.run(
+        [*tool, "--toggle-collect=*cases*measured*", str(program), case], check=True, capture_output=True, text=True
+    )
+    return int(re.search(r"Collected : (\d+)", found.stderr)[1])
+
+
+def nanoseconds(programs: list[Path], case: str) -> list[float]:
+    """Time a case in all programs, in turns."""
+    least = [float("inf")] * len(programs)
+    for _ in range(ROUNDS):
+        for k, program in enumerate(programs):
+            found = subprocess.run([str(program), case, "9"], check=True, capture_output=True, text=True)
+            least[k] = min(least[k], float(found.stdout.split()[2]))
+    return least
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("base", nargs="?", default="main")
+    parser.add_argument("--limit", type=float, default=3.0, help="per cent more instructions that are let pass")
+    parser.add_argument("--cases", default="*", help="a pattern of names")
+    parser.add_argument("--timings", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as room:
+        programs = [before(options.base, Path(room) / "before"), built(ROOT, ROOT / "target")]
+    print(f"{'case':32}{'before':>10}{'after':>10}{'ratio':>8}" + "     ns before, after" * options.timings)
+    worst = 0.0
+    for case in filter(lambda case: fnmatch(case, options.cases), CASES):
+        counts = [instructions(program, case) for program in programs]
+        size, ratio = int(case.rsplit("-", 1)[1]), counts[1] / counts[0]
+        worst = max(worst, ratio)
+        timings = "".join(f"{t:10.2f}" for t in nanoseconds(programs, case)) if options.timings else ""
+        print(f"{case:32}{counts[0] / size:10.2f}{counts[1] / size:10.2f}{ratio:8.3f}{timings}", flush=True)
+    print(f"worst ratio {worst:.3f}, limit {1 + options.limit / 100:.3f}")
+    return int(worst > 1 + options.limit / 100)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

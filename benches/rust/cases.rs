@@ -1,0 +1,116 @@
+//! Named cases with fixed inputs, each run a few times: what `benches/compare.py` counts the instructions of.
+//!
+//! `cargo run --release -p rocmax-benches --example cases -- NAME [REPEATS]` prints the value and the least time of a
+//! call in nanoseconds a score; without a name, all names.
+#![allow(clippy::print_stdout, clippy::expect_used, reason = "a program whose inputs are its own")]
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rocmax_benches::{Shape, scores_of};
+use rocmax_core::metric::{self, Column, Labels, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind};
+use rocmax_core::oracle::{Oracle, Tight, Workspace};
+use rocmax_core::{Ctx, Problem, RateRange};
+
+/// What is done with labels and scores.
+const WORKS: [&str; 8] = ["auc", "auc2", "moments", "partial", "paired", "replicates", "curve", "tight"];
+/// Share of positives, in thousandths.
+const SHARES: [u32; 2] = [300, 5];
+const SIZES: [usize; 6] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+fn names() -> impl Iterator<Item = String> {
+    let of_work = |work| Shape::ALL.into_iter().flat_map(move |shape| ["f64", "f32"].map(|float| (work, shape, float)));
+    let of_size = |(work, shape, float)| {
+        SIZES.into_iter().flat_map(move |n| SHARES.map(|share| format!("{work}-{shape:?}-{float}-{share}-{n}")))
+    };
+    WORKS.into_iter().flat_map(of_work).flat_map(of_size).map(|name| name.to_lowercase())
+}
+
+/// The one call that is counted.
+#[inline(never)]
+fn measured(call: &mut dyn FnMut() -> f64) -> f64 {
+    black_box(call())
+}
+
+/// Calls once unseen, so that memory is at hand, then as often as asked for; the value and the least time.
+fn run(repeats: usize, call: &mut dyn FnMut() -> f64) -> (f64, Duration) {
+    let mut value = call();
+    let mut least = Duration::MAX;
+    for _ in 0..repeats {
+        let start = Instant::now();
+        value = measured(call);
+        least = least.min(start.elapsed());
+    }
+    (value, least)
+}
+
+fn measures<S: metric::Score>(work: &str, labels: &[bool], scores: &[S], repeats: usize) -> (f64, Duration) {
+    let classes = Labels::new(labels).expect("both classes");
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("two threads");
+    let (serial, both) = (Ctx::serial(), Ctx::new(Some(&pool), None));
+    let mut scratch = Scratch::default();
+    let weights: Vec<f64> = (0..scores.len()).map(|i| 1.0 + (i % 3) as f64).collect();
+    let range = RateRange::new(0.0, 0.05).expect("a range");
+    let resampling =
+        Resampling { scheme: Scheme::Stratified, weight_kind: WeightKind::Frequency, n_resamples: 10, seed: 1 };
+    run(repeats, &mut || match work {
+        "auc" => metric::auc(&classes, scores, &mut scratch, &serial).expect("an AUC"),
+        "auc2" => metric::auc(&classes, scores, &mut scratch, &both).expect("an AUC"),
+        "moments" => {
+            let (_, squares) = metric::auc_moments(&classes, scores, &mut scratch, &serial).expect("moments");
+            squares[0] + squares[1]
+        }
+        "partial" => {
+            let what = Measure::Partial(range, Normalize::Width);
+            metric::measure(&classes, scores, None, what, &mut scratch, &serial).expect("a partial AUC")
+        }
+        "replicates" => {
+            let found = metric::bootstrap(&classes, &[scores], None, Measure::Auc, resampling, &serial);
+            found.expect("replicates").iter().sum()
+        }
+        "curve" => {
+            metric::measure(&classes, scores, Some(&weights), Measure::Auc, &mut scratch, &serial).expect("an AUC")
+        }
+        other => panic!("no such work: {other}"),
+    })
+}
+
+fn paired(labels: &[bool], scores: Column<'_>, repeats: usize) -> (f64, Duration) {
+    let classes = Labels::new(labels).expect("both classes");
+    let (mut kept, columns) = (Placements::default(), [scores.clone(), scores]);
+    run(repeats, &mut || {
+        let (_, found) = kept.covariance(&classes, &columns, &Ctx::serial()).expect("a covariance");
+        found.pos.iter().chain(&found.neg).sum()
+    })
+}
+
+fn tight(labels: Vec<bool>, scores: &[f64], repeats: usize) -> (f64, Duration) {
+    let problem = Arc::new(Problem::new(labels).expect("both classes"));
+    let oracle = Tight::new(problem, RateRange::new(0.0, 0.05).expect("a range"));
+    let (mut ws, mut coef) = (Workspace::default(), vec![0.0; scores.len()]);
+    run(repeats, &mut || {
+        oracle.evaluate(scores.into(), &mut coef, &mut ws, &Ctx::serial()).expect("an evaluation").value
+    })
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(name) = arguments.first() else { return names().for_each(|name| println!("{name}")) };
+    let repeats = arguments.get(1).map_or(1, |repeats| repeats.parse().expect("a number of repeats"));
+    let parts: Vec<&str> = name.split('-').collect();
+    let &[work, shape, float, share, n] = &parts[..] else { panic!("no such case: {name}") };
+    let shape = Shape::ALL.into_iter().find(|of| format!("{of:?}").to_lowercase() == shape).expect("a shape");
+    let share = share.parse::<u32>().expect("thousandths");
+    let (labels, scores) = scores_of(shape, n.parse().expect("a size"), f64::from(share) / 1000.0);
+    let narrow: Vec<f32> = scores.iter().map(|&x| x as f32).collect();
+    let n = scores.len() as f64;
+    let (value, least) = match (work, float) {
+        ("tight", _) => tight(labels, &scores, repeats),
+        ("paired", "f32") => paired(&labels, Column::F32(narrow.into()), repeats),
+        ("paired", _) => paired(&labels, Column::F64(scores.into()), repeats),
+        (_, "f32") => measures(work, &labels, &narrow, repeats),
+        _ => measures(work, &labels, &scores, repeats),
+    };
+    println!("{name} {value:?} {:.3}", least.as_nanos() as f64 / n);
+}
