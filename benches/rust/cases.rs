@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rocmax_benches::{Shape, scores_of};
-use rocmax_core::metric::{self, Column, Labels, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind};
+use rocmax_core::metric::{
+    self, Column, Labels, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind,
+};
 use rocmax_core::oracle::{Oracle, Tight, Workspace};
 use rocmax_core::{Ctx, Problem, RateRange};
 

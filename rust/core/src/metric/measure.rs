@@ -1,11 +1,29 @@
 //! The measures by name, and the shortest exact way to each.
 
-use super::counts::{Scratch, Wanted, pair_counts};
+use super::count::{Counting, Wanted, pair_counts};
 use super::curve::{Curve, Normalize};
 use super::labels::Labels;
+use super::partial::{Room, Tail};
 use super::score::Score;
-use super::tail::Tail;
 use crate::{Ctx, Error, RateRange, Result};
+
+/// Buffers that are kept from call to call: fresh memory costs as much as the counting.
+#[derive(Debug, Default)]
+pub struct Scratch<S: Score> {
+    counting: Counting<S>,
+    tail: Room<S>,
+}
+
+impl<S: Score> Scratch<S> {
+    /// Bytes that are held.
+    pub fn bytes(&self) -> usize {
+        self.counting.bytes() + self.tail.bytes()
+    }
+
+    fn of_tail(&mut self) -> (&mut Room<S>, &mut Counting<S>) {
+        (&mut self.tail, &mut self.counting)
+    }
+}
 
 /// What is measured of a curve: one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,18 +100,20 @@ pub fn measure<S: Score>(
     match measure {
         Measure::Auc => auc(labels, scores, scratch, ctx),
         Measure::Partial(range, normalize) => {
-            let tail = Tail::new(labels, scores, range.high(), false, scratch, ctx)?;
+            let tail = Tail::new(labels, scores, range.high(), false, scratch.of_tail(), ctx)?;
             Ok(normalize.apply(tail.partial(range, ctx)?, range))
         }
         Measure::PartialTpr(range, normalize) => {
-            let tail = Tail::new(labels, scores, range.high(), true, scratch, ctx)?;
+            let tail = Tail::new(labels, scores, range.high(), true, scratch.of_tail(), ctx)?;
             Ok(normalize.apply(tail.partial(range, ctx)?, range))
         }
         Measure::Ranked(range) => {
-            Tail::new(labels, scores, range.high(), false, scratch, ctx)?.ranked_partial_auc(range, ctx)
+            Tail::new(labels, scores, range.high(), false, scratch.of_tail(), ctx)?.ranked_partial_auc(range, ctx)
         }
-        Measure::TprAtFpr(fpr) => Tail::new(labels, scores, fpr, false, scratch, ctx)?.tpr_at_fpr(fpr, ctx),
-        Measure::FprAtTpr(tpr) => Tail::new(labels, scores, 1.0 - tpr, true, scratch, ctx)?.fpr_at_tpr(tpr, ctx),
+        Measure::TprAtFpr(fpr) => Tail::new(labels, scores, fpr, false, scratch.of_tail(), ctx)?.tpr_at_fpr(fpr, ctx),
+        Measure::FprAtTpr(tpr) => {
+            Tail::new(labels, scores, 1.0 - tpr, true, scratch.of_tail(), ctx)?.fpr_at_tpr(tpr, ctx)
+        }
         Measure::Scored | Measure::Margin(_) => Curve::new(labels, scores, None, ctx)?.measure(measure),
     }
 }

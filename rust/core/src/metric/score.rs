@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::eight::Eight;
+use super::simd::Eight;
 use crate::order::Map;
 
 /// What is ranked: scores, or the integers that stand for them in a bucket.

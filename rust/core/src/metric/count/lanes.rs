@@ -2,15 +2,15 @@
 
 use std::marker::PhantomData;
 
-use super::eight::{ByEight, Eight};
-use super::ranks::Found;
-use super::score::{Key, Monotone};
+use super::rank_sums::Found;
+use crate::metric::score::{Key, Monotone};
+use crate::metric::simd::{ByEight, Eight};
 
 /// Writes the cell of every score.
-pub(super) struct Cells<'a, S, M> {
-    pub(super) map: M,
-    pub(super) scores: &'a [S],
-    pub(super) cells: &'a mut [u32],
+pub(crate) struct Cells<'a, S, M> {
+    pub(crate) map: M,
+    pub(crate) scores: &'a [S],
+    pub(crate) cells: &'a mut [u32],
 }
 
 impl<S: Key, M: Monotone<S>> pulp::NullaryFnOnce for Cells<'_, S, M> {
@@ -33,11 +33,11 @@ fn compare<S: Key>(by: impl Eight, keys: &[S], x: S) -> [u32; 2] {
 
 /// Sums what a tile of scores finds in a table, but for those in cells of more than [`Key::LANES`], if it is `CROWDED`
 /// and has any: their places go to the front of `cells`. Their number.
-pub(super) struct Sums<'a, S, const CROWDED: bool> {
-    pub(super) starts: &'a [u32],
-    pub(super) sorted: &'a [S],
-    pub(super) cells: &'a mut [u32],
-    pub(super) scores: &'a [S],
+pub(crate) struct Sums<'a, S, const CROWDED: bool> {
+    pub(crate) starts: &'a [u32],
+    pub(crate) sorted: &'a [S],
+    pub(crate) cells: &'a mut [u32],
+    pub(crate) scores: &'a [S],
 }
 
 impl<S: Key, const CROWDED: bool> ByEight for Sums<'_, S, CROWDED> {
@@ -68,14 +68,14 @@ impl<S: Key, const CROWDED: bool> ByEight for Sums<'_, S, CROWDED> {
 }
 
 /// Folds the ranks of a tile of scores.
-pub(super) struct Rank<'a, S, W, F, T> {
-    pub(super) starts: &'a [u32],
-    pub(super) sorted: &'a [S],
-    pub(super) cells: &'a [u32],
-    pub(super) scores: &'a [S],
-    pub(super) wanted: W,
-    pub(super) add: F,
-    pub(super) sum: PhantomData<T>,
+pub(crate) struct Rank<'a, S, W, F, T> {
+    pub(crate) starts: &'a [u32],
+    pub(crate) sorted: &'a [S],
+    pub(crate) cells: &'a [u32],
+    pub(crate) scores: &'a [S],
+    pub(crate) wanted: W,
+    pub(crate) add: F,
+    pub(crate) sum: PhantomData<T>,
 }
 
 impl<S: Key, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> ByEight for Rank<'_, S, W, F, T> {
@@ -95,7 +95,7 @@ impl<S: Key, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> 
 
 /// How many of the `sorted` scores are below `x`, which belongs to `cell`, and how many are below or equal to it.
 #[inline(always)]
-pub(super) fn rank<S: Key>(by: impl Eight, starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
+pub(crate) fn rank<S: Key>(by: impl Eight, starts: &[u32], sorted: &[S], cell: u32, x: S) -> [u32; 2] {
     let start = starts[cell as usize];
     // Those beyond the end of the cell are above it.
     let [below, equal] = compare(by, &sorted[start as usize..], x);
@@ -119,7 +119,7 @@ fn rank_in<S: Key>(start: u32, cell: &[S], x: S) -> [u32; 2] {
 }
 
 /// Whether any of the keys is this.
-pub(super) struct Holds<'a, K>(pub(super) &'a [K], pub(super) K);
+pub(crate) struct Holds<'a, K>(pub(crate) &'a [K], pub(crate) K);
 
 impl<K: Key> pulp::NullaryFnOnce for Holds<'_, K> {
     type Output = bool;

@@ -7,21 +7,16 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::counts::grown;
-use super::labels::{Labels, TILE};
-use super::scatter::Stage;
-use super::score::{Key, KeyOf, Score};
-use super::spread::Spread;
+use super::cells::Spread;
+use super::counting_sort::{CHUNK, N_BUCKETS, Stage};
+use super::sums::grown;
+use crate::metric::labels::{Labels, TILE};
+use crate::metric::score::{Key, KeyOf, Score};
 use crate::order::fast;
 use crate::{Ctx, Result, alloc};
 
 /// Scores aimed at in a bucket: the table of the rarer class stays in the first-level cache.
 const BUCKET: usize = 1 << 13;
-/// Buckets, at least and at most; each is two streams of the scatter, one a class.
-pub(super) const N_BUCKETS: (usize, usize) = (2, 256);
-/// Scores scattered together: 16 bits tell where in it one is from, and what is made of them stays in the second-level
-/// cache.
-pub(super) const CHUNK: usize = 1 << 16;
 /// So many ties in a sample are too many.
 const TIES: usize = 2;
 /// One key of so many that is shared is too many.
@@ -29,24 +24,24 @@ const DENSE: f64 = 4096.0;
 /// Neighbours in a sample that are this far apart tell how scores crowd.
 const STEP: usize = 8;
 /// Units of work for each thread.
-pub(super) const SHARES: usize = 4;
+pub(crate) const SHARES: usize = 4;
 
 /// The samples of one chunk by bucket and class.
-pub(super) struct Chunk<'a, S, K> {
+pub(crate) struct Chunk<'a, S, K> {
     keys: &'a [K],
     /// Where in the chunk each is from, if that was wanted.
-    pub(super) index: &'a [u16],
+    pub(crate) index: &'a [u16],
     /// The scores of the chunk, the first of which is sample `from`.
-    pub(super) scores: &'a [S],
-    pub(super) from: usize,
+    pub(crate) scores: &'a [S],
+    pub(crate) from: usize,
     /// Those in the outermost cells, to which all are left that lie further out.
-    pub(super) ends: Vec<End<S, K, u16>>,
+    pub(crate) ends: Vec<End<S, K, u16>>,
     /// Where the positives of each bucket begin, then the negatives of each, and the end.
     starts: Vec<u32>,
 }
 
 /// Room for what is made of the scores of a tile.
-pub(super) struct Tile {
+pub(crate) struct Tile {
     positive: [bool; TILE],
     cells: [u64; TILE],
     buckets: [u32; TILE],
@@ -59,7 +54,7 @@ impl Default for Tile {
 }
 
 /// What tells where samples go.
-pub(super) trait Id: Copy {
+pub(crate) trait Id: Copy {
     /// Of a sample in one of 2^`bits` buckets.
     fn new(bucket: u32, positive: bool, bits: u32) -> Self;
 }
@@ -82,17 +77,17 @@ impl Id for u32 {
 
 /// A sample in an outermost cell, where different scores may share a key.
 #[derive(Debug)]
-pub(super) struct End<S, K, I> {
-    pub(super) id: I,
-    pub(super) key: K,
-    pub(super) score: S,
-    pub(super) sample: usize,
+pub(crate) struct End<S, K, I> {
+    pub(crate) id: I,
+    pub(crate) key: K,
+    pub(crate) score: S,
+    pub(crate) sample: usize,
 }
 
 /// The samples of one class in a bucket that are from one chunk.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a, S, K> {
-    pub(super) keys: &'a [K],
+pub(crate) struct Part<'a, S, K> {
+    pub(crate) keys: &'a [K],
     /// The scores of the chunk, and where in it those of the part are.
     scores: &'a [S],
     index: &'a [u16],
@@ -100,13 +95,13 @@ pub(super) struct Part<'a, S, K> {
 
 impl<'a, S, K> Chunk<'a, S, K> {
     /// The samples of a class in a bucket, whose index was wanted.
-    pub(super) fn part(&self, bucket: usize, class: usize) -> Part<'a, S, K> {
+    pub(crate) fn part(&self, bucket: usize, class: usize) -> Part<'a, S, K> {
         let own = self.own(bucket, class);
         Part { keys: &self.keys[own.clone()], scores: self.scores, index: &self.index[own] }
     }
 
     /// Their keys.
-    pub(super) fn keys(&self, bucket: usize, class: usize) -> &'a [K] {
+    pub(crate) fn keys(&self, bucket: usize, class: usize) -> &'a [K] {
         &self.keys[self.own(bucket, class)]
     }
 
@@ -118,18 +113,18 @@ impl<'a, S, K> Chunk<'a, S, K> {
 
 impl<S: Copy, K: Key> Part<'_, S, K> {
     /// The score of the k-th key.
-    pub(super) fn score(&self, k: usize) -> S {
+    pub(crate) fn score(&self, k: usize) -> S {
         self.scores[usize::from(self.index[k])]
     }
 
     /// All scores, in the order of the keys.
-    pub(super) fn scores(&self) -> impl Iterator<Item = S> {
+    pub(crate) fn scores(&self) -> impl Iterator<Item = S> {
         self.index.iter().map(|&from| self.scores[usize::from(from)])
     }
 }
 
 /// For each bucket, the positives and the negatives in those below.
-pub(super) fn below<S, K>(chunks: &[Chunk<'_, S, K>], n_buckets: usize) -> Vec<[u64; 2]> {
+pub(crate) fn below<S, K>(chunks: &[Chunk<'_, S, K>], n_buckets: usize) -> Vec<[u64; 2]> {
     let size = |bucket, class| chunks.iter().map(|chunk| chunk.own(bucket, class).len() as u64).sum::<u64>();
     let mut below = vec![[0; 2]];
     for bucket in 1..n_buckets {
@@ -139,22 +134,22 @@ pub(super) fn below<S, K>(chunks: &[Chunk<'_, S, K>], n_buckets: usize) -> Vec<[
 }
 
 /// How scores are shared among buckets, and what their keys are.
-pub(super) struct Buckets {
-    pub(super) spread: Spread,
-    pub(super) len: usize,
+pub(crate) struct Buckets {
+    pub(crate) spread: Spread,
+    pub(crate) len: usize,
     /// Whether scores tie often, and so their keys.
-    pub(super) tie: bool,
+    pub(crate) tie: bool,
     /// Whether keys are expected to tie often, be it that scores do or that they lie too close together.
-    pub(super) dense: bool,
+    pub(crate) dense: bool,
     /// How many are expected in the bucket of a score, as the root of the mean square.
-    pub(super) crowd: f64,
+    pub(crate) crowd: f64,
     /// Whether all that is not finite goes to the outermost cells, where it is looked for.
-    pub(super) far: bool,
+    pub(crate) far: bool,
 }
 
 /// Memory for keys, kept from call to call.
 #[derive(Debug, Default)]
-pub(super) struct Rooms<K> {
+pub(crate) struct Rooms<K> {
     keys: Vec<K>,
     /// Where in its chunk each is from.
     index: Vec<u16>,
@@ -163,7 +158,7 @@ pub(super) struct Rooms<K> {
 
 impl<K: Key> Rooms<K> {
     /// Bytes that are held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
         size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages * Stage::<K>::BYTES
     }
@@ -171,12 +166,12 @@ impl<K: Key> Rooms<K> {
 
 impl Buckets {
     /// How many are best for so many scores.
-    pub(super) fn number(n_scores: usize) -> usize {
+    pub(crate) fn number(n_scores: usize) -> usize {
         (n_scores / BUCKET).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1)
     }
 
     /// So many for scores of which there are `n`, by a sample that ascends.
-    pub(super) fn fit<S: Score, K: KeyOf<S>>(n: usize, sample: &[f64], len: usize) -> Self {
+    pub(crate) fn fit<S: Score, K: KeyOf<S>>(n: usize, sample: &[f64], len: usize) -> Self {
         if sample.is_empty() {
             return Self { spread: Spread::default(), len, tie: true, dense: true, crowd: f64::INFINITY, far: false };
         }
@@ -202,7 +197,7 @@ impl Buckets {
 
     /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores, with an index if that is wanted; `None`
     /// if a score is not finite.
-    pub(super) fn scatter<'a, S: Score, K: KeyOf<S>>(
+    pub(crate) fn scatter<'a, S: Score, K: KeyOf<S>>(
         &self,
         labels: &Labels<'_>,
         scores: &'a [S],
@@ -247,13 +242,13 @@ impl Buckets {
     }
 
     /// The id of a class, 0 positive and 1 negative, in a bucket.
-    pub(super) fn id(&self, bucket: usize, class: usize) -> u16 {
+    pub(crate) fn id(&self, bucket: usize, class: usize) -> u16 {
         (class * self.len + bucket) as u16
     }
 
     /// Writes the id of each score, the first of which is sample `from`, and its key, and adds to the ends; whether all
     /// are finite.
-    pub(super) fn classify<S: Score, K: KeyOf<S>, I: Id>(
+    pub(crate) fn classify<S: Score, K: KeyOf<S>, I: Id>(
         &self,
         labels: &Labels<'_>,
         from: usize,
@@ -340,7 +335,7 @@ impl<S: Score, K: KeyOf<S>, I: Id> pulp::NullaryFnOnce for Classify<'_, S, K, I>
 
 #[cfg(test)]
 mod tests {
-    use super::super::spread::sample;
+    use super::super::cells::sample;
     use super::*;
     use crate::testing::uniform;
 

@@ -1,7 +1,7 @@
 //! Samples by rank, and the area under their curve when they are repeated: counts and classes are bytes side by side.
 
-use super::curve::Step;
-use super::sum::Share;
+use crate::metric::curve::Step;
+use crate::metric::sum::Share;
 use crate::order::fast;
 use crate::{RateRange, alloc};
 
@@ -99,11 +99,11 @@ impl Sequence {
 
 /// What is repeated how often in a stretch of ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Seen {
-    pub(super) pos: u64,
-    pub(super) neg: u64,
+pub(crate) struct Seen {
+    pub(crate) pos: u64,
+    pub(crate) neg: u64,
     /// Pairs of a positive and a negative that is above it.
-    pub(super) above: u64,
+    pub(crate) above: u64,
 }
 
 impl Seen {
@@ -119,7 +119,8 @@ impl Seen {
         #[cfg(target_arch = "x86_64")]
         if counts.len() >= FEW {
             let ((counts, rest), (classes, last)) = (counts.as_chunks(), classes.as_chunks());
-            if let Some(mut seen) = super::octets::seen(counts, classes) {
+            if let Some([pos, neg, above]) = super::octets::seen(counts, classes) {
+                let mut seen = Self { pos, neg, above };
                 seen.add(Self::one_by_one(rest, last));
                 return seen;
             }

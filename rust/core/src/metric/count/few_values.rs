@@ -2,9 +2,9 @@
 //!
 //! The values are found on the way, in a hash table; where they prove to be many, other ways are left to be taken.
 
-use super::counts::PairCounts;
-use super::labels::{Labels, TILE};
-use super::score::Score;
+use super::sums::PairCounts;
+use crate::metric::labels::{Labels, TILE};
+use crate::metric::score::Score;
 use crate::order::{self, fast};
 use crate::{Ctx, Result, alloc};
 
@@ -34,7 +34,7 @@ struct Level {
 
 /// The values of scores, kept from call to call.
 #[derive(Debug, Default)]
-pub(super) struct Levels {
+pub(crate) struct Levels {
     places: Vec<Level>,
     /// How many are taken, and how many may be.
     len: usize,
@@ -43,7 +43,7 @@ pub(super) struct Levels {
 
 impl Levels {
     /// Bytes that are held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of::<Level>() * self.places.capacity()
     }
 
@@ -140,7 +140,7 @@ impl<S: Score> pulp::NullaryFnOnce for Fill<'_, S> {
 }
 
 /// What is known of the values of scores.
-pub(super) enum Found {
+pub(crate) enum Found {
     /// They are few, and these are the pairs.
     Few(PairCounts),
     /// They are not, but many scores tie.
@@ -150,7 +150,7 @@ pub(super) enum Found {
 }
 
 /// The pairs of scores whose values are few.
-pub(super) fn count<S: Score>(
+pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     levels: &mut Vec<Levels>,

@@ -8,11 +8,11 @@
 //! curve there, `V01_j = 1[t_j < c]` with c the threshold; those of the false positive rate at a true positive rate
 //! likewise, with the factor on V10.
 
-use super::curve::{Curve, Overlap};
-use super::labels::Labels;
-use super::measure::Measure;
-use super::score::Score;
-use super::sum::Sum;
+use crate::metric::curve::{Curve, Overlap};
+use crate::metric::labels::Labels;
+use crate::metric::measure::Measure;
+use crate::metric::score::Score;
+use crate::metric::sum::Sum;
 use crate::{Ctx, Error, RateRange, Result, alloc};
 
 /// A measure and the component of every sample, V10 of the positives and V01 of the negatives.

@@ -1,21 +1,21 @@
 //! Ranks among the keys of one class, those of a cell compared at once: all that it takes is half a line of a cache.
 
-use super::compare::Cells;
-use super::counts::Wanted;
-use super::eight::{ByEight, Eight, by_eight};
-use super::labels::TILE;
-use super::ranks::{Found, Ranks};
-use super::score::{Key, Line};
+use super::lanes::Cells;
+use super::rank_sums::{Found, Ranks};
+use super::sums::Wanted;
 use super::table::{ROOM, few};
 use crate::alloc;
+use crate::metric::labels::TILE;
+use crate::metric::score::{Key, Line};
+use crate::metric::simd::{ByEight, Eight, by_eight};
 use crate::order::fast;
 
 /// Keys compared at once,
-pub(super) const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 /// all of them in a slot but the last.
 const LAST: usize = LANES - 1;
 /// Keys, at most: sums over a tile fit 32 bits.
-pub(super) const MOST: usize = 1 << 20;
+pub(crate) const MOST: usize = 1 << 20;
 /// So many cells stay in the first-level cache.
 const CACHED: usize = 1 << 9;
 /// While slots are filled, below this is how many keys a slot has, and above where it goes on, or zero.
@@ -24,7 +24,7 @@ const FULL: u32 = LANES as u32;
 const LINK: u32 = 1 << 31;
 
 /// How many cells are best for some keys that lie evenly.
-pub(super) fn n_cells(n_keys: usize) -> u32 {
+pub(crate) fn n_cells(n_keys: usize) -> u32 {
     usize::max(3 * n_keys / 5, usize::min(n_keys, CACHED)) as u32
 }
 
@@ -55,16 +55,16 @@ impl<K: Key> Slot<K> {
 
 /// The keys of a class by cell: a slot for each cell, then those in which cells go on.
 #[derive(Debug, Default)]
-pub(super) struct Slots<K>(Vec<Slot<K>>);
+pub(crate) struct Slots<K>(Vec<Slot<K>>);
 
 impl<K: Key> Slots<K> {
     /// Bytes that are held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of::<Slot<K>>() * self.0.capacity()
     }
 
     /// Fills in the keys of each of some cells; whether few are in cells that go on.
-    pub(super) fn fill(&mut self, n_cells: usize, cells: &[u32], keys: &[K]) -> bool {
+    pub(crate) fn fill(&mut self, n_cells: usize, cells: &[u32], keys: &[K]) -> bool {
         self.0.clear();
         alloc::resize(&mut self.0, n_cells, Slot::new(0));
         let (slots, mut more) = (&mut self.0[..], Vec::<Slot<K>>::new());
@@ -106,7 +106,7 @@ impl<K: Key> Slots<K> {
 
     /// Sums or, where squares are wanted, counts the ranks of all `parts`, whose cells are on a line; but those that tie
     /// go to `open` instead, if there is one, and no more are looked for once they are many.
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &self,
         line: Line<K>,
         parts: &[&[K]],
@@ -142,7 +142,7 @@ impl<K: Key> Slots<K> {
 
     /// Counts the ranks of some keys in their cells; but `tied` is called with the place of each that ties instead, if
     /// there is one.
-    pub(super) fn count(&self, cells: &[u32], keys: &[K], ranks: &mut Ranks, tied: Option<impl FnMut(usize)>) {
+    pub(crate) fn count(&self, cells: &[u32], keys: &[K], ranks: &mut Ranks, tied: Option<impl FnMut(usize)>) {
         let mut counter = ranks.counter();
         match tied {
             None => self.each(cells, keys, move |_, rank| counter.count(rank)),
@@ -159,12 +159,12 @@ impl<K: Key> Slots<K> {
     }
 
     /// The sums of the ranks of some keys in their cells.
-    pub(super) fn sum(&self, cells: &[u32], keys: &[K]) -> Found {
+    pub(crate) fn sum(&self, cells: &[u32], keys: &[K]) -> Found {
         by_eight(Sum { slots: &self.0, cells, keys })
     }
 
     /// Calls `f` with the place of each of some keys in their cells that ties, and how many are below it.
-    pub(super) fn each_tied(&self, cells: &[u32], keys: &[K], mut f: impl FnMut(usize, u32)) {
+    pub(crate) fn each_tied(&self, cells: &[u32], keys: &[K], mut f: impl FnMut(usize, u32)) {
         self.each(cells, keys, |k, [below, up_to]| {
             if below < up_to {
                 f(k, below)
@@ -175,12 +175,12 @@ impl<K: Key> Slots<K> {
     /// Calls `f` with the place of each of some keys in their cells and its rank: how many are below it, and how many
     /// below or equal.
     #[inline]
-    pub(super) fn each(&self, cells: &[u32], keys: &[K], f: impl FnMut(usize, [u32; 2])) {
+    pub(crate) fn each(&self, cells: &[u32], keys: &[K], f: impl FnMut(usize, [u32; 2])) {
         by_eight(Each { slots: &self.0, cells, keys, f });
     }
 
     /// How many are below a key of some cell, and how many below or equal.
-    pub(super) fn rank_of(&self, cell: u32, key: K) -> [u32; 2] {
+    pub(crate) fn rank_of(&self, cell: u32, key: K) -> [u32; 2] {
         let mut found = [0; 2];
         self.each(&[cell], &[key], |_, rank| found = rank);
         found
@@ -253,8 +253,8 @@ impl<K: Key, F: FnMut(usize, [u32; 2])> ByEight for Each<'_, K, F> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::eight::Plain;
     use super::*;
+    use crate::metric::simd::Plain;
     use crate::testing::uniform;
 
     #[test]

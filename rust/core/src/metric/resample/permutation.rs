@@ -9,10 +9,10 @@
 //! the samples of a class, and the distances of the curves that follow show how large a distance chance makes.
 
 use super::bootstrap::BATCHES;
-use super::curve::Curve;
-use super::draw::Stream;
-use super::labels::Labels;
+use super::multinomial::Stream;
 use crate::ctx::CHUNK;
+use crate::metric::curve::{Curve, Step};
+use crate::metric::labels::Labels;
 use crate::{Ctx, Error, Result, alloc, order};
 
 /// Labels and scores of one curve.
@@ -104,7 +104,7 @@ fn middles(curve: &Curve, [m, n]: [usize; 2], [m_other, n_other]: [usize; 2]) ->
         return Err(too_large());
     }
     let (mut pos, mut neg) = (0u128, 0u128);
-    let middle = |step: &super::Step| {
+    let middle = |step: &Step| {
         let before = (pos, neg);
         pos += step.pos as u128;
         neg += step.neg as u128;

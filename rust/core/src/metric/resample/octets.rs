@@ -4,10 +4,8 @@ use core::arch::x86_64::__m256i;
 
 use pulp::x86::V3;
 
-use super::sequence::Seen;
-
-/// What is seen on the way; `None` if a count is too large for sums of eight in a byte, or without the instructions.
-pub(super) fn seen(counts: &[[u8; 32]], classes: &[[u8; 32]]) -> Option<Seen> {
+/// The positives, the negatives, and the pairs of a positive and a negative that is above it; `None` if a count is too large for sums of eight in a byte, or without the instructions.
+pub(crate) fn seen(counts: &[[u8; 32]], classes: &[[u8; 32]]) -> Option<[u64; 3]> {
     let simd = V3::try_new()?;
     simd.vectorize(Octets { simd, counts, classes })
 }
@@ -19,10 +17,10 @@ struct Octets<'a> {
 }
 
 impl pulp::NullaryFnOnce for Octets<'_> {
-    type Output = Option<Seen>;
+    type Output = Option<[u64; 3]>;
 
     #[inline(always)]
-    fn call(self) -> Option<Seen> {
+    fn call(self) -> Option<[u64; 3]> {
         const TOO_LARGE: u8 = 0xE0;
         let Self { simd, counts, classes } = self;
         let V3 { avx, avx2, .. } = simd;
@@ -55,7 +53,7 @@ impl pulp::NullaryFnOnce for Octets<'_> {
         }
         let sum = |lanes: __m256i| pulp::cast::<__m256i, [u64; 4]>(lanes).iter().sum::<u64>();
         let within = pulp::cast::<__m256i, [u32; 8]>(within).into_iter().map(u64::from).sum::<u64>();
-        Some(Seen { pos: sum(all_pos), neg: sum(all_neg) / 4, above: sum(pairs) + within })
+        Some([sum(all_pos), sum(all_neg) / 4, sum(pairs) + within])
     }
 }
 

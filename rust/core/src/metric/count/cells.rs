@@ -1,6 +1,6 @@
 //! Monotone cells of scores, by a line if they lie evenly on it.
 
-use super::score::Score;
+use crate::metric::score::Score;
 use crate::order::{self, Map};
 
 /// Scores that the map is fitted to: one of so many, and these at most.
@@ -14,7 +14,7 @@ const UNEVEN: f64 = 4.0;
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// An evenly spread sample of scores, ascending, but for those that are not finite.
-pub(super) fn sample<S: Score>(scores: &[S]) -> Vec<f64> {
+pub(crate) fn sample<S: Score>(scores: &[S]) -> Vec<f64> {
     let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(1, SAMPLES);
     let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
     let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
@@ -23,7 +23,7 @@ pub(super) fn sample<S: Score>(scores: &[S]) -> Vec<f64> {
 }
 
 /// How scores become cells.
-pub(super) enum Spread {
+pub(crate) enum Spread {
     /// By a line from the first score on, so many cells a unit and these at most.
     Line(f64, f64, f64),
     Map(Map),
@@ -37,12 +37,12 @@ impl Default for Spread {
 
 impl Spread {
     /// To `n_cells` cells, by a sample that ascends.
-    pub(super) fn fit(sample: &[f64], n_cells: u64) -> Self {
+    pub(crate) fn fit(sample: &[f64], n_cells: u64) -> Self {
         line(sample, n_cells).unwrap_or_else(|| Self::Map(Map::fit_cells(&mut sample.to_vec(), n_cells)))
     }
 
     /// To another number of cells.
-    pub(super) fn onto(self, n_cells: u64) -> Self {
+    pub(crate) fn onto(self, n_cells: u64) -> Self {
         let n = n_cells as f64;
         match self {
             Self::Line(low, scale, last) => Self::Line(low, scale * (n / (last + 1.0)), n - 1.0),
@@ -51,7 +51,7 @@ impl Spread {
     }
 
     /// The least number, possibly infinite, whose cell is not below this one; infinity if there is none.
-    pub(super) fn least(&self, cell: u64) -> f64 {
+    pub(crate) fn least(&self, cell: u64) -> f64 {
         let reaches = |x: f64| {
             let mut of = [0];
             self.cells(&[x], &mut of);
@@ -70,7 +70,7 @@ impl Spread {
 
     /// Writes the cells of scores.
     #[inline(always)]
-    pub(super) fn cells<S: Score>(&self, scores: &[S], cells: &mut [u64]) {
+    pub(crate) fn cells<S: Score>(&self, scores: &[S], cells: &mut [u64]) {
         let of_scores = cells.iter_mut().zip(scores);
         match *self {
             Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {

@@ -6,15 +6,15 @@
 
 use std::cmp::Ordering;
 
-use super::covariance::WeightKind;
-use super::draw::{Draws, Stream};
-use super::labels::Labels;
-use super::measure::Measure;
+use super::multinomial::{Draws, Stream};
+use super::ranks::POSITIVE;
 use super::replicate::{Ranking, Walk, nameless};
-use super::score::Score;
-use super::sequence::POSITIVE;
-use super::units::Units;
+use super::weighted_draws::Units;
 use crate::ctx::CHUNK;
+use crate::metric::labels::Labels;
+use crate::metric::measure::Measure;
+use crate::metric::score::Score;
+use crate::metric::variance::WeightKind;
 use crate::{Ctx, Error, Result, alloc};
 
 /// What stays fixed from replicate to replicate.
@@ -40,7 +40,7 @@ pub struct Resampling {
 }
 
 /// Batches of replicates a thread gets, which share their memory.
-pub(super) const BATCHES: usize = 4;
+pub(crate) const BATCHES: usize = 4;
 
 /// One model: what its replicates walk through, and the ranks of its samples by the first model, for which counts are
 /// drawn.

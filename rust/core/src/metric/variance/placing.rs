@@ -4,14 +4,15 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::counts::grown;
-use super::curve::first_non_finite;
-use super::keyed::{Buckets, CHUNK, Chunk, N_BUCKETS, Rooms};
-use super::labels::Labels;
-use super::score::{Key, KeyOf, Monotone, Score};
-use super::spread::sample;
-use super::table::Table;
-use super::worker::Worker;
+use crate::metric::count::bucket::Worker;
+use crate::metric::count::cells::sample;
+use crate::metric::count::counting_sort::{CHUNK, N_BUCKETS};
+use crate::metric::count::grown;
+use crate::metric::count::keys::{Buckets, Chunk, Rooms};
+use crate::metric::count::table::Table;
+use crate::metric::curve::first_non_finite;
+use crate::metric::labels::Labels;
+use crate::metric::score::{Key, KeyOf, Monotone, Score};
 use crate::order::cells::size;
 use crate::{Ctx, Error, Result, alloc};
 

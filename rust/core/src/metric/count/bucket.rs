@@ -1,27 +1,27 @@
 //! Counting the pairs of one bucket by what is compared: keys, or the scores themselves.
 
-use super::compare::Cells;
-use super::counts::{PairCounts, Wanted, fit, grown};
-use super::ranks::{Found, Ranks};
-use super::score::{Key, Line, Monotone, Score};
+use super::lanes::Cells;
+use super::rank_sums::{Found, Ranks};
 use super::slots::{self, Slots};
-use super::table::{Table, few};
+use super::sums::{PairCounts, Wanted, grown};
+use super::table::{Table, few, fit};
 use crate::alloc;
+use crate::metric::score::{Key, Line, Monotone, Score};
 use crate::order::{Map, fast};
 
 /// Memory for the counts of a bucket.
 #[derive(Debug, Default)]
-pub(super) struct Worker<S> {
+pub(crate) struct Worker<S> {
     slots: Slots<S>,
     /// Their cells, and that of every score of the table.
     line: Line<S>,
     cells: Vec<u32>,
-    pub(super) table: Table<S, Line<S>>,
+    pub(crate) table: Table<S, Line<S>>,
     /// For scores that crowd in few cells of a line.
-    pub(super) spread: Table<S, Map>,
+    pub(crate) spread: Table<S, Map>,
     /// The scores of the table as they come.
     fewer: Vec<S>,
-    pub(super) ranks: Ranks,
+    pub(crate) ranks: Ranks,
 }
 
 /// Where the scores of a table are.
@@ -33,13 +33,13 @@ enum Place {
 }
 
 impl<S: Key> Worker<S> {
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         // A table holds its scores, and about as many cells twice.
         self.fewer.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity() + self.slots.bytes()
     }
 
     /// Counts the pairs of two classes, the positives first, each in parts.
-    pub(super) fn count(&mut self, classes: &[Vec<&[S]>; 2], wanted: Wanted) -> PairCounts {
+    pub(crate) fn count(&mut self, classes: &[Vec<&[S]>; 2], wanted: Wanted) -> PairCounts {
         let sizes = sizes(classes);
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
@@ -52,7 +52,7 @@ impl<S: Key> Worker<S> {
 
     /// The same by keys that tie more often than scores do; `None` if those of many tie. Those of few are compared by
     /// the scores of a class that have a key, unless these are not told.
-    pub(super) fn count_keys<T: Score>(
+    pub(crate) fn count_keys<T: Score>(
         &mut self,
         classes: &[Vec<&[S]>; 2],
         wanted: Wanted,
@@ -99,7 +99,7 @@ impl<S: Key> Worker<S> {
     }
 
     /// Makes all `parts` a table; whether it is the one for scores that crowd.
-    pub(super) fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [S]>) -> bool {
+    pub(crate) fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [S]>) -> bool {
         let (low, high) = self.gather(parts);
         self.fill_gathered(low, high)
     }
@@ -148,13 +148,13 @@ impl<S: Key> Worker<S> {
 }
 
 /// How many there are of either class.
-pub(super) fn sizes<K>(classes: &[Vec<&[K]>; 2]) -> [usize; 2] {
+pub(crate) fn sizes<K>(classes: &[Vec<&[K]>; 2]) -> [usize; 2] {
     classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum())
 }
 
 /// Adds what scores of one key find among those of a table that have it, which come first; `start` of the table are
 /// below all of these.
-pub(super) fn count_tied<S: Score>(
+pub(crate) fn count_tied<S: Score>(
     start: u32,
     [mut own, others]: [Vec<S>; 2],
     wanted: Wanted,

@@ -1,14 +1,14 @@
 //! Few samples: the keys of each class by cell of one table, without a branch that depends on any of them.
 
-use super::compare::Holds;
-use super::counts::{PairCounts, Wanted, grown};
-use super::eight::{ByEight, Eight, by_eight};
-use super::keyed::{Buckets, End, Tile};
-use super::labels::{Labels, TILE};
-use super::ranks::{Found, Ranks};
-use super::score::{Key, KeyOf, Narrow, Score};
+use super::bucket::count_tied;
+use super::keys::{Buckets, End, Tile};
+use super::lanes::Holds;
+use super::rank_sums::{Found, Ranks};
 use super::slots::Slots;
-use super::worker::count_tied;
+use super::sums::{PairCounts, Wanted, grown};
+use crate::metric::labels::{Labels, TILE};
+use crate::metric::score::{Key, KeyOf, Narrow, Score};
+use crate::metric::simd::{ByEight, Eight, by_eight};
 use crate::order::fast;
 use crate::{Ctx, Result, alloc};
 
@@ -24,7 +24,7 @@ const FEW: usize = 16;
 
 /// Memory kept from call to call.
 #[derive(Debug, Default)]
-pub(super) struct Memory<K> {
+pub(crate) struct Memory<K> {
     slots: Slots<K>,
     cells: Vec<u32>,
     keys: Vec<K>,
@@ -33,7 +33,7 @@ pub(super) struct Memory<K> {
 
 impl<K: Key> Memory<K> {
     /// Bytes that are held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         (4 + size_of::<K>()) * self.keys.capacity() + self.slots.bytes() + 8 * self.ranks.counts.capacity()
     }
 }
@@ -42,7 +42,7 @@ impl<K: Key> Memory<K> {
 type Place<K> = (u32, K);
 
 /// The pairs of all samples, unless their keys crowd or tie often or a score is not finite. `sample` is one of the scores, ascending.
-pub(super) fn count<S: Score>(
+pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     (scores, sample): (&[S], &[f64]),
     wanted: Wanted,
@@ -259,7 +259,7 @@ impl<K: Narrow> ByEight for Part<'_, K> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spread::sample;
+    use super::super::cells::sample;
     use super::*;
     use crate::testing::uniform;
 

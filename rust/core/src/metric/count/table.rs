@@ -3,18 +3,21 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::compare::{Cells, Rank, Sums, rank};
-use super::eight::{Plain, by_eight};
-use super::labels::TILE;
-use super::ranks::{Found, Ranks};
-use super::score::{Key, Monotone};
+use super::lanes::{Cells, Rank, Sums, rank};
+use super::rank_sums::{Found, Ranks};
 use crate::alloc;
-use crate::order::fast;
+use crate::metric::labels::TILE;
+use crate::metric::score::{Key, Monotone};
+use crate::metric::simd::{Plain, by_eight};
+use crate::order::{self, Map, fast};
 
 /// Scores that tie, after which no more of those that do are looked for.
 const MOST_OPEN: usize = 64;
 /// So many of them are let grow before they are counted.
-pub(super) const ROOM: usize = 4 * MOST_OPEN;
+pub(crate) const ROOM: usize = 4 * MOST_OPEN;
+
+/// So few scores are compared one and all.
+const FEW: usize = 32;
 
 /// The scores of a class by ascending cell.
 #[derive(Debug, Default)]
@@ -31,8 +34,18 @@ pub(crate) struct Table<S, M> {
     len: usize,
 }
 
+/// A map that spreads `scores` over about two cells each.
+pub(crate) fn fit<S: Key>(scores: &[S]) -> Map {
+    if scores.len() <= FEW {
+        return Map::default();
+    }
+    let n_sampled = (scores.len() / 8).clamp(FEW, 1 << 10);
+    let sample = (0..n_sampled).map(|k| scores[order::spread(k, n_sampled, scores.len())].into());
+    Map::fit(&mut sample.collect::<Vec<f64>>(), scores.len())
+}
+
 /// Whether the keys that tie are few; each is kept once.
-pub(super) fn few<S: Key>(open: &mut Vec<S>) -> bool {
+pub(crate) fn few<S: Key>(open: &mut Vec<S>) -> bool {
     open.sort_unstable_by(S::order);
     open.dedup();
     open.len() <= MOST_OPEN
@@ -303,7 +316,6 @@ impl<S: Key, M: Monotone<S>> Table<S, M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::Map;
     use crate::testing::uniform;
 
     /// The ranks of `scores` in a table of `sorted`, and the squares from the side of the table.

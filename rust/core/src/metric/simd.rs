@@ -27,14 +27,14 @@ pub trait Eight: Copy {
 }
 
 /// Work for which it is the same by what instructions; what it calls must be `inline(always)`.
-pub(super) trait ByEight {
+pub(crate) trait ByEight {
     type Output;
     fn call<E: Eight>(self, by: E) -> Self::Output;
 }
 
 /// Runs `work` with the best instructions of this machine.
 #[inline(always)]
-pub(super) fn by_eight<W: ByEight>(work: W) -> W::Output {
+pub(crate) fn by_eight<W: ByEight>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(by) = V3::try_new() {
         return by.vectorize(With { work, by });
@@ -60,7 +60,7 @@ impl<W: ByEight, E: Eight> pulp::NullaryFnOnce for With<W, E> {
 
 /// One by one.
 #[derive(Clone, Copy)]
-pub(super) struct Plain;
+pub(crate) struct Plain;
 
 /// How many of the keys are below `x` and how many equal it, the last key apart; for each as many lanes as it has.
 #[inline(always)]

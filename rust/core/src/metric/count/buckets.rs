@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::compare::Holds;
-use super::counts::{Counting, PairCounts, Wanted};
-use super::keyed::{Buckets, Chunk, Rooms, SHARES, below};
-use super::labels::Labels;
-use super::score::{Key, KeyOf, Score};
-use super::spread::sample;
-use super::worker::{Worker, sizes};
+use super::bucket::{Worker, sizes};
+use super::cells::sample;
+use super::keys::{Buckets, Chunk, Rooms, SHARES, below};
+use super::lanes::Holds;
+use super::sums::{PairCounts, Wanted};
+use crate::metric::labels::Labels;
+use crate::metric::score::{Key, KeyOf, Score};
 use crate::order::fast;
 use crate::{Ctx, Result, alloc};
 
@@ -27,14 +27,14 @@ const BLOCK: usize = 1 << 6;
 
 /// Memory for samples that are scattered as keys, and for the counts of buckets.
 #[derive(Debug, Default)]
-pub(super) struct Memory<S, K> {
+pub(crate) struct Memory<S, K> {
     rooms: Rooms<K>,
     counters: Vec<Counter<S, K>>,
 }
 
 impl<S: Key, K: Key> Memory<S, K> {
     /// Bytes that are held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.rooms.bytes() + self.counters.iter().map(Counter::bytes).sum::<usize>()
     }
 }
@@ -47,25 +47,25 @@ struct Scattered<'a, S, K> {
 }
 
 /// The pairs of all samples; `None` if any score is not finite.
-pub(super) fn count<S: Score>(
+pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     sample: &[f64],
     wanted: Wanted,
-    buffers: &mut Counting<S>,
+    (by_key, by_score): (&mut Memory<S, S::Key>, &mut Memory<S, S>),
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
     let n_buckets = Buckets::number(scores.len());
     let buckets = Buckets::fit::<S, S::Key>(scores.len(), sample, n_buckets);
     if S::Key::EXACT || !buckets.dense {
-        match count_in(&buckets, labels, scores, wanted, &mut buffers.by_key, ctx)? {
+        match count_in(&buckets, labels, scores, wanted, by_key, ctx)? {
             None => return Ok(None),
             Some(None) => {}
             Some(counts) => return Ok(counts),
         }
     }
     let buckets = Buckets::fit::<S, S>(scores.len(), sample, n_buckets);
-    Ok(count_in(&buckets, labels, scores, wanted, &mut buffers.by_score, ctx)?.flatten())
+    Ok(count_in(&buckets, labels, scores, wanted, by_score, ctx)?.flatten())
 }
 
 /// The pairs of all samples in these buckets, or `None` if the keys of many tie; `None` if any score is not finite.
@@ -84,7 +84,7 @@ fn count_in<S: Score, K: KeyOf<S>>(
 
 /// For each positive, the lowest first, how many negatives are below it, and how many below it or tied; `None` if any
 /// score is not finite.
-pub(super) fn negatives_below<S: Score>(
+pub(crate) fn negatives_below<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     ctx: &Ctx<'_>,

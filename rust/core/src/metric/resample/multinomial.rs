@@ -5,7 +5,7 @@
 //! they are those of T uniform draws. The n - T that are left are drawn one by one; if T exceeds n, all n are.
 //! Neither depends on where the T draws fell, so the result is multinomial.
 
-use super::sequence::{POSITIVE, totals};
+use super::ranks::{POSITIVE, totals};
 use crate::ctx::CHUNK;
 use crate::order::fast;
 use crate::{Ctx, Result, alloc};
@@ -27,7 +27,7 @@ impl Stream {
     }
 
     #[inline(always)]
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::curve::{Curve, Normalize, Step, first_non_finite};
-use super::labels::Labels;
-use super::measure::Measure;
-use super::scattered::negatives_below;
-use super::score::Score;
-use super::sequence::{POSITIVE, Sequence};
+use super::ranks::{POSITIVE, Sequence};
+use crate::metric::count::buckets::negatives_below;
+use crate::metric::curve::{Curve, Normalize, Step, first_non_finite};
+use crate::metric::labels::Labels;
+use crate::metric::measure::Measure;
+use crate::metric::score::Score;
 use crate::{Ctx, Error, RateRange, Result, alloc};
 
 /// Samples by rank.

@@ -1,7 +1,7 @@
 //! Measures of a range of false positive rates without a sort: the ends of the range are selected, and the pairs
 //! between them counted.
 
-use super::counts::{Counting, PairCounts, Scratch, Wanted, grown, pair_counts};
+use super::count::{Counting, PairCounts, Wanted, grown, pair_counts};
 use super::curve::{first_non_finite, most_called};
 use super::labels::{Labels, TILE};
 use super::score::Score;
@@ -11,6 +11,23 @@ use crate::order::collect::{DENSE, bits, positions};
 use crate::order::select::nth_highest;
 use crate::order::{self, fast};
 use crate::{Ctx, Error, Negatives, RateRange, Result, alloc};
+
+/// Memory kept from call to call.
+#[derive(Debug, Default)]
+pub(crate) struct Room<S> {
+    gathered: Vec<S>,
+    classes: [Vec<S>; 2],
+    inside: Vec<S>,
+    positive: Vec<bool>,
+}
+
+impl<S> Room<S> {
+    /// Bytes that are held.
+    pub(crate) fn bytes(&self) -> usize {
+        let scores = [&self.gathered, &self.classes[0], &self.classes[1], &self.inside];
+        scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>() + self.positive.capacity()
+    }
+}
 
 /// The higher scores of either class, as many as reach down to a false positive rate.
 pub(crate) struct Tail<'a, S: Score> {
@@ -66,14 +83,14 @@ impl<'a, S: Score> Tail<'a, S> {
         scores: &[S],
         rate: f64,
         mirrored: bool,
-        scratch: &'a mut Scratch<S>,
+        (room, counting): (&'a mut Room<S>, &'a mut Counting<S>),
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
         Error::check_len("y_score", labels.n_samples(), scores.len())?;
         let (n_pos, n_neg) = if mirrored { (labels.n_neg(), labels.n_pos()) } else { (labels.n_pos(), labels.n_neg()) };
-        let Scratch { counting, tails, classes, inside, positive } = scratch;
+        let Room { gathered: room, classes, inside, positive } = room;
         let mut gather = |bound| {
-            let to = grown(tails, scores.len());
+            let to = grown(room, scores.len());
             let chunks = (0..).step_by(CHUNK).zip(scores.chunks(CHUNK)).zip(to.chunks_mut(CHUNK));
             let parts = ctx.map(chunks.collect(), |((from, scores), to)| {
                 let counts = fast(Gather { labels, from, scores, bound, mirrored, to: &mut *to });
@@ -254,7 +271,7 @@ impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::{Curve, Measure, Normalize, measure};
+    use crate::metric::{Curve, Measure, Normalize, Scratch, measure};
     use crate::testing::uniform;
 
     #[test]

@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 
 use super::covariance::Covariance;
-use super::labels::{Labels, TILE};
-use super::placer::Placer;
+use super::placing::Placer;
 use crate::ctx::CHUNK;
+use crate::metric::labels::{Labels, TILE};
 use crate::order::fast;
 use crate::{Ctx, Error, Result, alloc};
 

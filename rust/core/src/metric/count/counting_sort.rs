@@ -1,10 +1,14 @@
 //! The keys of a chunk written by id: a counting sort that stays in the caches.
 
-use super::keyed::{CHUNK, N_BUCKETS};
-use super::score::Key;
 use crate::alloc;
+use crate::metric::score::Key;
 use crate::order::fast;
 
+/// Buckets, at least and at most; each is two streams of the scatter, one a class.
+pub(crate) const N_BUCKETS: (usize, usize) = (2, 256);
+/// Scores scattered together: 16 bits tell where in it one is from, and what is made of them stays in the second-level
+/// cache.
+pub(crate) const CHUNK: usize = 1 << 16;
 /// Ids, at most.
 const MOST_IDS: usize = 2 * N_BUCKETS.1;
 /// So many ids have each a line of the first-level cache to itself for every one of [`MANY`] lanes.
@@ -16,9 +20,9 @@ const FEW: usize = 2;
 
 /// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
 #[derive(Debug)]
-pub(super) struct Stage<K> {
-    pub(super) keys: Vec<K>,
-    pub(super) ids: Vec<u16>,
+pub(crate) struct Stage<K> {
+    pub(crate) keys: Vec<K>,
+    pub(crate) ids: Vec<u16>,
     sorted: Vec<K>,
     index: Vec<u16>,
 }
@@ -32,11 +36,11 @@ impl<K: Key> Default for Stage<K> {
 
 impl<K: Key> Stage<K> {
     /// Bytes that each takes.
-    pub(super) const BYTES: usize = CHUNK * (2 * size_of::<K>() + 4);
+    pub(crate) const BYTES: usize = CHUNK * (2 * size_of::<K>() + 4);
 
     /// Writes the first keys, as many as `keys` holds, to it by their `n_ids` ids, and to `index` where each is from
     /// unless that is empty; where the keys of each id begin, and the end.
-    pub(super) fn scatter(&mut self, n_ids: usize, keys: &mut [K], index: &mut [u16]) -> Vec<u32> {
+    pub(crate) fn scatter(&mut self, n_ids: usize, keys: &mut [K], index: &mut [u16]) -> Vec<u32> {
         let len = keys.len();
         let starts = match (n_ids <= FEW_IDS, index.is_empty()) {
             (true, true) => self.sort::<MANY, false>(n_ids, len),

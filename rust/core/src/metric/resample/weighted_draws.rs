@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use rand_core::TryRng;
 use rand_distr::{Binomial, Distribution};
 
-use super::draw::Stream;
+use super::multinomial::Stream;
 use crate::ctx::CHUNK;
 use crate::{Ctx, Error, Result, alloc};
 
@@ -93,7 +93,7 @@ impl TryRng for Stream {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sequence::POSITIVE;
+    use super::super::ranks::POSITIVE;
     use super::*;
 
     #[test]

@@ -1,11 +1,11 @@
 //! Variances and covariances of measures from their structural components.
 
 use super::components::Components;
-use super::curve::Curve;
-use super::labels::Labels;
-use super::measure::Measure;
-use super::sum::Sum;
 use crate::ctx::CHUNK;
+use crate::metric::curve::{Curve, Step};
+use crate::metric::labels::Labels;
+use crate::metric::measure::Measure;
+use crate::metric::sum::Sum;
 use crate::order::fast;
 use crate::{Ctx, Error, Result};
 
@@ -42,7 +42,7 @@ impl Curve {
         let mut found = Moments { estimate: self.measure(measure)?, squares: [0.0; 2], cubes: [0.0; 2], weights };
         for (class, total) in weights.into_iter().enumerate() {
             let terms = || {
-                let weight = |step: &super::Step| if class == 0 { step.pos } else { step.neg };
+                let weight = |step: &Step| if class == 0 { step.pos } else { step.neg };
                 self.steps.iter().zip(&components).map(move |(step, v)| (weight(step), v[class]))
             };
             // From one of the values on, so that the mean of equal ones is theirs and their variance 0.

@@ -1,0 +1,13 @@
+//! Samples drawn again or exchanged: the bootstrap and a permutation test.
+
+mod bootstrap;
+mod multinomial;
+#[cfg(target_arch = "x86_64")]
+mod octets;
+mod permutation;
+mod ranks;
+mod replicate;
+mod weighted_draws;
+
+pub use bootstrap::{Resampling, Scheme, bootstrap};
+pub use permutation::{Scored, permuted_distances};
