@@ -74,6 +74,8 @@ def test_bad_folds_are_named():
     y, s, fold = drawn(np.random.default_rng(0))
     with pytest.raises(ValueError, match="fold 1 holds no sample of class 2; stratify the folds"):
         cross_validated_auc(y, s, fold=np.where(y == 2, 0, fold), multi_class="ovr")
+    with pytest.raises(ValueError, match="labels must be of the types in y_true, such as"):
+        cross_validated_auc(y, s, fold=fold, multi_class="ovr", labels=[None, None])
     with pytest.raises(ValueError, match="it takes no pos_label"):
         cross_validated_auc(y, s, fold=fold, multi_class="ovr", pos_label=1)
     with pytest.raises(ValueError, match="average=None goes with multi_class='ovr'"):

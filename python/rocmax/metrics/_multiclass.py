@@ -78,13 +78,8 @@ def classes(
         )
     found, of = names_of(y, len(y), "y_true")
     if labels is not None:
-        given = np.asarray(labels)
-        if given.ndim != 1 or len(np.unique(given)) != len(given) or not np.array_equal(given, np.sort(given)):
-            raise ValueError(f"labels must be distinct and sorted, got {shown(labels)}")
-        unknown = np.setdiff1d(found, given)
-        if len(unknown):
-            raise ValueError(f"y_true holds {unknown[0]!r}, which is not among labels={shown(labels)}")
-        of, found = np.searchsorted(given, found)[of], given
+        given, place = _among(labels, found)
+        found, of = given, place[of]
     if len(found) != s.shape[1]:
         raise ValueError(
             f"{name} has {s.shape[1]} columns, one a class, and y_true {len(found)} classes; give labels= where"
@@ -105,6 +100,22 @@ def classes(
             " more each" + no_counts(float(count))
         )
     return data
+
+
+def _among(labels: Any, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Check the labels that were given, and return them with the places of those that were found."""
+    given = unmasked(labels, "labels")
+    try:
+        ordered = given.ndim == 1 and len(np.unique(given)) == len(given) and np.array_equal(given, np.sort(given))
+        unknown = np.setdiff1d(found, given) if ordered else found
+        place = np.searchsorted(given, found) if ordered else found
+    except (TypeError, ValueError, ArithmeticError):
+        raise ValueError(f"labels must be of the types in y_true, such as {found[0]!r}, got {shown(labels)}") from None
+    if not ordered:
+        raise ValueError(f"labels must be distinct and sorted, got {shown(labels)}")
+    if len(unknown):
+        raise ValueError(f"y_true holds {unknown[0]!r}, which is not among labels={shown(labels)}")
+    return given, place
 
 
 def class_estimates(data: Classes, measure: Measure, how: Average) -> F64:
