@@ -146,6 +146,7 @@ def partial_auc_score(
     >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0.0, 0.5))
     0.5
     """
+    choice(method, ("curve", "ranked"), "method")
     region = both_ranges(fpr_range, tpr_range, normalize) if method == "curve" else None
     if region is not None:
         data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)

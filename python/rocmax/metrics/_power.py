@@ -81,15 +81,15 @@ def _plan(
     plain = "two-sided" if alternative == "one-sided" else alternative
     hypothesis = parse_hypothesis(plain, null_difference, margin)
     z = float(Law().quantile(1 - (level / 2 if alternative == "two-sided" else level)))
+    at = number(null_value, "null_value", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     if auc_b is None:
         if correlation is not None or hypothesis.null != 0:
             raise ValueError("correlation and null_difference are of two models: give auc_b, or null_value for one")
-        at = number(null_value, "null_value", "in (0, 1)", lambda value: 0.0 < value < 1.0)
         low, high = {"less": (0.0, at), "equivalence": (at - (margin or 0), at + (margin or 0))}.get(plain, (at, 1.0))
         low, high = max(low, 0.0), min(high, 1.0)
         auc = number(auc, "auc", f"in ({low:g}, {high:g})", lambda value: low < value < high)
         return _Plan(auc, hypothesis._replace(null=at), z, lambda value: _spread(value, ratio), (0.0, 1.0))
-    if null_value != 0.5:
+    if at != 0.5:
         raise ValueError("null_value is of one model: give null_difference with auc_b")
     auc, auc_b = (
         number(value, name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
@@ -287,6 +287,8 @@ def auc_sample_size(
     """
     power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     ratio = number(ratio, "ratio", "above 0", lambda value: 0.0 < value < np.inf)
+    if not 1 / _MOST <= ratio <= _MOST:
+        raise ValueError(f"ratio must be a number above 0 that a study can have, 1e-15 to 1e15, got {ratio!r}")
     null = (null_value, null_difference, equivalence_margin)
     plan = _plan(auc, auc_b, correlation, null, significance_level, alternative, ratio)
     hypothesis = plan.hypothesis

@@ -9,7 +9,7 @@ from sklearn.metrics import make_scorer
 
 from rocmax.metrics._partial import area, both_ranges, check_rate, partial_auc_score, tpr_at_fpr_score
 from rocmax.metrics._scored import scored_auc_score
-from rocmax.metrics._validation import check_label, second_class
+from rocmax.metrics._validation import check_label, choice, second_class
 
 _RESPONSE = ("decision_function", "predict_proba")
 
@@ -57,6 +57,7 @@ def partial_auc_scorer(
     >>> cross_val_score(LogisticRegression(), X, y, scoring=partial_auc_scorer((0.0, 0.2)), cv=3).round(2)
     array([0.94, 0.78, 0.8 ])
     """
+    choice(method, ("curve", "ranked"), "method")
     if method != "curve" or both_ranges(fpr_range, tpr_range, normalize) is None:
         area(fpr_range, tpr_range, method, normalize)
     return _scorer(
