@@ -91,3 +91,22 @@ def summary(found: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
     groups = found.groupby(by, sort=False)[value]
     text = groups.mean().map("{:.4f}".format) + groups.sem().map(lambda error: f" +-{error:.4f}")
     return text.unstack(by[0])
+
+
+def draw(found: pd.DataFrame, panel: str, x: str, line: str, value: str, file: Path) -> None:
+    """Draw means and standard errors over the splits: a panel for each set, say, and a line for each method."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    panels = list(found.groupby(panel, sort=False))
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(4 * len(panels), 3.2), squeeze=False, layout="constrained")
+    for (title, own), ax in zip(panels, axes[0], strict=True):
+        for name, points in own.groupby(line, sort=False):
+            groups = points.groupby(x, sort=False)[value]
+            ax.errorbar(groups.mean().index, groups.mean(), groups.sem().fillna(0.0), label=str(name), capsize=2)
+        ax.set(title=f"{panel} {title}", xlabel=x, ylabel=value)
+    axes[0, -1].legend(fontsize="small")
+    figure.savefig(file, dpi=150)
+    pyplot.close(figure)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Row, load, parser, prepared, run, summary, there
+from common import Row, draw, load, parser, prepared, run, summary, there
 from sklearn.model_selection import train_test_split
 
 from rocmax import PartialAUCSVC, PartialAUCSVCCV
@@ -141,7 +141,11 @@ def main() -> None:
         value = "tpr_at_0.1" if part == "tpr" else "partial_auc"
         print(f"{value}, means over {splits} splits +- standard errors")
         print(summary(found, keys, value).to_string())
+        if part == "fractions":
+            for (low, high), own in found.groupby(["low", "high"]):
+                draw(own, "set", "fraction", "method", value, file.with_name(f"{file.stem}_{low:g}_{high:g}.png"))
         if part == "table4":
+            draw(found, "set", "method", "low", "seconds_training", file.with_name(f"{file.stem}_seconds.png"))
             print("\nthe paper's Table 4")
             print("\n".join(f"{m:<12}{'  '.join(f'{k} {v:.4f}' for k, v in PAPER[m].items())}" for m in PAPER))
             seconds = found.groupby(["set", "method"], sort=False)[["seconds_training", "seconds_validation"]].mean()

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Row, load, parser, prepared, run, summary, there
+from common import Row, draw, load, parser, prepared, run, summary, there
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
@@ -131,7 +131,9 @@ def main() -> None:
             for margin in margins
             for trial in trials
         ]
-        found = run(jobs, on_toy, given.out / "rakotomamonjy_2004_neighbors.csv", given.jobs)
+        file = given.out / "rakotomamonjy_2004_neighbors.csv"
+        found = run(jobs, on_toy, file, given.jobs)
+        draw(found, "margin", "pairs", "sigma", "auc", file.with_suffix(".png"))
         for value in ("auc", "accuracy", "seconds"):
             print(f"{value} by margin and neighbours\n{summary(found, ['margin', 'pairs'], value).to_string()}")
     if "parameters" in given.parts:

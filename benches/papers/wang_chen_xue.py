@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Row, parser, prepared, read, run, summary, there
+from common import Row, draw, parser, prepared, read, run, summary, there
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
@@ -121,6 +121,7 @@ def main() -> None:
         by = ["kernel", "set", "k", "method"]
         print(f"AUC, means over {len(trials)} samples +- standard errors\n{summary(found, by, 'auc').to_string()}")
         if part == "toy":
+            draw(found, "kernel", "k", "method", "auc", file.with_suffix(".png"))
             print(found.groupby(["k", "method"], sort=False)[["pairs", "seconds"]].mean().round(3).to_string())
         else:
             means = found.groupby(["kernel", "k", "method"])["auc"].mean()

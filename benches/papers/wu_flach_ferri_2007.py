@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from common import Row, parser, run, there
+from common import Row, draw, parser, run, there
 from scipy.stats import binomtest
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -149,7 +149,10 @@ def main() -> None:
         jobs = [
             {"k": float(k), "block": b, "runs": runs} for k in (ks[::4] if given.quick else ks) for b in range(blocks)
         ]
-        found = run(jobs, noisy, given.out / "wu_flach_ferri_2007_noise.csv", given.jobs)
+        file = given.out / "wu_flach_ferri_2007_noise.csv"
+        found = run(jobs, noisy, file, given.jobs)
+        long = found.melt("k", [*MEASURES, "accuracy"], "measure", "changed").assign(runs=runs * blocks)
+        draw(long, "runs", "k", "measure", "changed", file.with_suffix(".png"))
         print("share of changed preferences by the size of the noise")
         print(found.groupby("k")[[*MEASURES, "accuracy"]].mean().round(4).to_string())
     if "tables" in given.parts:
