@@ -60,24 +60,34 @@ def run(jobs: list[Row], work: Callable[[Row], Row], file: Path, n_processes: in
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     keys = list(jobs[0])
-    done = pd.read_csv(file, dtype=dict.fromkeys(keys, str), keep_default_na=False) if file.exists() else pd.DataFrame()
-    known = set(map(tuple, done[keys].to_numpy())) if len(done) else set()
+    known = set(_rows(file, keys)[keys].itertuples(index=False, name=None)) if file.exists() else set()
     left = [job for job in jobs if tuple(str(job[key]) for key in keys) not in known]
     began = time.perf_counter()
     with ProcessPoolExecutor(n_processes) as pool, file.open("a", newline="") as stream:
         written = csv.writer(stream)
         tasks = {pool.submit(_quietly, work, job): job for job in left}
         for count, task in enumerate(as_completed(tasks), 1):
-            row = tasks[task] | task.result()
+            row = {key: str(value) for key, value in tasks[task].items()} | task.result()
             if stream.tell() == 0:
                 written.writerow(row)
             written.writerow(row.values())
             stream.flush()
             print(f"\r{count} of {len(left)}, {time.perf_counter() - began:.0f} s", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    found = pd.read_csv(file)
-    wanted = pd.DataFrame([{key: str(job[key]) for key in keys} for job in jobs])
-    return found[found[keys].astype(str).apply(tuple, axis=1).isin(set(map(tuple, wanted.to_numpy())))]
+    place = {tuple(str(job[key]) for key in keys): at for at, job in enumerate(jobs)}
+    found = _rows(file, keys)
+    found = found.assign(at=found[keys].apply(tuple, axis=1).map(place)).dropna(subset="at")
+    for key in keys:
+        numbers = pd.to_numeric(found[key], errors="coerce")
+        found[key] = found[key] if numbers.isna().any() else numbers
+    return found.sort_values("at", ignore_index=True)
+
+
+def _rows(file: Path, keys: list[str]) -> pd.DataFrame:
+    """Return what a file holds; the job of each row as it was written."""
+    others = pd.read_csv(file, nrows=0).columns.difference(keys)
+    text = dict.fromkeys(keys, str)
+    return pd.read_csv(file, dtype=text, keep_default_na=False, na_values={key: ["", "nan"] for key in others})
 
 
 def _quietly(work: Callable[[Row], Row], job: Row) -> Row:
