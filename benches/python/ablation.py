@@ -54,11 +54,6 @@ def no_descent(*_: Any, start: Any, **__: Any) -> tuple[Any, float, list[Any]]:
     return start, objective(risk.whole, design, C)(start)[0], []
 
 
-def only_first_step(back: Any, value: float) -> tuple[Any, float]:
-    now = back.point(0.0).value
-    return (back.model(0.0), now) if now < value else (back.model(1.0), value)
-
-
 def unscaled(objective: Any, vectors: list[Any]) -> Any:
     model = importlib.import_module("rocmax.solvers").Model
     return min((model.of(vector, objective.design) for vector in vectors), key=lambda found: objective(found)[0])
@@ -80,9 +75,7 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "sample start": [(f"{TRAINING}.Training._sample", nothing)],
     "logistic start": [(f"{TRAINING}.Training._regression", nothing)],
     "best multiple of a start": [(f"{TRAINING}._best_multiple", unscaled)],
-    "continuation in C": [(f"{TRAINING}._DIRECT_C", np.inf)],
     "Newton descent": [(f"{CONCAVE}.descend", no_descent)],
-    "doubled steps": [(f"{CONCAVE}._follow", only_first_step)],
     "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
     "look nearby": [(f"{CONCAVE}.lower_nearby", nothing)],
     "smoothed cuts": [(f"{PLANES}.Newton.__init__", no_newton)],
@@ -144,6 +137,12 @@ def a9a(folder: Path) -> tuple[Any, Any]:
     return X, y
 
 
+def earn(folder: Path) -> tuple[Any, Any]:
+    from table4 import read_npz
+
+    return next((X, y) for name, X, y in read_npz(folder / "reuters21578_modapte_counts.npz") if name.endswith("earn"))
+
+
 def separable() -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     y = (np.arange(5_000) % 20 == 0).astype(int)
@@ -186,7 +185,7 @@ SETS = {
     "weights": repeated_as_weights,
     "file": on_disk,
 }
-FROM_FOLDER = {"letter": letter}
+FROM_FOLDER = {"letter": letter, "earn": earn}
 # Data, surrogate, range, C.
 FITS = [
     ("dense", "tight", FULL, 100.0),
@@ -211,6 +210,9 @@ FITS = [
     ("file", "ramp", BAND, 100.0),
     ("letter", "ramp", BAND, 10_000.0),
     ("letter", "tight", TOP, 1000.0),
+    ("earn", "ramp", BAND, 100.0),
+    ("earn", "ramp", BAND, 10_000.0),
+    ("earn", "tight", BAND, 100.0),
 ]
 COLUMNS = ["fit", "without", "seconds", "steps", "passes", "calls", "objective", "gap"]
 

@@ -9,7 +9,7 @@ from rocmax.solvers._candidates import Model
 from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._descent import descend
 from rocmax.solvers._nearby import lower_nearby
-from rocmax.solvers._objective import Objective, Ray
+from rocmax.solvers._objective import Objective
 from rocmax.solvers._result import Callback, Progress, SolverResult
 
 # A convex step ends when it has gained this share of what it could still gain at most, while that is not little.
@@ -36,10 +36,9 @@ def minimise_difference(
 
     Newton steps on a smoothed f take J down first, as far as they do, unless g counts no pair from the start. Each step
     then replaces g by its linearisation at the current model, which leaves a convex majorant of J that touches it
-    there, and takes that down by at least half of what can be gained; then it doubles the step for as long as J falls.
-    J never increases. The cuts of f serve all steps. The procedure ends at a model where the majorant's certified
-    minimum is within `tol` of it, and that none is lower of those close to it on its own ray, and on coordinates if
-    these are few.
+    there, and takes that down by at least half of what can be gained. J never increases. The cuts of f serve all steps.
+    The procedure ends at a model where the majorant's certified minimum is within `tol` of it, and that none is lower
+    of those close to it on its own ray, and on coordinates if these are few.
 
     Parameters
     ----------
@@ -100,7 +99,8 @@ def minimise_difference(
         )
         history += step.history
         settled = not enough(step.lowest_objective, step.bound)
-        before, (model, value) = value, _follow(Ray(whole, step.lowest, base), value)
+        before, now = value, whole(step.lowest)[0]
+        model, value = (step.lowest, now) if now < value else (Model.of(base, design), value)
         # A step that did not lower J, though it is said to have, would be taken again: rounding ends the procedure.
         ended = before - value <= (_STALLED * tol * before if settled else 0.0)
         if ended and (lower := lower_nearby(whole, model, value, max(_STALLED * tol, _HELD) * value)) is not None:
@@ -119,15 +119,3 @@ def minimise_difference(
                 n_iter=len(history),
             )
         del step  # it holds scores
-
-
-def _follow(back: Ray, value: float) -> tuple[Model, float]:
-    """Return the model after the full step, or after twice, four times, ... that, while the objective falls.
-
-    The ray leads from the end of the step back to where it began, at `value`; the model is there if nothing is gained.
-    """
-    step, point = 1.0, back.point(0.0)
-    now = point.value
-    while (point := back.point(1.0 - 2.0 * step, point)).value < now:
-        step, now = 2.0 * step, point.value
-    return (back.model(1.0 - step), now) if now < value else (back.model(1.0), value)
