@@ -131,16 +131,18 @@ def letter(folder: Path) -> tuple[Any, Any]:
 
 
 def a9a(folder: Path) -> tuple[Any, Any]:
-    from table4 import read_npz
+    from table4 import read_arrays
 
-    _, X, y = next(iter(read_npz(folder / "a9a.npz")))
+    _, X, y = next(iter(read_arrays(folder / "a9a.npz")))
     return X, y
 
 
 def earn(folder: Path) -> tuple[Any, Any]:
-    from table4 import read_npz
+    from table4 import read_arrays
 
-    return next((X, y) for name, X, y in read_npz(folder / "reuters21578_modapte_counts.npz") if name.endswith("earn"))
+    return next(
+        (X, y) for name, X, y in read_arrays(folder / "reuters21578_modapte_counts.npz") if name.endswith("earn")
+    )
 
 
 def separable() -> tuple[Any, Any]:

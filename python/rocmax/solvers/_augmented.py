@@ -61,7 +61,7 @@ def minimise_augmented(
     """
     design, C, tilt = objective.design, objective.C, objective.tilt
     lean = 0.0 if tilt.vector is None else tilt.vector
-    envelope = Envelope(objective, bundle)
+    envelope = Envelope(objective, bundle, best.scores)
     model = best
     steps, residual, before = 0, _RESIDUAL, np.inf
     found = envelope(model.scores)

@@ -13,6 +13,8 @@ _FIRST = 5.0
 # It grows where the inner problem took few steps, and falls where it took many.
 _FEW, _GROWTH, _MANY, _RELIEF = 5, 1.5, 10, 0.3
 _LEAST, _MOST = 1e-30, 1e30
+# At this penalty proximal points are where the scores are.
+_STIFF = 1e8
 
 
 class Found:
@@ -28,10 +30,11 @@ class Found:
 class Envelope:
     """The slopes of the Moreau envelopes of hinges around multipliers, as a function of the scores.
 
-    Every hinge has a copy of the scores, and multipliers, of its own.
+    Every hinge has a copy of the scores, and multipliers, of its own. These begin at zero, or about where the slopes at
+    some scores are.
     """
 
-    def __init__(self, objective: Objective, bundle: Bundle) -> None:
+    def __init__(self, objective: Objective, bundle: Bundle, scores: F64) -> None:
         self._objective = objective
         labels = objective.oracle.labels
         assert objective.oracle.hinges is not None
@@ -44,8 +47,13 @@ class Envelope:
             for of_samples in self._of_samples:
                 of_samples *= np.where(weight > 0, weight, 1.0)
         if bundle.multipliers is None:
-            penalty = min(max(_FIRST * bundle.constant / objective.C, _LEAST), 1.0)
-            self.centre(np.zeros((len(self._pulls), len(labels))), penalty)
+            # Two hinges less a tilt: the concave part, which it stands for, cancels most of them.
+            cancels = objective.tilt.vector is not None and len(self._pulls) > 1
+            to_gain = bundle.constant / objective.C - (objective.tilt.offset if cancels else 0.0)
+            penalty = min(max(_FIRST * to_gain, _LEAST), 1.0)
+            self.centre(np.zeros((len(self._pulls), len(labels))), _STIFF if cancels else penalty)
+            if cancels:
+                self.centre(self(scores).multipliers, penalty)
         else:
             self.centre(bundle.multipliers[0] / objective.C, bundle.multipliers[1] / objective.C)
 
