@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 from rocmax import PartialAUCSVC
-from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask
+from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask, moments
 from rocmax.designs import _linear as linear_module
 from rocmax.designs import _memmap as memmap_module
 
@@ -78,6 +78,11 @@ def check_products(design, X):
     for found, expected in ((design.scores(w), X @ w), (design.inner(A, A), A @ A.T), *adjoints):
         assert found.dtype == np.float64 and found.shape == expected.shape
         np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * 100)
+    for weight, shift in ((np.ones(len(X)), np.zeros_like(w)), (few[0] ** 2, np.zeros_like(w)), (A[1] ** 2, w)):
+        gram, total = moments(design, weight, shift)
+        Z = X - shift
+        np.testing.assert_allclose(gram, (Z.T * weight) @ Z, rtol=0, atol=tolerance * 1000)
+        np.testing.assert_allclose(total, weight @ Z, rtol=0, atol=tolerance * 1000)
     # <X v, a> = <v, X' a>
     assert design.scores(w) @ A[0] == pytest.approx(w @ design.adjoint(A[:1])[0], rel=tolerance * 100)
 

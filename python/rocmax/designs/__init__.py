@@ -3,6 +3,7 @@
 from rocmax.designs._base import Design, as_design, inner, is_dask, is_stored
 from rocmax.designs._kernel import DualDesign, Kernel, KernelDesign
 from rocmax.designs._landmarks import LandmarkDesign, Landmarks
+from rocmax.designs._moments import moments, some_rows
 from rocmax.designs._structure import StructuredDesign, plain_coefficients, structured_gram
 from rocmax.designs._subset import SubsetDesign
 
@@ -19,6 +20,8 @@ __all__ = [
     "inner",
     "is_dask",
     "is_stored",
+    "moments",
     "plain_coefficients",
+    "some_rows",
     "structured_gram",
 ]

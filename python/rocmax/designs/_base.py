@@ -16,7 +16,8 @@ class Design(Protocol):
 
     A *vector* is a model: the weights of the features in a linear design. Solvers add and scale vectors as they are,
     and use nothing of the features but the products below, and the features themselves where they are few, so a new
-    storage is one new class.
+    storage is one new class. One that can do better than two products a feature has a method of its own for
+    :func:`moments` too.
     """
 
     n_samples: int

@@ -34,6 +34,14 @@ class DaskDesign:
     def inner(self, u: F64, v: F64, /) -> F64:
         return u @ v.T
 
+    def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
+        import dask
+        import dask.array as da
+
+        Z, w = self._X.astype(np.float64) - shift, da.from_array(weight, chunks=(self._X.chunks[0],))
+        gram, total = dask.compute(Z.T.dot(Z * w[:, None]), w.dot(Z))
+        return np.asarray(gram), np.asarray(total)
+
     def rows(self, index: Rows, /) -> DenseDesign:
         return DenseDesign(self._X[index].compute())
 

@@ -7,9 +7,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from rocmax._typing import F64, AnyArray, Coefs, Rows
+from rocmax.designs._moments import add_moments
 
 # Samples multiplied at a time: all that is made beside the features and the results has so many rows.
 _ROWS = 1 << 14
+# Samples whose moments are taken at once: few enough to stay in the cache.
+_CACHED = 2048
 # Up to so many features of so many samples a product is cheaper than a look at what it could leave out.
 _SMALL = 1 << 17
 # An adjoint passes over the samples of coefficient zero where no more than this share of the samples is left: of dense
@@ -36,6 +39,15 @@ class DenseDesign(_LinearDesign):
     """
 
     _X: AnyArray
+
+    def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
+        if self._X.dtype == np.float64 and not shift.any() and bool(np.all(weight == 1.0)):
+            return np.asarray(self._X.T @ self._X), np.asarray(weight @ self._X)
+        gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
+        for first in range(0, self.n_samples, _CACHED):
+            rows = slice(first, first + _CACHED)
+            add_moments(gram, total, self._X[rows], weight[rows], shift)
+        return gram, total
 
     def scores(self, vector: F64, /) -> F64:
         vector = vector.astype(self._X.dtype, copy=False)
@@ -72,6 +84,18 @@ class SparseDesign(_LinearDesign):
     def __init__(self, X: Any) -> None:
         super().__init__(sp.csr_array(X))
         self._Xt = self._X.T  # the same arrays, read by columns
+
+    def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
+        if not shift.any():
+            used = np.flatnonzero(weight)
+            X = self._X[used] if len(used) < self.n_samples else self._X
+            weighted = X.multiply(weight[used, None]).tocsr()
+            return np.asarray((X.T @ weighted).toarray(), dtype=np.float64), np.asarray(self._Xt @ weight)
+        gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
+        for first in range(0, self.n_samples, _CACHED):
+            rows = slice(first, first + _CACHED)
+            add_moments(gram, total, self._X[rows].toarray(), weight[rows], shift)
+        return gram, total
 
     def scores(self, vector: F64, /) -> F64:
         return np.asarray(self._X @ vector, dtype=np.float64)

@@ -7,6 +7,7 @@ import numpy as np
 
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._linear import DenseDesign, coefs_of
+from rocmax.designs._moments import add_moments
 
 # Bytes of the file mapped in at a time.
 _BLOCK = 1 << 26
@@ -41,6 +42,12 @@ class MemmapDesign:
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return u @ v.T
+
+    def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
+        gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
+        for rows, block in row_blocks(self._X):
+            add_moments(gram, total, block, weight[rows], shift)
+        return gram, total
 
     def rows(self, index: Rows, /) -> DenseDesign:
         order = np.argsort(index)

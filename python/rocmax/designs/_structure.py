@@ -1,18 +1,17 @@
 """The metric I + lambda Sigma, Sigma the sum of the covariances of the two classes."""
 
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from rocmax._memory import require_memory
 from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
+from rocmax.designs._moments import moments
 
 if TYPE_CHECKING:
     from rocmax.designs._base import Design
-
-_ROWS = 4096
 
 
 def centred(values: F64, positive: Bool, weight: F64 | None = None) -> F64:
@@ -24,22 +23,15 @@ def centred(values: F64, positive: Bool, weight: F64 | None = None) -> F64:
     return out
 
 
-def class_covariance(X: Any, positive: Bool, weight: F64 | None = None) -> F64:
-    """Return Sigma, each covariance divided by the weight of its class (not less 1); one pass over X in row blocks."""
-    dim = X.shape[1]
-    require_memory(3 * 8 * dim * dim, f"the covariance of {dim} features")
-    sigma = np.zeros((dim, dim))
-    means = np.zeros((2, dim))
-    shares = np.empty(len(positive))
+def class_covariance(design: "Design", positive: Bool, weight: F64 | None = None) -> F64:
+    """Return Sigma, each covariance divided by the weight of its class (not less 1); two passes over X."""
+    sigma = np.zeros((design.dim, design.dim))
     for members in (positive, ~positive):
-        shares[members] = _shares(members, weight)
-    origin = _dense(X[:1])[0]
-    for first in range(0, len(positive), _ROWS):
-        rows = _dense(X[first : first + _ROWS]) - origin
-        weighted = rows * shares[first : first + _ROWS, None]
-        sigma += rows.T @ weighted
-        np.add.at(means, positive[first : first + _ROWS].astype(int), weighted)
-    return np.asarray(sigma - means.T @ means)
+        share = np.zeros(len(positive))
+        share[members] = _shares(members, weight)
+        gram, left = moments(design, share, design.adjoint([share])[0])  # about the mean, but for rounding
+        sigma += gram - np.outer(left, left)
+    return sigma
 
 
 def _shares(members: Bool, weight: F64 | None) -> F64:
@@ -48,21 +40,16 @@ def _shares(members: Bool, weight: F64 | None) -> F64:
     return np.asarray(own / own.sum())
 
 
-def _dense(rows: Any) -> F64:
-    rows = rows.compute() if hasattr(rows, "compute") else rows
-    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
-
-
 class StructuredDesign:
     """A linear design under the metric <u, v> = u'(I + lambda Sigma) v.
 
     Minimising 1/2 <w, w> + C R(Xw) under it is the structure-embedded machine: 1/2 |w|^2 + lambda/2 w'Sigma w + C R.
     """
 
-    def __init__(self, design: "Design", X: Any, positive: Bool, structure: float, weight: F64 | None = None) -> None:
+    def __init__(self, design: "Design", positive: Bool, structure: float, weight: F64 | None = None) -> None:
         self.n_samples, self.dim, self.divisible = design.n_samples, design.dim, design.divisible
         self._design = design
-        self._metric = structure * class_covariance(X, positive, weight)
+        self._metric = structure * class_covariance(design, positive, weight)
         self._metric[np.diag_indices(self.dim)] += 1.0
         self._factor = _factor(self._metric.copy())
 

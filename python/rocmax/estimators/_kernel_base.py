@@ -71,7 +71,7 @@ def kernel_design(
         if not structure:
             return as_design(X)
         work = X.shape[0] * X.shape[1]
-        return interruptible(work, StructuredDesign, as_design(X), X, positive, structure, weight)
+        return interruptible(work, StructuredDesign, as_design(X), positive, structure, weight)
     gram = kernel.gram(X, dtype)
     if structure:
         gram = interruptible(gram.size, structured_gram, gram, positive, structure, weight)

@@ -24,9 +24,17 @@ from rocmax.designs import Kernel, as_design, is_dask, is_stored
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold
-from rocmax.solvers._rls import fit_kernel, fit_linear, is_sparse, laplacian, targets
-from rocmax.solvers._rls_cg import fit_products
-from rocmax.solvers._rls_features import Features, KernelFeatures, LinearFeatures
+from rocmax.solvers.least_squares import (
+    Features,
+    KernelFeatures,
+    LinearFeatures,
+    fit_kernel,
+    fit_linear,
+    fit_products,
+    is_sparse,
+    laplacian,
+    targets,
+)
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000

@@ -10,7 +10,7 @@ from rocmax._parameters import check_choice, check_count, check_nonnegative, che
 from rocmax._typing import F64, AnyArray
 from rocmax.estimators._least_squares import LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.solvers._rls_held_out import pair_scores
+from rocmax.solvers.least_squares import pair_scores
 
 # What takes less memory than leaving out all pairs.
 _FEWER_PAIRS = "fewer pairs need less; AUCRLSCV and RLSCV keep no scores of pairs"

@@ -17,8 +17,7 @@ from rocmax.estimators._least_squares import LeastSquares, Training
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
 from rocmax.metrics._validation import is_one_of
-from rocmax.solvers._rls import is_sparse, rough_mean
-from rocmax.solvers._rls_held_out import PairOutcomes, held_out_scores, leave_pair_out
+from rocmax.solvers.least_squares import PairOutcomes, held_out_scores, is_sparse, leave_pair_out, rough_mean
 
 _MOST_ALPHAS = 1 << 20
 _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"

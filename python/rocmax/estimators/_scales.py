@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64
-from rocmax.designs import is_dask, is_stored
+from rocmax.designs import is_dask, is_stored, some_rows
 from rocmax.designs._memmap import row_blocks
 from rocmax.exceptions import FeatureScaleWarning
-from rocmax.solvers._rls_stored import some_rows
 
 # Standard deviations further apart are warned of.
 _RATIO = 1000.0

@@ -21,11 +21,9 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rocmax._typing import F64, Bool
-from rocmax.designs import is_stored
-from rocmax.solvers._rls_stored import some_rows, stored_adjoint, stored_moments
+from rocmax.designs import as_design, is_dask, is_stored, moments, some_rows
+from rocmax.designs._memmap import row_blocks
 
-# Rows whose moments are taken at once where they must be changed first: few enough to stay in the cache.
-_ROWS = 2048
 # Rows of which the rough mean is taken.
 _SOME = 500
 _EPS = float(np.finfo(np.float64).eps)
@@ -41,7 +39,7 @@ class Loss:
 
     Up to the free shift of AUC-RLS, L is the inverse of S = D^-1 - omega t t' (omega = 0 for RLS); S restricted to a
     subset of the samples is the noise of the model trained on that subset, provided that D was built from the subset's
-    class weights. That makes held-out scores a marginalisation (see `rocmax.solvers._rls_held_out`).
+    class weights. That makes held-out scores a marginalisation (see `rocmax.solvers.least_squares._held_out`).
     """
 
     root: F64
@@ -267,7 +265,7 @@ def fit_linear(X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool
     system = Moments(X, weight, centred=pairwise)
     if not pairwise:
         signed = weight[:, None] * targets(labels)
-        rhs = stored_adjoint(X, signed) if is_stored(X) else np.asarray(X.T @ signed, dtype=np.float64)
+        rhs = _adjoint(X, signed)
         return np.ascontiguousarray(_solve_each(system.gram, alphas, rhs, noise=0.0, what=what).T)
     what += ", up to shifts,"
     coefs = np.empty((labels.shape[1], X.shape[1]))
@@ -277,10 +275,16 @@ def fit_linear(X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool
     return coefs
 
 
-class Moments:
-    """Weighted moments of the features, made in one pass over X and shared by all labels.
+def _adjoint(X: Any, columns: F64) -> F64:
+    """Return X' V in double precision whatever X has, V of shape (n_samples, k)."""
+    if is_dask(X):
+        return np.asarray(X.rechunk({1: -1}).astype(np.float64).T.dot(columns).compute())
+    rows = row_blocks(X) if is_stored(X) else [(slice(None), X)]
+    return sum((np.asarray(part.T @ columns[some], dtype=np.float64) for some, part in rows), np.zeros(1))
 
-    Where X is not in memory, each label takes another pass.
+
+class Moments:
+    """Weighted moments of the features, made in one pass over X and shared by all labels; each takes one over a class.
 
     Parameters
     ----------
@@ -291,9 +295,9 @@ class Moments:
     """
 
     def __init__(self, X: Any, weight: F64, *, centred: bool) -> None:
-        self._X, self._weight = X, weight
+        self._design, self._weight = as_design(X), weight
         self._shift = rough_mean(X) if centred else np.zeros(X.shape[1])
-        self.gram, self._sum = _moments(X, self._shift, weight)
+        self.gram, self._sum = moments(self._design, weight, self._shift)
 
     def of_pairs(self, pos: Bool, totals: tuple[float, float] | None = None) -> tuple[F64, F64]:
         """Return X' F F' X and 2 X' D t of ``Loss.pairs(pos, weight, totals)``; without totals X' L X and X' L y.
@@ -305,10 +309,7 @@ class Moments:
         w_pos, w_neg = totals or own
         # D = w W_- on positives: the class of the larger D has its rows added to a multiple of the Gram matrix of all.
         more = pos if w_neg >= w_pos else ~pos
-        if is_stored(self._X):
-            extra, sum_more = stored_moments(self._X, self._shift, self._weight * more)
-        else:
-            extra, sum_more = _moments(self._X[more], self._shift, self._weight[more])
+        extra, sum_more = moments(self._design, self._weight * more, self._shift)
         s_pos, s_neg = (sum_more, self._sum - sum_more) if w_neg >= w_pos else (self._sum - sum_more, sum_more)
         H = min(w_pos, w_neg) * self.gram
         H += abs(w_neg - w_pos) * extra
@@ -339,27 +340,3 @@ def rough_mean(X: Any) -> F64:
     some = np.asarray(some, dtype=np.float64)
     mean = some.mean(axis=0)
     return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
-
-
-def _moments(X: Any, shift: F64, weight: F64) -> tuple[F64, F64]:
-    """Return Z' W Z and Z' w for Z = X - shift; one pass over X."""
-    if is_stored(X):
-        return stored_moments(X, shift, weight)
-    if is_sparse(X):
-        G = np.asarray((X.T @ X.multiply(weight[:, None]).tocsr()).toarray(), dtype=np.float64)
-        return G, np.asarray(X.T @ weight, dtype=np.float64)
-    d = X.shape[1]
-    G, total = np.zeros((d, d)), np.zeros(d)
-    plain = bool(np.all(weight == 1.0))
-    if plain and X.dtype == np.float64 and not shift.any():
-        return np.asarray(X.T @ X), np.asarray(weight @ X)
-    for first in range(0, len(X), _ROWS):
-        Z = np.asarray(X[first : first + _ROWS], dtype=np.float64)
-        w = weight[first : first + _ROWS]
-        if shift.any():
-            Z = Z - shift
-        total += w @ Z
-        if not plain:
-            Z = Z * np.sqrt(w)[:, None]
-        G += Z.T @ Z
-    return G, total

@@ -1,6 +1,6 @@
 """Exact cross-validation of RLS and AUC-RLS for a grid of alphas, without retraining.
 
-With L^-1 = S up to shifts (see `rocmax.solvers._rls.Loss`), both learners are regressions of y on K with noise alpha S:
+With L^-1 = S up to shifts (see `_closed_form.Loss`), both learners are regressions of y on K with noise alpha S:
 
     P = [K + alpha S]^-1 (bordered by the free shift for AUC-RLS),   c = P y,
 
@@ -20,8 +20,8 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers._rls import Loss, targets
-from rocmax.solvers._rls_features import Features, Spectrum
+from rocmax.solvers.least_squares._closed_form import Loss, targets
+from rocmax.solvers.least_squares._features import Features, Spectrum
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Entries of P that are formed at once for the pairs.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers._rls import is_sparse, require_size, targets
+from rocmax.solvers.least_squares._closed_form import is_sparse, require_size, targets
 
 
 def fit_products(

@@ -1,6 +1,6 @@
 """Training samples as held-out computations see them: the spectrum of F' K F, and P for any alpha from it.
 
-P = [K + alpha S]^-1, bordered by the free shift for AUC-RLS (see `rocmax.solvers._rls.Loss` for F and S).
+P = [K + alpha S]^-1, bordered by the free shift for AUC-RLS (see `_closed_form.Loss` for F and S).
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers._rls import Loss, Moments, kernel_noise, require_size, zero_below
+from rocmax.solvers.least_squares._closed_form import Loss, Moments, kernel_noise, require_size, zero_below
 
 # alpha / largest eigenvalue above which the ranking is that of the limit, to the accuracy that the limit can be had.
 _LIMIT = 1e6

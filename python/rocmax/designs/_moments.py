@@ -1,0 +1,50 @@
+"""Weighted second moments of the features of a design, and rows that stand for them."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rocmax._memory import require_memory
+from rocmax._typing import F64, AnyArray
+
+if TYPE_CHECKING:
+    from rocmax.designs._base import Design
+
+
+def moments(design: "Design", weight: F64, shift: F64) -> tuple[F64, F64]:
+    """Return Z'WZ and Z'w for Z = X - shift, in double precision: shapes (dim, dim) and (dim,).
+
+    By the design's own method ``moments(weight, shift)``, one pass over the samples of weight above 0; by a product
+    with X, and one with its transpose, for each feature of a storage that has none.
+    """
+    dim = design.dim
+    require_memory(4 * 8 * dim * dim, f"the Gram matrix of {dim} features")
+    own = getattr(design, "moments", None)
+    if own is not None:
+        gram, total = own(weight, shift)
+        return gram, total
+    total = design.adjoint([weight])[0] - shift * weight.sum()
+    columns = (weight * (design.scores(unit) - offset) for unit, offset in zip(np.eye(dim), shift, strict=True))
+    gram = np.array([design.adjoint([column])[0] - shift * column.sum() for column in columns])
+    return 0.5 * (gram + gram.T), total
+
+
+def some_rows(X: Any, n_rows: int) -> AnyArray:
+    """Return about so many rows of X, from ten places: rows taken singly would each bring in what lies about them."""
+    run = min(1 + n_rows // 10, X.shape[0])
+    starts = np.linspace(0, X.shape[0] - run, 10).astype(int)
+    return np.concatenate([np.asarray(X[start : start + run, :]) for start in starts])
+
+
+def add_moments(gram: F64, total: F64, Z: AnyArray, weight: F64, shift: F64) -> None:
+    """Add those of some rows."""
+    used = np.flatnonzero(weight)
+    if len(used) < len(Z):
+        Z, weight = Z[used], weight[used]
+    Z = np.asarray(Z, dtype=np.float64)
+    if shift.any():
+        Z = Z - shift
+    total += weight @ Z
+    if (weight != 1.0).any():
+        Z = Z * np.sqrt(weight)[:, None]
+    gram += Z.T @ Z
