@@ -84,11 +84,9 @@ def test_bounds_and_cuts_are_never_above(name, monkeypatch):
     rng = np.random.default_rng(0)
     for _ in range(N_WALKS):
         # Newton steps and the augmented Lagrangian method, which few samples leave out otherwise.
-        monkeypatch.setattr("rocmax.solvers._newton._FEW", int(rng.choice([0, 1000])))
+        monkeypatch.setattr("rocmax.solvers._directions._FEW", int(rng.choice([0, 1000])))
         after = int(rng.choice([2, 1000]))
-        monkeypatch.setattr(
-            "rocmax.solvers._cutting_plane._slow", lambda history, tol, after=after: len(history) > after
-        )
+        monkeypatch.setattr("rocmax.solvers._planes._slow", lambda history, tol, after=after: len(history) > after)
         (X, y), low_high, C = problem(rng), fpr_range(rng), 10.0 ** rng.uniform(-2, 4)
         kind, weight = weigh(rng, y)
         vector = rng.standard_normal(X.shape[1])
@@ -160,7 +158,7 @@ def test_a_false_bound_stops_every_fit(monkeypatch):
 
 def test_a_false_bound_of_the_augmented_lagrangian_stops_the_fit(monkeypatch):
     X, y = problem(np.random.default_rng(2))
-    monkeypatch.setattr("rocmax.solvers._cutting_plane._slow", lambda history, tol: True)
+    monkeypatch.setattr("rocmax.solvers._planes._slow", lambda history, tol: True)
     monkeypatch.setattr(
         "rocmax.solvers._envelope.Found.offset", property(lambda _: 2.0, lambda *_: None), raising=False
     )

@@ -158,7 +158,7 @@ def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store, monke
     objectives = [progress.objective for progress in found.history]
     assert bounds == sorted(bounds) and objectives == sorted(objectives, reverse=True)
     # Planes alone take longer to a thousandth of that accuracy.
-    monkeypatch.setattr("rocmax.solvers._cutting_plane.suits", lambda _: False)
+    monkeypatch.setattr("rocmax.solvers._planes.suits", lambda _: False)
     planes = minimise_convex(oracle, design, 1e3, tol=1e-3, max_iter=5000)
     assert planes.n_iter > found.n_iter
     assert found.bound <= planes.lowest_objective and planes.bound <= found.lowest_objective
@@ -191,7 +191,7 @@ def test_two_hinges_have_multipliers_each_and_a_certified_sum(monkeypatch):
     X, y = overlapping(rng, n=400, d=40)
     convex, design = Ramp((0.05, 0.3)).bind(_core.Problem(y == 1), 1).convex, as_design(X)
     planes = minimise_convex(convex, design, 1e2, tol=1e-6, max_iter=5000)
-    monkeypatch.setattr("rocmax.solvers._cutting_plane._slow", lambda history, tol: len(history) > 2)
+    monkeypatch.setattr("rocmax.solvers._planes._slow", lambda history, tol: len(history) > 2)
     bundle = Bundle(design)
     found = minimise_convex(convex, design, 1e2, tol=1e-6, max_iter=500, bundle=bundle)
     assert found.gap <= 1e-6 and bundle.multipliers[0].shape == (2, 400)
@@ -225,7 +225,7 @@ def test_newton_steps_with_few_features_are_exact(store, monkeypatch):
     found, gradient = envelope(0.3 * X @ rng.standard_normal(12)), rng.standard_normal(12)
     assert all(len(part.rows) > 20 for part in found.parts)
     exact = envelope.newton_step(found, gradient, 0.5)
-    monkeypatch.setattr("rocmax.solvers._springs._DIRECT", 11)
+    monkeypatch.setattr("rocmax.solvers._newton._DIRECT", 11)
     assert np.abs(envelope.newton_step(found, gradient, 0.5) - exact).max() > 1e-3 * np.abs(exact).max()
     np.testing.assert_allclose(envelope.newton_step(found, gradient, 1e-12), exact, rtol=1e-9, atol=1e-12)
 

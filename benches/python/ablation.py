@@ -32,7 +32,9 @@ from rocmax.designs._memmap import MemmapDesign
 from rocmax.risks import Oracle
 
 TRAINING = "rocmax.estimators._training"
-PLANES = "rocmax.solvers._cutting_plane"
+PLANES = "rocmax.solvers._planes"
+STATE = "rocmax.solvers._state"
+DIRECTIONS = "rocmax.solvers._directions"
 CONCAVE = "rocmax.solvers._convex_concave"
 
 
@@ -59,9 +61,8 @@ def unscaled(objective: Any, vectors: list[Any]) -> Any:
     return min((model.of(vector, objective.design) for vector in vectors), key=lambda found: objective(found)[0])
 
 
-def only_lowest(ray: Any, start: Any, tol: float, candidates: Any) -> tuple[list[Any], Any]:
-    _, lowest = importlib.import_module("rocmax.solvers._length").search(ray, start, tol, candidates)
-    return [lowest], lowest
+def only_lowest(*args: Any) -> list[Any]:
+    return list(importlib.import_module("rocmax.solvers._ray").search_convex(*args)[:1])
 
 
 def no_newton(self: Any, objective: Any) -> None:
@@ -78,17 +79,17 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "Newton descent": [(f"{CONCAVE}.descend", no_descent)],
     "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
     "look nearby": [(f"{CONCAVE}.lower_nearby", nothing)],
-    "smoothed cuts": [(f"{PLANES}.Newton.__init__", no_newton)],
-    "Newton targets": [("rocmax.solvers._newton.Newton.judge", no)],
-    "Newton by record": [("rocmax.solvers._newton._GOOD", -np.inf)],
-    "own length": [(f"{PLANES}.lengthened", nothing), ("rocmax.solvers._augmented.lengthened", nothing)],
-    "two cuts a search": [(f"{PLANES}.search", only_lowest)],
+    "smoothed cuts": [(f"{DIRECTIONS}.Newton.__init__", no_newton)],
+    "Newton targets": [(f"{DIRECTIONS}.Newton._judge", no)],
+    "Newton by record": [(f"{DIRECTIONS}._GOOD", -np.inf)],
+    "own length": [(f"{STATE}.lengthened", nothing), ("rocmax.solvers._augmented.lengthened", nothing)],
+    "two cuts a search": [(f"{STATE}.search_convex", only_lowest)],
     "augmented Lagrangian": [(f"{PLANES}.suits", no)],
     "exploration": [(f"{PLANES}._EXPLORED", ())],
     "leaving zero": [(f"{TRAINING}.leave_zero", as_it_is)],
-    "idle cuts go": [(f"{PLANES}._KEPT", 10**9)],
-    "rough master": [(f"{PLANES}._MASTER_TOL", 1e-6)],
-    "exact springs": [("rocmax.solvers._springs.is_small", no)],
+    "idle cuts go": [(f"{STATE}._KEPT", 10**9)],
+    "rough master": [(f"{STATE}._MASTER_TOL", 1e-6)],
+    "exact springs": [("rocmax.solvers._newton.is_small", no)],
 }
 
 

@@ -4,10 +4,11 @@ from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Candidate, Model
 from rocmax.solvers._certificate import check_bound
 from rocmax.solvers._convex_concave import minimise_difference
-from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._cvxopt import solve_pair_dual
 from rocmax.solvers._logistic import logistic_regression
-from rocmax.solvers._objective import Objective, Ray
+from rocmax.solvers._objective import Objective
+from rocmax.solvers._planes import minimise_convex
+from rocmax.solvers._ray import Ray
 from rocmax.solvers._result import Callback, Progress, SolverResult
 from rocmax.solvers._smooth import minimise_smooth, suits_newton
 from rocmax.solvers._zero_model import leave_zero, mean_difference

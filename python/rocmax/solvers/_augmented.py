@@ -7,9 +7,9 @@ import numpy as np
 from rocmax.designs import inner
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._candidates import Candidates, Model
-from rocmax.solvers._envelope import Envelope, Found
-from rocmax.solvers._length import lengthened
-from rocmax.solvers._objective import Objective, Ray
+from rocmax.solvers._envelope import Envelope
+from rocmax.solvers._objective import Objective
+from rocmax.solvers._ray import Point, Ray, lengthened, search
 
 # The inner problem is solved once its gradient is this small beside the move of the multipliers; at most so many steps.
 _INNER, _INNER_STEPS = 2.0, 12
@@ -18,9 +18,8 @@ _INNER, _INNER_STEPS = 2.0, 12
 _RESIDUAL, _SHARPER, _LITTLE, _SHARPEST = 0.3, 0.3, 0.5, 1e-3
 # The accuracy of the best length of a model, relative to what is left to gain.
 _LENGTH = 0.05
-# The search along a step ends where the slope has fallen to this share, or after so many calls of the hinge, each well
-# inside the stretch that holds the minimum.
-_FLAT, _CALLS, _INSIDE = 0.1, 20, 0.1
+# The search along a step ends where the slope has fallen to this share, or after so many calls of the hinge.
+_FLAT, _CALLS = 0.1, 20
 
 # Takes F, its bound and the best model after each step, and says whether that is enough.
 Report = Callable[[float, float, Model], bool]
@@ -90,33 +89,17 @@ def minimise_augmented(
         slope = inner(design, gradient, step)
         if not (slope < 0.0 and 0.0 < ray.curvature < np.inf):
             return best, value, bound  # nowhere to go, to the last digit or beyond the range of numbers
-        model, found = _search(ray, envelope, slope)
+
+        def slopes_at(step: float, _: Point | None, ray: Ray = ray) -> Point:
+            model = ray.at(step)
+            found = envelope(model.scores)
+            return Point(step, np.nan, ray.slope(step, ray.change(found.coef)), (model, found))
+
+        model, found = search(slopes_at, Point(0.0, np.nan, slope), 0.0, flat=_FLAT, max_calls=_CALLS)[0].found
         reached, evaluation = objective(model)
         candidates.offer(reached, evaluation.partial_auc, model.vector)
         if reached < value:
             best, value = model, reached
         longer = lengthened(objective, model, reached, evaluation, _LENGTH * (value - bound), candidates)
         if longer is not None and longer[1] < value:
-            best, value, _, _ = longer
-
-
-def _search(ray: Ray, envelope: Envelope, slope: float) -> tuple[Model, Found]:
-    """Return about the lowest model on the ray, by the smooth function, and what the envelope finds there."""
-    low, high = (0.0, slope), None
-    step = 1.0
-    for _ in range(_CALLS):
-        model = ray.at(step)
-        found = envelope(model.scores)
-        here = ray.slope(step, ray.change(found.coef))
-        if abs(here) <= _FLAT * abs(slope):
-            break
-        if here < 0:
-            low = step, here
-        else:
-            high = step, here
-        if high is None:
-            step *= 2.0
-        else:
-            share = low[1] / (low[1] - high[1])  # where the line through both slopes is zero
-            step = low[0] + min(max(share, _INSIDE), 1.0 - _INSIDE) * (high[0] - low[0])
-    return model, found
+            best, value, _ = longer

@@ -6,10 +6,10 @@ from rocmax.designs import Design
 from rocmax.risks import Difference
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Model
-from rocmax.solvers._cutting_plane import minimise_convex
 from rocmax.solvers._descent import descend
 from rocmax.solvers._nearby import lower_nearby
 from rocmax.solvers._objective import Objective
+from rocmax.solvers._planes import minimise_convex
 from rocmax.solvers._result import Callback, Progress, SolverResult
 
 # A convex step ends when it has gained this share of what it could still gain at most, while that is not little.
@@ -115,6 +115,8 @@ def minimise_difference(
                 objective=objective,
                 bound=min(step.bound, objective),  # the majorant's, which lies above J
                 zero_objective=zero_objective,
+                lowest=model,
+                lowest_objective=value,
                 history=history,
                 n_iter=len(history),
             )

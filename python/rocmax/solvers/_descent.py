@@ -6,8 +6,9 @@ from rocmax.designs import Design
 from rocmax.risks import Difference
 from rocmax.solvers._bundle import Bundle, Tilt
 from rocmax.solvers._candidates import Model
-from rocmax.solvers._newton import is_wide, newton_step, smoothed
-from rocmax.solvers._objective import Objective, Ray
+from rocmax.solvers._newton import is_wide, sampled_step, smoothed
+from rocmax.solvers._objective import Objective
+from rocmax.solvers._ray import Point, Ray, search
 from rocmax.solvers._result import Callback, Progress
 
 # What is taken to be left to gain, relative to what the last step gained. Measured on eight sets, 1 to 30: the fewest
@@ -22,8 +23,6 @@ _CALLS, _FLAT = 8, 0.3
 # the steps see has fewer rows than there are features: on text and sparse data, 10 instead of 100 save a third of the
 # time and end in minima as good.
 _MOST, _MOST_WIDE = 100, 10
-# Where a search goes next: how much further, how far from the ends of the stretch that holds a minimum.
-_FURTHER, _INSIDE = 2.0, 0.1
 
 
 def descend(
@@ -71,56 +70,22 @@ def descend(
         vectors = design.adjoint([cut.coef, risk.concave(model.scores).coef])
         bundle.add(np.array([cut.offset]), vectors[:1])
         tilted = Objective(risk.convex, design, C, Tilt(design, vectors[1]))
-        step = newton_step(tilted, model, cut.curvature, vectors[0], rng)
+        step = sampled_step(tilted, model, cut.curvature, vectors[0], rng)
         if step is None:
             break
         del cut
-        ray = Ray(whole, model, model.vector + step.vector)
-        length, lowest, of_lowest = _search(ray, value, step.slope)
-        gain, value = value - lowest, lowest
+        ray = Ray(whole, model, model.vector + step[0])
+        lowest = search(ray.point, Point(0.0, value, step[1]), 0.0, flat=_FLAT, max_calls=_CALLS)[0]
+        gain = value - lowest.value
+        if gain > 0:
+            model, value, partial_auc = ray.model(lowest.step), lowest.value, lowest.found.partial_auc
+        gain = max(gain, 0.0)
         remaining = _LEFT * gain
-        if length > 0:
-            model, partial_auc = ray.model(length), of_lowest
-        del ray
-        history.append(Progress(value, 0.0, partial_auc))
+        del ray, lowest
+        history.append(Progress(value, 0.0, partial_auc, "descent"))
         if callback is not None:
             callback(history[-1], model)
         stalled = stalled + 1 if gain <= max(_STALLED * tol, _LEAST) * value else 0
         if stalled == 2 or gain <= 0:
             break
     return model, value, history
-
-
-def _search(ray: Ray, value: float, slope: float) -> tuple[float, float, float]:
-    """Return a step that lowers J, the value there and the partial AUC; step 0 if none was found.
-
-    `value` is J at the start, `slope` about its slope there.
-    """
-    best = (0.0, value, 0.0)
-    left, right = (0.0, value, slope), None
-    step, point = 1.0, None
-    for _ in range(_CALLS):
-        point = ray.point(step, point)
-        assert point.evaluation is not None
-        lower = point.value < best[1]
-        if lower:
-            best = (step, point.value, point.evaluation.partial_auc)
-            if abs(point.slope) <= _FLAT * abs(slope):
-                break
-        here = (step, point.value, point.slope)
-        if lower and point.slope < 0:
-            left = here
-        else:
-            right = here
-        step = _FURTHER * step if right is None else _between(left, right)
-    return best
-
-
-def _between(left: tuple[float, float, float], right: tuple[float, float, float]) -> float:
-    """Return where the cubic through two points with these values and slopes is lowest, well inside."""
-    (a, f, df), (b, g, dg) = left, right
-    width = b - a
-    mean = df + dg - 3.0 * (g - f) / width
-    root = np.sqrt(max(mean * mean - df * dg, 0.0))
-    share = 1.0 - (dg + root - mean) / (dg - df + 2.0 * root) if dg - df + 2.0 * root > 0 else 0.5
-    return a + min(max(share, _INSIDE), 1.0 - _INSIDE) * width

@@ -5,8 +5,8 @@ import numpy as np
 from rocmax._typing import F64
 from rocmax.risks import Proximal
 from rocmax.solvers._bundle import Bundle
+from rocmax.solvers._newton import Hessian, Springs, solve
 from rocmax.solvers._objective import Objective
-from rocmax.solvers._springs import Springs, newton_step
 
 # The first penalty: so many times the positives' multipliers, relative to the most that they can sum to; at most 1.
 _FIRST = 5.0
@@ -85,9 +85,9 @@ class Envelope:
     def newton_step(self, found: Found, gradient: F64, residual: float) -> F64:
         """Return the way to the minimiser of the second-order model, exactly or to a relative residual."""
         design, stiffness = self._objective.design, self._objective.C * self.penalty
-        springs = [
+        springs: list[Hessian] = [
             Springs(design, part.rows, part.starts, stiffness * of_samples[part.rows])
             for part, of_samples in zip(found.parts, self._of_samples, strict=True)
             if len(part.rows)
         ]
-        return newton_step(springs, gradient, design, residual)
+        return solve(springs, gradient, design, residual)

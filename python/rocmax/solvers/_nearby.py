@@ -7,7 +7,8 @@ import numpy as np
 from rocmax._typing import F64
 from rocmax.designs import inner
 from rocmax.solvers._candidates import Model
-from rocmax.solvers._objective import Objective, Ray
+from rocmax.solvers._objective import Objective
+from rocmax.solvers._ray import Ray
 
 # Multiples of a model, and steps along coordinates relative to its length; fewer multiples where samples are many.
 _NEAR = (1e-3, 0.01, 0.03, 0.1)
@@ -28,7 +29,7 @@ def lower_nearby(objective: Objective, model: Model, value: float, least: float)
     if model.norm == 0:
         return None
     few = objective.design.dim * objective.design.n_samples <= _FEW
-    own = Ray(objective, model, 2.0 * model.vector, model.scores.copy())
+    own = Ray.onwards(objective, model)
     found: tuple[float, Ray, float] = (value, own, 0.0)
     for ray, steps in [
         (own, [t - 1.0 for t in _MULTIPLES + (_MORE if few else ())]),

@@ -1,92 +1,129 @@
-"""Newton steps on a smoothed risk, with the curvature of a sample."""
+"""Newton's equations (I + H) step = -gradient: H of springs between samples, or of a smoothed risk on a sample."""
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import reduce
 from math import sqrt
-from typing import NamedTuple
+from typing import Protocol
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
-from rocmax._typing import F64
-from rocmax.designs import Design, inner
+from rocmax._typing import F64, Rows
+from rocmax.designs import Design, SubsetDesign, inner
 from rocmax.risks import Curvature, Smoothed
 from rocmax.solvers._candidates import Model
-from rocmax.solvers._conjugate_gradients import conjugate_gradients
 from rocmax.solvers._objective import Objective
 
+# Samples with springs whose features are copied: so many, or one of so many.
+_COPIED, _SHARE = 4000, 2
+# With no more features than _DIRECT, and _ENTRIES in those of the samples, Newton's equations are solved exactly; else
+# by at most so many products.
+_DIRECT, _ENTRIES, _CG_STEPS = 256, 1 << 20, 50
 # The smoothed stretch of the hinge, relative to the root of what is left to gain in mean pair loss; and its limits.
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
 # How far rounding may lift a smoothed cut, relative to the square of the scores over the width.
 _ROUNDING = 1e-14
-# With fewer samples than this a step costs less than a Newton direction.
-_FEW = 1000
-# Rows of the sample, at most these or one of so many, and products with it: enough for the dimension, and not dearer
-# than a pass over the features.
-_ROWS, _SHARE, _STEPS = 4000, 5, (5, 20)
+# Rows of the sample that shows the curvature of a smoothed risk, at most these or one of so many, and products with it:
+# enough for the dimension, and not dearer than a pass over the features.
+_ROWS, _ONE_OF, _STEPS = 4000, 5, (5, 20)
 _RESIDUAL = 1e-2
-# How the record of a kind of step improves while another is taken; how many refused steps are the last.
-_GOOD, _GROWTH, _CHANCE, _PATIENCE = 0.1, 1.5, 0.02, 3
 
 
-class Newton:
-    """Smoothed cuts and Newton steps for one minimisation, for as long as they serve.
+class Hessian(Protocol):
+    """A part of H."""
 
-    The sample's curvature costs no pass over the features; that a step is searched exactly makes up for its errors.
+    def __call__(self, vector: F64, /) -> F64:
+        """Return the product with a vector."""
+        ...
+
+    def matrix(self) -> F64 | None:
+        """Return the matrix, or None where products are cheaper."""
+        ...
+
+
+def solve(parts: list[Hessian], gradient: F64, design: Design, residual: float, steps: int = _CG_STEPS) -> F64:
+    """Return the way to where (I + H) step = -gradient: exactly if all matrices are at hand, or to a residual."""
+    matrices = [matrix for part in parts if (matrix := part.matrix()) is not None]
+    if matrices and len(matrices) == len(parts):
+        hessian = reduce(np.add, matrices)
+        hessian.flat[:: design.dim + 1] += 1.0
+        _, step, failed = dposv(hessian, -gradient)
+        if not failed and gradient @ step < 0:  # springs may be so strong that the identity is lost beside them
+            return np.asarray(step)
+    found, left, direction = np.zeros_like(gradient), -gradient, -gradient
+    now = first = inner(design, left, left)
+    for _ in range(steps):
+        if now <= residual**2 * first:
+            break
+        image = sum((part(direction) for part in parts), direction)
+        curvature = inner(design, direction, image)
+        if not 0.0 < curvature < np.inf:
+            break  # beyond the range of numbers
+        length = now / curvature
+        found = found + length * direction
+        left = left - length * image
+        before, now = now, inner(design, left, left)
+        direction = left + (now / before) * direction
+    return found
+
+
+def is_small(design: Design, n_rows: int) -> bool:
+    """Whether the equations of a step with springs at so many samples are better solved exactly."""
+    return design.dim <= _DIRECT and design.dim * n_rows <= _ENTRIES
+
+
+class Springs:
+    """A spring between each of some samples and the mean of its group.
+
+    Parameters
+    ----------
+    design : Design
+        The design of all samples.
+    rows, starts : ndarray
+        The samples, group after group, and where each group begins.
+    stiffness : ndarray of shape (n_rows,)
+        The strength of each spring.
     """
 
-    def __init__(self, objective: Objective) -> None:
-        self._objective = objective
-        self._gap = np.inf
-        self._closed = {True: 1.0, False: 1.0}
-        self._refusals = self._steps = 0
-        self._turn = True
-        self.on = objective.design.n_samples >= _FEW
+    def __init__(self, design: Design, rows: Rows, starts: Rows, stiffness: F64) -> None:
+        self._starts, self._stiffness = starts, stiffness
+        copied = design.rows(rows) if len(rows) <= max(_COPIED, design.n_samples // _SHARE) else None
+        self._sample = SubsetDesign(design, rows) if copied is None else copied
+        self._sizes = np.concatenate((starts[1:], [len(rows)])) - starts
+        self._sums = np.add.reduceat(stiffness, starts)
+        self._features = self._sample.features() if is_small(design, len(rows)) else None
 
-    @cached_property
-    def _rng(self) -> np.random.Generator:
-        return np.random.default_rng(0)
+    def __call__(self, vector: F64, /) -> F64:
+        """Return the product with a vector."""
+        change = self._sample.scores(vector)
+        image: F64 = self._sample.adjoint([self._stiffness * self._off_mean(change[:, None])[:, 0]])[0]
+        return image
 
-    def smooth(self, model: Model, gap: float) -> Smoothed | None:
-        """Return a smoothed cut at a model, unless the risk has none or they have not served."""
-        if not self.on:
+    def matrix(self) -> F64 | None:
+        """Return the matrix if it is small and the features are at hand."""
+        if self._features is None:
             return None
-        found = smoothed(self._objective, model, gap)
-        self.on = found is not None
-        return found
+        apart = self._off_mean(self._features.astype(np.float64, copy=False))
+        return np.asarray(apart.T @ (self._stiffness[:, None] * apart))
 
-    def judge(self, gap: float) -> bool:
-        """Whether the next step should be a Newton step, given the gap that the last one left.
-
-        The kind of step that closed more of the gap when it was last taken; the other's record improves with time.
-        """
-        if self._steps > 1:  # the first one only leaves the start
-            self._closed[self._turn] = 1.0 - gap / self._gap
-            self._closed[not self._turn] = min(1.0, _GROWTH * self._closed[not self._turn] + _CHANCE)
-        self._steps += 1
-        self._gap = gap
-        self._turn = self.on and self._closed[True] >= min(_GOOD, self._closed[False])
-        return self._turn
-
-    def refused(self) -> None:
-        """Take note that a Newton step led nowhere, and another kind of step is taken instead."""
-        self._refusals += 1
-        self._turn, self._closed[True] = False, 0.0
-        self.on = self._refusals < _PATIENCE
-
-    def target(self, model: Model, of_risk: Curvature, slope: F64) -> F64 | None:
-        """Return the end of a Newton step from a model, or None if the design has no samples to offer."""
-        step = newton_step(self._objective, model, of_risk, slope, self._rng)
-        if step is None:
-            self.on = False
-            return None
-        target: F64 = model.vector + step.vector
-        return target
+    def _off_mean(self, values: F64) -> F64:
+        """Return the values, a row for each sample, less the means of their groups."""
+        sums = np.add.reduceat(self._stiffness[:, None] * values, self._starts, axis=0)
+        return values - np.repeat(sums / self._sums[:, None], self._sizes, axis=0)
 
 
-class Step(NamedTuple):
-    """The way to another model, and the slope of the smoothed objective at its start."""
+class _Sampled:
+    """The curvature of a smoothed risk, that of a sample: it costs no pass over the features."""
 
-    vector: F64
-    slope: float
+    def __init__(self, sample: Design, curvature: Callable[[F64], F64], C: float) -> None:
+        self._sample, self._curvature, self._C = sample, curvature, C
+
+    def __call__(self, vector: F64, /) -> F64:
+        image: F64 = self._C * self._sample.adjoint(self._curvature(self._sample.scores(vector))[None])[0]
+        return image
+
+    def matrix(self) -> None:
+        return None
 
 
 def is_wide(design: Design) -> bool:
@@ -95,7 +132,7 @@ def is_wide(design: Design) -> bool:
 
 
 def _most_rows(n_samples: int) -> int:
-    return max(_ROWS, n_samples // _SHARE)
+    return max(_ROWS, n_samples // _ONE_OF)
 
 
 def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None:
@@ -112,10 +149,10 @@ def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None
     return found._replace(offset=found.offset - slack)
 
 
-def newton_step(
+def sampled_step(
     objective: Objective, model: Model, of_risk: Curvature, slope: F64, rng: np.random.Generator
-) -> Step | None:
-    """Return the way to the minimiser of the second-order model of the smoothed objective.
+) -> tuple[F64, float] | None:
+    """Return the way to the minimiser of the second-order model of the smoothed objective, and the slope at its start.
 
     `slope` is the vector of the smoothed cut, `of_risk` its curvature, of which a sample is drawn. None if the design
     has no samples to offer.
@@ -131,10 +168,5 @@ def newton_step(
     if objective.tilt.vector is not None:
         gradient -= objective.C * objective.tilt.vector
     steps = min(max(n_samples // len(rows), _STEPS[0]), _STEPS[1])
-
-    def product(vector: F64) -> F64:
-        image: F64 = vector + objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]
-        return image
-
-    vector = conjugate_gradients(product, -gradient, design, steps, _RESIDUAL)
-    return Step(vector, inner(design, gradient, vector))
+    step = solve([_Sampled(sample, curvature, objective.C)], gradient, design, _RESIDUAL, steps)
+    return step, inner(design, gradient, step)

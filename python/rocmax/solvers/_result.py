@@ -18,11 +18,16 @@ class Progress:
         A proven lower bound of it; of the current convex step, where the risk is not convex.
     partial_auc : float
         The training partial AUC (ranked, strict) of the best model so far.
+    step : str
+        What kind of step it was: "start", the cuts of a first model; "newton" and "plane", where the risk is convex;
+        "augmented", of the augmented Lagrangian; "descent", down a risk that is not convex; "pairs", the program of
+        the listed pairs.
     """
 
     objective: float
     bound: float
     partial_auc: float
+    step: str = "start"
 
     @property
     def gap(self) -> float:
@@ -60,6 +65,9 @@ class SolverResult:
         Steps: products with the features, in pairs of one with X and one with its transpose.
     history : list of Progress
         One entry a step.
+    status : str
+        Why the last minimisation ended: "converged" within the tolerance, at "max_iter", or "stalled", where no step
+        gains any more; "enough" where the caller had seen enough.
     """
 
     model: Model
@@ -72,6 +80,7 @@ class SolverResult:
     ranker: Candidate
     n_iter: int
     history: list[Progress] = field(repr=False)
+    status: str = "converged"
 
     @property
     def gap(self) -> float:

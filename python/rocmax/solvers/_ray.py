@@ -1,0 +1,206 @@
+"""Models along a ray, and the one search of it that all solvers share."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rocmax._typing import F64
+from rocmax.risks import Evaluation
+from rocmax.solvers._candidates import Candidates, Model
+from rocmax.solvers._objective import Objective
+
+# Where a search goes next: how much further, how far from the ends of the stretch that holds a minimum.
+_FURTHER, _INSIDE = 2.0, 0.1
+# A model whose risk is at most this share of its objective separates nearly all pairs: its best length is sought.
+_SEPARATED = 0.1
+# A slope of so little of that of the squared length is none.
+_LEVEL = 1e-3
+
+
+class Point(NamedTuple):
+    """A step, the objective and its slope there, and what was found, None at the start; NaN for a value not known."""
+
+    step: float
+    value: float
+    slope: float
+    found: Any = None
+
+
+class Ray:
+    """The models base + t (target - base): one product with the features serves them all.
+
+    Holds two vectors over the samples, the scores of the base and their change.
+
+    Parameters
+    ----------
+    objective, base, target
+        As above.
+    change : ndarray of shape (n_samples,), default=None
+        The scores of target - base, where they are known; the ray writes into them.
+    """
+
+    def __init__(self, objective: Objective, base: Model, target: F64, change: F64 | None = None) -> None:
+        self._objective, self.base = objective, base
+        self.direction = target - base.vector
+        self._change = objective.design.scores(self.direction) if change is None else change
+        pair = np.array([base.vector, self.direction])
+        along, curvature = objective.design.inner(pair, self.direction[None])[:, 0]
+        self._along, self.curvature = float(along), float(curvature)
+        self._tilt = objective.tilt.at(base.vector), objective.tilt.slope(self.direction)
+
+    @classmethod
+    def onwards(cls, objective: Objective, base: Model) -> "Ray":
+        """Return the ray that leads on from zero through a model, its length at step 1; no product."""
+        return cls(objective, base, 2.0 * base.vector, base.scores.copy())
+
+    def _norm(self, step: float) -> float:
+        return max(self.base.norm + step * (2.0 * self._along + step * self.curvature), 0.0)
+
+    def vector(self, step: float) -> F64:
+        """Return the vector at a step."""
+        return self.base.vector + step * self.direction
+
+    def at(self, step: float) -> Model:
+        """Return the model at a step."""
+        return Model(self.vector(step), self.base.scores + step * self._change, self._norm(step))
+
+    def model(self, step: float) -> Model:
+        """Return the model at a step; its scores are in the memory of the ray, which is of no use afterwards."""
+        scores = self._change
+        scores *= step
+        scores += self.base.scores
+        return Model(self.vector(step), scores, self._norm(step))
+
+    def point(self, step: float, instead: Point | None = None) -> Point:
+        """Evaluate the objective at a step, in the memory of a point that is of no use any more."""
+        out = None if instead is None or instead.found is None else instead.found.coef
+        found = self._objective.oracle.on_ray(self.base.scores, step, self._change, out)
+        at, lean = self._tilt
+        value = 0.5 * self._norm(step) + self._objective.C * (found.value - at - step * lean)
+        return Point(step, value, self.slope(step, self.change(found.coef)), found)
+
+    def slope(self, step: float, of_risk: float) -> float:
+        """Return the derivative of the objective at a step, given that of the risk."""
+        return self._along + step * self.curvature + self._objective.C * (of_risk - self._tilt[1])
+
+    def change(self, coef: F64) -> float:
+        """Return how coef . scores changes with the step."""
+        return float(coef @ self._change)
+
+
+def search(
+    evaluate: Callable[[float, Point | None], Point],
+    start: Point,
+    curvature: float,
+    *,
+    tol: float = 0.0,
+    flat: float = 0.0,
+    max_calls: int = 12,
+    visit: Callable[[Point], None] = lambda _: None,
+) -> list[Point]:
+    """Return about the lowest point phi(t), t > 0, by values and slopes; it may be no lower than the start.
+
+    The other end of the stretch that holds the minimum follows it, if it was evaluated.
+
+    The step is 1, then doubles until the minimum is passed; after that it is where the cubic through both ends of the
+    stretch that holds the minimum is least.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Step to :class:`Point`, in place of an earlier one, if not None. Each call is one oracle call and no product
+        with the features.
+    start : Point
+        The point at t = 0, with a negative slope.
+    curvature : float
+        Squared length of the direction: the curvature of phi but for that of the risk.
+    tol : float
+        Of a convex phi, the absolute accuracy wanted: the lower bounds that the ends give end the search.
+    flat : float
+        The search ends where phi is lower than at the start and its slope no more than this share of that there.
+    max_calls : int
+        At most this many evaluations.
+    visit : callable
+        Called with every point evaluated; few of them are kept.
+    """
+    left, right, lowest = start, None, None
+    step, unused = 1.0, None
+    for _ in range(max_calls):
+        point = evaluate(step, unused)
+        visit(point)
+        if lowest is None or not point.value >= lowest.value:
+            lowest = point
+        if abs(point.slope) <= flat * abs(start.slope) and not point.value >= start.value:
+            break
+        if point.slope < 0 and not point.value >= left.value:
+            left, unused = point, left
+        else:
+            right, unused = point, right
+        if unused is lowest:
+            unused = None
+        if right is None:
+            if point.slope >= -_LEVEL * curvature * step:
+                break
+            step *= _FURTHER
+            continue
+        if tol > 0.0 and lowest.value - _bound(left, right, curvature) <= tol:
+            break
+        step = _between(left, right)
+        if not left.step < step < right.step:
+            break
+    assert lowest is not None
+    return [lowest, *(end for end in (left, right) if end is not None and end is not start and end is not lowest)]
+
+
+def _between(left: Point, right: Point) -> float:
+    """Return where the cubic through two points with these values and slopes is lowest, well inside."""
+    width, slopes = right.step - left.step, left.slope + right.slope
+    rise = right.value - left.value
+    mean = slopes - 3.0 * (0.5 * slopes if np.isnan(rise) else rise / width)  # without values, of a parabola
+    root = np.sqrt(max(mean * mean - left.slope * right.slope, 0.0))
+    turn = right.slope - left.slope + 2.0 * root
+    share = 1.0 - (right.slope + root - mean) / turn if turn > 0 else 0.5
+    return left.step + min(max(float(share), _INSIDE), 1.0 - _INSIDE) * width
+
+
+def _bound(left: Point, right: Point, curvature: float) -> float:
+    """Return a lower bound of a convex phi: where the bounds phi_k + slope_k d + curvature/2 d^2 of both ends meet."""
+
+    def bound(p: Point, t: float) -> float:
+        return p.value + (t - p.step) * (p.slope + 0.5 * curvature * (t - p.step))
+
+    # Both bounds have the same curvature, so their difference is linear: left of where they meet the left one counts.
+    steeper = (right.slope - curvature * right.step) - (left.slope - curvature * left.step)
+    lowest_left, lowest_right = (p.step - p.slope / curvature for p in (left, right))
+    meet = (bound(left, 0.0) - bound(right, 0.0)) / steeper if steeper > 0 else lowest_left
+    step = max(min(meet, lowest_left), lowest_right)
+    return max(bound(left, step), bound(right, step))
+
+
+def search_convex(ray: Ray, start: Point, tol: float, candidates: Candidates) -> list[Point]:
+    """Search a ray on which the objective is convex; all points seen become candidates."""
+
+    def keep(point: Point) -> None:
+        candidates.offer(point.value, point.found.partial_auc, lambda: ray.vector(point.step))
+
+    return search(ray.point, start, ray.curvature, tol=tol, visit=keep)
+
+
+def lengthened(
+    objective: Objective, model: Model, value: float, found: Evaluation, tol: float, candidates: Candidates
+) -> tuple[Model, float, list[Evaluation]] | None:
+    """Return a longer multiple of a model that is better, its F and the cuts that enclose it, if there is one.
+
+    It is sought where the model separates nearly all pairs.
+    """
+    if value - 0.5 * model.norm > _SEPARATED * value:
+        return None
+    ray = Ray.onwards(objective, model)
+    slope = ray.slope(0.0, float(found.coef @ model.scores))
+    if slope >= 0:
+        return None
+    ends = search_convex(ray, Point(0.0, value, slope), tol, candidates)
+    if ends[0].value >= value:
+        return None
+    return ray.model(ends[0].step), ends[0].value, [end.found for end in ends]
