@@ -75,7 +75,7 @@ def landmark_design(
     if structure:
         require_memory(landmarks.size(X.shape[0]), f"structure={structure:g} with the features of landmarks")
         features = landmarks.features(X)
-        return None, StructuredDesign(as_design(features), features, positive, structure, weight)
+        return None, StructuredDesign(as_design(features), positive, structure, weight)
     if landmarks.fit(X.shape[0]):
         return landmarks.features(X), None
     return None, LandmarkDesign(landmarks, X)
