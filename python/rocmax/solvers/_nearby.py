@@ -49,7 +49,8 @@ def _coordinates(objective: Objective, model: Model, few: bool) -> Iterator[tupl
     design = objective.design
     if not few:
         return
-    directions: F64 = np.eye(design.dim) if design.divisible else design.adjoint(np.eye(design.n_samples))
+    by_features = design.divisible or design.dim <= design.n_samples  # whatever the storage
+    directions: F64 = np.eye(design.dim) if by_features else design.adjoint(np.eye(design.n_samples))
     for direction in directions:
         length = inner(design, direction, direction)
         if length > 0:
