@@ -1,7 +1,7 @@
 //! Named cases with fixed inputs, each run a few times: what `benches/compare.py` counts the instructions of.
 //!
-//! `cargo run --release -p rocmax-benches --example cases -- NAME [REPEATS]` prints the value and the least time of a
-//! call in nanoseconds a score; without a name, all names.
+//! `cargo run --release -p rocmax-benches --example cases -- NAME [REPEATS [WITHOUT]]` prints the value and the least time
+//! of a call in nanoseconds a score, without one of the ways of counting; without a name, all names.
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a program whose inputs are its own")]
 
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rocmax_benches::{Shape, scores_of};
 use rocmax_core::metric::{
-    self, Column, Labels, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind,
+    self, Column, Labels, Limits, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind,
 };
 use rocmax_core::oracle::{Oracle, Tight, Workspace};
 use rocmax_core::{Ctx, Problem, RateRange};
@@ -27,6 +27,20 @@ fn names() -> impl Iterator<Item = String> {
         SIZES.into_iter().flat_map(move |n| SHARES.map(|share| format!("{work}-{shape:?}-{float}-{share}-{n}")))
     };
     WORKS.into_iter().flat_map(of_work).flat_map(of_size).map(|name| name.to_lowercase())
+}
+
+/// The limits by which one way of counting is never taken.
+fn without(way: &str) -> Limits {
+    let all = Limits::default();
+    match way {
+        "nothing" => all,
+        "few_values" => Limits { few_values: usize::MAX, ..all },
+        "rare" => Limits { rare: 0, rarer: 0, ..all },
+        "narrow" => Limits { narrow: usize::MAX, ..all },
+        "one_table" => Limits { one_table: 0, one_table_of_squares: 0, ..all },
+        "buckets" => Limits { rarer: usize::MAX, ratio: 1, one_table: 0, one_table_of_squares: 0, ..all },
+        other => panic!("no such way: {other}"),
+    }
 }
 
 /// The one call that is counted.
@@ -47,11 +61,16 @@ fn run(repeats: usize, call: &mut dyn FnMut() -> f64) -> (f64, Duration) {
     (value, least)
 }
 
-fn measures<S: metric::Score>(work: &str, labels: &[bool], scores: &[S], repeats: usize) -> (f64, Duration) {
+fn measures<S: metric::Score>(
+    work: &str,
+    labels: &[bool],
+    scores: &[S],
+    (repeats, limits): (usize, Limits),
+) -> (f64, Duration) {
     let classes = Labels::new(labels).expect("both classes");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("two threads");
     let (serial, both) = (Ctx::serial(), Ctx::new(Some(&pool), None));
-    let mut scratch = Scratch::default();
+    let mut scratch = Scratch::with_limits(limits);
     let weights: Vec<f64> = (0..scores.len()).map(|i| 1.0 + (i % 3) as f64).collect();
     let range = RateRange::new(0.0, 0.05).expect("a range");
     let resampling =
@@ -100,6 +119,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(name) = arguments.first() else { return names().for_each(|name| println!("{name}")) };
     let repeats = arguments.get(1).map_or(1, |repeats| repeats.parse().expect("a number of repeats"));
+    let limits = without(arguments.get(2).map_or("nothing", |way| way));
     let parts: Vec<&str> = name.split('-').collect();
     let &[work, shape, float, share, n] = &parts[..] else { panic!("no such case: {name}") };
     let shape = Shape::ALL.into_iter().find(|of| format!("{of:?}").to_lowercase() == shape).expect("a shape");
@@ -111,8 +131,8 @@ fn main() {
         ("tight", _) => tight(labels, &scores, repeats),
         ("paired", "f32") => paired(&labels, Column::F32(narrow.into()), repeats),
         ("paired", _) => paired(&labels, Column::F64(scores.into()), repeats),
-        (_, "f32") => measures(work, &labels, &narrow, repeats),
-        _ => measures(work, &labels, &scores, repeats),
+        (_, "f32") => measures(work, &labels, &narrow, (repeats, limits)),
+        _ => measures(work, &labels, &scores, (repeats, limits)),
     };
     println!("{name} {value:?} {:.3}", least.as_nanos() as f64 / n);
 }

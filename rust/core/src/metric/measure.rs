@@ -1,6 +1,6 @@
 //! The measures by name, and the shortest exact way to each.
 
-use super::count::{Counting, Wanted, pair_counts};
+use super::count::{Counting, Limits, Wanted, pair_counts};
 use super::curve::{Curve, Normalize};
 use super::labels::Labels;
 use super::partial::{Room, Tail};
@@ -15,6 +15,11 @@ pub struct Scratch<S: Score> {
 }
 
 impl<S: Score> Scratch<S> {
+    /// Of calls that count as they would with other limits: for tests and measurements.
+    pub fn with_limits(limits: Limits) -> Self {
+        Self { counting: Counting::with_limits(limits), ..Self::default() }
+    }
+
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
         self.counting.bytes() + self.tail.bytes()

@@ -14,6 +14,7 @@ mod simd;
 mod sum;
 mod variance;
 
+pub use count::Limits;
 pub use curve::{Curve, Normalize, Step};
 pub use labels::{Label, Labels};
 pub use measure::{Measure, Scratch, auc, auc_moments, measure};

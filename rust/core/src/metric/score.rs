@@ -1,10 +1,10 @@
 //! The types of scores, and monotone maps of them to cells.
 
 use std::fmt::Debug;
-use std::ops::Range;
 
 use super::simd::Eight;
-use crate::order::Map;
+use crate::order::{Map, fast};
+use crate::{CHUNK, Ctx, Result, alloc};
 
 /// What is ranked: scores, or the integers that stand for them in a bucket.
 pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
@@ -17,12 +17,9 @@ pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + '
     fn line(low: Self, high: Self, cells: u32) -> Line<Self>;
     #[doc(hidden)]
     fn cell(self, line: Line<Self>) -> u32;
-    /// Whether this may stand for all scores that lie further out than a map goes.
+    /// The key of these 32 bits, and its bits if it has so few.
     #[doc(hidden)]
-    fn outermost(self) -> bool;
-    /// A key that stands for a small number, and that number.
-    #[doc(hidden)]
-    fn of_bits(number: u32) -> Self;
+    fn of_bits(bits: u32) -> Self;
     #[doc(hidden)]
     fn bits(self) -> u32;
     /// Keys that are compared at once.
@@ -34,70 +31,33 @@ pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + '
 }
 
 /// A floating-point type of scores; float32 is ranked as it is.
-pub trait Score: KeyOf<Self> {
+pub trait Score: Key {
+    /// What stands for a score in its bucket.
     #[doc(hidden)]
-    fn finite(self) -> bool;
-    #[doc(hidden)]
-    fn negated(self) -> Self;
-    /// The line from `low` on with so many cells a unit, up to the `last`.
-    #[doc(hidden)]
-    fn line_from(low: f64, scale: f64, last: f64) -> Line<Self>;
-    /// What stands for a score in its bucket; a score may stand for itself, too.
-    #[doc(hidden)]
-    type Key: KeyOf<Self> + Narrow;
-}
-
-/// What can stand for scores in their buckets.
-pub trait KeyOf<S>: Key {
+    type Key: Key;
     /// The lower bits of a cell that are the key; those above them are the bucket.
     #[doc(hidden)]
     const BITS: u32;
     /// Whether different scores of a bucket never have the same key.
     #[doc(hidden)]
     const EXACT: bool;
+    #[doc(hidden)]
+    fn finite(self) -> bool;
+    #[doc(hidden)]
+    fn negated(self) -> Self;
     /// The key of a score in such a cell. It never descends in a bucket.
     #[doc(hidden)]
-    fn of(score: S, cell: u64) -> Self;
-    /// The cells in a bucket whose scores may have this key.
+    fn key(self, cell: u64) -> Self::Key;
+    /// Whether this may be the key of all scores that lie further out than a map goes.
     #[doc(hidden)]
-    fn cells(self, bucket: u64) -> Range<u64>;
-}
-
-/// What has 32 bits.
-pub trait Narrow: Copy {
-    /// Those of eight keys whose bit in `first` is set, then the others.
+    fn outermost(key: Self::Key) -> bool;
+    /// The line from `low` on with so many cells a unit, up to the `last`.
     #[doc(hidden)]
-    fn arrange(by: impl Eight, keys: [Self; 8], first: usize) -> [Self; 8];
+    fn line_from(low: f64, scale: f64, last: f64) -> Line<Self>;
+    /// Writes the same scores in single precision, from which many come; whether all have one.
+    #[doc(hidden)]
+    fn narrow(scores: &[Self], to: &mut Vec<f32>, ctx: &Ctx<'_>) -> Result<bool>;
 }
-
-macro_rules! narrow {
-    ($($type:ty),*) => {$(
-        impl Narrow for $type {
-            #[inline(always)]
-            fn arrange(by: impl Eight, keys: [Self; 8], first: usize) -> [Self; 8] {
-                pulp::cast(by.arrange(pulp::cast(keys), LANES[first & 255]))
-            }
-        }
-    )*};
-}
-narrow!(u32, i32, f32);
-
-/// For every set of eight lanes, those in it and then the others.
-static LANES: [[u32; 8]; 256] = {
-    let mut lanes = [[0; 8]; 256];
-    let mut set = 0;
-    while set < 256 {
-        let (mut k, mut first, mut last) = (0, 0, (set as u32).count_ones() as usize);
-        while k < 8 {
-            let to = if set >> k & 1 == 1 { &mut first } else { &mut last };
-            lanes[set][*to] = k;
-            *to += 1;
-            k += 1;
-        }
-        set += 1;
-    }
-    lanes
-};
 
 /// A linear map of scores to cells, the scores beyond its ends going to the first and the last.
 #[derive(Debug, Clone, Copy, Default)]
@@ -107,8 +67,8 @@ pub struct Line<S> {
     last: S,
 }
 
-macro_rules! score {
-    ($type:ty, $whole:expr, $bits:expr, $key:ty, $lanes:expr, $compare:ident) => {
+macro_rules! key {
+    ($type:ty, $whole:expr, $bits:expr, $lanes:expr, $compare:ident) => {
         impl Key for $type {
             const INFINITY: Self = <$type>::INFINITY;
             const LANES: usize = $lanes;
@@ -116,11 +76,6 @@ macro_rules! score {
             #[inline(always)]
             fn order(&self, other: &Self) -> std::cmp::Ordering {
                 self.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal)
-            }
-
-            #[inline(always)]
-            fn outermost(self) -> bool {
-                false
             }
 
             fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
@@ -155,57 +110,93 @@ macro_rules! score {
                 by.$compare(keys.first_chunk().copied().unwrap_or([Self::INFINITY; $lanes]), x)
             }
         }
+    };
+}
+key!(f64, 4_503_599_627_370_496.0, 30, 4, compare_f64);
+key!(f32, 8_388_608.0, 23, 8, compare_f32);
 
-        impl Score for $type {
-            type Key = $key;
+macro_rules! score {
+    ($key:ty, $bits:expr, $exact:expr) => {
+        type Key = $key;
+        const BITS: u32 = $bits;
+        const EXACT: bool = $exact;
 
-            #[inline(always)]
-            fn finite(self) -> bool {
-                self.is_finite()
-            }
-
-            #[inline(always)]
-            fn negated(self) -> Self {
-                -self
-            }
-
-            #[inline(always)]
-            fn line_from(low: f64, scale: f64, last: f64) -> Line<Self> {
-                Line { low: low as Self, scale: scale as Self, last: last as Self }
-            }
+        #[inline(always)]
+        fn finite(self) -> bool {
+            self.is_finite()
         }
 
-        impl KeyOf<Self> for $type {
-            const BITS: u32 = 0;
-            const EXACT: bool = true;
+        #[inline(always)]
+        fn negated(self) -> Self {
+            -self
+        }
 
-            #[inline(always)]
-            fn of(score: Self, _: u64) -> Self {
-                score
-            }
-
-            fn cells(self, bucket: u64) -> Range<u64> {
-                bucket..bucket + 1
-            }
+        #[inline(always)]
+        fn line_from(low: f64, scale: f64, last: f64) -> Line<Self> {
+            Line { low: low as Self, scale: scale as Self, last: last as Self }
         }
     };
 }
-score!(f64, 4_503_599_627_370_496.0, 30, i32, 4, compare_f64);
-score!(f32, 8_388_608.0, 23, f32, 8, compare_f32);
 
-impl KeyOf<f64> for i32 {
-    const BITS: u32 = 32;
-    const EXACT: bool = false;
+impl Score for f64 {
+    score!(i32, 32, false);
 
     /// Signed, as numbers are that are compared at once.
     #[inline(always)]
-    fn of(_: f64, cell: u64) -> Self {
-        Self::min((cell as u32 ^ 1 << 31) as Self, Self::MAX - 1)
+    fn key(self, cell: u64) -> i32 {
+        i32::min((cell as u32 ^ 1 << 31) as i32, i32::MAX - 1)
     }
 
-    fn cells(self, bucket: u64) -> Range<u64> {
-        let cell = bucket << 32 | u64::from(self as u32 ^ 1 << 31);
-        cell..cell + if self == Self::MAX - 1 { 2 } else { 1 }
+    #[inline(always)]
+    fn outermost(key: i32) -> bool {
+        (key == i32::MIN) | (key == i32::MAX - 1)
+    }
+
+    fn narrow(scores: &[Self], to: &mut Vec<f32>, ctx: &Ctx<'_>) -> Result<bool> {
+        // Of any others, hardly ever the first few.
+        if !scores.iter().take(64).all(|&x| f64::from(x as f32) == x) {
+            return Ok(false);
+        }
+        alloc::resize(to, usize::max(scores.len(), to.len()), 0.0);
+        let chunks = scores.chunks(CHUNK).zip(to.chunks_mut(CHUNK));
+        let all = ctx.map(chunks.collect(), |(scores, to)| fast(Narrow { scores, to }))?;
+        Ok(all.into_iter().all(|narrow| narrow))
+    }
+}
+
+/// See [`Score::narrow`].
+struct Narrow<'a> {
+    scores: &'a [f64],
+    to: &'a mut [f32],
+}
+
+impl pulp::NullaryFnOnce for Narrow<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        self.to.iter_mut().zip(self.scores).fold(true, |all, (to, &x)| {
+            *to = x as f32;
+            all & (f64::from(*to) == x)
+        })
+    }
+}
+
+impl Score for f32 {
+    score!(f32, 0, true);
+
+    #[inline(always)]
+    fn key(self, _: u64) -> f32 {
+        self
+    }
+
+    #[inline(always)]
+    fn outermost(_: f32) -> bool {
+        false
+    }
+
+    fn narrow(_: &[Self], _: &mut Vec<f32>, _: &Ctx<'_>) -> Result<bool> {
+        Ok(false)
     }
 }
 
@@ -216,11 +207,6 @@ impl Key for i32 {
     #[inline(always)]
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         self.cmp(other)
-    }
-
-    #[inline(always)]
-    fn outermost(self) -> bool {
-        (self == Self::MIN) | (self == Self::MAX - 1)
     }
 
     #[inline(always)]

@@ -1,195 +1,200 @@
 //! Counting the pairs of one bucket by what is compared: keys, or the scores themselves.
 
-use super::lanes::Cells;
+use super::lanes::{Cells, Ranking};
 use super::rank_sums::{Found, Ranks};
 use super::slots::{self, Slots};
-use super::sums::{PairCounts, Wanted, grown};
-use super::table::{Table, few, fit};
+use super::sums::{PairCounts, Wanted, count_tied, grown};
+use super::table::{Table, fit};
 use crate::alloc;
+use crate::metric::labels::TILE;
 use crate::metric::score::{Key, Line, Monotone, Score};
 use crate::order::{Map, fast};
+
+/// Keys that tie, after which all are taken to.
+const MOST_OPEN: usize = 64;
 
 /// Memory for the counts of a bucket.
 #[derive(Debug, Default)]
 pub(crate) struct Worker<S> {
+    place: Place,
     slots: Slots<S>,
-    /// Their cells, and that of every score of the table.
+    /// Of the slots.
     line: Line<S>,
     cells: Vec<u32>,
-    pub(crate) table: Table<S, Line<S>>,
+    table: Table<S, Line<S>>,
     /// For scores that crowd in few cells of a line.
-    pub(crate) spread: Table<S, Map>,
+    spread: Table<S, Map>,
     /// The scores of the table as they come.
-    fewer: Vec<S>,
+    own: Vec<S>,
     pub(crate) ranks: Ranks,
 }
 
 /// Where the scores of a table are.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 enum Place {
+    #[default]
     Slots,
     Table,
     Spread,
 }
 
+/// Calls `$f` with what ranks, by cell, the scores that a worker was filled with; and the map to cells.
+macro_rules! asked {
+    ($worker:expr, $f:ident, $($argument:expr),*) => {
+        match $worker.place {
+            Place::Slots => $f(&$worker.slots, $worker.line, $($argument),*),
+            Place::Table => $f(&$worker.table, $worker.table.map, $($argument),*),
+            Place::Spread => $f(&$worker.spread, $worker.spread.map, $($argument),*),
+        }
+    };
+}
+
 impl<S: Key> Worker<S> {
     pub(crate) fn bytes(&self) -> usize {
         // A table holds its scores, and about as many cells twice.
-        self.fewer.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity() + self.slots.bytes()
+        self.own.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity() + self.slots.bytes()
     }
 
     /// Counts the pairs of two classes, the positives first, each in parts.
     pub(crate) fn count(&mut self, classes: &[Vec<&[S]>; 2], wanted: Wanted) -> PairCounts {
-        let sizes = sizes(classes);
-        let asking = usize::from(sizes[0] < sizes[1]);
-        if sizes[1 - asking] == 0 {
-            return PairCounts::default();
-        }
-        let place = self.place(&classes[1 - asking]);
-        let found = self.ask(place, &classes[asking], wanted, None);
-        self.counted(asking, sizes, found, wanted)
+        let none = |_: usize, _: S| Vec::<f32>::new();
+        self.count_keys(classes, wanted, None, none).unwrap_or_default()
     }
 
-    /// The same by keys that tie more often than scores do; `None` if those of many tie. Those of few are compared by
-    /// the scores of a class that have a key, unless these are not told.
+    /// The same by keys that tie more often than scores do, of which `open` is room for those that tie: if they are few,
+    /// they are compared by the `scores` of a class that have a key; `None` if they are many.
     pub(crate) fn count_keys<T: Score>(
         &mut self,
         classes: &[Vec<&[S]>; 2],
         wanted: Wanted,
-        mut scores: impl FnMut(usize, S) -> Option<Vec<T>>,
+        mut open: Option<&mut Vec<S>>,
+        scores: impl Fn(usize, S) -> Vec<T>,
     ) -> Option<PairCounts> {
-        let sizes = sizes(classes);
+        let sizes = classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum::<usize>());
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
             return Some(PairCounts::default());
         }
-        let place = self.place(&classes[1 - asking]);
-        let mut open = vec![];
-        let mut found = self.ask(place, &classes[asking], wanted, Some(&mut open));
-        if !few(&mut open) {
-            return None;
+        self.fill(&classes[1 - asking]);
+        let mut ranks = std::mem::take(&mut self.ranks);
+        ranks.clear(if wanted == Wanted::Squares { self.own.len() } else { 0 });
+        let parts = &classes[asking];
+        let mut found = match wanted {
+            Wanted::Pairs => asked!(self, sum, parts, open.as_deref_mut()),
+            Wanted::Squares => {
+                let mut counter = ranks.counter();
+                match &mut open {
+                    None => self.each(parts, |_, _, rank| counter.count(rank)),
+                    Some(open) => self.each(parts, |_, key, rank| {
+                        if rank[0] == rank[1] { counter.count_untied(rank[0]) } else { open.push(key) }
+                    }),
+                }
+                Found::default()
+            }
+        };
+        let few = open.as_deref_mut().is_none_or(few);
+        for &key in open.iter().filter(|_| few).flat_map(|open| open.iter()) {
+            let mut start = 0;
+            self.each(&[&[key]], |_, _, [below, _]| start = below);
+            count_tied(start, [scores(asking, key), scores(1 - asking, key)], wanted, &mut found, &mut ranks);
         }
-        for key in open {
-            let start = self.rank_of(place, key)[0];
-            let tied = [scores(1 - asking, key)?, scores(asking, key)?];
-            count_tied(start, tied, wanted, &mut found, &mut self.ranks);
-        }
-        Some(self.counted(asking, sizes, found, wanted))
-    }
-
-    /// From what was found, or from the ranks that were counted.
-    fn counted(&self, asking: usize, sizes: [usize; 2], found: Found, wanted: Wanted) -> PairCounts {
+        self.ranks = ranks;
         let (found, squares) = if wanted == Wanted::Squares { self.ranks.sums() } else { (found, [0; 2]) };
-        PairCounts::of_found(asking, sizes, found, squares)
+        few.then(|| PairCounts::of_found(asking, sizes, found, squares))
     }
 
     /// Makes all `parts` a table where they suit best.
-    fn place(&mut self, parts: &[&[S]]) -> Place {
-        let (low, high) = self.gather(parts.iter().copied());
-        if S::LANES == slots::LANES && self.fewer.len() <= slots::MOST {
-            let Self { slots, line, fewer, cells, .. } = self;
-            *line = S::line(low, high, slots::n_cells(fewer.len()));
-            let cells = grown(cells, fewer.len());
-            fast(Cells { map: *line, scores: fewer, cells: &mut *cells });
-            if slots.fill(line.n_cells(), cells, fewer) {
-                return Place::Slots;
+    pub(crate) fn fill(&mut self, parts: &[&[S]]) {
+        let Self { place, slots, line, cells, table, spread, own, .. } = self;
+        own.clear();
+        parts.iter().for_each(|part| alloc::append(own, part));
+        let (low, high) = fast(Ends(own));
+        if S::LANES == slots::LANES && own.len() <= slots::MOST {
+            *line = S::line(low, high, slots::n_cells(own.len()));
+            let cells = grown(cells, own.len());
+            fast(Cells { map: *line, scores: own, cells: &mut *cells });
+            if slots.fill(line.n_cells(), cells, own) {
+                *place = Place::Slots;
+                return;
             }
         }
-        if self.fill_gathered(low, high) { Place::Spread } else { Place::Table }
-    }
-
-    /// Makes all `parts` a table; whether it is the one for scores that crowd.
-    pub(crate) fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [S]>) -> bool {
-        let (low, high) = self.gather(parts);
-        self.fill_gathered(low, high)
-    }
-
-    /// Gathers the scores of a table; the least and the greatest.
-    fn gather<'a>(&mut self, parts: impl Iterator<Item = &'a [S]>) -> (S, S) {
-        self.fewer.clear();
-        parts.for_each(|part| alloc::append(&mut self.fewer, part));
-        fast(Ends(&self.fewer))
-    }
-
-    fn fill_gathered(&mut self, low: S, high: S) -> bool {
-        let Self { table, spread, fewer, .. } = self;
-        table.place(S::line(low, high, fewer.len() as u32), fewer);
-        let crowded = table.n_crowded() > fewer.len() / 4;
-        if crowded {
-            spread.fill(fit(fewer), fewer);
+        table.place(S::line(low, high, own.len() as u32), own);
+        if table.n_crowded() > own.len() / 4 {
+            spread.fill(fit(own), own);
+            *place = Place::Spread;
         } else {
             table.sort();
-        }
-        crowded
-    }
-
-    /// What all `parts` find, unless squares are wanted: then their ranks are counted. Those that tie go to `open`
-    /// instead, if there is one.
-    fn ask(&mut self, place: Place, parts: &[&[S]], wanted: Wanted, open: Option<&mut Vec<S>>) -> Found {
-        let Self { table, spread, ranks, fewer, .. } = self;
-        if wanted == Wanted::Squares {
-            ranks.clear(fewer.len());
-        }
-        match place {
-            Place::Slots => self.slots.ask(self.line, parts, wanted, open, ranks),
-            Place::Table => ask(table, parts, wanted, open, ranks),
-            Place::Spread => ask(spread, parts, wanted, open, ranks),
+            *place = Place::Table;
         }
     }
 
-    /// The rank of one score.
-    fn rank_of(&self, place: Place, x: S) -> [u32; 2] {
-        match place {
-            Place::Slots => self.slots.rank_of(x.cell(self.line), x),
-            Place::Table => self.table.rank_of(x),
-            Place::Spread => self.spread.rank_of(x),
-        }
+    /// Calls `f` with the place in `parts` of each score, the score and its rank: how many of the table are below it, and how many
+    /// below or equal.
+    pub(crate) fn each(&self, parts: &[&[S]], f: impl FnMut(usize, S, [u32; 2])) {
+        asked!(self, each, parts, f);
+    }
+
+    /// How many the table holds.
+    pub(crate) fn len(&self) -> usize {
+        self.own.len()
     }
 }
 
-/// How many there are of either class.
-pub(crate) fn sizes<K>(classes: &[Vec<&[K]>; 2]) -> [usize; 2] {
-    classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum())
+/// Whether the keys that tie are few; each is kept once.
+fn few<S: Key>(open: &mut Vec<S>) -> bool {
+    open.sort_unstable_by(S::order);
+    open.dedup();
+    open.len() <= MOST_OPEN
 }
 
-/// Adds what scores of one key find among those of a table that have it, which come first; `start` of the table are
-/// below all of these.
-pub(crate) fn count_tied<S: Score>(
-    start: u32,
-    [mut own, others]: [Vec<S>; 2],
-    wanted: Wanted,
-    found: &mut Found,
-    ranks: &mut Ranks,
-) {
-    own.sort_unstable_by(S::order);
-    for x in others {
-        let rank = [own.partition_point(|&y| y < x), own.partition_point(|&y| y <= x)].map(|at| start + at as u32);
-        match wanted {
-            Wanted::Pairs => found.add(Found { below: rank[0].into(), up_to: rank[1].into() }),
-            Wanted::Squares => ranks.counter().count(rank),
-        }
-    }
-}
-
-/// What all `parts` find in a table, as [`Worker::ask`] does.
-fn ask<S: Key, M: Monotone<S>>(
-    table: &Table<S, M>,
+/// The sums of the ranks of all parts; but scores that tie go to `open` instead, if there is one, and no more are looked
+/// for once they are many.
+fn sum<S: Key>(
+    ranking: &impl Ranking<S>,
+    map: impl Monotone<S>,
     parts: &[&[S]],
-    wanted: Wanted,
-    open: Option<&mut Vec<S>>,
-    ranks: &mut Ranks,
+    mut open: Option<&mut Vec<S>>,
 ) -> Found {
-    let parts = parts.iter().copied();
-    match (wanted, open) {
-        (Wanted::Pairs, None) => return table.ask(parts, None),
-        (Wanted::Pairs, Some(open)) => {
-            let sum = table.ask_untied(parts, open);
-            return Found { below: sum, up_to: sum };
+    let (mut cells, mut found) = ([0; TILE], Found::default());
+    for scores in parts.iter().flat_map(|part| part.chunks(TILE)) {
+        let cells = &mut cells[..scores.len()];
+        fast(Cells { map, scores, cells: &mut *cells });
+        let mut more = ranking.sum(cells, scores);
+        if let Some(open) = open.as_deref_mut().filter(|_| more.below < more.up_to) {
+            // Their cells are spoiled.
+            fast(Cells { map, scores, cells: &mut *cells });
+            let mut tied = 0u64;
+            ranking.each(cells, scores, |k, [below, up_to]| {
+                if below < up_to {
+                    tied = tied.wrapping_add(below.into());
+                    open.push(scores[k]);
+                }
+            });
+            more.below -= u128::from(tied);
+            more.up_to = more.below;
+            if open.len() > 4 * MOST_OPEN && !few(open) {
+                break;
+            }
         }
-        (Wanted::Squares, None) => table.ask_ranks(parts, None, ranks),
-        (Wanted::Squares, Some(open)) => table.ask_untied_ranks(parts, open, ranks),
+        found.add(more);
     }
-    Found::default()
+    found
+}
+
+/// See [`Worker::each`].
+fn each<S: Key>(
+    ranking: &impl Ranking<S>,
+    map: impl Monotone<S>,
+    parts: &[&[S]],
+    mut f: impl FnMut(usize, S, [u32; 2]),
+) {
+    let (mut cells, mut from) = ([0; TILE], 0);
+    for scores in parts.iter().flat_map(|part| part.chunks(TILE)) {
+        let cells = &mut cells[..scores.len()];
+        fast(Cells { map, scores, cells: &mut *cells });
+        ranking.each(cells, scores, |k, rank| f(k.wrapping_add(from), scores[k], rank));
+        from += scores.len();
+    }
 }
 
 /// The least and the greatest score.

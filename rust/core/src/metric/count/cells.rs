@@ -50,24 +50,6 @@ impl Spread {
         }
     }
 
-    /// The least number, possibly infinite, whose cell is not below this one; infinity if there is none.
-    pub(crate) fn least(&self, cell: u64) -> f64 {
-        let reaches = |x: f64| {
-            let mut of = [0];
-            self.cells(&[x], &mut of);
-            of[0] >= cell
-        };
-        // By the bits of numbers, turned so that they ascend with them.
-        const SIGN: u64 = 1 << 63;
-        let number = |at: u64| f64::from_bits(if at >= SIGN { at ^ SIGN } else { !at });
-        let (mut low, mut high) = (!f64::NEG_INFINITY.to_bits(), f64::INFINITY.to_bits() | SIGN);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            (low, high) = if reaches(number(middle)) { (low, middle) } else { (middle + 1, high) };
-        }
-        number(low)
-    }
-
     /// Writes the cells of scores.
     #[inline(always)]
     pub(crate) fn cells<S: Score>(&self, scores: &[S], cells: &mut [u64]) {
@@ -102,30 +84,4 @@ fn line(sample: &[f64], n_cells: u64) -> Option<Spread> {
     let together = sample.chunk_by(|&x, &y| bin(x) == bin(y)).map(|bin| bin.len().pow(2)).sum::<usize>();
     let even = (together * BINS) as f64 <= UNEVEN * sample.len().pow(2) as f64;
     even.then_some(Spread::Line(low, scale, (n_cells - 1) as f64))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_least_number_of_a_cell_is_found() {
-        let heavy = |k: usize| ((k as f64 + 0.5) / 512.0 - 0.5) * 3.1;
-        let mut tails: Vec<f64> = (0..512).map(|k| heavy(k).tan()).collect();
-        let mut even: Vec<f64> = (0..512).map(heavy).collect();
-        let mut ends: Vec<f64> = (0..512).map(|k| 1.0 / (1.0 + (-8.0 * heavy(k).tan()).exp())).collect();
-        for sample in [&mut tails, &mut even, &mut ends] {
-            let spread = Spread::fit(sample, 1 << 40);
-            let cell = |x: f64| {
-                let mut cell = [0];
-                spread.cells(&[x], &mut cell);
-                cell[0]
-            };
-            for x in sample.iter().copied().chain([f64::MIN, f64::MAX, 0.0, 5e-324]) {
-                let (least, next) = (spread.least(cell(x)), spread.least(cell(x) + 1));
-                assert!(least <= x && x < next, "{x}: {least} to {next}");
-                assert!(least == f64::NEG_INFINITY || cell(least.next_down()) < cell(x));
-            }
-        }
-    }
 }

@@ -11,12 +11,8 @@ pub(crate) const N_BUCKETS: (usize, usize) = (2, 256);
 pub(crate) const CHUNK: usize = 1 << 16;
 /// Ids, at most.
 const MOST_IDS: usize = 2 * N_BUCKETS.1;
-/// So many ids have each a line of the first-level cache to itself for every one of [`MANY`] lanes.
-const FEW_IDS: usize = 1 << 7;
-/// Scores that follow each other are counted in several places, so that equal ones do not wait for each other: lanes,
-/// of few ids and of more.
-const MANY: usize = 4;
-const FEW: usize = 2;
+/// Scores that follow each other are counted in so many places, that equal ones do not wait for each other.
+const LANES: usize = 4;
 
 /// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
 #[derive(Debug)]
@@ -42,31 +38,26 @@ impl<K: Key> Stage<K> {
     /// unless that is empty; where the keys of each id begin, and the end.
     pub(crate) fn scatter(&mut self, n_ids: usize, keys: &mut [K], index: &mut [u16]) -> Vec<u32> {
         let len = keys.len();
-        let starts = match (n_ids <= FEW_IDS, index.is_empty()) {
-            (true, true) => self.sort::<MANY, false>(n_ids, len),
-            (true, false) => self.sort::<MANY, true>(n_ids, len),
-            (false, true) => self.sort::<FEW, false>(n_ids, len),
-            (false, false) => self.sort::<FEW, true>(n_ids, len),
-        };
+        let starts = if index.is_empty() { self.sort::<false>(n_ids, len) } else { self.sort::<true>(n_ids, len) };
         keys.copy_from_slice(&self.sorted[..len]);
         index.copy_from_slice(&self.index[..index.len()]);
         starts
     }
 
-    fn sort<const LANES: usize, const INDEX: bool>(&mut self, n_ids: usize, len: usize) -> Vec<u32> {
+    fn sort<const INDEX: bool>(&mut self, n_ids: usize, len: usize) -> Vec<u32> {
         let Self { keys, ids, sorted, index } = self;
         let (keys, ids) = (&keys[..len], &ids[..len]);
-        let (starts, next) = starts::<LANES>(ids, n_ids);
-        fast(Scatter::<_, LANES, INDEX> { keys, ids, next, to: sorted, index });
+        let (starts, next) = starts(ids, n_ids);
+        fast(Scatter::<_, INDEX> { keys, ids, next, to: sorted, index });
         starts
     }
 }
 
 /// Numbers by lane and id.
-type Counts<const LANES: usize> = [[u32; MOST_IDS]; LANES];
+type Counts = [[u32; MOST_IDS]; LANES];
 
 /// Where the keys of each of `n_ids` ids begin, and the end; and the same by lane.
-fn starts<const LANES: usize>(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts<LANES>) {
+fn starts(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts) {
     let mut counts = [[0u32; MOST_IDS]; LANES];
     let (groups, rest) = ids.as_chunks::<LANES>();
     let mut count = |lane: usize, id: u16| {
@@ -86,15 +77,15 @@ fn starts<const LANES: usize>(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts<LA
 }
 
 /// Writes every key to the next place of its lane and id, and where it is from if an `INDEX` is wanted.
-struct Scatter<'a, K, const LANES: usize, const INDEX: bool> {
+struct Scatter<'a, K, const INDEX: bool> {
     keys: &'a [K],
     ids: &'a [u16],
-    next: Counts<LANES>,
+    next: Counts,
     to: &'a mut [K],
     index: &'a mut [u16],
 }
 
-impl<K: Copy, const LANES: usize, const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, K, LANES, INDEX> {
+impl<K: Copy, const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, K, INDEX> {
     type Output = ();
 
     #[inline(always)]

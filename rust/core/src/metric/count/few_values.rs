@@ -20,37 +20,35 @@ const SCORES_OF_LEVEL: usize = 16;
 const MOST: usize = 1 << 14;
 /// Places that are tried for a value.
 const PROBES: usize = 32;
-/// Fewest scores of one unit of work.
-const GRAIN: usize = 1 << 16;
 /// Of a free place: not the bits of a finite score.
 const FREE: u64 = u64::MAX;
 
 /// A value, and how many negatives and positives have it.
 #[derive(Debug, Clone, Copy)]
-struct Level {
+struct Value {
     bits: u64,
     counts: [u32; 2],
 }
 
 /// The values of scores, kept from call to call.
 #[derive(Debug, Default)]
-pub(crate) struct Levels {
-    places: Vec<Level>,
+pub(crate) struct Values {
+    places: Vec<Value>,
     /// How many are taken, and how many may be.
     len: usize,
     most: usize,
 }
 
-impl Levels {
+impl Values {
     /// Bytes that are held.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Level>() * self.places.capacity()
+        size_of::<Value>() * self.places.capacity()
     }
 
     /// Forgets all values; so many may come.
     fn clear(&mut self, most: usize) {
         self.places.clear();
-        alloc::resize(&mut self.places, 2 * most.next_power_of_two(), Level { bits: FREE, counts: [0; 2] });
+        alloc::resize(&mut self.places, 2 * most.next_power_of_two(), Value { bits: FREE, counts: [0; 2] });
         (self.len, self.most) = (0, most);
     }
 
@@ -62,14 +60,14 @@ impl Levels {
         let mask = self.places.len().wrapping_sub(1);
         let hash = ((bits ^ bits >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
         for probe in 0..PROBES {
-            let Some(level) = self.places.get_mut(hash.wrapping_add(probe) & mask) else { return false };
-            if level.bits == FREE {
-                level.bits = bits;
+            let Some(value) = self.places.get_mut(hash.wrapping_add(probe) & mask) else { return false };
+            if value.bits == FREE {
+                value.bits = bits;
                 self.len = self.len.wrapping_add(1);
-            } else if level.bits != bits {
+            } else if value.bits != bits {
                 continue;
             }
-            level.counts = [0, 1].map(|class| level.counts[class].wrapping_add(counts[class]));
+            value.counts = [0, 1].map(|class| value.counts[class].wrapping_add(counts[class]));
             return self.len <= self.most;
         }
         false
@@ -92,7 +90,7 @@ impl Levels {
             ctx.check()?;
             let positive = &mut positive[..scores.len()];
             labels.fill(from, positive);
-            if !fast(Fill { levels: self, scores, positive }) {
+            if !fast(Fill { values: self, scores, positive }) {
                 return Ok(false);
             }
         }
@@ -101,10 +99,10 @@ impl Levels {
 
     /// The pairs of all scores.
     fn sum(&self) -> PairCounts {
-        let mut levels = alloc::gathered(self.places.iter().filter(|level| level.bits != FREE).copied());
-        levels.sort_unstable_by(|x, y| f64::total_cmp(&f64::from_bits(x.bits), &f64::from_bits(y.bits)));
+        let mut values = alloc::gathered(self.places.iter().filter(|value| value.bits != FREE).copied());
+        values.sort_unstable_by(|x, y| f64::total_cmp(&f64::from_bits(x.bits), &f64::from_bits(y.bits)));
         let (mut below, mut sums) = ([0u64; 2], PairCounts::default());
-        for Level { counts, .. } in levels {
+        for Value { counts, .. } in values {
             let [n_neg, n_pos] = counts.map(u64::from);
             // Those of a class that tie count half; all are below 2^32.
             let [of_pos, of_neg] = [2 * below[0] + n_neg, 2 * below[1] + n_pos].map(u128::from);
@@ -120,7 +118,7 @@ impl Levels {
 
 /// Adds the scores of a tile; whether they are finite and their values few.
 struct Fill<'a, S> {
-    levels: &'a mut Levels,
+    values: &'a mut Values,
     scores: &'a [S],
     positive: &'a [bool],
 }
@@ -130,12 +128,12 @@ impl<S: Score> pulp::NullaryFnOnce for Fill<'_, S> {
 
     #[inline(always)]
     fn call(self) -> bool {
-        let Self { levels, scores, positive } = self;
+        let Self { values, scores, positive } = self;
         scores.iter().fold(true, |finite, x| finite & x.finite())
             && scores
                 .iter()
                 .zip(positive)
-                .all(|(&x, &positive)| levels.add(x.into(), [u32::from(!positive), u32::from(positive)]))
+                .all(|(&x, &positive)| values.add(x.into(), [u32::from(!positive), u32::from(positive)]))
     }
 }
 
@@ -153,24 +151,25 @@ pub(crate) enum Found {
 pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
-    levels: &mut Vec<Levels>,
+    values: &mut Vec<Values>,
+    least_share: usize,
     ctx: &Ctx<'_>,
 ) -> Result<Found> {
-    let share = scores.len().div_ceil(ctx.n_threads()).max(GRAIN);
+    let share = scores.len().div_ceil(ctx.n_threads()).max(least_share);
     let shares: Vec<(usize, &[S])> = (0..).step_by(share).zip(scores.chunks(share)).collect();
-    levels.resize_with(usize::max(shares.len(), levels.len()), Levels::default);
-    let Some(expected) = levels[0].expect(scores) else { return Ok(Found::Untied) };
+    values.resize_with(usize::max(shares.len(), values.len()), Values::default);
+    let Some(expected) = values[0].expect(scores) else { return Ok(Found::Untied) };
     if expected > usize::min(scores.len() / SCORES_OF_LEVEL, MOST / 2) {
         return Ok(Found::Tied);
     }
-    let levels = &mut levels[..shares.len()];
-    let filled = ctx.map(shares.into_iter().zip(&mut *levels).collect(), |((from, scores), levels)| {
-        levels.clear(usize::min(UNSEEN * expected, MOST));
-        levels.fill(labels, from, scores, ctx)
+    let values = &mut values[..shares.len()];
+    let filled = ctx.map(shares.into_iter().zip(&mut *values).collect(), |((from, scores), values)| {
+        values.clear(usize::min(UNSEEN * expected, MOST));
+        values.fill(labels, from, scores, ctx)
     })?;
     let few = filled.into_iter().collect::<Result<Vec<_>>>()?.into_iter().all(|few| few);
-    let Some((all, others)) = levels.split_first_mut().filter(|_| few) else { return Ok(Found::Tied) };
-    let mut taken = others.iter().flat_map(|levels| &levels.places).filter(|level| level.bits != FREE);
-    let few = taken.all(|level| all.add(f64::from_bits(level.bits), level.counts));
+    let Some((all, others)) = values.split_first_mut().filter(|_| few) else { return Ok(Found::Tied) };
+    let mut taken = others.iter().flat_map(|values| &values.places).filter(|value| value.bits != FREE);
+    let few = taken.all(|value| all.add(f64::from_bits(value.bits), value.counts));
     Ok(if few { Found::Few(all.sum()) } else { Found::Tied })
 }

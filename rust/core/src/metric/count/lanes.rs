@@ -1,10 +1,16 @@
 //! The keys of a cell compared with a score, many at once.
 
-use std::marker::PhantomData;
-
 use super::rank_sums::Found;
 use crate::metric::score::{Key, Monotone};
 use crate::metric::simd::{ByEight, Eight};
+
+/// What ranks scores among those of one class, given their cells.
+pub(crate) trait Ranking<S> {
+    /// The sums of the ranks of some scores; spoils the cells.
+    fn sum(&self, cells: &mut [u32], scores: &[S]) -> Found;
+    /// Calls `f` with the place of each of some scores and its rank: how many are below it, and how many below or equal.
+    fn each(&self, cells: &[u32], scores: &[S], f: impl FnMut(usize, [u32; 2]));
+}
 
 /// Writes the cell of every score.
 pub(crate) struct Cells<'a, S, M> {
@@ -67,29 +73,25 @@ impl<S: Key, const CROWDED: bool> ByEight for Sums<'_, S, CROWDED> {
     }
 }
 
-/// Folds the ranks of a tile of scores.
-pub(crate) struct Rank<'a, S, W, F, T> {
+/// Calls `f` with the place and the rank of each score of a tile.
+pub(crate) struct Each<'a, S, F> {
     pub(crate) starts: &'a [u32],
     pub(crate) sorted: &'a [S],
     pub(crate) cells: &'a [u32],
     pub(crate) scores: &'a [S],
-    pub(crate) wanted: W,
-    pub(crate) add: F,
-    pub(crate) sum: PhantomData<T>,
+    pub(crate) f: F,
 }
 
-impl<S: Key, W: Fn(usize) -> bool, F: FnMut(T, [u32; 2], u64) -> T, T: Default> ByEight for Rank<'_, S, W, F, T> {
-    type Output = T;
+impl<S: Key, F: FnMut(usize, [u32; 2])> ByEight for Each<'_, S, F> {
+    type Output = ();
 
     #[inline(always)]
-    fn call<E: Eight>(self, by: E) -> T {
-        let Self { starts, sorted, cells, scores, wanted, mut add, .. } = self;
-        let mut sum = T::default();
+    fn call<E: Eight>(self, by: E) {
+        let Self { starts, sorted, cells, scores, mut f } = self;
         // By index: an enumeration would be checked for overflow.
         for k in 0..usize::min(cells.len(), scores.len()) {
-            sum = add(sum, rank(by, starts, sorted, cells[k], scores[k]), wanted(k).into());
+            f(k, rank(by, starts, sorted, cells[k], scores[k]));
         }
-        sum
     }
 }
 
@@ -116,17 +118,4 @@ fn rank_in<S: Key>(start: u32, cell: &[S], x: S) -> [u32; 2] {
     let below = if cell.first().is_none_or(|&y| y >= x) { 0 } else { cell.partition_point(|&y| y < x) };
     let up_to = if cell.last().is_none_or(|&y| y <= x) { cell.len() } else { cell.partition_point(|&y| y <= x) };
     [start + below as u32, start + up_to as u32]
-}
-
-/// Whether any of the keys is this.
-pub(crate) struct Holds<'a, K>(pub(crate) &'a [K], pub(crate) K);
-
-impl<K: Key> pulp::NullaryFnOnce for Holds<'_, K> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn call(self) -> bool {
-        // All are looked at: many at once.
-        self.0.iter().fold(false, |found, &key| found | (key == self.1))
-    }
 }

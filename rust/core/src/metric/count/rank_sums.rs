@@ -66,6 +66,18 @@ impl Counter<'_> {
         if below == up_to { self.count_untied(below) } else { self.count_tied([below, up_to]) }
     }
 
+    /// Counts one of a weight of 1, or of 0 for none.
+    #[inline(always)]
+    pub(crate) fn weigh(&mut self, [below, up_to]: [u32; 2], weight: u64) {
+        for (at, weight) in [(below, weight), (up_to, weight << 32)] {
+            let count = &mut self.counts[at as usize];
+            *count = count.wrapping_add(weight);
+        }
+        let tied = u128::from(weight.wrapping_mul(up_to.wrapping_sub(below).into()));
+        *self.ties = self.ties.wrapping_add(tied);
+        *self.squared_ties = self.squared_ties.wrapping_add(tied.wrapping_mul(tied));
+    }
+
     /// Counts one that ties with none.
     #[inline(always)]
     pub(crate) fn count_untied(&mut self, below: u32) {

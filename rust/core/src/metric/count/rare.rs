@@ -1,5 +1,6 @@
 //! A rare class made one table of its scores as they come, which the other asks where it lies.
 
+use super::lanes::{Cells, Ranking};
 use super::rank_sums::{Found, Ranks};
 use super::sums::{PairCounts, Wanted};
 use super::table::{Table, fit};
@@ -8,18 +9,16 @@ use crate::metric::score::Score;
 use crate::order::fast;
 use crate::{Ctx, Result, alloc};
 
-/// Fewest scores of one unit of work.
-const GRAIN: usize = 1 << 15;
-
 /// The larger class asks a table of the other, where it lies; `None` for a score that is not finite.
 pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     wanted: Wanted,
+    least_share: usize,
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
     let asking = usize::from(labels.n_pos() < labels.n_neg());
-    let grain = scores.len().div_ceil(4 * ctx.n_threads()).clamp(GRAIN, 1 << 22);
+    let grain = scores.len().div_ceil(4 * ctx.n_threads()).clamp(least_share, 1 << 22);
     let parts: Vec<(usize, &[S])> = (0..).step_by(grain).zip(scores.chunks(grain)).collect();
     let pick = |(from, part)| fast(Pick { labels, from, scores: part, positive: asking == 1 });
     let Some(picked) = ctx.map(parts.clone(), pick)?.into_iter().collect::<Option<Vec<_>>>() else {
@@ -29,18 +28,24 @@ pub(crate) fn count<S: Score>(
     let mut table = Table::default();
     table.fill(fit(&picked), &picked);
     let ask = |(from, scores): (usize, &[S])| {
-        let (mut asks, mut found) = ([false; TILE], Found::default());
+        let (mut asks, mut cells, mut found) = ([false; TILE], [0; TILE], [0u64; 2]);
         let mut ranks = Ranks::of(if wanted == Wanted::Squares { table.len() } else { 0 });
-        for (tile, from) in scores.chunks(TILE).zip((from..).step_by(TILE)) {
-            let asks = &mut asks[..tile.len()];
+        let mut counter = ranks.counter();
+        for (scores, from) in scores.chunks(TILE).zip((from..).step_by(TILE)) {
+            let (asks, cells) = (&mut asks[..scores.len()], &mut cells[..scores.len()]);
             labels.fill(from, asks);
-            asks.iter_mut().for_each(|asks| *asks = *asks == (asking == 0));
+            fast(Cells { map: table.map, scores, cells: &mut *cells });
+            // Scores that do not ask weigh 0: no branch to mispredict.
+            let weight = |k: usize| u64::from(asks[k] == (asking == 0));
             match wanted {
-                Wanted::Pairs => found.add(table.ask([tile].into_iter(), Some(asks))),
-                Wanted::Squares => table.ask_ranks([tile].into_iter(), Some(asks), &mut ranks),
+                Wanted::Pairs => table.each(cells, scores, |k, rank| {
+                    found = [0, 1].map(|end| found[end].wrapping_add(weight(k).wrapping_mul(rank[end].into())));
+                }),
+                Wanted::Squares => table.each(cells, scores, |k, rank| counter.weigh(rank, weight(k))),
             }
         }
-        (found, ranks)
+        let [below, up_to] = found.map(u128::from);
+        (Found { below, up_to }, ranks)
     };
     let (mut found, mut ranks) = (Found::default(), Ranks::of(table.len()));
     for (more, more_ranks) in ctx.map(parts, ask)? {

@@ -1,14 +1,10 @@
 //! Ranks among the keys of one class, those of a cell compared at once: all that it takes is half a line of a cache.
 
-use super::lanes::Cells;
-use super::rank_sums::{Found, Ranks};
-use super::sums::Wanted;
-use super::table::{ROOM, few};
+use super::lanes::Ranking;
+use super::rank_sums::Found;
 use crate::alloc;
-use crate::metric::labels::TILE;
-use crate::metric::score::{Key, Line};
+use crate::metric::score::Key;
 use crate::metric::simd::{ByEight, Eight, by_eight};
-use crate::order::fast;
 
 /// Keys compared at once,
 pub(crate) const LANES: usize = 8;
@@ -103,87 +99,16 @@ impl<K: Key> Slots<K> {
         // What asks lies much as the keys do.
         compared <= 3 * keys.len()
     }
+}
 
-    /// Sums or, where squares are wanted, counts the ranks of all `parts`, whose cells are on a line; but those that tie
-    /// go to `open` instead, if there is one, and no more are looked for once they are many.
-    pub(crate) fn ask(
-        &self,
-        line: Line<K>,
-        parts: &[&[K]],
-        wanted: Wanted,
-        mut open: Option<&mut Vec<K>>,
-        ranks: &mut Ranks,
-    ) -> Found {
-        let (mut cells, mut found) = ([0; TILE], Found::default());
-        for keys in parts.iter().flat_map(|part| part.chunks(TILE)) {
-            let cells = &mut cells[..keys.len()];
-            fast(Cells { map: line, scores: keys, cells: &mut *cells });
-            match (wanted, &mut open) {
-                (Wanted::Pairs, None) => found.add(self.sum(cells, keys)),
-                (Wanted::Pairs, Some(open)) => {
-                    found.add(self.sum(cells, keys));
-                    if found.below < found.up_to {
-                        self.each_tied(cells, keys, |k, below| {
-                            found.below -= u128::from(below);
-                            open.push(keys[k]);
-                        });
-                        found.up_to = found.below;
-                    }
-                }
-                (Wanted::Squares, None) => self.count(cells, keys, ranks, None::<fn(usize)>),
-                (Wanted::Squares, Some(open)) => self.count(cells, keys, ranks, Some(|k: usize| open.push(keys[k]))),
-            }
-            if open.as_mut().is_some_and(|open| open.len() > ROOM && !few(open)) {
-                break;
-            }
-        }
-        found
-    }
-
-    /// Counts the ranks of some keys in their cells; but `tied` is called with the place of each that ties instead, if
-    /// there is one.
-    pub(crate) fn count(&self, cells: &[u32], keys: &[K], ranks: &mut Ranks, tied: Option<impl FnMut(usize)>) {
-        let mut counter = ranks.counter();
-        match tied {
-            None => self.each(cells, keys, move |_, rank| counter.count(rank)),
-            Some(mut tied) => {
-                self.each(
-                    cells,
-                    keys,
-                    move |k, rank| {
-                        if rank[0] == rank[1] { counter.count_untied(rank[0]) } else { tied(k) }
-                    },
-                );
-            }
-        }
-    }
-
-    /// The sums of the ranks of some keys in their cells.
-    pub(crate) fn sum(&self, cells: &[u32], keys: &[K]) -> Found {
+impl<K: Key> Ranking<K> for Slots<K> {
+    fn sum(&self, cells: &mut [u32], keys: &[K]) -> Found {
         by_eight(Sum { slots: &self.0, cells, keys })
     }
 
-    /// Calls `f` with the place of each of some keys in their cells that ties, and how many are below it.
-    pub(crate) fn each_tied(&self, cells: &[u32], keys: &[K], mut f: impl FnMut(usize, u32)) {
-        self.each(cells, keys, |k, [below, up_to]| {
-            if below < up_to {
-                f(k, below)
-            }
-        });
-    }
-
-    /// Calls `f` with the place of each of some keys in their cells and its rank: how many are below it, and how many
-    /// below or equal.
     #[inline]
-    pub(crate) fn each(&self, cells: &[u32], keys: &[K], f: impl FnMut(usize, [u32; 2])) {
+    fn each(&self, cells: &[u32], keys: &[K], f: impl FnMut(usize, [u32; 2])) {
         by_eight(Each { slots: &self.0, cells, keys, f });
-    }
-
-    /// How many are below a key of some cell, and how many below or equal.
-    pub(crate) fn rank_of(&self, cell: u32, key: K) -> [u32; 2] {
-        let mut found = [0; 2];
-        self.each(&[cell], &[key], |_, rank| found = rank);
-        found
     }
 }
 
@@ -221,7 +146,7 @@ impl<K: Key> ByEight for Sum<'_, K> {
     }
 }
 
-/// As [`Slots::each`].
+/// As [`Ranking::each`].
 struct Each<'a, K, F> {
     slots: &'a [Slot<K>],
     cells: &'a [u32],
@@ -272,12 +197,12 @@ mod tests {
             for x in &asking {
                 let count = |of: &dyn Fn(&i32) -> bool| keys.iter().filter(|y| of(y)).count() as u32;
                 let [below, up_to] = [count(&|y| y < x), count(&|y| y <= x)];
-                assert_eq!(slots.rank_of(cell(x), *x), [below, up_to]);
+                slots.each(&[cell(x)], &[*x], |_, rank| assert_eq!(rank, [below, up_to]));
                 total.add(Found { below: below.into(), up_to: up_to.into() });
                 ranks.push([below, up_to]);
             }
-            let cells = cells(&asking);
-            assert_eq!(slots.sum(&cells, &asking), total);
+            let mut cells = cells(&asking);
+            assert_eq!(slots.sum(&mut cells, &asking), total);
             assert_eq!(Sum { slots: &slots.0, cells: &cells, keys: &asking }.call(Plain), total);
             slots.each(&cells, &asking, |k, rank| assert_eq!(rank, ranks[k]));
             let f = |k: usize, rank| assert_eq!(rank, ranks[k]);

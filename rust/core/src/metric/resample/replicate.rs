@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::ranks::{POSITIVE, Sequence};
+use crate::metric::count::Limits;
 use crate::metric::count::buckets::negatives_below;
 use crate::metric::curve::{Curve, Normalize, Step, first_non_finite};
 use crate::metric::labels::Labels;
@@ -84,7 +85,8 @@ pub(crate) fn nameless<S: Score>(
         _ => return Ok(None),
     };
     Error::check_len("y_score", labels.n_samples(), scores.len())?;
-    let below = negatives_below(labels, scores, ctx)?.ok_or_else(|| first_non_finite(scores))?;
+    let below =
+        negatives_below(labels, scores, Limits::default().bucket, ctx)?.ok_or_else(|| first_non_finite(scores))?;
     let n_neg = labels.n_neg() as u32;
     let above = below.into_iter().rev().map(|[below, up_to]| [n_neg - up_to, n_neg - below]);
     let sequence = Sequence::new(above, labels.n_samples());

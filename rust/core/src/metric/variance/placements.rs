@@ -8,8 +8,9 @@ use super::covariance::Covariance;
 use super::placing::Placer;
 use crate::ctx::CHUNK;
 use crate::metric::labels::{Labels, TILE};
+use crate::metric::score::Score;
 use crate::order::fast;
-use crate::{Ctx, Error, Result, alloc};
+use crate::{Ctx, Error, Result};
 
 /// The scores of one model.
 #[derive(Debug, Clone)]
@@ -23,7 +24,7 @@ pub enum Column<'a> {
 /// Memory kept from call to call.
 #[derive(Debug, Default)]
 pub struct Placements {
-    placers: Vec<(Placer<f64>, Placer<f32>)>,
+    placers: Vec<(Placer<f64>, Placer<f32>, Vec<f32>)>,
     /// For every model `2 #{t < s_i} + #{t = s_i}` of a positive i, `2 #{s > t_j} + #{s = t_j}` of a negative j.
     values: Vec<Vec<u32>>,
 }
@@ -31,7 +32,10 @@ pub struct Placements {
 impl Placements {
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
-        self.placers.iter().map(|(wide, narrow)| wide.bytes() + narrow.bytes()).sum::<usize>()
+        self.placers
+            .iter()
+            .map(|(wide, narrow, scores)| wide.bytes() + narrow.bytes() + 4 * scores.capacity())
+            .sum::<usize>()
             + self.values.iter().map(|values| 4 * values.capacity()).sum::<usize>()
     }
 
@@ -88,29 +92,19 @@ impl Placements {
         self.values.resize_with(models.len(), Vec::new);
         let of_one = models.len().div_ceil(n_placers).max(1);
         let parts = models.chunks(of_one).zip(self.values.chunks_mut(of_one)).zip(&mut self.placers);
-        let won = ctx.map(parts.collect(), |((models, values), placer)| {
+        let won = ctx.map(parts.collect(), |((models, values), (wide, of_narrow, narrow))| {
             let each = models.iter().zip(values).map(|(scores, values)| match scores {
-                Column::F32(scores) => placer.1.place(labels, scores, values, ctx),
-                Column::F64(scores) => match narrowed(scores, ctx)? {
-                    Some(scores) => placer.1.place(labels, &scores, values, ctx),
-                    None => placer.0.place(labels, scores, values, ctx),
-                },
+                Column::F32(scores) => of_narrow.place(labels, scores, values, ctx),
+                // Those of single precision tie less dearly as such.
+                Column::F64(scores) if f64::narrow(scores, narrow, ctx)? => {
+                    of_narrow.place(labels, &narrow[..scores.len()], values, ctx)
+                }
+                Column::F64(scores) => wide.place(labels, scores, values, ctx),
             });
             each.collect::<Result<Vec<u64>>>()
         })?;
         Ok(won.into_iter().collect::<Result<Vec<_>>>()?.concat())
     }
-}
-
-/// The same scores in single precision, which many come from, if all of them have one: they tie less dearly so.
-fn narrowed(scores: &[f64], ctx: &Ctx<'_>) -> Result<Option<Vec<f32>>> {
-    for chunk in scores.chunks(CHUNK) {
-        ctx.check()?;
-        if !chunk.iter().all(|&x| f64::from(x as f32) == x) {
-            return Ok(None);
-        }
-    }
-    Ok(Some(alloc::collected(scores.iter().map(|&x| x as f32))))
 }
 
 /// For every two models, row by row, the sums over positives and negatives of the products of their values. O(N K^2).
