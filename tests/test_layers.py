@@ -110,10 +110,11 @@ def rust_graph(root: Path) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for own, text in files.items():
         named = set()
+        own_text = re.sub(r"\bmod \w+;", "", re.sub(USE, "", text))
         for public, path in used(text):
-            if inside(own, path) and not (public and len(re.findall(rf"\b{path[-1]}\b", text)) == 1):
+            if inside(own, path) and not (public and not re.search(rf"\b{path[-1]}\b", own_text)):
                 named.add(home(absolute(own, path)))
-        named |= {(*own, name) for name in re.findall(r"\b(\w+)::", re.sub(USE, "", text)) if (*own, name) in files}
+        named |= {(*own, name) for name in re.findall(r"\b(\w+)::", own_text) if (*own, name) in files}
         graph["::".join(("crate", *own))] = {"::".join(("crate", *target)) for target in named - {own}}
     return graph
 
