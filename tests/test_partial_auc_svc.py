@@ -53,6 +53,8 @@ def test_fitted_attributes_are_true(imbalanced, surrogate, fpr_range):
     np.testing.assert_allclose(model.decision_function(X), X @ w + model.intercept_[0])
     np.testing.assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
     assert len(model.history_["bound"]) == model.n_iter_
+    assert model.history_["step"][0] in ("start", "descent")
+    assert set(model.history_["step"]) <= {"start", "descent", "plane", "newton", "augmented"}
     assert np.all(np.isfinite(w)) and np.any(w)
 
 

@@ -390,7 +390,7 @@ def _by_pairs(
         lowest_objective=value,
         ranker=Candidate(value, found.partial_auc, vector),
         n_iter=n_iter,
-        history=[Progress(value, bound, found.partial_auc)],
+        history=[Progress(value, bound, found.partial_auc, "pairs")],
     )
     # An interior point leaves every multiplier above zero: those without effect go.
     return result, ListedMultipliers(i, j, np.where(values > 1e-7 * values.max(), values, 0.0), n)

@@ -99,10 +99,11 @@ class PartialAUCSVC(PartialAUCModel):
     dual_gap_ : float
         (objective_ - lower bound) / objective_, certified; with "ramp", of the last convex step.
     n_iter_ : int
-        Number of steps, those on the way to a large C included.
+        Number of steps.
     history_ : dict of ndarray
         "objective", "bound" and "partial_auc" (ranked, on the training samples) after each step at this C; for a risk
-        that is not convex the bound is 0 on the way down, then that of the current convex step.
+        that is not convex the bound is 0 on the way down, then that of the current convex step. "step" is its kind:
+        "start", "newton", "plane", "augmented" or "descent".
     surrogate_ : str
         The surrogate used.
     n_features_in_ : int
@@ -313,7 +314,8 @@ class PartialAUCSVC(PartialAUCModel):
 
         def report(progress: Progress) -> None:
             print(
-                f"  objective {progress.objective:.6g}  gap {progress.gap:.2g}  partial AUC {progress.partial_auc:.4f}"
+                f"  {progress.step:<9}  objective {progress.objective:.6g}  gap {progress.gap:.2g}  "
+                f"partial AUC {progress.partial_auc:.4f}"
             )
             if callback is not None:
                 callback(progress)

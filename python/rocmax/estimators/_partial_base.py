@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._typing import F64, Bool
+from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import as_design
 from rocmax.estimators._base import warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin
@@ -25,7 +25,7 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     objective_: float
     dual_gap_: float
     n_iter_: int
-    history_: dict[str, F64]
+    history_: dict[str, AnyArray]
     surrogate_: str
 
     def _scores(self, X: Any) -> F64:
@@ -44,7 +44,7 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         self.n_iter_ = result.n_iter
         self.history_ = {
             name: np.array([getattr(progress, name) for progress in result.history])
-            for name in ("objective", "bound", "partial_auc")
+            for name in ("objective", "bound", "partial_auc", "step")
         }
         for name in ("coef_", "dual_coef_", "landmarks_", "gamma_", "_coefs"):
             self.__dict__.pop(name, None)  # of an earlier fit with another kernel
