@@ -82,8 +82,9 @@ def fault(call: Call, argument: str, value: Any) -> str | None:
             return None
         if "\n" in text or len(text) > 1000:
             return f"more than a line: {text[:200]!r}"
-        # Lengths that disagree are two arguments' matter.
-        named = re.search(rf"\b({'|'.join(call.arguments)})\b", text)
+        # Lengths that disagree are two arguments' matter; the scores of an estimator are y_score.
+        scores = ["y_score"] if {"estimator", "X_new"} & {*call.arguments} else []
+        named = re.search(rf"\b({'|'.join([*call.arguments, *scores])})\b", text)
         return None if named else f"unnamed: {type(error).__name__}: {text[:300]}"
     except TooLong:
         return None if argument in LONG else "took too long"

@@ -1,8 +1,8 @@
 """How often a nominal 95 % band holds the true ROC curve: python benches/python/coverage_bands.py [n_samples].
 
 Positives are normal with mean 1, negatives with mean 0. Each line is the share of simulated samples whose band holds
-the curve at all of 400 false positive rates, and its mean height: the two of `roc_band`, and the pointwise bootstrap
-band that `ROCDisplay` draws, which holds each point but not all. 3 minutes of processor time for 2,000 samples.
+the curve at all of 4,400 false positive rates, close enough for no step to be passed over, and its mean height: the
+two of `roc_band`, and the pointwise bootstrap band that `ROCDisplay` draws, which holds each point but not all.
 """
 
 import sys
@@ -15,17 +15,17 @@ matplotlib.use("agg")
 import numpy as np
 from scipy import stats
 
-from rocmax.display._roc import _bootstrap_band
+from rocmax.display._curves import bootstrap_band
 from rocmax.metrics import roc_band
 
-GRID = np.concatenate([[0.0], np.geomspace(1e-3, 1, 399)])
+GRID = np.unique(np.concatenate([np.geomspace(1e-3, 1, 400), np.linspace(0, 1, 4001)]))
 TRUTH = stats.norm.sf(stats.norm.isf(GRID) - 1)
 SIZES = ((100, 100), (30, 300))
 
 
 def edges(method, y, s, seed):
     if method == "pointwise":
-        _, low, high = _bootstrap_band(y, s, GRID, 0.95, 400, seed)
+        _, low, high = bootstrap_band(y, s, GRID, 0.95, 400, seed)
         return low, high
     band = roc_band(y, s, method=method, n_resamples=400, random_state=seed)
     return band.low(GRID), band.high(GRID)

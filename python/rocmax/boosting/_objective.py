@@ -187,6 +187,8 @@ class PartialAUCObjective:
             )
         positive, weight = _positive(given.y), given.weight
         scores = np.ascontiguousarray(given.score, dtype=np.float64)
+        if weight is not None and not (weight[positive].any() and weight[~positive].any()):
+            raise ValueError("sample_weight must be above 0 for a sample of either class of y_true")
         found: tuple[float, Any, Any] = (0.0, 0.0, 0.0)
         if blend < 1:
             found = _log_loss(positive, scores, weight, with_value)
@@ -245,7 +247,10 @@ def _log_loss(positive: Bool, scores: F64, weight: F64 | None, with_value: bool)
     value = 0.0
     if with_value:
         losses = np.logaddexp(0.0, np.where(positive, -scores, scores))
-        value = float(losses.sum() if weight is None else losses @ weight)
+        with np.errstate(over="ignore"):
+            value = float(losses.sum() if weight is None else losses @ weight)
+        if not np.isfinite(value):
+            raise ValueError("y_score is too large for a log loss: their sum is beyond the greatest float64; scale it")
     return value, gradient, hessian
 
 

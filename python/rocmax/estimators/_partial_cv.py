@@ -293,7 +293,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         if isinstance(self.gamma, str) and self.gamma == "auto":
             scale = Kernel.resolve(self.kernel, "scale", self.degree, self.coef0, X, weight).gamma
             return [factor * scale for factor in _WIDTHS]
-        if isinstance(self.gamma, str) or not hasattr(self.gamma, "__iter__"):
+        if isinstance(self.gamma, str) or not np.iterable(self.gamma):
             return [self.gamma]
         gammas = sorted({check_positive("every gamma", gamma) for gamma in self.gamma})
         if not gammas:

@@ -111,7 +111,7 @@ class _CrossValidated(LeastSquares):
         elif isinstance(self.cv, Integral) and not isinstance(self.cv, bool):
             if int(self.cv) >= 2:
                 return
-        elif hasattr(self.cv, "split") or (np.iterable(self.cv) and not isinstance(self.cv, bytes | bytearray)):
+        elif not isinstance(self.cv, bytes | bytearray) and (hasattr(self.cv, "split") or np.iterable(self.cv)):
             return
         raise ValueError(
             f"cv must be {_LEAVE_PAIR_OUT!r}, {_LEAVE_ONE_OUT!r}, a number of folds of at least 2, a splitter or a "

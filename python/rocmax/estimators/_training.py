@@ -61,9 +61,10 @@ def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
 
 @contextmanager
 def _blaming_features() -> Iterator[None]:
-    """Say of scores that overflow what a user can do about it."""
+    """Say of scores that overflow what a user can do about it, and nothing of those that numpy sees on the way."""
     try:
-        yield
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
     except ValueError as failure:
         if not str(failure).startswith("scores must be"):
             raise

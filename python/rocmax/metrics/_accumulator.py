@@ -303,7 +303,7 @@ class ROCAccumulator:
         except (TypeError, ValueError, ArithmeticError):
             raise ValueError("y_true mixes types that cannot be ordered; give pos_label") from None
         if not any(found <= pair for pair in PAIRS):
-            raise ValueError(f"y_true must be 0/1 or -1/1, got {shown(sorted(found, key=repr)[:5])}; give pos_label")
+            raise ValueError(f"y_true must be 0/1 or -1/1, got {shown(sorted(found, key=shown)[:5])}; give pos_label")
         return plain(np.asarray(y == 1)), found
 
     def _wait(

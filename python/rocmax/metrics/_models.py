@@ -14,7 +14,7 @@ from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics._compare import difference_test, error_of, method_for, paired
 from rocmax.metrics._hypothesis import parse_hypothesis
-from rocmax.metrics._measure import check_level, parse_measure, totals
+from rocmax.metrics._measure import check_level, check_variance, parse_measure, totals
 from rocmax.metrics._methods import check_method, warn_of_few_compared
 from rocmax.metrics._references import ADJUSTMENTS as ADJUSTED
 from rocmax.metrics._result import Measured, of_bootstrap, of_measure, of_samples, plain
@@ -291,6 +291,7 @@ def compare_models(
     estimate, covariance, values = paired(data, scored, measure, method, weight_kind, groups, resampling)
     k = len(estimate)
     effect, spread = rows @ estimate, rows @ covariance @ rows.T
+    check_variance(spread)
     inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
     statistic = float(effect @ inverse @ effect)
     first, second = np.triu_indices(k, 1)

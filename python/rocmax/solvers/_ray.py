@@ -160,7 +160,7 @@ def _between(left: Point, right: Point) -> float:
     mean = slopes - 3.0 * (0.5 * slopes if np.isnan(rise) else rise / width)  # without values, of a parabola
     root = np.sqrt(max(mean * mean - left.slope * right.slope, 0.0))
     turn = right.slope - left.slope + 2.0 * root
-    share = 1.0 - (right.slope + root - mean) / turn if turn > 0 else 0.5
+    share = 1.0 - (right.slope + root - mean) / turn if 0 < turn < np.inf else 0.5
     return left.step + min(max(float(share), _INSIDE), 1.0 - _INSIDE) * width
 
 

@@ -423,3 +423,13 @@ fn two_threads_give_the_same_bits() {
         assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
     }
 }
+
+#[test]
+fn a_margin_that_is_no_number_is_refused() {
+    use rocmax_core::Error;
+    use rocmax_core::metric::{Labels, Measure, Scratch, measure};
+    let labels = [true, false];
+    let labels = Labels::new(&labels).unwrap();
+    let found = measure(&labels, &[1.0, 0.0], None, Measure::Margin(f64::NAN), &mut Scratch::default(), &Ctx::serial());
+    assert!(matches!(found, Err(Error::Domain { name: "margin", .. })));
+}

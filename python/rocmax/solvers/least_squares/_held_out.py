@@ -155,7 +155,7 @@ def _two_of_each(pos: Bool) -> tuple[AnyArray, AnyArray]:
     positives, negatives = np.flatnonzero(pos), np.flatnonzero(~pos)
     if min(len(positives), len(negatives)) < 2:
         raise ValueError(
-            f"leave-pair-out needs two samples of each class, got {len(positives)} positive and {len(negatives)} "
+            f"leave-pair-out needs two samples of each class in y, got {len(positives)} positive and {len(negatives)} "
             "negative ones of positive weight"
         )
     return positives, negatives

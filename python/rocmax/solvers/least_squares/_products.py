@@ -37,7 +37,7 @@ def fit_products(
     require_size(norm, system.times(rhs, np.arange(rhs.shape[1])))
     n_labels = rhs.shape[1]
     W, R = np.zeros_like(rhs), rhs.copy()
-    target = tol * norm
+    target = min(tol, 1.0) * norm
     n_iter = np.zeros(n_labels, dtype=np.int64)
     Z = system.precondition(R, slice(None))
     P, rho = Z.copy(), np.einsum("ij,ij->j", R, Z)

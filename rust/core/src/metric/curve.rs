@@ -286,7 +286,7 @@ impl Curve {
         let score = |step: Option<&Step>| step.map_or(f64::NAN, |step| step.score);
         Error::Domain {
             name: "y_score",
-            domain: "of a size that the mean of their differences is a finite number (scale the scores)",
+            domain: "of a size that the mean of their differences is a finite number (scale y_score, or score_a and score_b)",
             value: format!("{:e} to {:e}", score(self.steps.last()), score(self.steps.first())),
         }
     }

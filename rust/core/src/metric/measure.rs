@@ -70,7 +70,7 @@ impl Curve {
     /// The value of `measure`. O(number of distinct scores).
     ///
     /// # Errors
-    /// Those of [`Curve::scored_auc`].
+    /// Those of [`Curve::scored_auc`]; [`Error::Domain`] for a margin that is NaN.
     pub fn measure(&self, measure: Measure) -> Result<f64> {
         Ok(match measure {
             Measure::Auc => self.auc(),
@@ -80,6 +80,9 @@ impl Curve {
             Measure::TprAtFpr(fpr) => self.tpr_at_fpr(fpr),
             Measure::FprAtTpr(tpr) => self.fpr_at_tpr(tpr),
             Measure::Scored => self.scored_auc()?,
+            Measure::Margin(margin) if margin.is_nan() => {
+                return Err(Error::Domain { name: "margin", domain: "a number", value: margin.to_string() });
+            }
             Measure::Margin(margin) => self.margin_auc(margin),
         })
     }

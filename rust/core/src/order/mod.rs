@@ -6,8 +6,8 @@
 //! Oracles and curves order scores here; measures that only count pairs do not come this way but by `metric::count`. They
 //! are two engines because they keep different things. An oracle owes every sample a slope: it has to know where each
 //! score came from, the sums of the scores up to every rank, and ranks of scores that are shifted by a margin. A count
-//! needs none of that, keeps 4 bytes of a score of 8, leaves cells unsorted, and takes a fourth of the time. What is
-//! common to both is shared: `Map`, the instructions of `fast` and the even samples of `spread`.
+//! needs none of that, keeps 4 bytes of a score of 8 and leaves cells unsorted. What is common to both is shared:
+//! `Map`, the instructions of `fast` and the even samples of `spread`.
 
 pub(crate) mod cells;
 pub(crate) mod collect;

@@ -4,18 +4,16 @@
 //! many for the caches are first scattered into monotone buckets, each of which is counted so; pairs that lie in two
 //! buckets are decided by those. All counts are integers, so the order of the rows, the number of threads and the way
 //! of counting change nothing; [`Limits`] says which way is taken, and every one is here for what it saves. Counted
-//! instructions a score of an AUC of 30 % positives, by `cases NAME 1 WITHOUT` in `benches/`:
+//! instructions a score of an AUC of 30 % positives, and how many times that without one way (`python
+//! benches/ablation_counting.py`):
 //!
-//! | scores of | all ways | one missing |
+//! | scores of | all ways | without |
 //! |---|---|---|
-//! | 100,000 normal | 39 | no [`one_table`] 54 |
-//! | 100,000 of 80 values | 37 | no [`few_values`] 178 |
-//! | 100,000 of single precision as float64 | 47 | not narrowed 75 |
-//! | 10,000 whole numbers | 59 | not narrowed 120 |
-//! | 1,000,000 normal | 54 | keys of 64 bits in [`buckets`]: 1.4 times the time |
-//!
-//! What else was here was lost for less than 10 %: searching other chunks for the scores of keys that tie, counting
-//! runs of such buckets anew, another counting sort for few buckets.
+//! | 100,000 normal | 38 | [`one_table`](Limits::one_table) 1.51 |
+//! | 100,000 of 80 values | 36 | [`few_values`](Limits::few_values) 4.71 |
+//! | 100,000 of single precision as float64 | 35 | [`narrow`](Limits::narrow) keys 3.52 |
+//! | 10,000 whole numbers | 46 | [`narrow`](Limits::narrow) keys 3.43 |
+//! | 1,000,000 normal | 54 | [`buckets`] 1.73 |
 
 pub(crate) mod bucket;
 pub(crate) mod buckets;

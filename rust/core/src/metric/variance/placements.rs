@@ -61,7 +61,9 @@ impl Placements {
             });
         }
         let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
-        for (size, name) in sizes.into_iter().zip(["the number of positives", "the number of negatives"]) {
+        for (size, name) in
+            sizes.into_iter().zip(["the number of positives of y_true", "the number of negatives of y_true"])
+        {
             if size < 2 {
                 let value = size.to_string();
                 return Err(Error::Domain { name, domain: "above 1 for a variance", value });
