@@ -61,11 +61,13 @@ def _number(value: Any) -> float:
     return math.nan if isinstance(value, bool) else as_float(value)
 
 
-def check_count(name: str, value: Any) -> int:
-    """Return a whole number of at least 1."""
+def check_count(name: str, value: Any, most: int | None = None) -> int:
+    """Return a whole number of at least 1, and at most `most`."""
     number = int(value) if isinstance(value, Integral) and not isinstance(value, (bool, np.timedelta64)) else 0
     if number < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, got {shown(value)}")
+    if most is not None and number > most:
+        raise ValueError(f"{name} must be at most {most}, got {shown(value)}")
     return number
 
 

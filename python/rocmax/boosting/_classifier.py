@@ -23,7 +23,7 @@ from rocmax._validation import (
 )
 from rocmax.boosting._calibration import sigmoid
 from rocmax.boosting._choice import Candidate, Rounds, chosen, lead_over
-from rocmax.boosting._libraries import BY_NAME, Library
+from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, in_one_line
 from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
@@ -217,6 +217,18 @@ class PartialAUCBoostingClassifier(Ranker):
         """
         library, objectives, fpr_range = self._checked()
         all_rows = self._validated(X, y, sample_weight)
+        with in_one_line(self.library):
+            return self._fitted(library, objectives, fpr_range, all_rows, callback)
+
+    def _fitted(
+        self,
+        library: Library,
+        objectives: list[Any],
+        fpr_range: tuple[float, float],
+        all_rows: _Part,
+        callback: Callable[[BoostingRound], None] | None,
+    ) -> Self:
+        """Choose rounds and the objective, and train."""
         kept, held = self._split(all_rows, np.random.default_rng(library.seed))
         base = _log_odds(kept)
         rows, rows_held = _made(library, kept), None
@@ -296,7 +308,8 @@ class PartialAUCBoostingClassifier(Ranker):
     def _raw(self, X: Any) -> F64:
         check_is_fitted(self)
         X = check_features_for_trees(self, X, reset=False)
-        return BY_NAME[self.library].scores(self.booster_, X, n_threads(self.n_jobs))
+        with in_one_line(self.library):
+            return BY_NAME[self.library].scores(self.booster_, X, n_threads(self.n_jobs))
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> _Part:
         """Return the rows that weigh something; sets ``classes_``."""
@@ -326,7 +339,7 @@ class PartialAUCBoostingClassifier(Ranker):
     def _checked(self) -> tuple[Library, list[Any], tuple[float, float]]:
         """Return the library, the objectives to try and the range; checks the parameters."""
         fpr_range = rate_range(self.fpr_range, "fpr_range")
-        check_count("n_estimators", self.n_estimators), check_positive("learning_rate", self.learning_rate)
+        check_count("n_estimators", self.n_estimators, MOST_ROUNDS), check_positive("learning_rate", self.learning_rate)
         check_count("early_stopping_rounds", self.early_stopping_rounds), check_flag("refit", self.refit)
         check_threshold(self.threshold), check_verbose(self.verbose)
         share = as_float(self.validation_fraction)

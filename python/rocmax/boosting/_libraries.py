@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +17,8 @@ from rocmax.boosting._objective import PartialAUCObjective
 
 # Told the scores of the rows held out after each round; whether to stop.
 Watch = Callable[[F64], bool]
+# Both count rounds in 32 bits.
+MOST_ROUNDS = 2**31 - 1
 # None stands for the library's own log loss.
 Objective = PartialAUCObjective | None
 
@@ -191,6 +196,18 @@ class XGBoost(Library):
 
 
 BY_NAME: dict[str, type[Library]] = {"lightgbm": LightGBM, "xgboost": XGBoost}
+
+
+@contextmanager
+def in_one_line(name: str) -> Iterator[None]:
+    """Say in one line, by the arguments that it was given, what a library raises."""
+    try:
+        yield
+    except Exception as failure:
+        if f"/{name}/" not in Path(traceback.extract_tb(failure.__traceback__)[-1].filename).as_posix():
+            raise
+        text = " ".join(str(failure).split("Stack trace")[0].split())[:300]
+        raise ValueError(f"X, sample_weight or library_params are not what {name} takes: {text}") from failure
 
 
 def imported(name: str) -> Any:
