@@ -6,7 +6,7 @@ reached. Passes and calls are counted, so that they are the same on a busy machi
 than 10 % everywhere, in time and in objective, is not worth its lines.
 
 Run: python benches/python/ablation.py [--data FOLDER] [--fits NAME ...] [--without NAME ...] [--csv FILE]
-With --csv, fits that the file holds are not run again. --data adds sets of the folder (covtype, letter, a9a).
+With --csv, fits that the file holds are not run again. --data adds sets of the folder (letter, Reuters earn).
 """
 
 import argparse
@@ -76,6 +76,7 @@ MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "sample start": [(f"{TRAINING}.Training._sample", nothing)],
     "logistic start": [(f"{TRAINING}.Training._regression", nothing)],
     "best multiple of a start": [(f"{TRAINING}._best_multiple", unscaled)],
+    "continuation in C": [(f"{TRAINING}._DIRECT_C", np.inf)],
     "Newton descent": [(f"{CONCAVE}.descend", no_descent)],
     "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
     "look nearby": [(f"{CONCAVE}.lower_nearby", nothing)],
@@ -129,13 +130,6 @@ def letter(folder: Path) -> tuple[Any, Any]:
     return StandardScaler().fit_transform(table.drop(columns="label").to_numpy(float)), (
         table["label"] <= "M"
     ).to_numpy(int)
-
-
-def a9a(folder: Path) -> tuple[Any, Any]:
-    from table4 import read_arrays
-
-    _, X, y = next(iter(read_arrays(folder / "a9a.npz")))
-    return X, y
 
 
 def earn(folder: Path) -> tuple[Any, Any]:

@@ -104,7 +104,8 @@ def search(
     The other end of the stretch that holds the minimum follows it, if it was evaluated.
 
     The step is 1, then doubles until the minimum is passed; after that it is where the cubic through both ends of the
-    stretch that holds the minimum is least.
+    stretch that holds the minimum is least or, with `tol`, where the lower bounds of both ends meet: at its kink, if a
+    convex phi has one there.
 
     Parameters
     ----------
@@ -116,7 +117,8 @@ def search(
     curvature : float
         Squared length of the direction: the curvature of phi but for that of the risk.
     tol : float
-        Of a convex phi, the absolute accuracy wanted: the lower bounds that the ends give end the search.
+        Of a convex phi, the absolute accuracy wanted: the lower bounds of the ends, of which the start may be one, end
+        the search.
     flat : float
         The search ends where phi is lower than at the start and its slope no more than this share of that there.
     max_calls : int
@@ -144,9 +146,12 @@ def search(
                 break
             step *= _FURTHER
             continue
-        if tol > 0.0 and lowest.value - _bound(left, right, curvature) <= tol:
-            break
-        step = _between(left, right)
+        if tol > 0.0:
+            step, bound = _meeting_point(left, right, curvature)
+            if min(left.value, right.value) - bound <= tol:
+                break
+        else:
+            step = _between(left, right)
         if not left.step < step < right.step:
             break
     assert lowest is not None
@@ -164,8 +169,8 @@ def _between(left: Point, right: Point) -> float:
     return left.step + min(max(float(share), _INSIDE), 1.0 - _INSIDE) * width
 
 
-def _bound(left: Point, right: Point, curvature: float) -> float:
-    """Return a lower bound of a convex phi: where the bounds phi_k + slope_k d + curvature/2 d^2 of both ends meet."""
+def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, float]:
+    """Return where the bounds phi_k + slope_k d + curvature/2 d^2 of both ends meet, and that lower bound of a phi."""
 
     def bound(p: Point, t: float) -> float:
         return p.value + (t - p.step) * (p.slope + 0.5 * curvature * (t - p.step))
@@ -175,7 +180,7 @@ def _bound(left: Point, right: Point, curvature: float) -> float:
     lowest_left, lowest_right = (p.step - p.slope / curvature for p in (left, right))
     meet = (bound(left, 0.0) - bound(right, 0.0)) / steeper if steeper > 0 else lowest_left
     step = max(min(meet, lowest_left), lowest_right)
-    return max(bound(left, step), bound(right, step))
+    return step, max(bound(left, step), bound(right, step))
 
 
 def search_convex(ray: Ray, start: Point, tol: float, candidates: Candidates) -> list[Point]:
