@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._parameters import check_count, shown
+from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.baselines._columns import column, columns_of, in_memory
@@ -124,8 +124,7 @@ class GreedyPAUC(Ranker):
             classes.
         """
         fpr_range, threads = rate_range(self.fpr_range, "fpr_range"), n_threads(self.n_jobs)
-        if (n_steps := check_count("n_steps", self.n_steps)) > _MOST:
-            raise ValueError(f"n_steps must be at most {_MOST}, got {shown(self.n_steps)}")
+        n_steps = check_count("n_steps", self.n_steps, _MOST)
         check_threshold(self.threshold)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
         samples, labels, weights = in_memory(X, positive, weight, 8)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax._parameters import check_count, shown
+from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray
 from rocmax.baselines._columns import StumpRanker, in_memory, require_dense, sum_of_stumps
@@ -137,8 +137,7 @@ class PAUCBoost(StumpRanker):
         """
         low, high = rate_range(self.fpr_range, "fpr_range")
         n_estimators, threads = check_count("n_estimators", self.n_estimators), n_threads(self.n_jobs)
-        if (n_thresholds := check_count("n_thresholds", self.n_thresholds)) >= _MOST:
-            raise ValueError(f"n_thresholds must be at most {_MOST - 1}, got {shown(self.n_thresholds)}")
+        n_thresholds = check_count("n_thresholds", self.n_thresholds, _MOST - 1)
         check_threshold(self.threshold)
         require_dense(X, "PAUCBoost")
         X, positive, weight = self._validate_weighted(X, y, sample_weight)

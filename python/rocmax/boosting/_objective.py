@@ -187,16 +187,17 @@ class PartialAUCObjective:
             )
         positive, weight = _positive(given.y), given.weight
         scores = np.ascontiguousarray(given.score, dtype=np.float64)
-        if weight is not None and not (weight[positive].any() and weight[~positive].any()):
-            raise ValueError("sample_weight must be above 0 for a sample of either class of y_true")
         found: tuple[float, Any, Any] = (0.0, 0.0, 0.0)
         if blend < 1:
             found = _log_loss(positive, scores, weight, with_value)
         value, gradient, hessian = found
         if blend > 0:
+            n_pos, n_neg = (
+                float(np.count_nonzero(of) if weight is None else weight[of].sum()) for of in (positive, ~positive)
+            )
+            if weight is not None and min(n_pos, n_neg) == 0:
+                raise ValueError("sample_weight must be above 0 for a sample of either class of y_true")
             pairs = loss.derivatives(_core.Problem(positive, weight), scores, given.threads)
-            n_pos = float(np.count_nonzero(positive) if weight is None else weight[positive].sum())
-            n_neg = float(len(positive) if weight is None else weight.sum()) - n_pos
             scale = blend * n_pos * (n_neg / (n_pos + n_neg))
             value = (1.0 - blend) * value + scale * pairs.value
             gradient, hessian = (

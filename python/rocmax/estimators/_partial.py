@@ -149,8 +149,8 @@ class PartialAUCSVC(PartialAUCModel):
     matrices and memmaps are read in blocks of rows too.
 
     Features should be on one scale (``StandardScaler``); a fit warns if they differ by more than a thousand. Cost:
-    O(N d) a step for the features, O(N + (m + n high) log(m + n high)) for the ranking; memory beside X: 45 to 70 bytes
-    a sample, 100 where half are positive, 250 with weights; 8 d a cut.
+    O(N d) a step for the features, O(N + (m + n high) log(m + n high)) for the ranking; memory beside X: 65 to
+    110 bytes a sample, 140 where half are positive, 220 with weights; 8 d a cut.
 
     References
     ----------
