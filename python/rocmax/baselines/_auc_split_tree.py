@@ -19,7 +19,7 @@ class AUCSplitTree(StumpRanker):
     A split of a node with P positives and N negatives, p and n of them on one side, is worth the area under the curve
     through its two leaves, ordered by positive share:
 
-        1/2 (1 + |p / P - n / N|).
+        ``1/2 (1 + |p / P - n / N|)``.
 
     The best over all features and thresholds is made while it is above 1/2, a node holds both classes and the
     parameters allow it; nothing is pruned. A leaf's score is its Laplace-corrected share (p + 1) / (p + n + 2).

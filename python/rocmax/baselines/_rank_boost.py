@@ -17,7 +17,7 @@ class RankBoost(StumpRanker):
     """Boosted stumps that minimise the exponential loss over all positive-negative pairs.
 
     Scores are F(x) = sum_t alpha_t h_t(x), h_t(x) = 1[x_k > theta]. Pair (i, j) weighs v_i u_j; a round takes the stump
-    with the largest |r|,
+    with the largest ``|r|``,
 
         r = sum_i v_i h(x_i) - sum_j u_j h(z_j),   alpha = 1/2 ln((1 + r) / (1 - r)),
 

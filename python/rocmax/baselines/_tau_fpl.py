@@ -18,7 +18,7 @@ from rocmax.solvers import minimise_convex
 class TauFPL(Ranker):
     """Linear machine that ranks positives above the mean of the highest share tau of the negatives.
 
-    Minimises 1/2 |w|^2 + C R(Xw), with the convex risk
+    Minimises ``1/2 |w|^2 + C R(Xw)``, with the convex risk
 
         R(s) = 1/m sum_i (1 - s_i + tbar)_+^2,   tbar = the mean of the j highest scores of negatives, j = ceil(n tau),
 
@@ -44,9 +44,9 @@ class TauFPL(Ranker):
     intercept_ : ndarray of shape (1,)
         Minus the cut of ``predict``.
     objective_ : float
-        1/2 |w|^2 + C R(Xw).
+        ``1/2 |w|^2 + C R(Xw)``.
     dual_gap_ : float
-        (objective_ - lower bound) / objective_, certified.
+        ``(objective_ - lower bound) / objective_``, certified.
     n_iter_ : int
         Steps.
     classes_ : ndarray of shape (2,)

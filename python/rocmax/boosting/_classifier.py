@@ -96,8 +96,8 @@ class PartialAUCBoostingClassifier(Ranker):
     refit : bool, default=True
         Train again on all rows, with the objective chosen and 1 / (1 - validation_fraction) times its rounds.
     threshold : str or tuple, default="auto"
-        Where ``predict`` cuts the scores of the rows held out, as in :class:`PartialAUCSVC`; those of training rows
-        would promise too much.
+        Where ``predict`` cuts the scores of the rows held out, as in :class:`rocmax.PartialAUCSVC`; those of
+        training rows would promise too much.
     random_state : int, RandomState instance or None, default=None
         Draws the rows held out, and is the seed of the library.
     n_jobs : int, default=None

@@ -42,7 +42,7 @@ _FULL = (0.0, 1.0)
 class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
 
-    Minimises 1/2 |f|^2 + C * mean over pairs of max(0, margin - (f(x_i) - f(x_j))), f in the space of a kernel. All
+    Minimises ``1/2 |f|^2 + C * mean over pairs of max(0, margin - (f(x_i) - f(x_j)))``, f in the space of a kernel. All
     m n pairs count and none is formed: sums over pairs are taken along sorted scores, O(N log N), and the fit ends with
     a certified optimality gap. The published methods solve a quadratic program with a variable for each pair instead.
 
@@ -102,7 +102,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     objective_ : float
         The minimised objective.
     dual_gap_ : float
-        (objective_ - lower bound) / objective_, certified.
+        ``(objective_ - lower bound) / objective_``, certified.
     support_pairs_ : ndarray of shape (k, 2)
         The pairs (i, j) with a multiplier above zero; only where pairs were listed (``pairs="neighbors"`` or
         ``solver="cvxopt"``).
@@ -291,7 +291,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         """Return the multiplier al_ij of pairs of training rows, 0 <= al_ij <= C / (number of pairs).
 
         al_ij = 0 where f(x_i) - f(x_j) > margin, C / (number of pairs) where it is below, anything between where it is
-        equal (reference [1]_ of the class, Proposition 3.2.1), all to the accuracy of the fit. sum_j al_ij are the
+        equal (the first reference of the class, Proposition 3.2.1), all to the accuracy of the fit. sum_j al_ij are the
         coefficients of the positives in the space of the kernel (under the metric of `structure`), sum_i al_ij those of
         the negatives with the sign reversed.
 

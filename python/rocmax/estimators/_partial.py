@@ -27,7 +27,7 @@ from rocmax.solvers import Model, Progress, SolverResult
 class PartialAUCSVC(PartialAUCModel):
     """Support vector machine, linear or with a kernel, for the partial AUC on a range of false positive rates.
 
-    Minimises 1/2 |w|^2 + C R(Xw) over linear scores s = Xw, R a surrogate of one minus the partial AUC on
+    Minimises ``1/2 |w|^2 + C R(Xw)`` over linear scores s = Xw, R a surrogate of one minus the partial AUC on
     [low, high]: the mean over all positives and the negatives ranked floor(n low) + 1 to ceil(n high) by the model
     itself. All pairs count, none is sampled; every fit ends with a certified optimality gap.
 
@@ -95,9 +95,9 @@ class PartialAUCSVC(PartialAUCModel):
         The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
         (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
     objective_ : float
-        1/2 |w|^2 + C R(Xw) of ``coef_``.
+        ``1/2 |w|^2 + C R(Xw)`` of ``coef_``.
     dual_gap_ : float
-        (objective_ - lower bound) / objective_, certified; with "ramp", of the last convex step.
+        ``(objective_ - lower bound) / objective_``, certified; with "ramp", of the last convex step.
     n_iter_ : int
         Number of steps.
     history_ : dict of ndarray
@@ -140,13 +140,13 @@ class PartialAUCSVC(PartialAUCModel):
     of the partial AUC to 100; on the other half it loses 0.03 (the same command). :class:`PartialAUCSVCCV` chooses C.
 
     Landmarks: the machine is linear in the features f(x) = K_LL^-1/2 k(L, x) (reference [3]_), whose inner products are
-    k(x, L) K_LL^-1 k(L, z). They are the kernel's own where x or z is a landmark, so that |w|, `C` and ``objective_``
-    mean what they mean with the kernel; features of "rbf" are no longer than 1, and call for a larger `C` than
-    standardised X, up to 1e6. Landmarks are drawn uniformly within each class, a third (or all) of the smaller one.
-    Eigenvalues of K_LL of at most 1e-10 of the largest are left out. Cost: O(n L (d + L) + L^3) once for L landmarks,
-    and O(n L) a step; 4 n L bytes (8 n L up to 2^24 numbers) if that is no more than 0.3 of the memory at hand, else
-    the features are made anew in blocks of 16 MB by every product, O(n L d) a step. New samples: O(L d) each. CSR
-    matrices and memmaps are read in blocks of rows too.
+    k(x, L) K_LL^-1 k(L, z). They are the kernel's own where x or z is a landmark, so that ``|w|``, `C` and
+    ``objective_`` mean what they mean with the kernel; features of "rbf" are no longer than 1, and call for a larger
+    `C` than standardised X, up to 1e6. Landmarks are drawn uniformly within each class, a third (or all) of the smaller
+    one. Eigenvalues of K_LL of at most 1e-10 of the largest are left out. Cost: O(n L (d + L) + L^3) once for L
+    landmarks, and O(n L) a step; 4 n L bytes (8 n L up to 2^24 numbers) if that is no more than 0.3 of the memory at
+    hand, else the features are made anew in blocks of 16 MB by every product, O(n L d) a step. New samples: O(L d)
+    each. CSR matrices and memmaps are read in blocks of rows too.
 
     Features should be on one scale (``StandardScaler``); a fit warns if they differ by more than a thousand. Cost:
     O(N d) a step for the features, O(N + (m + n high) log(m + n high)) for the ranking; memory beside X: 65 to

@@ -28,7 +28,7 @@ class PartialAUCPath(Result):
     coefs : ndarray of shape (n_Cs, n_features)
         The models.
     objectives, dual_gaps, partial_aucs : ndarray of shape (n_Cs,)
-        1/2 |w|^2 + C R(Xw), its certified relative gap, and the ranked partial AUC on the training samples.
+        ``1/2 |w|^2 + C R(Xw)``, its certified relative gap, and the ranked partial AUC on the training samples.
     n_iters : ndarray of shape (n_Cs,)
         Steps spent on each.
     fpr_range : (float, float)

@@ -133,15 +133,15 @@ class _RegularisedLeastSquares(LeastSquares):
 class AUCRLS(_RegularisedLeastSquares):
     """AUC-RLS: the ranker that fits all differences of scores between the classes to 2, in closed form.
 
-    Minimises sum_ij w_i w_j (2 - f_i + f_j)^2 + alpha |f|^2 over all pairs of a positive i and a negative j, f in the
-    space of the kernel (linear: f = Xw, |f| = |w|). A quadratic surrogate of the AUC that needs no pair list and no
-    iteration; where positives are rare it ranks better than plain least squares.
+    Minimises ``sum_ij w_i w_j (2 - f_i + f_j)^2 + alpha |f|^2`` over all pairs of a positive i and a negative j, f in
+    the space of the kernel (linear: f = Xw, ``|f| = |w|``). A quadratic surrogate of the AUC that needs no pair list
+    and no iteration; where positives are rare it ranks better than plain least squares.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Regularisation, the paper's lambda, against a SUM over pairs: its scale is that of m n |x|^2. 0 is allowed where
-        the solution is determined: independent features up to shifts, or a kernel that separates all samples.
+        Regularisation, the paper's lambda, against a SUM over pairs: its scale is that of ``m n |x|^2``. 0 is allowed
+        where the solution is determined: independent features up to shifts, or a kernel that separates all samples.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         The kernel; "linear" is solved for feature weights or for sample weights, whichever are fewer.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -214,7 +214,7 @@ class AUCRLS(_RegularisedLeastSquares):
 class RLS(_RegularisedLeastSquares):
     """Regularised least squares on the labels +1 and -1, the plain comparison of AUC-RLS.
 
-    Minimises sum_k w_k (y_k - f_k)^2 + alpha |f|^2 without an intercept, so that c = (K + alpha W^-1)^-1 y.
+    Minimises ``sum_k w_k (y_k - f_k)^2 + alpha |f|^2`` without an intercept, so that c = (K + alpha W^-1)^-1 y.
 
     Parameters
     ----------

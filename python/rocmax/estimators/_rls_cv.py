@@ -235,7 +235,7 @@ class AUCRLSCV(_CrossValidated):
     ----------
     alphas : int or array-like of float, default=50
         The grid, or the number of its values: then geometric from 1e-9 to 1 times the trace of L K, the sum over pairs
-        of w_i w_j |x_i - x_j|^2 (of each label).
+        of ``w_i w_j |x_i - x_j|^2`` (of each label).
     cv : {"leave-pair-out", "leave-one-out"}, int, splitter or iterable, default="leave-pair-out"
         - "leave-pair-out": the mean over all pairs, ties counting one half;
         - "leave-one-out", a number of stratified folds, a scikit-learn splitter or a list of (train, test) in which

@@ -20,7 +20,7 @@ _MAX_ITER = 10_000_000
 class TwoNormSVC(KernelRanker):
     """Support vector machine with squared slacks, which has a training AUC of 1 in a space of its own.
 
-    Minimises 1/2 |w|^2 + C sum_i xi_i^2, y_i (f(x_i) + b) >= 1 - xi_i, through its dual
+    Minimises ``1/2 |w|^2 + C sum_i xi_i^2``, ``y_i (f(x_i) + b) >= 1 - xi_i``, through its dual
 
         max sum al - 1/2 al' Y (K + I / (2C)) Y al,   y'al = 0, al >= 0,
 
@@ -49,7 +49,7 @@ class TwoNormSVC(KernelRanker):
     support_ : ndarray of shape (k,)
         Rows of the training samples with al_i > 0.
     objective_ : float
-        1/2 |w|^2 + C sum_i xi_i^2.
+        ``1/2 |w|^2 + C sum_i xi_i^2``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

@@ -1,0 +1,91 @@
+"""How the guide is built: ``sphinx-build -W python/docs target/docs`` (`.ci/run` does).
+
+Pages are Markdown, so that they read as well in the repository; everything in `_generated` is made by the build.
+"""
+
+import inspect
+import os
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from rocmax import __version__
+from rocmax._cli._parser import make_parser
+
+HERE = Path(__file__).parent
+os.environ["COLUMNS"] = "100"  # argparse wraps the help of the command line to it
+
+project = "rocmax"
+release = version = __version__
+copyright = "the rocmax developers"
+
+extensions = [
+    "myst_parser",  # Markdown
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.extlinks",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+]
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+exclude_patterns = ["gallery"]
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|torch|matplotlib)\..*")]  # their pages are on the network
+extlinks = {"doi": ("https://doi.org/%s", "doi:%s")}
+templates_path = ["_templates"]
+
+# One calm column for reading, light and dark, made for a small set of pages; no fonts or scripts from elsewhere.
+html_theme = "furo"
+html_title = f"rocmax {version}"
+html_show_sourcelink = False
+
+autodoc_mock_imports = ["torch"]  # gigabytes, for one class
+autodoc_typehints = "none"  # numpydoc's sections say the types
+autosummary_generate = True
+numpydoc_show_class_members = False  # the template lists them
+numpydoc_class_members_toctree = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "_generated/gallery",
+    "filename_pattern": r"\.py$",  # all of them are run
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "capture_repr": (),  # what a page shows is printed, and so compared by tests/test_guide.py
+    "min_reported_time": 5,
+    "within_subsection_order": "FileNameSortKey",
+    "remove_config_comments": True,
+}
+
+# Of scikit-learn: get_params, set_params, set_fit_request and what else every estimator has.
+_THEIRS = ("sklearn.", "builtins", "torch")
+
+
+def _is_theirs(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out the methods that other libraries define and document."""
+    module = getattr(inspect.unwrap(obj) if callable(obj) else obj, "__module__", None)
+    return True if isinstance(module, str) and module.startswith(_THEIRS) else None
+
+
+def _write_commands(app: Sphinx) -> None:
+    """Write the page of the command line: what ``rocmax --help`` and each command's ``--help`` print."""
+    parser = make_parser()
+    (commands,) = (action.choices for action in parser._subparsers._group_actions)
+    sections = "".join(f"\n## {name}\n{_help(command)}" for name, command in commands.items())
+    folder = HERE / "_generated"
+    folder.mkdir(exist_ok=True)
+    (folder / "command_line.md").write_text(f"# Commands\n{_help(parser)}{sections}", encoding="utf-8")
+
+
+def _help(parser: ArgumentParser) -> str:
+    return f"\n```text\n{parser.format_help()}```\n"
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the above."""
+    app.connect("autodoc-skip-member", _is_theirs)
+    app.connect("builder-inited", _write_commands)
