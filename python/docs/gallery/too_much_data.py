@@ -1,0 +1,86 @@
+"""
+Too much data
+=============
+
+More rows than memory holds, more columns than there are rows, or too many of both for a kernel. The sizes here are
+small, so that the page is quick to build; nothing else changes with them.
+"""
+
+# %%
+# A file of rows
+# --------------
+# ``numpy.memmap`` is read in blocks, never copied whole. Linear machines need a few passes over it.
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import make_classification
+
+from rocmax import PartialAUCSVC
+from rocmax.metrics import partial_auc_score
+
+X, y = make_classification(
+    30_000, 12, n_informative=8, n_clusters_per_class=4, weights=[0.95], flip_y=0.01, class_sep=1.5, random_state=0
+)
+folder = tempfile.TemporaryDirectory()
+path = Path(folder.name) / "rows.npy"
+np.save(path, X[:20_000])
+rows = np.load(path, mmap_mode="r")
+
+model = PartialAUCSVC((0, 0.05)).fit(rows, y[:20_000])
+scores = model.decision_function(X[20_000:])
+print(type(rows).__name__, f"partial AUC {partial_auc_score(y[20_000:], scores, (0, 0.05)):.3f}")
+
+# %%
+# Partitions on many machines
+# ---------------------------
+# Linear machines and every measure take dask arrays: the partitions stay where they are, and the fit is the same.
+import dask.array as da
+
+parts = da.from_array(X[:20_000], chunks=(5_000, -1))
+there = PartialAUCSVC((0, 0.05)).fit(parts, da.from_array(y[:20_000], chunks=5_000))
+print("the same weights:", np.allclose(there.coef_, model.coef_, atol=1e-2 * abs(model.coef_).max()))
+y_parts, score_parts = da.from_array(y[20_000:], chunks=2_000), da.from_array(scores, chunks=2_000)
+print(f"partial AUC {partial_auc_score(y_parts, score_parts, (0, 0.05)):.3f}")
+
+# %%
+# Scores that nobody can hold
+# ---------------------------
+# ``ROCAccumulator`` counts part by part; bins bound its memory, and the error that they make is known.
+from rocmax.metrics import ROCAccumulator
+
+counted = ROCAccumulator(max_bins=500)
+for start in range(0, 10_000, 1_000):
+    part = slice(start, start + 1_000)
+    counted.update(y[20_000:][part], scores[part])
+print(f"AUC {counted.result().estimate:.3f}, off by less than {counted.error_bound:.4f}")
+
+# %%
+# More columns than rows
+# ----------------------
+# Sparse matrices stay sparse: words, fingerprints, one-hot columns. Here 3,000 short texts of 20,000 words, the
+# relevant ones of which use two hundred words more often.
+import scipy.sparse as sp
+
+rng = np.random.default_rng(0)
+relevant = rng.random(3_000) < 0.1
+common = rng.zipf(1.3, size=(3_000, 40)) % 20_000
+special = rng.integers(1_000, 1_200, size=(3_000, 40))
+words = np.where(rng.random((3_000, 40)) < np.where(relevant, 0.15, 0.01)[:, None], special, common)
+texts = sp.csr_array((np.ones(words.size), words.ravel(), np.arange(0, words.size + 1, 40)), shape=(3_000, 20_000))
+texts.sum_duplicates()
+
+ranker = PartialAUCSVC((0, 0.1)).fit(texts[:1_500], relevant[:1_500])
+found = partial_auc_score(relevant[1_500:], ranker.decision_function(texts[1_500:]), (0, 0.1))
+print(f"partial AUC {found:.2f} with {ranker.coef_.shape[1]:,} columns")
+
+# %%
+# Too many rows for a kernel
+# --------------------------
+# A kernel matrix of all rows grows with their square. ``n_landmarks`` rows of both classes stand for the rest.
+curved = PartialAUCSVC((0, 0.05), kernel="rbf", n_landmarks=100, C=1e4, random_state=0)
+for name, machine in ("line", PartialAUCSVC((0, 0.05))), ("100 landmarks", curved):
+    scores = machine.fit(X[:8_000], y[:8_000]).decision_function(X[20_000:])
+    print(f"{name:14} partial AUC {partial_auc_score(y[20_000:], scores, (0, 0.05)):.2f}")
+
+folder.cleanup()
