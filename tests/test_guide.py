@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import pages
 import printed
 import rocmax
 
-DOCS = Path(__file__).parents[1] / "python" / "docs"
 PACKAGES = ["rocmax", *(f"rocmax.{name}" for name in ("baselines", "boosting", "datasets", "display", "metrics"))]
 
 
@@ -56,4 +56,4 @@ def warnings_of() -> list[str]:
 
 
 def _reference() -> str:
-    return (DOCS / "api.rst").read_text(encoding="utf-8")
+    return (pages.DOCS / "api.rst").read_text(encoding="utf-8")

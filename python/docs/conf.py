@@ -5,6 +5,7 @@ Pages are Markdown, so that they read as well in the repository; everything in `
 
 import inspect
 import os
+import re
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,11 @@ def _write_commands(app: Sphinx) -> None:
     (folder / "command_line.md").write_text(f"# Commands\n{_help(parser)}{sections}", encoding="utf-8")
 
 
+def _link_gallery(app: Sphinx, page: str, source: list[str]) -> None:
+    """Turn links to examples, which lead to their files in the repository, into links to the pages made of them."""
+    source[0] = re.sub(r"\]\((gallery/\w+)\.py\)", r"](_generated/\1.rst)", source[0])
+
+
 def _help(parser: ArgumentParser) -> str:
     return f"\n```text\n{parser.format_help()}```\n"
 
@@ -89,3 +95,4 @@ def setup(app: Sphinx) -> None:
     """Connect the above."""
     app.connect("autodoc-skip-member", _is_theirs)
     app.connect("builder-inited", _write_commands)
+    app.connect("source-read", _link_gallery)

@@ -1,0 +1,126 @@
+"""README, guide and changelog agree with the code: what they show is printed, every command, name and link resolves."""
+
+import ast
+import re
+import shlex
+import subprocess
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+import pages
+import rocmax
+from printed import same
+from rocmax import metrics
+from rocmax._cli._parser import make_parser
+
+by_page = pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: str(page.relative_to(pages.ROOT)))
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@by_page
+def test_what_is_shown_is_printed(page: Path, tmp_path: Path) -> None:
+    for line, shown, out in pages.printed(page, tmp_path):
+        assert same(shown, out), f"below {line}{out}"
+
+
+@by_page
+def test_links_resolve(page: Path) -> None:
+    for target in _LINK.findall(pages.prose(page)):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        assert not anchor or anchor in _anchors(file), target
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return what the headings of a page are linked by."""
+    headings = re.findall(r"^#+ (.*)$", pages.prose(page), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_addresses_are_well_formed() -> None:
+    """Of everything that is in the repository; nothing is asked of the network."""
+    listed = subprocess.run(["git", "grep", "-hoIE", r"https?://[^]\"'`<> )]*"], cwd=pages.ROOT, capture_output=True)
+    found = {address.rstrip(".,;:") for address in listed.stdout.decode().split()}
+    assert found
+    for address in found:
+        parts = urlsplit(address)
+        assert parts.scheme == "https", address
+        assert re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc), address
+
+
+@by_page
+def test_commands_are_understood(page: Path) -> None:
+    for command in pages.commands(page):
+        program, *arguments = shlex.split(command, comments=True)
+        if program == "rocmax" and "..." not in arguments and "&&" not in arguments and len(arguments) > 1:
+            make_parser().parse_args(arguments)  # exits with a code of 2 if it is not
+        elif program.startswith("python") and arguments[0].endswith(".py"):
+            script = (pages.ROOT / arguments[0]).read_text(encoding="utf-8")
+            options = [word for word in arguments if word.startswith("--")]
+            assert all(option in script for option in options), command
+        elif program == "cargo" and "--example" in arguments:
+            name = arguments[arguments.index("--example") + 1]
+            assert (pages.ROOT / "rust" / "core" / "examples" / f"{name}.rs").exists(), command
+
+
+@by_page
+def test_names_resolve(page: Path) -> None:
+    for name in re.findall(r"`(rocmax(?:\.\w+)+)", pages.prose(page)):
+        if name.startswith("rocmax.torch") and not find_spec("torch"):
+            assert name.rpartition(".")[2] in (pages.ROOT / "python/rocmax/torch/__init__.py").read_text()
+            continue
+        package, *attributes = name.split(".")
+        value: Any = import_module(package)
+        for attribute in attributes:
+            if not hasattr(value, attribute):
+                import_module(f"{value.__name__}.{attribute}")
+            value = getattr(value, attribute)
+
+
+def lines_to_switch_to() -> list[str]:
+    rows = re.findall(r"^\| .* \| (.*) \|$", pages.prose(pages.DOCS / "switching.md"), re.M)
+    spans = [span for cell in rows for span in re.findall(r"`([^`]+)`", cell)]
+    return sorted({span for span in spans if "(" in span and re.match(r"[a-zA-Z_.]+\(", span)})
+
+
+@pytest.mark.parametrize("line", lines_to_switch_to())
+def test_line_to_switch_to_runs(line: str) -> None:
+    """Functions are called, estimators also fitted."""
+    from sklearn.model_selection import cross_val_score
+
+    pytest.importorskip("matplotlib").use("agg")
+    assert isinstance(ast.parse(line, mode="eval").body, ast.Call)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=400) > 0.5).astype(int)
+    names = {name: getattr(metrics, name) for name in metrics.__all__}
+    names |= {"rocmax": rocmax, "cross_val_score": cross_val_score, "X": X, "y": y, "sum": sum}
+    names |= {"s": X[:, 0], "s1": X[:, 0] + X[:, 1], "s2": X[:, 2], "patients": np.arange(400) // 2}
+    names |= {"folds": np.arange(400) % 4, "model": rocmax.PartialAUCSVC(C=1.0), **a_reader_study(rng)}
+    found = eval(line, names)
+    if hasattr(found, "fit"):
+        if hasattr(found, "n_estimators"):
+            found.set_params(n_estimators=20, objective="log_loss")
+        found.fit(X, y)
+    assert found is not None
+
+
+def a_reader_study(rng: np.random.Generator) -> dict[str, Any]:
+    reader, modality, case = (axis.ravel() for axis in np.meshgrid(range(3), range(2), range(40), indexing="ij"))
+    truth = case % 2
+    return {
+        "reader": reader,
+        "modality": modality,
+        "case": case,
+        "truth": truth,
+        "rating": truth + rng.normal(size=len(truth)),
+    }
