@@ -201,7 +201,7 @@ class PartialAUCBoostingClassifier(Ranker):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
         callback : callable, default=None
-            Called with a :class:`BoostingRound` after each round of each objective tried.
+            Called with a :class:`rocmax.boosting.BoostingRound` after each round of each objective tried.
 
         Returns
         -------
