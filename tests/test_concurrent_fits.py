@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from profiles import cases
+
 # Fits in threads, time and again; folds run in threads of their own. Prints what is left of the process's settings.
 _SCRIPT = """
 import threading, warnings
@@ -39,5 +41,6 @@ print("same" if state() == before else ("changed", before, state()))
 
 
 def test_the_filters_and_threads_of_the_process_are_as_before():
-    runs = [subprocess.Popen([sys.executable, "-c", _SCRIPT], stdout=subprocess.PIPE, text=True) for _ in range(5)]
-    assert [run.communicate(timeout=200)[0] for run in runs] == ["same\n"] * 5
+    command, times = [sys.executable, "-c", _SCRIPT], cases(2, 10)
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(times)]
+    assert [run.communicate(timeout=200)[0] for run in runs] == ["same\n"] * times

@@ -10,6 +10,8 @@ import pytest
 from profiles import cases
 from rocmax._interrupt import interruptible
 
+pytestmark = pytest.mark.xdist_group("clock")  # one after another: what is timed does not race with itself
+
 SCRIPT = """
 import os, signal, sys, threading, time
 import numpy as np

@@ -177,6 +177,8 @@ CALLS = {
     "oracle": oracle,
     "weighted oracle": lambda: oracle(w),
 }
+for name in m.__all__:
+    getattr(m, name)  # what is imported late is imported now
 # OpenBLAS takes its buffers at its first products, and ends the process where it cannot have them.
 np.ones((300, 300)) @ np.ones((300, 300))
 linalg.blas.dgemm(1.0, np.ones((300, 300)), np.ones((300, 300)))

@@ -16,6 +16,8 @@ from sklearn.base import clone
 from rocmax import AUCRLS, AUCSVC, PartialAUCSVC, _core
 from rocmax.metrics import auc_inference, compare_auc, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 
+pytestmark = pytest.mark.xdist_group("clock")  # one after another: what is timed does not race with itself
+
 INTERRUPTED = """
     import os, signal, threading, time
     import numpy as np

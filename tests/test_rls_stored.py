@@ -84,7 +84,7 @@ def test_resident_memory_does_not_grow_with_the_file(tmp_path):
         y = np.arange(len(X)) % 3 == 0
         rng = np.random.default_rng(0)
         for first in range(0, len(X), 50_000):
-            X[first : first + 50_000] = rng.standard_normal((50_000, 100)) + y[first : first + 50_000, None]
+            X[first : first + 50_000] = rng.standard_normal((50_000, 100), np.float32) + y[first : first + 50_000, None]
             X.flush()
             X._mmap.madvise(4)  # not needed
         AUCRLS().fit(X[:1000], y[:1000])
