@@ -15,7 +15,7 @@ from rocmax._cli._failure import Failure
 from rocmax._cli._parser import make_parser
 from rocmax._cli._text import printable
 
-_EXTRAS = {"polars": "cli", "rich": "cli", "skops": "cli", "matplotlib": "plot"}
+_EXTRAS = {"polars": "cli", "rich": "cli", "skops": "cli", "matplotlib": "plot", "bokeh": "report"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -184,6 +184,7 @@ def make_parser() -> argparse.ArgumentParser:
         )
         sub.add_argument("--confidence", type=_level, default=0.95, help="level of the intervals (default 0.95)")
         sub.add_argument("--plot", metavar="FILE", help="ROC plot to write, with bands (.png, .pdf, .svg)")
+    evaluate.add_argument("--report", metavar="FILE", help="page of all results to write, for a browser (.html)")
     return parser
 
 

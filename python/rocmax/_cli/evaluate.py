@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
-from rocmax._cli._output import check_plot
+from rocmax._cli._output import check_output, check_plot, written
+from rocmax._cli._text import printable
 from rocmax.metrics import AUCInference, auc_inference
 from rocmax.metrics import _words as words
 
@@ -21,6 +22,9 @@ def run(arguments: Namespace) -> None:
     """Measure each score column."""
     table.check_scores(arguments.score, arguments.label)
     check_plot(arguments.plot, arguments.data)
+    check_output(arguments.report, arguments.data)
+    if arguments.report:
+        import bokeh  # noqa: F401 - or say what is missing before any work
     frame = table.read(arguments.data, exact={arguments.label, *arguments.score})
     labels = table.labels(frame, arguments.label, arguments.positive)
     columns = {name: table.scores(frame, name) for name in arguments.score}
@@ -43,6 +47,8 @@ def run(arguments: Namespace) -> None:
             fpr_range=arguments.fpr,
             confidence_level=arguments.confidence,
         )
+    if arguments.report:
+        _write_report(arguments, labels, columns)
     if arguments.json:
         report.emit(
             {
@@ -53,6 +59,7 @@ def run(arguments: Namespace) -> None:
                 "confidence_level": arguments.confidence,
                 "models": [{"score": name, **_plain(model)} for name, model in zip(columns, models, strict=True)],
                 "plot": arguments.plot,
+                "report": arguments.report,
             }
         )
         return
@@ -76,6 +83,23 @@ def run(arguments: Namespace) -> None:
     report.say(f"Intervals: {_methods(models, with_rates=arguments.fpr is not None)}.")
     if arguments.plot:
         report.say(f"ROC plot: {report.where(arguments.plot)}")
+    if arguments.report:
+        report.say(f"Report: {report.where(arguments.report)}")
+
+
+def _write_report(arguments: Namespace, labels: table.Labels, columns: dict[str, NDArray[np.float64]]) -> None:
+    """Write the page with all that can be said of the scores."""
+    from rocmax.display import write_report
+
+    with written(arguments.report) as file:
+        write_report(
+            file,
+            labels.positive,
+            {printable(name): scores for name, scores in columns.items()},
+            fpr_range=arguments.fpr,
+            confidence_level=arguments.confidence,
+            source=printable(f"{arguments.data}; {labels.name} = {labels.value} is positive"),
+        )
 
 
 class Model(NamedTuple):

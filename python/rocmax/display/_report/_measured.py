@@ -1,0 +1,126 @@
+"""All numbers of a report."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
+from rocmax.metrics import AUCInference, ModelsComparison, auc_inference, compare_models, roc_curve
+
+_QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
+_LISTED = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a report says of some models."""
+
+    names: tuple[str, ...]
+    n_samples: int
+    n_pos: float
+    n_neg: float
+    pos_label: Any
+    fpr_range: tuple[float, float] | None
+    confidence_level: float
+    areas: tuple[AUCInference, ...]
+    rates: dict[float, AUCInference]  # the TPR at each of the FPRs that are listed
+    quoted: tuple[float, ...]  # those of them that go beside the areas
+    comparison: ModelsComparison | None
+    curves: tuple[Points, ...]
+    details: tuple[Points, ...]  # the curves on the range
+    stops: F64
+    at_stops: tuple[Points, ...]
+    at_rates: tuple[Points, ...]
+    notes: tuple[str, ...]  # what was warned of
+
+    @property
+    def prevalence(self) -> float:
+        """Share of the positives."""
+        return self.n_pos / (self.n_pos + self.n_neg)
+
+
+def measured(
+    positive: NDArray[np.bool_],
+    columns: Mapping[str, F64],
+    pos_label: Any,
+    *,
+    fpr_range: tuple[float, float] | None,
+    confidence_level: float,
+    adjust: str | None,
+    sample_weight: ArrayLike | None,
+    weight_kind: str,
+    groups: ArrayLike | None,
+    random_state: Any,
+    n_jobs: int | None,
+) -> Measured:
+    """Measure all there is to say."""
+    options: dict[str, Any] = {"confidence_level": confidence_level, "random_state": random_state, "n_jobs": n_jobs}
+    options |= {"sample_weight": sample_weight, "weight_kind": weight_kind, "groups": groups}
+
+    def found(**what: Any) -> AUCInference:
+        return replace(auc_inference(positive, columns, **what, **options), pos_label=pos_label)
+
+    part = fpr_range is not None and fpr_range != (0.0, 1.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        whole = found()
+        n_pos, n_neg = whole.n_pos, whole.n_neg
+        quoted = (fpr_range[1],) if fpr_range is not None and part else _QUOTED
+        listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
+        rates = {fpr: found(metric="tpr_at_fpr", fpr=fpr) for fpr in sorted(listed) if _is_seen(fpr, n_neg, quoted)}
+        areas = (whole, found(fpr_range=fpr_range)) if part else (whole,)
+        comparison = None
+        if len(columns) > 1 and min(positive.sum(), (~positive).sum()) > 1:
+            tested = compare_models(positive, columns, fpr_range=fpr_range, adjust=adjust, **options)
+            comparison = replace(tested, pos_label=pos_label)
+    said = dict.fromkeys(str(warning.message) for warning in caught)
+    for message in said:
+        warnings.warn(message, stacklevel=3)
+    return Measured(
+        names=tuple(columns),
+        n_samples=len(positive),
+        n_pos=n_pos,
+        n_neg=n_neg,
+        pos_label=pos_label,
+        fpr_range=fpr_range if part else None,
+        confidence_level=confidence_level,
+        areas=areas,
+        rates=rates,
+        quoted=tuple(fpr for fpr in quoted if fpr in rates),
+        comparison=comparison,
+        notes=tuple(said),
+        **_curves(positive, columns, sample_weight, n_jobs, fpr_range or (0.0, 1.0), n_neg, np.array(list(rates))),
+    )
+
+
+def _is_seen(fpr: float, n_neg: float, quoted: tuple[float, ...]) -> bool:
+    """Whether a rate is worth a row: one below that of one negative only if it was asked for."""
+    return 0.0 < fpr < 1.0 and (fpr in quoted or fpr * n_neg >= 1.0)
+
+
+def _curves(
+    positive: NDArray[np.bool_],
+    columns: Mapping[str, F64],
+    sample_weight: ArrayLike | None,
+    n_jobs: int | None,
+    fpr_range: tuple[float, float],
+    n_neg: float,
+    rates: F64,
+) -> dict[str, Any]:
+    """Return what is drawn and told of the curves, of one after another: they are as large as the data."""
+    at = stops(n_neg, fpr_range)
+    found: dict[str, list[Points]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
+    for scores in columns.values():
+        every = roc_curve(positive, scores, sample_weight=sample_weight, drop_intermediate=False, n_jobs=n_jobs)
+        curve = Points(*every)
+        found["curves"].append(thinned(curve, 0.0, 1.0, len(columns)))
+        found["details"].append(thinned(curve, *fpr_range, len(columns)))
+        found["at_stops"].append(best_at(curve, at))
+        found["at_rates"].append(best_at(curve, rates))
+    return {"stops": at, **{name: tuple(parts) for name, parts in found.items()}}
