@@ -8,6 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, partial
+from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -412,6 +413,8 @@ def _display_calls() -> dict[str, Call]:
         "SROCDisplay": _call(sroc.from_predictions, y_true=Y, y_score=S),
         "SROCDisplay.from_estimator": _call(sroc.from_estimator, estimator=_model(), X=X, y=Y),
         "SROCDisplay.plot": _call(sroc.from_predictions(Y, S).plot),
+        # Without the path, of which any text is one.
+        "write_report": _call(partial(display.write_report, BytesIO()), y_true=Y, y_score=S),
     }
 
 

@@ -90,7 +90,9 @@ def write_report(
         from bokeh.resources import Resources
     except ImportError as error:
         raise ImportError("reports need Bokeh: pip install 'rocmax[report]'") from error
-    for name, text in (("title", title), ("source", source or "")):
+    if not isinstance(path, (str, os.PathLike)) and not hasattr(path, "write"):
+        raise TypeError(f"path must be a path or a binary file, got {shown(path)}")
+    for name, text in (("title", title), ("source", "" if source is None else source)):
         if not isinstance(text, str):
             raise ValueError(f"{name} must be a text, got {shown(text)}")
     fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
