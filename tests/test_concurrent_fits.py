@@ -1,4 +1,4 @@
-"""Fits in several threads at once leave nothing of the process changed."""
+"""Calls in several threads at once leave nothing of the process changed, and may be the first ones."""
 
 import subprocess
 import sys
@@ -44,3 +44,41 @@ def test_the_filters_and_threads_of_the_process_are_as_before():
     command, times = [sys.executable, "-c", _SCRIPT], cases(2, 10)
     runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(times)]
     assert [run.communicate(timeout=200)[0] for run in runs] == ["same\n"] * times
+
+
+# Names are looked up, modules imported and pools made at their first use: here by many threads at once.
+_FIRST_USE = """
+import sys, threading
+import numpy as np
+import rocmax
+
+sys.setswitchinterval(1e-6)
+rng = np.random.default_rng(0)
+y = rng.random(140_000) < 0.3  # enough for the pool
+s = rng.random(len(y)) + 0.2 * y
+X = rng.normal(size=(200, 3)) + y[:200, None]
+CALLS = [
+    lambda: rocmax.metrics.roc_auc_score(y, s),
+    lambda: rocmax.metrics.partial_auc_score(y, s, fpr_range=(0.0, 0.3), n_jobs=2),
+    lambda: rocmax.metrics.compare_auc(y, s, -s).statistic,
+    lambda: rocmax.metrics.ROCAccumulator().update(y, s).result().estimate,
+    lambda: rocmax.PartialAUCSVC((0.0, 0.3)).fit(X, y[:200]).coef_.sum(),
+    lambda: rocmax.AUCRLS().fit(X, y[:200]).coef_.sum(),
+]
+found, ready = {}, threading.Barrier(12)
+
+def use(k):
+    ready.wait()
+    found[k] = CALLS[k % 6]()
+
+threads = [threading.Thread(target=use, args=(k,)) for k in range(12)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert [found[k] for k in range(6)] == [found[k] for k in range(6, 12)] == [call() for call in CALLS]
+print("same")
+"""
+
+
+def test_many_threads_may_be_the_first_to_use_a_name():
+    found = subprocess.run([sys.executable, "-c", _FIRST_USE], capture_output=True, text=True, timeout=120)
+    assert found.stdout == "same\n", found.stderr

@@ -24,7 +24,7 @@ from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_stored
 from rocmax.designs._memmap import blocks
 from rocmax.exceptions import PositiveClassWarning
-from rocmax.metrics._validation import in_numpy, require_finite, require_unmasked
+from rocmax.metrics._validation import in_numpy, require_finite, require_labels, require_present, require_unmasked
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
@@ -46,6 +46,7 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
     sample_weight = in_numpy(sample_weight)
     if is_dask(sample_weight):
         sample_weight = np.asarray(sample_weight)
+    require_present(sample_weight, "sample_weight")
     plain = _is_plain(sample_weight, 1) and len(sample_weight) == X.shape[0]
     if plain and sample_weight.min() >= 0 and sample_weight.any():
         weight = np.asarray(sample_weight, dtype=np.float64)
@@ -146,6 +147,7 @@ def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
 def check_labels(y: Any, X: Any) -> AnyArray:
     """Return labels of shape (n_samples,), as many as X has rows."""
     check_unmasked(y=y)
+    _check_none_missing(y)
     if y is None:
         raise ValueError("y must hold a label for each sample (requires y to be passed, but the target y is None)")
     with _checks("y"):
@@ -158,6 +160,7 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
     """Return features and labels, of one length."""
     X, y = in_numpy(X), in_numpy(y)
     check_unmasked(X=X, y=y)
+    _check_none_missing(y)
     stored = is_stored(X)
     if stored:
         y = np.asarray(y) if multi_output else column_or_1d(np.asarray(y), warn=True)
@@ -202,6 +205,15 @@ def check_unmasked(**arrays: Any) -> None:
     """Check that no value is masked."""
     for name, values in arrays.items():
         require_unmasked(values, name, "leave those samples out, or impute the values")
+
+
+def _check_none_missing(y: Any) -> None:
+    """Check that no label is None or pandas' NA, which compare with nothing; of NaN scikit-learn's checks say it."""
+    if getattr(y, "dtype", None) is None or (isinstance(y, np.ndarray) and y.dtype.kind in "biuf"):
+        return
+    y = np.asarray(y)
+    if y.dtype == object:
+        require_labels(y, "y")
 
 
 def _check_stored(X: Any) -> None:

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import check_flag
-from rocmax.metrics._validation import F64, in_memory, in_numpy, one_curve, scikit_learn
+from rocmax.metrics._validation import (
+    F64,
+    in_memory,
+    in_numpy,
+    naming_missing,
+    one_curve,
+    scikit_learn,
+)
 
 
 def roc_curve(
@@ -68,7 +75,8 @@ def roc_curve(
     except (TypeError, ValueError):
         options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
         try:
-            fpr, tpr, thresholds = scikit_learn("roc_curve")(y_true, y_score, **options)
+            with naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
+                fpr, tpr, thresholds = scikit_learn("roc_curve")(y_true, y_score, **options)
         except ArithmeticError:  # such as of 10**400: ours says where
             fpr = tpr = thresholds = np.zeros(0)
         undefined = np.isnan(fpr).any() or np.isnan(tpr).any()

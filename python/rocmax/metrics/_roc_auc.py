@@ -18,6 +18,7 @@ from rocmax.metrics._validation import (
     in_numpy,
     is_dask,
     is_one_of,
+    naming_missing,
     number,
     plain,
     scikit_learn,
@@ -122,7 +123,8 @@ def roc_auc_score(
     except _UnusualError:
         theirs = scikit_learn("roc_auc_score")
         try:
-            return theirs(y_true, y_score, sample_weight=sample_weight, **options)
+            with naming_missing(y_true, y_score=y_score, sample_weight=sample_weight):
+                return theirs(y_true, y_score, sample_weight=sample_weight, **options)
         except ArithmeticError as error:  # such as of 10**400
             raise ValueError(
                 "y_true, y_score, sample_weight, max_fpr and labels must be numbers of float64's range, or labels: "

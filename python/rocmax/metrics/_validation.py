@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
@@ -102,6 +103,21 @@ def scikit_learn(name: str) -> Any:
     from sklearn.metrics import _ranking  # takes seconds to import: the common case does without
 
     return getattr(_ranking, name)
+
+
+@contextmanager
+def naming_missing(y_true: Any, **numbers: Any) -> Iterator[None]:
+    """Say where a label or a number of a frame is missing, unless the error of scikit-learn's function says it."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if "NaN" not in str(error):
+            if hasattr(y_true, "dtype") and not isinstance(y_true, np.ndarray):
+                require_labels(np.asarray(y_true), "y_true")
+            for name, values in numbers.items():
+                if not isinstance(values, np.ndarray):
+                    require_present(values, name)
+        raise
 
 
 def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tuple[NDArray[Any], Any]:
@@ -214,9 +230,13 @@ def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def in_numpy(values: Any) -> Any:
-    """Return a tensor of torch as an array: detached, off its device, bfloat16 as float32; all else as it is."""
+    """Return a tensor of torch as an array: detached, off its device; bfloat16, of any library, as float32.
+
+    All else is returned as it is.
+    """
     if not (hasattr(values, "detach") and hasattr(values, "cpu")):
-        return values
+        narrow = str(getattr(values, "dtype", "")) == "bfloat16"  # a type that libraries add to numpy's, as jax does
+        return np.asarray(values).astype(np.float32) if narrow else values
     held = values.detach().cpu()
     try:
         return np.asarray(held)
@@ -236,9 +256,7 @@ def require_labels(y: NDArray[Any], name: str) -> None:
         return
     missing = _missing(y)
     if missing.any():
-        index = tuple(int(i) for i in np.argwhere(missing)[0])
-        where = index[0] if len(index) == 1 else index
-        raise ValueError(f"{name} has no label at index {where}, got {y[index]}; leave such samples out")
+        raise ValueError(f"{name} has no label at index {_first(missing)}, got {y[missing][0]}; leave such samples out")
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -387,6 +405,7 @@ def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
         with np.errstate(over="ignore"):  # an infinity is refused with its index
             converted = values.astype(np.float64, copy=False)
     except (TypeError, ValueError):
+        require_present(values, name)
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}") from None
     except OverflowError:
         raise ValueError(f"{name} holds numbers beyond those of float64; {instead}") from None
@@ -436,9 +455,22 @@ def _require_two(classes: NDArray[Any], n_samples: int, name: str) -> None:
         )
 
 
+def require_present(values: Any, name: str) -> None:
+    """Check that no number in an array of objects is None or pandas' NA."""
+    if str(getattr(values, "dtype", "")) == "object":
+        values = np.asarray(values)
+        missing = _missing(values)
+        if missing.any():
+            raise ValueError(f"{name} must be finite, got {values[missing][0]} at index {_first(missing)}")
+
+
 def require_finite(values: NDArray[Any], name: str) -> None:
     bad = ~np.isfinite(values)
     if bad.any():
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        where = index[0] if len(index) == 1 else index
-        raise ValueError(f"{name} must be finite, got {values[index]} at index {where}")
+        raise ValueError(f"{name} must be finite, got {values[bad][0]} at index {_first(bad)}")
+
+
+def _first(mask: NDArray[np.bool_]) -> Any:
+    """Return the index of the first that is marked: a number, or a tuple of them."""
+    index = tuple(int(i) for i in np.argwhere(mask)[0])
+    return index[0] if len(index) == 1 else index
