@@ -67,7 +67,7 @@ def test_fit_and_score(data: Path, tmp_path: Path, frame: "pl.DataFrame", run: R
     assert code == 0
     result = json.loads(out)
     assert result["positive"] == "sick" and result["n_samples"] == 600
-    assert set(result["numeric"]) == {"dose", "age", "smoker"}
+    assert result["numeric"] == ["dose", "age", "smoker"]
     assert result["categorical"] == ["ward"]
     assert "nothing" in err
     assert result["C"] in (1, 100) and 0 <= result["dual_gap"] <= 1e-3
@@ -323,14 +323,19 @@ def test_demo(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     assert code == 0
     result = json.loads(out)
     models = {row.pop("model"): row for row in result["models"]}
-    assert set(models) == {"PartialAUCSVC", "LogisticRegression", "LinearSVC"}
-    for row in models.values():
-        assert row["partial_auc"] <= models["PartialAUCSVC"]["partial_auc"]
-        assert 0.9 < row["auc"] < 1 and 0.7 < row["tpr_at_fpr"] < 1
+    lines = {"LogisticRegression", "PartialAUCSVCCV"}
+    assert models.keys() >= lines | {"PartialAUCSVCCV, landmarks", "HistGradientBoosting"}
+    for name, row in models.items():
+        assert 0.9 < row["auc"] < 1 and 0.7 < row["tpr_at_fpr"] <= 1 and row["seconds"] > 0
+        assert (row["partial_auc"] > 0.9) == (name not in {*lines, "PartialAUCSVCCV, landmarks"})
+    leads = {(lead["model"], lead["over"]): lead for lead in result["partial_auc_leads"]}
+    ahead = leads["PartialAUCSVCCV", "LogisticRegression"]
+    gain = models["PartialAUCSVCCV"]["partial_auc"] - models["LogisticRegression"]["partial_auc"]
+    assert ahead["difference"] == pytest.approx(gain) and ahead["confidence_interval"][0] > 0
     assert result["dual_gap"] <= 1e-3
     readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     for name, row in models.items():  # the README shows what is printed
-        shown = re.search(rf"^ {name} +([\d.]+) +([\d.]+) +([\d.]+) ", readme, re.M)
+        shown = re.search(rf"^ {name} +([\d.]+) +([\d.]+) +([\d.]+)$", readme, re.M)
         assert shown is not None
         assert [row["auc"], row["partial_auc"], row["tpr_at_fpr"]] == pytest.approx(
             [float(value) for value in shown.groups()], abs=0.015

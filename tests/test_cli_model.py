@@ -127,13 +127,13 @@ def test_coefficients_that_are_no_numbers_give_no_scores(value: float, made: Pat
     from rocmax._cli import _model
 
     model = _model.load(str(made / "model"))
-    model.pipeline[-1].coef_[...] = value
+    model.classifier.coef_[...] = value
     _model.save(model, str(tmp_path / "model"))
     code, out, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and out == "" and one_line(err) and "not finite in row 1" in err
 
 
-@pytest.mark.parametrize("kind", ["alone", "as the pipeline", "as the classifier"])
+@pytest.mark.parametrize("kind", ["alone", "as the columns", "as the classifier"])
 def test_other_estimators_are_not_loaded(kind: str, made: Path, tmp_path: Path, run: Run) -> None:
     from rocmax._cli import _model
 
@@ -141,11 +141,7 @@ def test_other_estimators_are_not_loaded(kind: str, made: Path, tmp_path: Path, 
     model = _model.load(str(made / "model"))
     content: Any = machine
     if kind != "alone":
-        pipeline = machine
-        if kind == "as the classifier":
-            pipeline = model.pipeline
-            pipeline.steps[-1] = ("classifier", machine)
-        content = {**vars(model), "format": 1, "pipeline": pipeline}
+        content = {**vars(model), "format": 2, kind.split()[-1]: machine}
     skops.dump(content, tmp_path / "model")
     code, _, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and one_line(err)
@@ -153,9 +149,94 @@ def test_other_estimators_are_not_loaded(kind: str, made: Path, tmp_path: Path, 
 
 
 def test_a_strange_type_is_not_loaded(made: Path, tmp_path: Path, run: Run) -> None:
-    skops.dump({"format": 1, "pipeline": Path("/")}, tmp_path / "model")
+    skops.dump({"format": 2, "columns": Path("/")}, tmp_path / "model")
     code, _, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and one_line(err) and "never writes" in err
+
+
+@pytest.fixture(scope="module")
+def trees(made: Path) -> Path:
+    """Return the model file of boosted trees for the same data."""
+    pytest.importorskip("lightgbm")
+    from rocmax._cli import main
+
+    fit = ["fit", str(made / "data.csv"), "--label", "y", "--model", "boosting", "--out", str(made / "trees")]
+    assert main(fit) == 0
+    return made / "trees"
+
+
+def test_trees_come_back_as_they_were(tmp_path: Path) -> None:
+    pytest.importorskip("lightgbm")
+    from rocmax import PartialAUCBoostingClassifier
+    from rocmax._cli import _trees
+
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((900, 6)) < 0.1, np.nan, rng.normal(size=(900, 6)))
+    X[:, 5] = rng.integers(0, 2, 900)
+    y = np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 1]) + X[:, 5] + rng.normal(size=900) > 0.5
+    model = PartialAUCBoostingClassifier((0, 0.2), n_estimators=60, random_state=0, n_jobs=1).fit(X[:600], y[:600])
+    skops.dump(_trees.stored(model), tmp_path / "trees")
+    found = _trees.restored(skops.load(tmp_path / "trees"), (0, 0.2))
+    np.testing.assert_array_equal(found.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(found.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(found.predict(X), model.predict(X))
+    assert found.n_estimators_ == model.booster_.num_trees()
+
+
+# LightGBM's own reader would follow these: out of its arrays, or round and round.
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("left_child", lambda values: values * 0, "no trees"),
+        ("right_child", lambda values: values + 1000, "no trees"),
+        ("left_child", lambda values: -values - 5000, "no trees"),
+        ("split_feature", lambda values: values + 10**6, "not there"),
+        ("split_feature", lambda values: -1 - values, "not there"),
+        ("decision_type", lambda values: values * 0 + 1, "not known"),
+        ("decision_type", lambda values: values[:-1], "cut short"),
+        ("threshold", lambda values: values * np.nan, "not finite"),
+        ("threshold", lambda values: values.astype(np.float32), "no array of float64"),
+        ("leaf_value", lambda values: values / 0.0, "not finite"),
+        ("leaf_value", lambda values: values[:-1], "cut short"),
+        ("n_leaves", lambda values: values + 10**9, "too many"),
+        ("n_leaves", lambda values: values[:0], "no leaves"),
+        ("importances", lambda values: values[:0], "not there"),
+        ("intercept", lambda value: float("nan"), "not finite"),
+        ("calibration", lambda values: values[:1], "not finite"),
+    ],
+)
+def test_damaged_trees_are_not_loaded(
+    name: str, change: Any, said: str, trees: Path, made: Path, tmp_path: Path, run: Run
+) -> None:
+    from rocmax._cli import _model, _trees
+
+    model = _model.load(str(trees))
+    content = _trees.stored(model.classifier)
+    content["importances"] = np.asarray(content["importances"])
+    with np.errstate(all="ignore"):
+        content[name] = change(content[name])
+    skops.dump({**vars(model), "format": 2, "classifier": content}, tmp_path / "model")
+    code, out, err = run("score", tmp_path / "model", made / "data.csv")
+    assert code == 1 and out == "" and one_line(err) and said in err, err
+
+
+def test_every_array_of_trees_changed(trees: Path, made: Path, tmp_path: Path, run: Run) -> None:
+    parts = parts_of(trees)
+    rng = random.Random(0)
+    names = [name for name in parts if name.endswith(".npy") and b"|O" not in parts[name]]
+    refused = 0
+    for _ in range(cases(30, 1000)):
+        name = rng.choice(names)
+        array = np.load(io.BytesIO(parts[name]), allow_pickle=False)
+        if array.dtype.kind not in "fiub" or not array.size:
+            continue
+        other = array.copy()
+        other.flat[rng.randrange(array.size)] = rng.choice([0, -1, 1, 31, -32, 2**31 - 1, -(2**31)])
+        content = io.BytesIO()
+        np.save(content, other)
+        write(tmp_path / "model", {**parts, name: content.getvalue()})
+        refused += an_answer_or_one_line(tmp_path / "model", made / "data.csv", run)
+    assert refused
 
 
 def test_names_of_any_kind(tmp_path: Path, run: Run) -> None:
@@ -172,13 +253,14 @@ def test_names_of_any_kind(tmp_path: Path, run: Run) -> None:
 
 
 def test_ten_thousand_columns() -> None:
-    from rocmax._cli import _model
+    from rocmax._cli import _columns as coding
 
     values = np.random.default_rng(0).normal(size=(10_000, 30))
     names = [f"x{k}" for k in range(len(values))]
     frame = pl.DataFrame(dict(zip(names, values, strict=True)))
-    model = _model.make_model(len(names), 0, PartialAUCSVC(max_iter=5, tol=0.5))
     began = time.process_time()
-    X = _model.features(frame, names, [])
-    assert model.fit(X, np.arange(30) % 2).decision_function(X).shape == (30,)
+    numeric, n_flags, categorical, empty = coding.split_columns(frame, exclude=set(), categorical=[])
+    assert (numeric, n_flags, categorical, empty) == (names, 0, [], [])
+    X = coding.make_columns(len(names), 0, 0).fit_transform(coding.features(frame, names, []))
+    assert X.shape == (30, 10_000)
     assert time.process_time() - began < 6  # looking through all the names for each of them took 11

@@ -1,14 +1,14 @@
-"""The model file: a scikit-learn pipeline and what it was trained on, saved by skops.
+"""The model file: the coding of columns and what was trained on them, saved by skops.
 
 skops rather than pickle or joblib: loading a pickle runs whatever code its writer put into it. A skops file is
 data; only types that are known to be harmless are built, and any other makes loading fail.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -16,58 +16,119 @@ import polars as pl
 import skops.io
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
 
-from rocmax import PartialAUCSVC
-from rocmax._cli import _report as report
+from rocmax import PartialAUCBoostingClassifier, PartialAUCSVC, PartialAUCSVCCV
+from rocmax._cli import _columns as coding
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure, short, unknown
+from rocmax._cli import _trees as trees
+from rocmax._cli._failure import Failure, short
 from rocmax._cli._output import written
 from rocmax.designs._kernel import Kernel
 
 # skops would trust any estimator of scikit-learn.
-_PARTS = (
-    Pipeline, ColumnTransformer, SimpleImputer, MissingIndicator, StandardScaler, OneHotEncoder, PartialAUCSVC, Kernel
-)  # fmt: skip
+_PARTS = (*coding.PARTS, PartialAUCSVC, PartialAUCSVCCV, Kernel)
 # The last is a list of columns, in pipelines of scikit-learn before 1.9.
 _TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {
     "numpy.dtype",
     "sklearn.compose._column_transformer._RemainderColsList",
 }
-_STEPS = [ColumnTransformer, PartialAUCSVC]
-_FORMAT = 1
+_LINES = (PartialAUCSVC, PartialAUCSVCCV)
+_FORMAT = 2
+
+
+class Feature(NamedTuple):
+    """What a classifier sees of a column, under a name for people, and how much of the column is one of it."""
+
+    name: str
+    column: str
+    unit: float | None
+
+
+def _names_coded(coder: OneHotEncoder, names: list[str]) -> list[Feature]:
+    """Return the features that stand for names in columns: those that are frequent, and all others together."""
+    found = []
+    for name, known, rare in zip(names, coder.categories_, coder.infrequent_categories_, strict=True):
+        few = set() if rare is None else set(rare)
+        values = [f"{name} = {value}" if value else f"{name} is missing" for value in known if value not in few]
+        found += [Feature(value, name, None) for value in [*values, *([f"{name}: any rare value"] if few else [])]]
+    return found
 
 
 @dataclass(frozen=True)
 class Model:
-    """A trained pipeline, the columns it reads, and the label it was trained for."""
+    """The coding of columns, what was trained on them, their names, and the labels it was trained for."""
 
-    pipeline: Pipeline
+    columns: ColumnTransformer
+    classifier: Any
     numeric: list[str]
     categorical: list[str]
     label: str
     positive: str
+    negative: str
     fpr_range: tuple[float, float]
 
     def check(self) -> None:
         """Raise TypeError unless the parts are of the types that they have when trained."""
-        names = [*self.numeric, *self.categorical, self.label, self.positive]
+        names = [*self.numeric, *self.categorical, self.label, self.positive, self.negative]
         texts = isinstance(self.numeric, list) and isinstance(self.categorical, list)
         if not (texts and all(isinstance(name, str) for name in names)):
             raise TypeError("names must be texts")
-        if not (type(self.pipeline) is Pipeline and [type(step) for step in self.pipeline] == _STEPS):
-            raise TypeError("no pipeline of columns and a classifier")
+        kinds = (*_LINES, PartialAUCBoostingClassifier)
+        if not (type(self.columns) is ColumnTransformer and type(self.classifier) in kinds):
+            raise TypeError("no columns and a classifier")
+
+    @property
+    def is_line(self) -> bool:
+        return isinstance(self.classifier, _LINES)
+
+    def unseen(self, frame: pl.DataFrame) -> list[str]:
+        """Return what is to be said of names in rows that have been scored and that training never saw."""
+        said = []
+        for name, known in zip(self.categorical, self._known(), strict=True):
+            values = table.nameless(frame[name]).cast(pl.String).drop_nulls()
+            strange = values.filter(~values.is_in(known))
+            if len(strange):
+                first = ", ".join(map(repr, map(short, strange.unique(maintain_order=True).head(3))))
+                more = ", ..." if strange.n_unique() > 3 else ""
+                rows = "1 row" if len(strange) == 1 else f"{len(strange):,} rows"
+                said.append(
+                    f"warning: column {name!r}: {first}{more} not seen in training ({rows}): taken for rare values"
+                )
+        return said
+
+    def features(self) -> list[Feature]:
+        """Return what the classifier sees, in its order."""
+        found: list[Feature] = []
+        for kind, coder, where in self.columns.transformers_:
+            names = [*self.numeric, *self.categorical][where]
+            if kind == "categorical":
+                found += _names_coded(coder[-1], names)
+            elif kind == "numeric" and hasattr(coder, "scale_"):  # of trees: as they are
+                found += [Feature(one, one, 1.0) for one in names]
+            elif kind in ("numeric", "flags"):
+                missing = [names[k] for k in getattr(coder[0].indicator_, "features_", ())]
+                units = coder[-1].scale_ if kind == "numeric" else np.ones(len(names) + len(missing))
+                found += [Feature(name, name, float(unit)) for name, unit in zip(names, units, strict=False)]
+                found += [Feature(f"{name} is missing", name, None) for name in missing]
+        return found
+
+    def _known(self) -> list[list[str]]:
+        """Return the names in each categorical column that training saw."""
+        if not self.categorical:
+            return []
+        coder = self.columns.named_transformers_["categorical"][-1]
+        return [[str(name) for name in names] for names in coder.categories_]
 
     def scores(self, frame: pl.DataFrame) -> NDArray[np.float64]:
-        """Return a finite score for each row."""
-        X = features(frame, self.numeric, self.categorical)
+        """Return a finite score for each row, above 0 where the positive class is predicted."""
+        X = coding.features(frame, self.numeric, self.categorical)
         # As many jobs as a file says would be as many processes.
-        self.pipeline[0].n_jobs = None
+        self.columns.n_jobs = None
         try:
             with np.errstate(all="ignore"):  # what overflows is not finite, which is told below
-                found = np.asarray(self.pipeline.decision_function(X))
+                found = np.asarray(Pipeline([("columns", self.columns), ("c", self.classifier)]).decision_function(X))
             if found.shape != (len(frame),) or found.dtype != np.float64:
                 raise TypeError(f"scores of shape {found.shape} and dtype {found.dtype}")
         except MemoryError:
@@ -83,86 +144,11 @@ class Model:
         return found
 
 
-def split_columns(
-    frame: pl.DataFrame, *, exclude: set[str], categorical: list[str]
-) -> tuple[list[str], list[str], list[str]]:
-    """Return the names of numeric, categorical and unused (all empty) columns."""
-    numeric, nominal, empty = [], [], []
-    for series in frame:
-        if series.name in exclude:
-            continue
-        kind = series.dtype
-        if series.null_count() == len(series):
-            empty.append(series.name)
-        elif series.name in categorical or kind in (pl.String, pl.Categorical, pl.Enum):
-            nominal.append(series.name)
-            if series.name not in categorical:
-                _doubt(series)
-        elif kind.is_numeric() or kind == pl.Boolean:
-            numeric.append(series.name)
-        else:
-            raise Failure(
-                f"column {series.name!r} is {kind}, neither number nor text: --drop it, or write it as a number"
-            )
-    if not numeric and not nominal:
-        raise Failure("no column left to learn from")
-    return numeric, nominal, empty
-
-
-def _doubt(series: pl.Series) -> None:
-    """Say that a column is taken for one of names if most of it are numbers."""
-    texts = table.nameless(series).cast(pl.String)
-    if texts.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().sum() > texts.is_not_null().sum() / 2:
-        row = table.first_name(texts)
-        but = "" if row is None else f", but {short(texts[row])!r} in row {row + 1}"
-        report.log(f"column {series.name!r} is taken for names, not numbers: it is text{but}")
-
-
-def features(frame: pl.DataFrame, numeric: list[str], categorical: list[str]) -> pl.DataFrame:
-    """Return numeric columns as floats, then categorical ones as text; missing values are null."""
-    columns = {series.name: series for series in frame}
-    for name in (*numeric, *categorical):
-        if name not in columns:
-            raise unknown("column", name, columns)
-    chosen = [_numbers(name, columns[name]) for name in numeric] + [_names(columns[name]) for name in categorical]
-    return pl.DataFrame({f"x{k}": series for k, series in enumerate(chosen)})  # a name may be *, or nothing at all
-
-
-def _numbers(name: str, series: pl.Series) -> pl.Series:
-    if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
-        raise Failure(f"column {name!r} is {series.dtype}; the model was trained on numbers there")
-    numbers = table.nameless(series).cast(pl.Float64).fill_nan(None)
-    infinite = numbers.is_infinite()
-    if infinite.any():
-        raise Failure(f"column {name!r} is infinite in row {int(infinite.arg_true()[0]) + 1}")
-    return numbers
-
-
-def _names(series: pl.Series) -> pl.Series:
-    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Duration):
-        raise Failure(f"column {series.name!r} is {series.dtype}, which is no text nor can be made one")
-    return series.cast(pl.String)
-
-
-def make_model(n_numeric: int, n_categorical: int, classifier: Any) -> Pipeline:
-    """Return imputation, scaling and one-hot coding of the columns of `features`, then the classifier, unfitted."""
-    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-    # Rare values share a column; so do values that training never saw.
-    names = make_pipeline(
-        SimpleImputer(strategy="constant", fill_value="", missing_values=None),
-        OneHotEncoder(min_frequency=10, handle_unknown="infrequent_if_exist"),
-    )
-    # By position: scikit-learn looks each name up among all of them.
-    parts = [("numeric", numbers, slice(0, n_numeric))] if n_numeric else []
-    if n_categorical:
-        parts.append(("categorical", names, slice(n_numeric, n_numeric + n_categorical)))
-    columns = ColumnTransformer(parts, verbose_feature_names_out=False)
-    return Pipeline([("columns", columns), ("classifier", classifier)])
-
-
 def save(model: Model, path: str) -> None:
     """Write the model file."""
-    content = {"format": _FORMAT, **asdict(model)}
+    content = {"format": _FORMAT, **{field.name: getattr(model, field.name) for field in fields(model)}}
+    if not model.is_line:
+        content["classifier"] = trees.stored(model.classifier)
     data = skops.io.dumps(content, compression=ZIP_DEFLATED)
     with written(path) as file:
         file.write(data)
@@ -189,7 +175,11 @@ def load(path: str) -> Model:
         version = content.pop("format")
         if version != _FORMAT:
             raise Failure(f"{path}: model format {version}, this version reads {_FORMAT}")
-        model = Model(**{**content, "fpr_range": tuple(content["fpr_range"])})
+        low, high = content["fpr_range"]
+        content["fpr_range"] = (low, high)
+        if isinstance(content["classifier"], dict):
+            content["classifier"] = trees.restored(content["classifier"], (low, high))
+        model = Model(**content)
         model.check()
         return model
     except (Failure, MemoryError):

@@ -1,7 +1,7 @@
 """Arguments of every subcommand; argparse alone, so that ``--help`` and mistakes answer at once."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rocmax._cli._text import printable
@@ -10,6 +10,7 @@ from rocmax._core import __version__
 _EXAMPLES = """examples:
   rocmax demo
   rocmax fit train.csv --label diagnosis --fpr 0 0.05 --out model.skops
+  rocmax explain model.skops
   rocmax score model.skops test.csv --out scores.csv
   rocmax evaluate scores.csv --label diagnosis --score score --fpr 0 0.05 --plot roc.png
   rocmax compare scores.csv --label diagnosis --score new old older --json
@@ -79,6 +80,40 @@ def _two_at_least(text: str) -> int:
     return value
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text}: need a whole number of at least 0")
+    return int(text)
+
+
+def _separator(text: str) -> str:
+    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(character) != 1 or not character.isascii() or character in '"\r\n':
+        raise argparse.ArgumentTypeError(f"{text!r}: need one character, such as ; or |, or the word tab")
+    return character
+
+
+class _Completion(argparse.Action):
+    """Prints what a shell needs to complete the commands and their options, and ends."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> NoReturn:
+        try:
+            import shtab
+        except ImportError:
+            parser.exit(1, "rocmax: this needs shtab: pip install 'rocmax[cli]'\n")
+        left = [parser]
+        while left:
+            for action in left.pop()._actions:
+                if isinstance(action, argparse._SubParsersAction):
+                    left += action.choices.values()
+                elif action.metavar in ("FILE", "MODEL", "DATA"):
+                    action.complete = shtab.FILE  # type: ignore[attr-defined]
+        print(shtab.complete(parser, values))
+        parser.exit()
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line; the subcommand is in ``command``."""
     parser = _Parser(
@@ -88,35 +123,78 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"rocmax {__version__}")
+    parser.add_argument(
+        "--print-completion",
+        action=_Completion,
+        choices=("bash", "zsh", "fish"),
+        help='print what completes this command in a shell: eval "$(rocmax --print-completion bash)"',
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
 
-    def command(name: str, summary: str, *, fpr: Sequence[float] | None) -> Any:
-        sub = commands.add_parser(name, help=summary, description=summary)
+    def command(name: str, summary: str, example: str) -> argparse.ArgumentParser:
+        sub: argparse.ArgumentParser = commands.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            epilog=f"example:\n  {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         sub.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-        if name != "score":
-            sub.add_argument(
-                "--fpr",
-                nargs=2,
-                type=float,
-                action=_Checked,
-                check=_range,
-                default=fpr,
-                metavar=("LOW", "HIGH"),
-                help="the range of false positive rates that matters"
-                + (f" (default {fpr[0]:g} {fpr[1]:g})" if fpr else ""),
-            )
         return sub
 
-    demo = command("demo", "Train on real data and compare with two baselines.", fpr=(0.0, 0.05))
+    _demo(command("demo", "Train on real data and compare lines and trees.", "rocmax demo --fpr 0 0.1 --plot roc.svg"))
+    _fit(
+        command(
+            "fit",
+            "Train a model for the partial AUC on a table.",
+            "rocmax fit train.csv --label diagnosis --positive sick --fpr 0 0.05 --out model.skops",
+        )
+    )
+    _score(
+        command(
+            "score",
+            "Score a table with a trained model.",
+            "rocmax score model.skops test.csv --out scores.csv --keep patient --predicted",
+        )
+    )
+    _explain(command("explain", "Show what a trained model goes by.", "rocmax explain model.skops --plot weights.png"))
+    _evaluate(
+        command(
+            "evaluate",
+            "Measure columns of scores.",
+            "rocmax evaluate scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05",
+        )
+    )
+    _compare(
+        command(
+            "compare",
+            "Test whether two or more columns of scores differ.",
+            "rocmax compare scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05",
+        )
+    )
+    return parser
+
+
+def _demo(demo: argparse.ArgumentParser) -> None:
+    _add_range(demo, (0.0, 0.05))
     demo.add_argument("--seed", type=_seed, default=0, help="random seed of the split (default 0)")
     demo.add_argument(
         "--plot", default="rocmax-demo.png", metavar="FILE", help="ROC plot to write (default rocmax-demo.png)"
     )
 
-    fit = command("fit", "Train a partial-AUC machine on a table.", fpr=(0.0, 1.0))
-    fit.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
+
+def _fit(fit: argparse.ArgumentParser) -> None:
+    _add_range(fit, (0.0, 1.0))
+    fit.add_argument("data", metavar="DATA", help=".csv, .tsv (also .gz) or .parquet")
     _add_label(fit)
     fit.add_argument("--out", required=True, metavar="MODEL", help="model file to write (- for stdout)")
+    fit.add_argument(
+        "--model",
+        choices=("auto", "linear", "boosting"),
+        default="auto",
+        help="a line, whose weights can be read, or boosted trees (extra boosting); auto, the default, takes trees if "
+        "they lead the line beyond noise in cross-validation, and says so",
+    )
     fit.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COLUMN", help="columns to ignore")
     fit.add_argument(
         "--categorical",
@@ -131,16 +209,21 @@ def make_parser() -> argparse.ArgumentParser:
         nargs="+",
         type=_positive,
         metavar="C",
-        help="weight of the mean pair loss; of several, cross-validation takes the best "
-        "(default 0.1 to 1000 in tenfold steps)",
+        help="weight of the mean pair loss, of a line; of several, cross-validation takes the best "
+        "(default 0.01 to 100000 in tenfold steps)",
     )
     fit.add_argument(
-        "--folds", type=_two_at_least, default=5, help="folds of the cross-validation that takes C (default 5)"
+        "--folds",
+        type=_two_at_least,
+        help="folds of the cross-validation that chooses (default 5; 3 of 10,000 rows or more)",
     )
+    _add_rows(fit, "rows that go together, such as a patient's: a fold holds all of a group or none")
+    _add_form(fit)
 
-    score = command("score", "Score a table with a trained model.", fpr=None)
-    score.add_argument("model", help="model file that rocmax fit has written")
-    score.add_argument("data", help=".csv, .tsv (also .gz) or .parquet")
+
+def _score(score: argparse.ArgumentParser) -> None:
+    score.add_argument("model", metavar="MODEL", help="model file that rocmax fit has written")
+    score.add_argument("data", metavar="DATA", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
     score.add_argument(
         "--out", metavar="FILE", help="scores to write, .csv, .tsv (also .gz) or .parquet (default: csv on stdout)"
     )
@@ -152,9 +235,29 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="COLUMN",
         help="columns to copy, beside the label's if the data has it",
     )
+    score.add_argument(
+        "--predicted",
+        action="store_true",
+        help="a column of predicted classes too: the positive one for scores above 0, the rate at the upper end of the "
+        "model's range in training",
+    )
+    _add_form(score)
 
-    evaluate = command("evaluate", "Measure columns of scores.", fpr=None)
-    compare = command("compare", "Test whether two or more columns of scores differ.", fpr=None)
+
+def _explain(explain: argparse.ArgumentParser) -> None:
+    explain.add_argument("model", metavar="MODEL", help="model file that rocmax fit has written")
+    explain.add_argument("--top", type=_count, default=20, metavar="N", help="rows to show (default 20; 0 for all)")
+    explain.add_argument("--plot", metavar="FILE", help="bar chart to write (.png, .pdf, .svg)")
+
+
+def _evaluate(evaluate: argparse.ArgumentParser) -> None:
+    _add_range(evaluate, None)
+    _add_scores(evaluate)
+    evaluate.add_argument("--report", metavar="FILE", help="page of all results to write, for a browser (.html)")
+
+
+def _compare(compare: argparse.ArgumentParser) -> None:
+    _add_range(compare, None)
     compare.add_argument(
         "--adjust",
         choices=("holm", "bonferroni", "fdr_bh", "none"),
@@ -171,21 +274,72 @@ def make_parser() -> argparse.ArgumentParser:
         "--resamples", type=_two_at_least, default=2000, help="resamples of bootstrap or venkatraman (default 2000)"
     )
     compare.add_argument("--seed", type=_seed, default=0, help="random seed of both (default 0)")
-    for sub in (evaluate, compare):
-        sub.add_argument("data", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
-        _add_label(sub)
-        sub.add_argument(
-            "--score",
-            nargs="+",
-            action="extend",
-            required=True,
-            metavar="COLUMN",
-            help="columns of scores, higher for the positive class",
-        )
-        sub.add_argument("--confidence", type=_level, default=0.95, help="level of the intervals (default 0.95)")
-        sub.add_argument("--plot", metavar="FILE", help="ROC plot to write, with bands (.png, .pdf, .svg)")
-    evaluate.add_argument("--report", metavar="FILE", help="page of all results to write, for a browser (.html)")
-    return parser
+    _add_scores(compare)
+
+
+def _add_range(parser: argparse.ArgumentParser, default: tuple[float, float] | None) -> None:
+    parser.add_argument(
+        "--fpr",
+        nargs=2,
+        type=float,
+        action=_Checked,
+        check=_range,
+        default=default,
+        metavar=("LOW", "HIGH"),
+        help="the range of false positive rates that matters"
+        + (f" (default {default[0]:g} {default[1]:g})" if default else ""),
+    )
+
+
+def _add_scores(parser: argparse.ArgumentParser) -> None:
+    """Add what the commands that measure scores share."""
+    parser.add_argument("data", metavar="DATA", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
+    _add_label(parser)
+    parser.add_argument(
+        "--score",
+        nargs="+",
+        action="extend",
+        required=True,
+        metavar="COLUMN",
+        help="columns of scores, higher for the positive class",
+    )
+    parser.add_argument("--confidence", type=_level, default=0.95, help="level of the intervals (default 0.95)")
+    parser.add_argument("--plot", metavar="FILE", help="ROC plot to write, with bands (.png, .pdf, .svg)")
+    _add_rows(parser, "clusters of dependent rows, such as the lesions of a patient; intervals and tests take them so")
+    parser.add_argument(
+        "--weights-are",
+        choices=("repetitions", "sampling"),
+        default="repetitions",
+        help="what a weight is: so many equal rows, or an inverse sampling probability, whose scale does not matter "
+        "(default repetitions)",
+    )
+    _add_form(parser)
+
+
+def _add_rows(parser: argparse.ArgumentParser, groups: str) -> None:
+    parser.add_argument("--weight", metavar="COLUMN", help="column of weights of the rows, at least 0")
+    parser.add_argument("--groups", metavar="COLUMN", help=f"column that tells {groups}")
+    parser.add_argument(
+        "--drop-missing",
+        action="store_true",
+        help="leave out rows without a value in the columns of labels, scores, weights or groups, rather than refuse",
+    )
+
+
+def _add_form(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sep",
+        type=_separator,
+        metavar="CHARACTER",
+        help="what separates columns: ';', '|', tab (default: a comma; a tab in .tsv)",
+    )
+    parser.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        default=".",
+        metavar="MARK",
+        help="the decimal mark of numbers, . or , (default .)",
+    )
 
 
 def _add_label(parser: argparse.ArgumentParser) -> None:

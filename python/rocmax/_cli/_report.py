@@ -3,17 +3,26 @@
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +30,9 @@ from rocmax._cli._output import plot_format, written
 from rocmax._cli._text import printable, printable_lines
 
 _BAND_ROWS = 200_000  # more rows make a band thinner than its curve, and slow
+
+
+_NAME = 40  # letters of a name in a plot, at most
 
 
 class _PlainConsole(Console):
@@ -60,16 +72,53 @@ def warnings_after() -> Iterator[None]:
         log(f"warning: {' '.join(str(warning.message).split())}")
 
 
+class Bar:
+    """A bar that moves while its length is not known, and then shows how far it is; none where nothing is shown."""
+
+    def __init__(self, shown: Progress | None = None, what: str = "") -> None:
+        self._shown = shown
+        self._task = TaskID(0) if shown is None else shown.add_task(what, total=None)
+
+    def total(self, number: int) -> None:
+        """Say how long it is."""
+        if self._shown is not None:
+            self._shown.update(self._task, total=number)
+
+    def advance(self) -> None:
+        """Move it on, from any thread."""
+        if self._shown is not None:
+            self._shown.advance(self._task)
+
+
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a progress bar on stderr, if that is a terminal; yields the function that moves it on."""
+def progress(what: str) -> Iterator[Bar]:
+    """Show a progress bar on stderr while the block runs, if that is a terminal."""
     if not sys.stderr.isatty():
-        yield lambda: None
+        yield Bar()
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda: bar.advance(task)
+    with Progress(*columns, console=_PlainConsole(stderr=True), transient=True) as shown:
+        yield Bar(shown, what)
+
+
+@contextmanager
+def waiting(what: str, after: float = 2.0) -> Iterator[None]:
+    """Show on stderr, if that is a terminal, what the block does and for how long, once it has taken some seconds."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    shown = Progress(*columns, console=_PlainConsole(stderr=True), transient=True)
+    shown.add_task(what, total=None)
+    timer = Timer(after, shown.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        shown.stop()
 
 
 def new_table(*headers: str) -> Table:
@@ -87,11 +136,11 @@ def draw(
     *,
     fpr_range: tuple[float, float] | None,
     confidence_level: float | None = None,
+    weight: NDArray[np.float64] | None = None,
     title: str = "",
 ) -> None:
     """Write a ROC plot; beside it, when a part of the range is asked for, that part enlarged."""
     from matplotlib.figure import Figure
-    from matplotlib.text import Text as MplText
 
     from rocmax.display import ROCDisplay
 
@@ -109,6 +158,7 @@ def draw(
         np.column_stack(list(scores.values())),
         names=[printable(name) for name in scores],
         fpr_range=fpr_range if part else None,
+        sample_weight=weight,
         confidence_level=confidence_level,
         ax=axes[0],
     )
@@ -118,6 +168,31 @@ def draw(
         axes[0].set_title("Whole range", fontsize="medium")
     if title:
         figure.suptitle(title)
+    _write(path, figure)
+
+
+def draw_bars(path: str, values: Mapping[str, float], what: str) -> None:
+    """Write a plot of numbers by name, the first one on top."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 1.0 + 0.28 * len(values)), dpi=150, layout="constrained")
+    axes = figure.subplots()
+    bars = list(values.values())
+    axes.barh(range(len(bars)), bars, color=["#0072b2" if value >= 0 else "#d55e00" for value in bars])
+    names = [printable(name if len(name) <= _NAME else name[: _NAME - 3] + "...") for name in values]
+    axes.set_yticks(range(len(bars)), names)
+    axes.invert_yaxis()
+    axes.axvline(0.0, color="0.3", linewidth=0.8)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(printable(what))
+    _write(path, figure)
+
+
+def _write(path: str, figure: Any) -> None:
+    """Write a figure as the ending of its name says."""
+    from matplotlib.text import Text as MplText
+
     for text in figure.findobj(MplText):
         text.set_parse_math(False)  # a name with dollars is a name, not a formula
     drawn = BytesIO()

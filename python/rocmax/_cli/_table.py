@@ -1,7 +1,10 @@
 """Tables from files: columns by name, labels, scores; every fault names file, column and row."""
 
 import sys
+import zlib
+from argparse import Namespace
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from io import BufferedReader, BytesIO
@@ -17,7 +20,10 @@ from rocmax._cli._failure import Failure, Misuse, short, unknown
 from rocmax.metrics._validation import PAIRS, WHOLE
 from rocmax.metrics._validation import scores as as_scores
 
+_BEGIN = 2**16  # bytes of a file in which its first line is looked for
+_SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma"}
 _MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "?"]
+COMMAS = "give --decimal ,"
 _DIGITS = 15  # so many decimal digits survive float64, from a
 _TINY = 1e-300  # on
 _NUMPY_INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
@@ -30,6 +36,7 @@ class Labels:
     positive: NDArray[np.bool_]
     name: str
     value: Any
+    other: str
 
     @property
     def summary(self) -> str:
@@ -37,38 +44,83 @@ class Labels:
         return f"{n:,} rows, {m:,} positive ({100 * m / n:.1f} %; {self.name} = {self.value})"
 
 
-def read(path: str, *, exact: Collection[str] = (), text: Collection[str] = ()) -> pl.DataFrame:
+@dataclass(frozen=True)
+class Form:
+    """What separates columns of text, None for what the ending of a file's name says, and the decimal mark."""
+
+    separator: str | None = None
+    decimal: str = "."
+
+
+def form(arguments: Namespace) -> Form:
+    """Return what --sep and --decimal say."""
+    return Form(arguments.sep, arguments.decimal)
+
+
+def read(
+    path: str, form: Form = Form(), *, exact: Collection[str] = (), text: Collection[str] = ()
+) -> pl.DataFrame:  # fmt: skip
     """Return the table in a .csv, .tsv (also compressed) or .parquet file, or that of csv on stdin for "-".
 
     Of csv, columns named in `text` stay as they are written, and those in `exact` where floats would not do.
     """
     suffixes = [s.lower() for s in Path(path).suffixes]
+    separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
     with _opened(path) as source:
         regular = isinstance(source, BufferedReader)
+        parquet = regular and ".parquet" in suffixes
+        if not parquet and separator == form.decimal:
+            raise Misuse(f"--decimal {form.decimal} is also what separates columns: give another --sep, such as ';'")
         try:
-            if regular and ".parquet" in suffixes:
+            if parquet:
                 frame = pl.read_parquet(source)
-            elif not regular or ".csv" in suffixes or ".tsv" in suffixes:
+            elif not regular or form.separator or ".csv" in suffixes or ".tsv" in suffixes:
                 frame = pl.read_csv(
                     source,
-                    separator="\t" if ".tsv" in suffixes else ",",
+                    separator=separator,
+                    decimal_comma=form.decimal == ",",
                     null_values=_MISSING,
                     infer_schema_length=None,
                     schema_overrides=dict.fromkeys([*exact, *text], pl.String),
                 )
+                if frame.width == 1:
+                    _doubt_separator(path, frame.columns[0], separator)
             else:
-                raise Failure(f"{path}: not .csv, .tsv or .parquet")
+                raise Failure(f"{path}: not .csv, .tsv or .parquet; of any other text give --sep")
         except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
+            _doubt_separator(path, _first_line(source), separator)
             raise Failure(f"{path}: cannot be read: {str(error).partition(chr(10))[0]}") from error
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # what polars makes of some damaged files
                 raise
             raise Failure(f"{path}: cannot be read: it is damaged") from error
-    if not regular or ".parquet" not in suffixes:  # polars takes -inf, or a number after a space, for a text
-        frame = frame.with_columns(_typed(s, exact=s.name in exact) for s in frame if s.name not in text)
+    if not parquet:  # polars takes -inf, or a number after a space, for a text
+        comma = form.decimal == ","
+        frame = frame.with_columns(_typed(s, exact=s.name in exact, comma=comma) for s in frame if s.name not in text)
     if frame.is_empty():
         raise Failure(f"{path}: no rows")
     return frame
+
+
+def _first_line(source: BinaryIO) -> str:
+    """Return the line that names the columns, or nothing of what is no text."""
+    with suppress(OSError, EOFError, zlib.error, UnicodeError):
+        source.seek(0)
+        begin = source.read(_BEGIN)
+        if begin.startswith(b"\x1f\x8b"):
+            begin = zlib.decompressobj(wbits=31).decompress(begin, _BEGIN)
+        return begin.partition(b"\n")[0].decode().strip()
+    return ""
+
+
+def _doubt_separator(path: str, names: str, separator: str) -> None:
+    """Fail, with what to do, if the line of names is one name because other characters separate them."""
+    if separator in names:
+        return
+    for other, said in _SEPARATORS.items():
+        if other in names:
+            how = "tab" if other == "\t" else quote(other)
+            raise Failure(f"{path}: one column, {short(names)!r}: if {said} separates columns, give --sep {how}")
 
 
 def _opened(path: str) -> BinaryIO:
@@ -103,7 +155,7 @@ def nameless(series: pl.Series) -> pl.Series:
     return series.alias("column")
 
 
-def _typed(series: pl.Series, *, exact: bool = False) -> pl.Series:
+def _typed(series: pl.Series, *, exact: bool = False, comma: bool = False) -> pl.Series:
     """Return texts of csv as the numbers or booleans that they all are, else as they are.
 
     With `exact`, numbers that float64 would round to one, and integers that it does not hold, stay texts.
@@ -111,11 +163,13 @@ def _typed(series: pl.Series, *, exact: bool = False) -> pl.Series:
     if series.dtype != pl.String:
         return series
     texts, n_missing = nameless(series).str.strip_chars(), series.null_count()
+    if comma:
+        texts = texts.str.replace(",", ".", literal=True)
     for kind in (pl.Int64, pl.UInt64, pl.Float64):
         numbers = texts.cast(kind, strict=False)
         if numbers.null_count() == n_missing:
             held = kind != pl.Float64 or not exact or not (_beyond(texts, numbers) or _merged(texts, numbers))
-            return numbers.alias(series.name) if held else series
+            return (numbers if held else texts if comma else nameless(series)).alias(series.name)
     if texts.str.to_lowercase().is_in(["true", "false"]).sum() == len(series) - n_missing:
         return (texts.str.to_lowercase() == "true").alias(series.name)
     return series
@@ -142,6 +196,11 @@ def _merged(exact: pl.Series, floats: pl.Series) -> list[Any]:
     return []
 
 
+def has_commas(series: pl.Series) -> bool:
+    """Whether a column of texts holds numbers with decimal commas."""
+    return bool(series.str.strip_chars().str.contains(r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$").any())
+
+
 def first_name(series: pl.Series) -> int | None:
     """Return the place of the first text that is not a number."""
     numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
@@ -158,7 +217,9 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
         series = series.fill_nan(None)
     if series.null_count():
         row = int(series.is_null().arg_true()[0]) + 1
-        raise Failure(f"column {name!r} has no label in row {row} (of {series.null_count()} such)")
+        raise Failure(
+            f"column {name!r} has no label in row {row} (of {series.null_count()} such); --drop-missing leaves them out"
+        )
     values = series.unique().sort().to_list()
     if len(values) == 1:
         raise Failure(f"column {name!r} holds one class only ({short(values[0])}); two are needed")
@@ -170,7 +231,8 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
         if positive not in texts:
             raise unknown(f"--positive: in column {name!r} the value", positive, map(str, values))
         value = texts[positive]
-    return Labels((series == value).to_numpy(), name, value)
+    others = [str(v) for v in values if v != value]
+    return Labels((series == value).to_numpy(), name, value, others[0] if len(others) == 1 else f"not {value}")
 
 
 def _greater(name: str, kind: pl.DataType, values: list[Any]) -> Any:
@@ -189,6 +251,18 @@ def _greater(name: str, kind: pl.DataType, values: list[Any]) -> Any:
     )
 
 
+def check_roles(label: str, weight: str | None, groups: str | None, *others: str) -> None:
+    """Fail, before any work, if a column is to be two things at once."""
+    roles = {"--label": label, "--weight": weight, "--groups": groups}
+    named = [(option, name) for option, name in roles.items() if name is not None]
+    for k, (option, name) in enumerate(named):
+        for other, same in named[:k]:
+            if name == same:
+                raise Misuse(f"{option} {name}: that is the column of {other}")
+        if k and name in others:
+            raise Misuse(f"{option} {name}: that is a column of --score too")
+
+
 def check_scores(names: Sequence[str], label: str) -> None:
     """Fail, before any work, if a column of scores is named twice, or is the label's."""
     if label in names:
@@ -197,21 +271,55 @@ def check_scores(names: Sequence[str], label: str) -> None:
         raise Misuse(f"--score names {next(name for name in names if names.count(name) > 1)!r} twice")
 
 
-def scores(frame: pl.DataFrame, name: str) -> NDArray[Any]:
+def drop_missing(frame: pl.DataFrame, names: Collection[str]) -> tuple[pl.DataFrame, int]:
+    """Return the rows in which none of these columns is missing or NaN, and how many others there were."""
+    kept = np.ones(len(frame), dtype=bool)
+    for name in names:
+        series = nameless(column(frame, name))
+        kept &= series.is_not_null().to_numpy()
+        if series.dtype.is_float():
+            kept &= series.is_not_nan().fill_null(True).to_numpy()
+    if not kept.any():
+        raise Failure(f"no row is left: each misses one of the columns {', '.join(map(short, names))}")
+    return frame.filter(pl.Series(kept)), int(len(frame) - kept.sum())
+
+
+def weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
+    """Return a column of weights: finite numbers of at least 0."""
+    found = np.asarray(scores(frame, name, "a weight"), dtype=np.float64)
+    if (bad := np.flatnonzero(found < 0)).size:
+        raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {bad[0] + 1}: weights are at least 0")
+    return found
+
+
+def cluster_numbers(frame: pl.DataFrame, name: str) -> NDArray[np.int64]:
+    """Return a number for each row, the same for rows with the same value."""
+    series = nameless(column(frame, name))
+    if series.dtype.is_nested() or series.dtype == pl.Object:
+        raise Failure(f"column {name!r} is {series.dtype}: groups are told apart by numbers, texts or dates")
+    if series.null_count():
+        row = int(series.is_null().arg_true()[0]) + 1
+        raise Failure(f"column {name!r} has no group in row {row} (of {series.null_count()} such)")
+    return series.rank("dense").to_numpy().astype(np.int64)
+
+
+def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any]:
     """Return a column of finite numbers, read and refused as the measures do it in Python."""
     series = nameless(column(frame, name))
     kind = series.dtype
     if kind == pl.String and (index := first_name(series)) is not None:
-        raise Failure(f"column {name!r} holds {short(series[index])!r} in row {index + 1}, not numbers only")
+        hint = f": for decimal commas, {COMMAS}" if has_commas(series.slice(index, 1)) else ""
+        raise Failure(f"column {name!r} holds {short(series[index])!r} in row {index + 1}, not numbers only{hint}")
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null, pl.String)):
-        raise Failure(f"column {name!r} is {kind}, not numbers: it cannot be a score")
+        raise Failure(f"column {name!r} is {kind}, not numbers: it cannot be {what}")
     floats = series.cast(pl.Float64)
     bad = (~floats.is_finite()).fill_null(True)
     if bad.any():
         index = int(bad.arg_true()[0])
-        shown = "infinite" if floats.is_infinite()[index] else "missing or NaN"
+        infinite = bool(floats.is_infinite()[index])
         raise Failure(
-            f"column {name!r} is {shown} in row {index + 1} ({bad.sum()} such): scores must be finite numbers"
+            f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {index + 1} ({bad.sum()} such): "
+            f"{what[2:]}s must be finite numbers" + ("" if infinite else "; --drop-missing leaves such rows out")
         )
     if kind == pl.String or kind.is_decimal():
         texts = series.str.strip_chars() if kind == pl.String else series
@@ -223,7 +331,7 @@ def scores(frame: pl.DataFrame, name: str) -> NDArray[Any]:
                 "pass ranks instead"
             )
         if kind == pl.String:
-            raise Failure(f"column {name!r} is {kind}, not numbers: it cannot be a score")
+            raise Failure(f"column {name!r} is {kind}, not numbers: it cannot be {what}")
         series = floats
     large_integers = kind.is_integer() and kind not in _NUMPY_INTEGERS
     values = np.array(series.to_list(), dtype=object) if large_integers else series.to_numpy()

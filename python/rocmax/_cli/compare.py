@@ -6,50 +6,39 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
-from rocmax._cli import _table as table
+from rocmax._cli import _scored as rows
 from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_plot
 from rocmax.metrics import AUCComparison, ModelsComparison, compare_auc, compare_models
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import ADJUSTMENTS
 
-Columns = Mapping[str, NDArray[np.float64]]
-
 
 def run(arguments: Namespace) -> None:
     """Compare score columns by AUC, and by partial AUC where a range is given."""
     if len(arguments.score) < 2:
         raise Misuse(f"--score {arguments.score[0]}: need two columns or more to compare")
-    table.check_scores(arguments.score, arguments.label)
     check_plot(arguments.plot, arguments.data)
     if arguments.method == "venkatraman" and (arguments.fpr or len(arguments.score) > 2):
         raise Misuse("--method venkatraman compares two whole curves: give two columns and no --fpr")
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
-    frame = table.read(arguments.data, exact={arguments.label, *arguments.score})
-    labels = table.labels(frame, arguments.label, arguments.positive)
-    columns = {name: table.scores(frame, name) for name in arguments.score}
+    scored = rows.read(arguments)
+    labels = scored.labels
     metrics = ["auc"] + (["partial_auc"] if arguments.fpr else [])
     compare: Callable[..., Any] = _two if len(arguments.score) == 2 else _several
-    results = [
-        replace(compare(arguments, labels.positive, columns, metric), pos_label=labels.value) for metric in metrics
-    ]
+    with report.waiting(f"comparing {len(arguments.score)} columns of {len(labels.positive):,} scores"):
+        results = [replace(compare(arguments, scored, metric), pos_label=labels.value) for metric in metrics]
     if arguments.plot:
-        report.draw(
-            arguments.plot,
-            labels.positive,
-            columns,
-            fpr_range=arguments.fpr,
-            confidence_level=arguments.confidence,
-        )
+        rows.draw(arguments, scored)
     if arguments.json:
         report.emit(
             {
                 "data": arguments.data,
                 "n_samples": len(labels.positive),
                 "n_positive": int(labels.positive.sum()),
+                "n_dropped": scored.n_dropped,
                 "positive": str(labels.value),
                 "scores": arguments.score,
                 "fpr_range": arguments.fpr,
@@ -59,13 +48,13 @@ def run(arguments: Namespace) -> None:
             }
         )
         return
-    report.say(f"{arguments.data}: {labels.summary}")
+    report.say(f"{arguments.data}: {scored.summary}")
     (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
     if arguments.plot:
         report.say(f"ROC plot: {report.where(arguments.plot)}")
 
 
-def _options(arguments: Namespace, metric: str) -> dict[str, Any]:
+def _options(arguments: Namespace, scored: rows.Scored, metric: str) -> dict[str, Any]:
     """Return what either kind of comparison takes."""
     return {
         "metric": metric,
@@ -74,17 +63,20 @@ def _options(arguments: Namespace, metric: str) -> dict[str, Any]:
         "confidence_level": arguments.confidence,
         "n_resamples": arguments.resamples,
         "random_state": arguments.seed,
+        **rows.options(arguments, scored),
     }
 
 
-def _two(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> AUCComparison:
+def _two(arguments: Namespace, scored: rows.Scored, metric: str) -> AUCComparison:
     first, second = arguments.score
-    found = compare_auc(positive, columns[first], columns[second], **_options(arguments, metric))
+    a, b = scored.columns[first], scored.columns[second]
+    found = compare_auc(scored.labels.positive, a, b, **_options(arguments, scored, metric))
     return replace(found, names=(first, second))
 
 
-def _several(arguments: Namespace, positive: NDArray[np.bool_], columns: Columns, metric: str) -> ModelsComparison:
-    return compare_models(positive, columns, adjust=arguments.adjust, **_options(arguments, metric))
+def _several(arguments: Namespace, scored: rows.Scored, metric: str) -> ModelsComparison:
+    how = _options(arguments, scored, metric)
+    return compare_models(scored.labels.positive, scored.columns, adjust=arguments.adjust, **how)
 
 
 def _plain(found: AUCComparison | ModelsComparison) -> dict[str, Any]:

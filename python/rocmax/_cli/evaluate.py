@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
+from rocmax._cli import _scored as rows
 from rocmax._cli import _table as table
 from rocmax._cli._output import check_output, check_plot, written
 from rocmax._cli._text import printable
@@ -20,14 +21,12 @@ _BUDGETS = (0.01, 0.05, 0.1)
 
 def run(arguments: Namespace) -> None:
     """Measure each score column."""
-    table.check_scores(arguments.score, arguments.label)
     check_plot(arguments.plot, arguments.data)
     check_output(arguments.report, arguments.data)
     if arguments.report:
         import bokeh  # noqa: F401 - or say what is missing before any work
-    frame = table.read(arguments.data, exact={arguments.label, *arguments.score})
-    labels = table.labels(frame, arguments.label, arguments.positive)
-    columns = {name: table.scores(frame, name) for name in arguments.score}
+    scored = rows.read(arguments)
+    labels, columns = scored.labels, scored.columns
     budgets = _BUDGETS if arguments.fpr is None else (arguments.fpr[1],)
     models = [
         measure(
@@ -36,25 +35,21 @@ def run(arguments: Namespace) -> None:
             fpr_range=arguments.fpr,
             budgets=budgets,
             confidence=arguments.confidence,
+            **rows.options(arguments, scored),
         )
         for scores in columns.values()
     ]
     if arguments.plot:
-        report.draw(
-            arguments.plot,
-            labels.positive,
-            columns,
-            fpr_range=arguments.fpr,
-            confidence_level=arguments.confidence,
-        )
+        rows.draw(arguments, scored)
     if arguments.report:
-        _write_report(arguments, labels, columns)
+        _write_report(arguments, scored)
     if arguments.json:
         report.emit(
             {
                 "data": arguments.data,
                 "n_samples": len(labels.positive),
                 "n_positive": int(labels.positive.sum()),
+                "n_dropped": scored.n_dropped,
                 "positive": str(labels.value),
                 "confidence_level": arguments.confidence,
                 "models": [{"score": name, **_plain(model)} for name, model in zip(columns, models, strict=True)],
@@ -63,7 +58,7 @@ def run(arguments: Namespace) -> None:
             }
         )
         return
-    report.say(f"{arguments.data}: {labels.summary}")
+    report.say(f"{arguments.data}: {scored.summary}")
     level = f"[{100 * arguments.confidence:g} % CI]"
     headers = ["score", f"AUC {level}"]
     if arguments.fpr:
@@ -87,18 +82,20 @@ def run(arguments: Namespace) -> None:
         report.say(f"Report: {report.where(arguments.report)}")
 
 
-def _write_report(arguments: Namespace, labels: table.Labels, columns: dict[str, NDArray[np.float64]]) -> None:
+def _write_report(arguments: Namespace, scored: rows.Scored) -> None:
     """Write the page with all that can be said of the scores."""
     from rocmax.display import write_report
 
+    labels = scored.labels
     with written(arguments.report) as file:
         write_report(
             file,
             labels.positive,
-            {printable(name): scores for name, scores in columns.items()},
+            {printable(name): scores for name, scores in scored.columns.items()},
             fpr_range=arguments.fpr,
             confidence_level=arguments.confidence,
             source=printable(f"{arguments.data}; {labels.name} = {labels.value} is positive"),
+            **rows.options(arguments, scored),
         )
 
 
@@ -117,11 +114,12 @@ def measure(
     fpr_range: tuple[float, float] | None,
     budgets: tuple[float, ...],
     confidence: float,
+    **options: Any,
 ) -> Model:
-    """Return AUC, partial AUC on the range and TPR at the budgets."""
+    """Return AUC, partial AUC on the range and TPR at the budgets; `options` are those of `auc_inference`."""
 
     def found(**what: Any) -> AUCInference:
-        result = auc_inference(labels.positive, scores, confidence_level=confidence, **what)
+        result = auc_inference(labels.positive, scores, confidence_level=confidence, **what, **options)
         return replace(result, pos_label=labels.value)
 
     part = None if fpr_range is None else found(metric="partial_auc", fpr_range=fpr_range)
@@ -143,14 +141,20 @@ def _methods(models: list[Model], *, with_rates: bool) -> str:
 
 
 def _interval(found: AUCInference) -> str:
-    return words.bracketed(found.estimate, found.confidence_interval, words.decimals(found.standard_error))
+    return words.bracketed(found.estimate, found.confidence_interval, _places(found))
+
+
+def _places(found: AUCInference) -> int | None:
+    """Return as many decimals as the width of an interval calls for; a standard error may be 0 where that is wide."""
+    low, high = found.confidence_interval
+    return words.decimals(float(high - low) / 4)
 
 
 def _shown(found: AUCInference | None, with_interval: bool) -> str:
     """Return a rate for the table, which has the width for one interval of them only."""
     if found is None:
         return words.bracketed(1.0, (1.0, 1.0) if with_interval else None)
-    return _interval(found) if with_interval else words.digits(found.estimate, words.decimals(found.standard_error))
+    return _interval(found) if with_interval else words.digits(found.estimate, _places(found))
 
 
 def _plain(model: Model) -> dict[str, Any]:

@@ -1,82 +1,67 @@
-"""``rocmax fit``: train a partial-AUC machine on a table."""
+"""``rocmax fit``: train a model for the partial AUC on a table."""
 
 from argparse import Namespace
 from typing import Any
 
-from sklearn.base import clone
-
-from rocmax import PartialAUCSVC
+from rocmax._cli import _columns as coding
 from rocmax._cli import _model
 from rocmax._cli import _report as report
+from rocmax._cli import _select as select
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_output, is_stdout
-from rocmax._cli._select import choose_C
-
-_CS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
 def run(arguments: Namespace) -> None:
-    """Train, choosing C by cross-validation, and write the model."""
-    if is_stdout(arguments.out) and arguments.json:
-        raise Misuse(f"--out {arguments.out}: stdout is taken by --json; name a file")
-    check_output(arguments.out, arguments.data)
-    frame = table.read(arguments.data, exact={arguments.label})
-    labels = table.labels(frame, arguments.label, arguments.positive)
+    """Train what cross-validation takes, and write the model."""
+    _check(arguments)
+    label, weight, groups = arguments.label, arguments.weight, arguments.groups
+    roles = [name for name in (label, weight, groups) if name is not None]
+    frame = table.read(arguments.data, table.form(arguments), exact={label})
+    n_dropped = 0
+    if arguments.drop_missing:
+        frame, n_dropped = table.drop_missing(frame, roles)
+    weights = None if weight is None else table.weights(frame, weight)
+    if weights is not None:  # what weighs nothing is not there
+        frame, weights = frame.filter(weights > 0), weights[weights > 0]
+    labels = table.labels(frame, label, arguments.positive)
     for name in (*arguments.drop, *arguments.categorical):
         table.column(frame, name)
-    numeric, categorical, empty = _model.split_columns(
-        frame, exclude={arguments.label, *arguments.drop}, categorical=arguments.categorical
+    numeric, n_flags, categorical, empty = coding.split_columns(
+        frame, exclude={*roles, *arguments.drop}, categorical=arguments.categorical
     )
     if empty:
         report.log(f"not used, without any value: {', '.join(empty)}")
-    X = _model.features(frame, numeric, categorical)
-    machine = PartialAUCSVC(arguments.fpr)
-    pipeline = _model.make_model(len(numeric), len(categorical), machine)
-
-    Cs = arguments.C or _CS
-    validated = None
-    if len(Cs) > 1:
-        with report.progress("choosing C", len(Cs) * arguments.folds) as tick:
-            choice = choose_C(
-                pipeline,
-                Cs,
-                X,
-                labels.positive,
-                fpr_range=arguments.fpr,
-                folds=arguments.folds,
-                seed=0,
-                tick=tick,
-            )
-        C, validated = choice.C, choice.score
-    else:
-        C = Cs[0]
-    fitted = clone(pipeline).set_params(classifier__C=C)
-    with report.warnings_after():
-        fitted.fit(X, labels.positive)
+    data = select.Data(
+        X=coding.features(frame, numeric, categorical),
+        n_numeric=len(numeric),
+        n_flags=n_flags,
+        positive=labels.positive,
+        weight=weights,
+        groups=None if groups is None else table.cluster_numbers(frame, groups),
+    )
+    choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(
-        pipeline=fitted,
+        columns=choice.columns,
+        classifier=choice.classifier,
         numeric=numeric,
         categorical=categorical,
-        label=arguments.label,
+        label=label,
         positive=str(labels.value),
+        negative=labels.other,
         fpr_range=arguments.fpr,
     )
     _model.save(model, arguments.out)
-
-    machine = fitted[-1]
     result = {
         "data": arguments.data,
         "n_samples": len(labels.positive),
         "n_positive": int(labels.positive.sum()),
+        "n_dropped": n_dropped,
         "positive": str(labels.value),
         "fpr_range": list(arguments.fpr),
         "numeric": numeric,
         "categorical": categorical,
-        "C": C,
-        "cross_validated_partial_auc": validated,
-        "dual_gap": float(machine.dual_gap_),
-        "n_iter": int(machine.n_iter_),
+        **_made(model, choice),
         "model": arguments.out,
     }
     if arguments.json:
@@ -85,15 +70,49 @@ def run(arguments: Namespace) -> None:
     _show(arguments, labels, result)
 
 
+def _check(arguments: Namespace) -> None:
+    """Fail, before any work, for arguments that do not go together."""
+    if is_stdout(arguments.out) and arguments.json:
+        raise Misuse(f"--out {arguments.out}: stdout is taken by --json; name a file")
+    if arguments.C is not None and arguments.model == "boosting":
+        raise Misuse("--C is of the line: --model boosting takes none")
+    table.check_roles(arguments.label, arguments.weight, arguments.groups)
+    check_output(arguments.out, arguments.data)
+
+
+def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
+    """Return what is said of the model."""
+    kind = "linear" if model.is_line else "boosting"
+    machine = model.classifier
+    found: dict[str, Any] = {
+        "kind": kind,
+        "reason": choice.reason,
+        "cross_validated_partial_auc": choice.scores.get(kind),
+        "cross_validated": choice.scores,
+    }
+    if not model.is_line:
+        return found | {"objective": str(machine.objective_), "n_estimators": int(machine.n_estimators_)}
+    return found | {
+        "surrogate": machine.surrogate_,
+        "C": float(machine.C_ if hasattr(machine, "C_") else machine.C),
+        "dual_gap": float(machine.dual_gap_),
+        "n_iter": int(machine.n_iter_),
+    }
+
+
 def _show(arguments: Namespace, labels: table.Labels, result: dict[str, Any]) -> None:
     say = report.log if is_stdout(arguments.out) else report.say
     say(f"{arguments.data}: {labels.summary}")
+    if result["n_dropped"]:
+        say(f"left out, with missing values: {result['n_dropped']:,} rows")
     say(f"columns: {len(result['numeric'])} numeric, {len(result['categorical'])} categorical")
     low, high = arguments.fpr
-    held_out = ""
+    say(f"model: {result['reason']}")
     if result["cross_validated_partial_auc"] is not None:
-        held_out = (
-            f", cross-validated partial AUC {result['cross_validated_partial_auc']:.4f} on FPR [{low:g}, {high:g}]"
-        )
-    say(f"C = {result['C']:g}{held_out}; certified gap {result['dual_gap']:.1e}")
-    say(f"model: {report.where(arguments.out)}")
+        say(f"cross-validated partial AUC {result['cross_validated_partial_auc']:.4f} on FPR [{low:g}, {high:g}]")
+    if result["kind"] == "linear":
+        say(f"surrogate {result['surrogate']}, C = {result['C']:g}; certified gap {result['dual_gap']:.1e}")
+    else:
+        objective = "log loss" if result["objective"] == "log_loss" else "log loss and the pairs of the range"
+        say(f"objective: {objective}")
+    say(f"model file: {report.where(arguments.out)}")

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
 import polars as pl
 
 from rocmax._cli import _model
@@ -17,7 +18,7 @@ from rocmax._cli._failure import Failure
 from rocmax._cli._output import check_output, is_stdout, written
 from rocmax._cli._text import printable_lines
 
-SCORE = "score"
+SCORE, PREDICTED = "score", "predicted"
 _ROWS = 100_000  # of csv made at a time
 
 
@@ -30,19 +31,24 @@ def run(arguments: Namespace) -> None:
     parquet = out is not None and Path(out).suffix.lower() == ".parquet"
     # What is only copied keeps the text it has.
     copied = set() if parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
-    frame = table.read(arguments.data, text=copied)
+    frame = table.read(arguments.data, table.form(arguments), text=copied)
     kept = list(dict.fromkeys(arguments.keep))
     if model.label in frame.columns and model.label not in kept:
         kept.insert(0, model.label)
     columns = [table.column(frame, name) for name in kept]
-    if SCORE in kept:
-        raise Failure(f"the data already has a column {SCORE!r}: rename it, or do not --keep it")
+    made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
+    for name in made:
+        if name in kept:
+            raise Failure(f"the data already has a column {name!r}: rename it, or do not --keep it")
     with report.warnings_after():
         scores = model.scores(frame)
-    result = pl.DataFrame([*columns, pl.Series(SCORE, scores)])
+    for said in model.unseen(frame):
+        report.log(said)
+    predicted = pl.Series(PREDICTED, np.where(scores > 0, model.positive, model.negative))
+    result = pl.DataFrame([*columns, pl.Series(SCORE, scores), *([predicted] if arguments.predicted else [])])
     if out is None:
         if arguments.json:
-            report.emit({SCORE: scores.tolist()})
+            report.emit({name: result[name].to_list() for name in made})
         else:
             _print(result)
         return

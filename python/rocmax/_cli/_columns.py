@@ -1,0 +1,138 @@
+"""What a model learns from: columns of a table as numbers and names, and their coding as features."""
+
+from typing import Any
+
+import polars as pl
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from rocmax._cli import _report as report
+from rocmax._cli import _table as table
+from rocmax._cli._failure import Failure, short, unknown
+
+# What the coding consists of, for the model file.
+PARTS = (Pipeline, ColumnTransformer, SimpleImputer, MissingIndicator, StandardScaler, OneHotEncoder)
+# Fewer rows may well differ in a column of numbers that means something.
+_FEW = 50
+
+
+def split_columns(
+    frame: pl.DataFrame, *, exclude: set[str], categorical: list[str]
+) -> tuple[list[str], int, list[str], list[str]]:
+    """Return the names of numeric columns, how many of these (the last) are flags, of categorical and empty ones."""
+    numeric: list[str] = []
+    flags: list[str] = []
+    nominal: list[str] = []
+    empty: list[str] = []
+    for series in frame:
+        if series.name in exclude:
+            continue
+        kind = series.dtype
+        if series.null_count() == len(series):
+            empty.append(series.name)
+        elif series.name in categorical or kind in (pl.String, pl.Categorical, pl.Enum):
+            nominal.append(series.name)
+            if series.name not in categorical:
+                _doubt(series)
+        elif kind.is_numeric() or kind == pl.Boolean:
+            (flags if _is_flag(series) else numeric).append(series.name)
+            _doubt_number(series)
+        else:
+            raise Failure(
+                f"column {series.name!r} is {kind}, neither number nor text: --drop it, or write it as a number"
+            )
+    if not numeric and not flags and not nominal:
+        raise Failure("no column left to learn from")
+    return numeric + flags, len(flags), nominal, empty
+
+
+def _is_flag(series: pl.Series) -> bool:
+    """Whether a column holds 0 and 1 only, or false and true: like an indicator of a category it is not scaled."""
+    if series.dtype == pl.Boolean:
+        return True
+    values = table.nameless(series).drop_nulls()
+    return bool(((values == 0) | (values == 1)).all()) and values.n_unique() == 2
+
+
+def _doubt(series: pl.Series) -> None:
+    """Say that a column is taken for one of names if most of it are numbers, or if no two of its names are equal."""
+    texts = table.nameless(series).cast(pl.String)
+    if table.has_commas(texts):
+        report.log(f"column {series.name!r} is taken for names, not numbers: for decimal commas, {table.COMMAS}")
+    elif texts.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().sum() > texts.is_not_null().sum() / 2:
+        row = table.first_name(texts)
+        but = "" if row is None else f", but {short(texts[row])!r} in row {row + 1}"
+        report.log(f"column {series.name!r} is taken for names, not numbers: it is text{but}")
+    elif len(texts) >= _FEW and texts.n_unique() == len(texts):
+        report.log("warning: " + _is_id(series.name))
+
+
+def _doubt_number(series: pl.Series) -> None:
+    """Say that a column of integers looks like one that numbers the rows: all differ, with few gaps or in order."""
+    values = table.nameless(series)
+    if len(values) < _FEW or not values.dtype.is_integer() or values.null_count() or values.n_unique() < len(values):
+        return
+    span = int(values.max()) - int(values.min())  # type: ignore[arg-type]
+    if span < 2 * len(values) or values.is_sorted() or values.is_sorted(descending=True):
+        report.log("warning: " + _is_id(series.name))
+
+
+def _is_id(name: str) -> str:
+    return (
+        f"column {name!r} has another value in every row: if it is an id, there is nothing to learn from it: --drop it"
+    )
+
+
+def features(frame: pl.DataFrame, numeric: list[str], categorical: list[str]) -> pl.DataFrame:
+    """Return numeric columns as floats, then categorical ones as text; missing values are null."""
+    columns = {series.name: series for series in frame}
+    for name in (*numeric, *categorical):
+        if name not in columns:
+            raise unknown("column", name, columns)
+    chosen = [_numbers(name, columns[name]) for name in numeric] + [_names(columns[name]) for name in categorical]
+    return pl.DataFrame({f"x{k}": series for k, series in enumerate(chosen)})  # a name may be *, or nothing at all
+
+
+def _numbers(name: str, series: pl.Series) -> pl.Series:
+    if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
+        raise Failure(f"column {name!r} is {series.dtype}; the model was trained on numbers there")
+    numbers = table.nameless(series).cast(pl.Float64).fill_nan(None)
+    infinite = numbers.is_infinite()
+    if infinite.any():
+        raise Failure(f"column {name!r} is infinite in row {int(infinite.arg_true()[0]) + 1}")
+    return numbers
+
+
+def _names(series: pl.Series) -> pl.Series:
+    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Duration):
+        raise Failure(f"column {series.name!r} is {series.dtype}, which is no text nor can be made one")
+    return series.cast(pl.String)
+
+
+def make_columns(n_numeric: int, n_flags: int, n_categorical: int, *, trees: bool = False) -> ColumnTransformer:
+    """Return the coding of the columns of `features`, unfitted: of numbers, of which flags are the last, and of names.
+
+    For a line numbers are imputed and scaled, flags imputed; trees take missing numbers as they are.
+    """
+    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    flags = make_pipeline(
+        SimpleImputer(strategy="most_frequent", add_indicator=True),
+        OneHotEncoder(drop="if_binary", handle_unknown="ignore"),  # one sparse column each
+    )
+    # Rare values share a column; so do values that training never saw.
+    names = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="", missing_values=None),
+        OneHotEncoder(min_frequency=10, handle_unknown="infrequent_if_exist"),
+    )
+    kinds: list[tuple[str, Any, int]] = [("numeric", numbers, n_numeric - n_flags), ("flags", flags, n_flags)]
+    if trees:
+        kinds = [("numeric", StandardScaler(with_mean=False, with_std=False), n_numeric)]  # as they are
+    # By position: scikit-learn looks each name up among all of them.
+    parts, start = [], 0
+    for name, coding, n in [*kinds, ("categorical", names, n_categorical)]:
+        if n:
+            parts.append((name, coding, slice(start, start + n)))
+        start += n
+    return ColumnTransformer(parts, verbose_feature_names_out=False)

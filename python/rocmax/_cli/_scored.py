@@ -1,0 +1,74 @@
+"""What ``evaluate`` and ``compare`` share: rows with labels, columns of scores, weights and groups."""
+
+from argparse import Namespace
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._cli import _report as report
+from rocmax._cli import _table as table
+from rocmax._cli._failure import Misuse
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Rows with labels and columns of scores, and how many were left out because something is missing."""
+
+    labels: table.Labels
+    columns: dict[str, NDArray[Any]]
+    weight: NDArray[np.float64] | None
+    groups: NDArray[np.int64] | None
+    n_dropped: int
+
+    @property
+    def summary(self) -> str:
+        dropped = f"; {self.n_dropped:,} others left out, with missing values" if self.n_dropped else ""
+        n_groups = "" if self.groups is None else f" in {len(np.unique(self.groups)):,} groups"
+        return f"{self.labels.summary}{n_groups}{dropped}"
+
+
+def read(arguments: Namespace) -> Scored:
+    """Return what the arguments of evaluate and compare name."""
+    label, weight, groups = arguments.label, arguments.weight, arguments.groups
+    table.check_scores(arguments.score, label)
+    table.check_roles(label, weight, groups, *arguments.score)
+    if weight is not None and groups is not None:
+        raise Misuse("--weight and --groups do not go together here: no interval is known for both")
+    others = [name for name in (weight, groups) if name is not None]
+    frame = table.read(arguments.data, table.form(arguments), exact={label, *arguments.score})
+    n_dropped = 0
+    if arguments.drop_missing:
+        frame, n_dropped = table.drop_missing(frame, [label, *arguments.score, *others])
+    return Scored(
+        table.labels(frame, label, arguments.positive),
+        {name: table.scores(frame, name) for name in arguments.score},
+        None if weight is None else table.weights(frame, weight),
+        None if groups is None else table.cluster_numbers(frame, groups),
+        n_dropped,
+    )
+
+
+def options(arguments: Namespace, scored: Scored) -> dict[str, Any]:
+    """Return what the measures are told of weights and groups."""
+    kind = {"repetitions": "frequency", "sampling": "sampling"}[arguments.weights_are]
+    weighted = {} if scored.weight is None else {"sample_weight": scored.weight, "weight_kind": kind}
+    return weighted | ({} if scored.groups is None else {"groups": scored.groups})
+
+
+def draw(arguments: Namespace, scored: Scored) -> None:
+    """Write the ROC plot that evaluate and compare were asked for."""
+    level = arguments.confidence
+    known = {"groups": scored.groups, "weights": scored.weight}
+    if named := [name for name, values in known.items() if values is not None]:
+        report.log(f"{arguments.plot}: drawn without confidence bands, which do not know of {' and '.join(named)}")
+        level = None
+    report.draw(
+        arguments.plot,
+        scored.labels.positive,
+        scored.columns,
+        fpr_range=arguments.fpr,
+        confidence_level=level,
+        weight=scored.weight,
+    )

@@ -1,0 +1,169 @@
+"""Which rows the command line takes, and how: separators, decimal marks, missing values, weights, groups."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import Run, one_line
+from rocmax.metrics import auc_inference, compare_auc, compare_models
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+pytest.importorskip("skops")
+
+N = 240
+
+
+@pytest.fixture(scope="module")
+def frame() -> "pl.DataFrame":
+    rng = np.random.default_rng(0)
+    y = rng.random(N) < 0.3
+    scores = {name: np.round(rng.normal(size=N) + lift * y, 3) for name, lift in (("a", 1.0), ("b", 1.5), ("c", 0.2))}
+    weight = np.round(rng.random(N) * 3, 2)
+    return pl.DataFrame({"y": y.astype(int), **scores, "w": weight, "patient": [f"p{k // 2}" for k in range(N)]})
+
+
+@pytest.fixture
+def data(frame: "pl.DataFrame", tmp_path: Path) -> Path:
+    frame.write_csv(tmp_path / "data.csv")
+    return tmp_path / "data.csv"
+
+
+def answer(run: Run, *arguments: object) -> dict[str, object]:
+    code, out, err = run(*arguments, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "comma", "how"),
+    [
+        ("d.csv", ";", False, ["--sep", ";"]),
+        ("d.csv", ";", True, ["--sep", ";", "--decimal", ","]),
+        ("d.csv", "|", False, ["--sep", "|"]),
+        ("d.csv", "\t", True, ["--sep", "tab", "--decimal", ","]),
+        ("d.csv", "\t", False, ["--sep", "\\t"]),
+        ("d.tsv", "\t", True, ["--decimal", ","]),
+        ("d.tsv", ";", False, ["--sep", ";"]),
+        ("d.txt", ";", False, ["--sep", ";"]),
+        ("d.dat", ",", False, ["--sep", ","]),
+    ],
+)
+def test_separators_and_decimal_marks(
+    name: str, separator: str, comma: bool, how: list[str], frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run
+) -> None:
+    text = frame.write_csv(separator=separator)
+    (tmp_path / name).write_text(text.replace(".", ",") if comma else text)
+    asked = ["--label", "y", "--score", "a", "b"]
+    expected = answer(run, "compare", data, *asked)
+    found = answer(run, "compare", tmp_path / name, *asked, *how)
+    assert found == {**expected, "data": str(tmp_path / name)}
+
+    models = []
+    for path, options in ((data, []), (tmp_path / name, how)):
+        model = tmp_path / f"model{path.suffix}"
+        fit = ["--label", "y", "--drop", "patient", "--C", 1, "--out", model, "--json"]
+        code, out, err = run("fit", path, *fit, *options)
+        assert code == 0 and json.loads(out)["numeric"] == ["a", "b", "c", "w"], err
+        models.append(json.loads(run("score", model, path, "--json", *options)[1]))
+    assert models[0] == models[1]
+
+
+def test_decimal_commas_that_float64_would_tie_are_refused(tmp_path: Path, run: Run) -> None:
+    rows = "".join(f"{k % 2};0,1234567890123456{k:04d}\n" for k in range(20))
+    (tmp_path / "d.csv").write_text("y;s\n" + rows)
+    how = ["--label", "y", "--score", "s", "--sep", ";", "--decimal", ","]
+    code, out, err = run("evaluate", tmp_path / "d.csv", *how)
+    assert code == 1 and out == "" and one_line(err) and "which float64 does not tell apart" in err
+
+
+@pytest.mark.parametrize("how", [["--sep", ";;"], ["--sep", ""], ["--sep", "\n"], ["--sep", "é"], ["--decimal", ";"]])
+def test_separators_that_cannot_be_meant(how: list[str], data: Path, run: Run) -> None:
+    code, out, err = run("evaluate", data, "--label", "y", "--score", "a", *how)
+    assert code == 2 and out == "" and "error" in err
+
+
+def test_a_decimal_comma_is_no_separator(data: Path, run: Run) -> None:
+    code, out, err = run("evaluate", data, "--label", "y", "--score", "a", "--decimal", ",")
+    assert code == 2 and out == "" and one_line(err) and "give another --sep" in err
+
+
+def test_missing_values_are_left_out_if_asked(frame: "pl.DataFrame", tmp_path: Path, run: Run) -> None:
+    rng = np.random.default_rng(1)
+    gone = {name: rng.random(N) < 0.05 for name in ("y", "a", "b", "w", "patient")}
+    holes = frame.with_columns(
+        pl.when(pl.Series(where)).then(None).otherwise(pl.col(name)).alias(name) for name, where in gone.items()
+    )
+    holes = holes.with_columns(pl.when(pl.col("c") > 2).then(float("nan")).otherwise(pl.col("c")).alias("c"))
+    holes.write_parquet(tmp_path / "holes.parquet")
+    cases = [["a"], ["a", "b"], ["a", "c"], ["b", "w"], ["c", "patient"]]
+    for columns in cases:
+        kept = ~np.any([gone[name] for name in ("y", *columns) if name in gone], axis=0)
+        asked = ["--label", "y", "--fpr", 0, 0.5, "--score", *(name for name in columns if name in "abc")]
+        if "c" in columns:
+            kept &= (frame["c"] <= 2).to_numpy()
+        asked += ["--weight", "w"] if "w" in columns else ["--groups", "patient"] if "patient" in columns else []
+        code, out, err = run("evaluate", tmp_path / "holes.parquet", *asked)
+        assert code == 1 and out == "" and one_line(err), err
+        found = answer(run, "evaluate", tmp_path / "holes.parquet", *asked, "--drop-missing")
+        frame.filter(pl.Series(kept)).write_parquet(tmp_path / "kept.parquet")
+        expected = answer(run, "evaluate", tmp_path / "kept.parquet", *asked)
+        assert found["n_dropped"] == N - kept.sum() > 0 == expected["n_dropped"]
+        assert found["models"] == expected["models"] and found["n_samples"] == kept.sum()
+    out = run("evaluate", tmp_path / "holes.parquet", "--label", "y", "--score", "a", "--drop-missing")[1]
+    assert f"{N - (~(gone['y'] | gone['a'])).sum()} others left out, with missing values" in out
+
+    holes.with_columns(pl.lit(None).alias("a")).write_parquet(tmp_path / "none.parquet")
+    code, out, err = run("evaluate", tmp_path / "none.parquet", "--label", "y", "--score", "a", "--drop-missing")
+    assert code == 1 and one_line(err) and "no row is left" in err
+
+
+@pytest.mark.parametrize("kind", ["repetitions", "sampling"])
+def test_weights_and_groups_are_those_of_the_library(
+    kind: str, frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run
+) -> None:
+    y, w, patient = (frame[name].to_numpy() for name in ("y", "w", "patient"))
+    options = {"sample_weight": w, "weight_kind": {"repetitions": "frequency", "sampling": "sampling"}[kind]}
+    named = {"weight": ["--weight", "w", "--weights-are", kind], "groups": ["--groups", "patient"]}
+    for names, passed in ((["weight"], options), (["groups"], {"groups": patient})):
+        asked = ["--label", "y", "--fpr", 0, 0.2, *(word for name in names for word in named[name])]
+        (model,) = answer(run, "evaluate", data, "--score", "a", *asked)["models"]
+        expected = auc_inference(y, frame["a"].to_numpy(), fpr_range=(0, 0.2), **passed)
+        assert model["partial_auc"] == expected.to_dict()
+        rate = auc_inference(y, frame["a"].to_numpy(), metric="tpr_at_fpr", fpr=0.2, **passed)
+        assert model["tpr_at_fpr"][0]["confidence_interval"] == list(rate.confidence_interval)
+        two = answer(run, "compare", data, "--score", "a", "b", *asked)["comparisons"]
+        assert [found["pvalue"] for found in two] == [
+            compare_auc(y, frame["a"].to_numpy(), frame["b"].to_numpy(), fpr_range=part, **passed).pvalue
+            for part in (None, (0, 0.2))
+        ]
+        three = answer(run, "compare", data, "--score", "a", "b", "c", *asked)["comparisons"][0]
+        assert three["pvalue"] == compare_models(y, frame.select("a", "b", "c").to_numpy(), **passed).pvalue
+    code, out, err = run("evaluate", data, "--score", "a", *asked, "--plot", tmp_path / "p.svg")
+    assert code == 0 and f"in {N // 2} groups" in out and "without confidence bands" in err
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        (["--weight", "ww"], 1, "column 'ww' not found; did you mean 'w'?"),
+        (["--weight", "patient"], 1, "holds 'p0' in row 1, not numbers only"),
+        (["--weight", "c"], 1, "weights are at least 0"),
+        (["--groups", "nothing"], 1, "has no group in row 1"),
+        (["--weight", "y"], 2, "--weight y: that is the column of --label"),
+        (["--groups", "a"], 2, "--groups a: that is a column of --score too"),
+        (["--groups", "patient", "--weight", "w"], 2, "--weight and --groups do not go together"),
+        (["--groups", "w", "--weight", "w"], 2, "--groups w: that is the column of --weight"),
+    ],
+)
+def test_bad_weights_and_groups(
+    how: list[str], code: int, said: str, frame: "pl.DataFrame", tmp_path: Path, run: Run
+) -> None:
+    frame.with_columns(pl.lit(None).alias("nothing")).write_csv(tmp_path / "data.csv")
+    for command in (["evaluate", tmp_path / "data.csv", "--score", "a"], ["compare", tmp_path / "data.csv"]):
+        if command[0] == "compare":
+            command += ["--score", "a", "b"]
+        found, out, err = run(*command, "--label", "y", *how)
+        assert found == code and out == "" and one_line(err) and said in err, err
