@@ -283,6 +283,12 @@ def _metric_calls() -> dict[str, Call]:
     one["wu"] = {"method": "wu"} | measures["scored"]
     one["null"] = {"null_value": 0.6, "alternative": "greater"}
     one["two-way"] = {"fpr_range": (0.1, 0.6), "tpr_range": (0.2, 0.9)}
+    points = {
+        "": {},
+        "closest": {"threshold": "closest", "prevalence": 0.1},
+        "several": {"threshold": [0.1, "eer", ("sensitivity", 0.6)], **weight},
+        "bootstrap": {"threshold": ("cost", 2.0), **few, **weight, "weight_kind": "sampling"},
+    }
     calls = {
         "roc_auc_score": _call(metrics.roc_auc_score, **ys),
         "roc_auc_score max_fpr": _call(metrics.roc_auc_score, **ys, **weight, max_fpr=0.4),
@@ -307,8 +313,10 @@ def _metric_calls() -> dict[str, Call]:
         "cross_validated_auc ovr": _call(
             metrics.cross_validated_auc, y_true=np.arange(N) % 3, y_score=X, fold=np.arange(N) // 6, multi_class="ovr"
         ),
-        "operating_point": _call(metrics.operating_point, **ys),
-        "operating_point closest": _call(metrics.operating_point, **ys, threshold="closest"),
+        **{
+            f"operating_point {name}".strip(): _call(metrics.operating_point, **ys, **option)._replace(finite=False)
+            for name, option in points.items()  # where nothing is called positive there is no predictive value
+        },
         "roc_band": _call(metrics.roc_band, **ys, n_resamples=20),
         "guaranteed_threshold": _call(metrics.guaranteed_threshold, **ys, sensitivity=0.6, confidence_level=0.5),
         "auc_power": _call(metrics.auc_power, auc=0.7, n_pos=30, n_neg=40),

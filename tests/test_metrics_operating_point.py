@@ -55,7 +55,7 @@ def test_costs_of_any_size(threshold):
     ("options", "message"),
     [
         ({"threshold": "topleft"}, "threshold must be a number or one of .* got 'topleft'"),
-        ({"threshold": np.nan}, "threshold must be a number or 'youden' or 'closest', got nan"),
+        ({"threshold": np.nan}, "threshold must be a number or one of 'midpoint', .* got nan"),
         ({"cost": 0}, "cost must be a number above 0, got 0"),
         ({"prevalence": 1}, r"prevalence must be a number in \(0, 1\), got 1"),
         ({"y_score": [[1.0, 3.0], [2.0, 4.0]]}, "y_score must be one-dimensional"),

@@ -186,7 +186,25 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: metrics.operating_point(SICK, S[:, 1], cost=5, pos_label=ATTACK),
         (
             "(largest TPR - FPR, Youden 1950, with cost 5 and prevalence 0.5) TPR 1.000",
-            "intervals of Wilson 1927; 41 pos",
+            "intervals of Wilson 1927, of likelihood ratios Simel et al. 1991, for the threshold as given; 41 pos",
+        ),
+    ),
+    "OperatingPoint, bootstrap": (
+        lambda: metrics.operating_point(
+            Y, S[:, 1], threshold=("sensitivity", 0.9), prevalence=0.1, method="bootstrap", random_state=0
+        ),
+        (
+            "At the threshold 0.24163 (lowest FPR with sensitivity of at least 0.9; 95 % CI -0.",
+            "at prevalence 0.100 (known); LR+ ",
+            "(stratified bootstrap of 2,000 resamples, percentiles, Efron and Tibshirani 1993; 41 positive, 72 neg",
+        ),
+    ),
+    "OperatingPoint, several": (
+        lambda: metrics.operating_point(Y, S[:, 1], threshold=["closest", ("cost", 2), 0.5], prevalence=0.3),
+        (
+            "At 3 thresholds (intervals of Wilson 1927, of predictive values and likelihood ratios Mercaldo et al. ",
+            "(lowest cost, a false positive costing 2 false negatives): TPR ",
+            "; 0.5 (given): TPR 0.659, FPR 0.306.",
         ),
     ),
     "OperatingPoint, given": (

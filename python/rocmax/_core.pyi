@@ -16,6 +16,7 @@ __all__ = [
     "auc",
     "auc_moments",
     "bootstrap",
+    "bootstrap_cuts",
     "components",
     "covariance",
     "leave_pair_out",
@@ -93,6 +94,17 @@ def bootstrap(
     seed: int,
     n_threads: int,
 ) -> F64: ...
+def bootstrap_cuts(
+    y_true: Labels,
+    y_score: Scores,
+    sample_weight: F64 | None,
+    weight_kind: str,
+    rules: list[tuple[str, float]],
+    stratified: bool,
+    n_resamples: int,
+    seed: int,
+    n_threads: int,
+) -> F64: ...
 def permuted_distances(
     y_true: NDArray[np.bool_],
     score: F64,
@@ -114,6 +126,7 @@ class Curve:
     def measure(self, name: str, low: float, high: float) -> float: ...
     def moments(self, name: str, low: float, high: float) -> tuple[float, list[float], list[float]]: ...
     def steps(self) -> tuple[F64, F64, F64]: ...
+    def cut(self, name: str, number: float) -> tuple[float, int, float, float]: ...
 
 @final
 class Problem:

@@ -73,8 +73,10 @@ class PartialAUCSVC(PartialAUCModel):
     threshold : str or tuple, default="auto"
         Where ``predict`` cuts the training scores: "auto" is ("fpr", high) on a partial range (low, high) and "eer" on
         the full one, "midpoint" between the lowest positive and the highest negative,
-        "eer" (equal error rates), "youden", ("fpr", rate) for a false positive rate of at most `rate`, or
-        ("cost", ratio) when a false positive costs `ratio` false negatives. Ranking does not depend on it. See Notes.
+        "eer" (equal error rates), "youden", "closest" (to the corner of no errors), ("fpr", rate) for a false
+        positive rate of at most `rate`, ("specificity", rate) or ("sensitivity", rate) for at least that, or
+        ("cost", ratio) when a false positive costs `ratio` false negatives: the rules of
+        :func:`rocmax.metrics.operating_point`. Ranking does not depend on it. See Notes.
     n_jobs : int, default=None
         Threads for the ranking kernels; None and -1 mean all. Results are the same to the last bit for any number.
     verbose : int, default=0

@@ -160,8 +160,10 @@ class AUCRLS(_RegularisedLeastSquares):
         Most iterations of "cg".
     threshold : str or tuple, default="eer"
         Where ``predict`` cuts the training scores: "midpoint" between the lowest positive and the highest negative,
-        "eer" (equal error rates), "youden", ("fpr", rate) for a false positive rate of at most `rate`, or
-        ("cost", ratio) when a false positive costs `ratio` false negatives. Ranking does not depend on it.
+        "eer" (equal error rates), "youden", "closest" (to the corner of no errors), ("fpr", rate) for a false
+        positive rate of at most `rate`, ("specificity", rate) or ("sensitivity", rate) for at least that, or
+        ("cost", ratio) when a false positive costs `ratio` false negatives: the rules of
+        :func:`rocmax.metrics.operating_point`. Ranking does not depend on it.
 
     Attributes
     ----------

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._parameters import as_float, shown
+from rocmax._parameters import shown
 from rocmax._typing import F64, Bool
+from rocmax.metrics._cutoff import CHOICES, Rule, chosen, parse_rule
 
 Threshold = str | tuple[str, float]
 
@@ -15,20 +16,12 @@ _FULL = (0.0, 1.0)
 _ROUNDINGS, _CLOSE = 32, 0.01
 
 
-def check_threshold(threshold: Any) -> tuple[str, float]:
-    """Return the rule and its number (0 where it takes none)."""
-    if isinstance(threshold, str) and threshold in ("auto", "midpoint", "eer", "youden"):
-        return threshold, 0.0
-    if isinstance(threshold, tuple) and len(threshold) == 2:
-        rule, number = threshold[0], as_float(threshold[1])
-        if isinstance(rule, str) and (
-            (rule == "fpr" and 0.0 <= number <= 1.0) or (rule == "cost" and 0.0 < number < np.inf)
-        ):
-            return rule, number
-    raise ValueError(
-        "threshold must be 'auto', 'midpoint', 'eer', 'youden', ('fpr', rate) with 0 <= rate <= 1 or ('cost', ratio) "
-        f"with ratio > 0, got {shown(threshold)}"
-    )
+def check_threshold(threshold: Any) -> Rule | None:
+    """Return the rule, None for "auto"."""
+    rule = parse_rule(threshold)
+    if rule is not None or (isinstance(threshold, str) and threshold == "auto"):
+        return rule
+    raise ValueError(f"threshold must be 'auto', {CHOICES}, got {shown(threshold)}")
 
 
 def choose_threshold(
@@ -55,7 +48,10 @@ def choose_threshold(
         - "midpoint": (min s + max t) / 2, the middle of the margin where the classes separate;
         - "eer": where the false positive and false negative rates are closest (the diagonal from (0, 1) to (1, 0));
         - "youden": the largest true positive rate less false positive rate;
+        - "closest": closest to the corner of no errors;
         - ("fpr", rate): the largest true positive rate with a false positive rate of at most `rate`;
+        - ("specificity", rate): the same with a specificity of at least `rate`;
+        - ("sensitivity", rate): the lowest false positive rate with a true positive rate of at least `rate`;
         - ("cost", ratio): the lowest cost when a false positive costs `ratio` false negatives.
     weight : ndarray of shape (n_samples,), default=None
         Weights of the samples in every rate; those without weight are left out.
@@ -64,19 +60,17 @@ def choose_threshold(
     noise : float, default=0.0
         How far the scores may be off for other reasons than their last bits.
     """
-    rule, number = check_threshold(threshold)
-    if rule == "auto":
-        rule, number = ("eer", 0.0) if fpr_range == _FULL else ("fpr", fpr_range[1])
+    rule = check_threshold(threshold) or (Rule("eer") if fpr_range == _FULL else Rule("fpr", fpr_range[1]))
     if weight is not None:
         kept = weight > 0
         scores, positive, weight = scores[kept], positive[kept], weight[kept]
-    if rule == "midpoint":
-        return float(scores[positive].min() / 2 + scores[~positive].max() / 2)
+    if rule.name == "midpoint":
+        return chosen(rule, scores, positive, weight)
     rounding = max(noise, _ROUNDINGS * float(np.finfo(np.float64).eps * np.abs(scores).max()))
     tie = min(rounding, close(scores))
-    lower, upper = _ends(scores, scores, positive, rule, number, weight)
+    lower, upper = _ends(scores, scores, positive, rule, weight)
     if 0.0 < upper - lower <= tie:  # else ties within rounding, if there are any, are on one side
-        lower, upper = _ends(scores, _merged(scores, tie), positive, rule, number, weight)
+        lower, upper = _ends(scores, _merged(scores, tie), positive, rule, weight)
     if lower == -np.inf:
         return float(np.nextafter(upper - rounding, -np.inf))
     if upper == np.inf:
@@ -85,11 +79,9 @@ def choose_threshold(
     return middle if middle < upper else lower
 
 
-def _ends(
-    scores: F64, merged: F64, positive: Bool, rule: str, number: float, weight: F64 | None
-) -> tuple[float, float]:
+def _ends(scores: F64, merged: F64, positive: Bool, rule: Rule, weight: F64 | None) -> tuple[float, float]:
     """Return the highest score that is predicted negative and the lowest above it, by a cut of the merged scores."""
-    above = merged > _lower_end(merged, positive, rule, number, weight)
+    above = merged >= chosen(rule, merged, positive, weight)
     return float(scores[~above].max(initial=-np.inf)), float(scores[above].min(initial=np.inf))
 
 
@@ -106,50 +98,3 @@ def _merged(scores: F64, noise: float) -> F64:
         return scores
     starts = ascending[np.append(True, gaps > noise)]
     return np.asarray(starts[np.searchsorted(starts, scores, side="right") - 1])
-
-
-def _lower_end(scores: F64, positive: Bool, rule: str, number: float, weight: F64 | None) -> float:
-    """Return the highest score that is predicted negative, -inf if there is none."""
-    if rule == "eer" and weight is None:
-        return _equal_rates(scores, positive)
-    cuts, fp, tp = _cuts(scores, positive, np.ones(len(scores)) if weight is None else weight)
-    n_pos, n_neg = tp[-1], fp[-1]
-    if rule == "eer":
-        excess = fp / n_neg - (n_pos - tp) / n_pos
-        first = int(np.argmax(excess >= 0))
-        return float(cuts[first] if excess[first] < -excess[first - 1] else cuts[first - 1])
-    losses = {
-        "youden": fp / n_neg - tp / n_pos,
-        "fpr": np.where(fp <= number * n_neg * (1 + 1e-12), -tp / n_pos, np.inf),
-        "cost": number * fp - tp,
-    }
-    return float(cuts[np.argmin(losses[rule])])
-
-
-def _equal_rates(scores: F64, positive: Bool) -> float:
-    """Return the same for "eer" without weights, by bisection: the rates' difference is monotone in the cut."""
-    ascending, of_pos = np.sort(scores), np.sort(scores[positive])
-    n, n_pos = len(ascending), len(of_pos)
-
-    def excess(k: int) -> float:
-        """Return the false positive less the false negative rate when scores of ascending[k] and above pass."""
-        passed = n - int(np.searchsorted(ascending, ascending[k])) if k < n else 0
-        missed = int(np.searchsorted(of_pos, ascending[k])) if k < n else n_pos
-        return (passed - n_pos + missed) / (n - n_pos) - missed / n_pos
-
-    low, high = 0, n  # excess(low) >= 0 > excess(high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if excess(middle) >= 0 else (low, middle)
-    k = int(np.searchsorted(ascending, ascending[low])) if excess(low) < -excess(high) else high
-    return float(ascending[k - 1]) if k > 0 else -np.inf
-
-
-def _cuts(scores: F64, positive: Bool, weight: F64) -> tuple[F64, F64, F64]:
-    """Return what each cut leaves out, from the highest down, and the weights of the false and true positives above."""
-    order = np.argsort(-scores)  # the order inside a tie does not matter
-    descending = scores[order]
-    last = np.append(np.flatnonzero(np.diff(descending)), len(scores) - 1)
-    tp = np.cumsum((weight * positive)[order])[last]
-    fp = np.cumsum((weight * ~positive)[order])[last]
-    return np.append(descending[last], -np.inf), np.append(0, fp), np.append(0, tp)

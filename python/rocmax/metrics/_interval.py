@@ -242,10 +242,11 @@ def _places(ordered: F64, value: float) -> tuple[float, float]:
     return (first / steps, (after - 1) / steps) if first < after else (between(first), between(after))
 
 
-def wilson(k: float, n: float, z: float) -> tuple[float, float]:
+def wilson(k: Any, n: Any, z: float) -> tuple[Any, Any]:
     """Return the ends of all rates p with ``(k/n - p)^2 <= z^2 p (1 - p) / n`` (Wilson, 1927)."""
     middle, reach = k + z**2 / 2, z * np.sqrt(k * (n - k) / n + z**2 / 4)
-    return (0.0 if k == 0 else (middle - reach) / (n + z**2)), (1.0 if k == n else (middle + reach) / (n + z**2))
+    low, high = (middle - reach) / (n + z**2), (middle + reach) / (n + z**2)
+    return np.where(k == 0, 0.0, low)[()], np.where(k == n, 1.0, high)[()]
 
 
 def last_held(inner: F64, outer: F64, gap: Callable[[F64], F64]) -> F64:

@@ -1,4 +1,4 @@
-"""The rates at one threshold: the best by a criterion, or a given one."""
+"""What thresholds do: rates, predictive values and likelihood ratios at those that are given or that rules choose."""
 
 from __future__ import annotations
 
@@ -6,127 +6,229 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from rocmax._parameters import shown
+from rocmax import _core
+from rocmax._memory import require_memory
+from rocmax._parameters import check_flag, shown
 from rocmax.metrics import _words as words
-from rocmax.metrics._curve import roc_curve
+from rocmax.metrics._cutoff import CHOICES, RULES, Rule, parse_rule
+from rocmax.metrics._diagnostic import OF_PREVALENCE, QUANTITIES, Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import critical, wilson
-from rocmax.metrics._measure import check_level, positives
-from rocmax.metrics._references import REFERENCES, Method
-from rocmax.metrics._result import Unpacked
-from rocmax.metrics._validation import explain, number, one_model, sample
+from rocmax.metrics._interval import critical
+from rocmax.metrics._measure import check_level, totals
+from rocmax.metrics._methods import check_weight_kind
+from rocmax.metrics._references import REFERENCES
+from rocmax.metrics._resample import check_resamples, drawable, seed_of
+from rocmax.metrics._result import Unpacked, of_bootstrap, of_samples
+from rocmax.metrics._validation import F64, Sample, call, choice, number, one_model, sample
 
 _MOST = 1e300
-# Rates that differ by rounding only are the same.
-_ROUNDING = 1e-12
+_METHODS = ("wilson", "bootstrap")
+_LISTED = 20  # rows of a printed table
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OperatingPoint(Unpacked):
-    """A threshold, the rates of calling scores at or above it positive, their intervals, and the positive label.
+    """Thresholds, and what calling scores at or above them positive is worth, with intervals.
 
-    These six can be unpacked as a tuple.
+    The first six can be unpacked as a tuple. Of several thresholds all but the last are arrays of shape
+    (n_thresholds,), and so are the ends of the intervals.
 
     Attributes
     ----------
-    threshold, tpr, fpr : float
+    threshold, tpr, fpr : float or ndarray of shape (n_thresholds,)
         The threshold and both rates.
     tpr_interval, fpr_interval : ConfidenceInterval
         Of the rates.
     pos_label : label
         The label of the positive class.
-    criterion : str or None
+    criterion : str, tuple or None, or list of these
         How the threshold was chosen; None for one that was given.
     cost, prevalence : float
-        What the criterion took them to be.
+        What a miss costs in false alarms, and the share of positives that predictive values and accuracy are for.
     confidence_level : float
         The nominal coverage of each interval.
-    n_pos, n_neg : int
-        Number of positive and negative samples.
+    n_pos, n_neg : float
+        Number of positive and negative samples, or their total weights.
+    specificity, ppv, npv, lr_positive, lr_negative, accuracy, predicted_positive : float or ndarray
+        1 - FPR, positive and negative predictive value, likelihood ratios of a positive and of a negative call, share
+        of right calls and of positive calls; NaN for what is 0 / 0, such as the PPV where nothing is called positive.
+    specificity_interval, ppv_interval, npv_interval, lr_positive_interval : ConfidenceInterval
+    lr_negative_interval, accuracy_interval, predicted_positive_interval : ConfidenceInterval
+        Of these.
+    tp, fp, fn, tn : float or ndarray
+        Number, or weight, of true and false positives and negatives.
+    threshold_interval : ConfidenceInterval or None
+        Of the threshold, by the bootstrap.
+    prevalence_known : bool
+        Whether `prevalence` was given; else it is that of the samples.
+    method : {"wilson", "bootstrap"}
+        Where the intervals are from.
+    resampling, weight_kind, n_samples : str, str and int, or None
+        How a bootstrap drew; what weights stood for, and rows of weights other than 0.
     """
 
     n_unpacked = 6
 
-    threshold: float
-    tpr: float
-    fpr: float
+    threshold: Any
+    tpr: Any
+    fpr: Any
     tpr_interval: ConfidenceInterval
     fpr_interval: ConfidenceInterval
     pos_label: Any = 1
-    criterion: str | None = None
+    criterion: Any = None
     cost: float = 1.0
     prevalence: float = 0.5
     confidence_level: float = 0.95
-    n_pos: int = 0
-    n_neg: int = 0
+    n_pos: float = 0
+    n_neg: float = 0
+    specificity: Any = None
+    ppv: Any = None
+    npv: Any = None
+    lr_positive: Any = None
+    lr_negative: Any = None
+    accuracy: Any = None
+    predicted_positive: Any = None
+    specificity_interval: ConfidenceInterval | None = None
+    ppv_interval: ConfidenceInterval | None = None
+    npv_interval: ConfidenceInterval | None = None
+    lr_positive_interval: ConfidenceInterval | None = None
+    lr_negative_interval: ConfidenceInterval | None = None
+    accuracy_interval: ConfidenceInterval | None = None
+    predicted_positive_interval: ConfidenceInterval | None = None
+    tp: Any = None
+    fp: Any = None
+    fn: Any = None
+    tn: Any = None
+    threshold_interval: ConfidenceInterval | None = None
+    prevalence_known: bool = False
+    method: str = "wilson"
+    resampling: str | None = None
+    weight_kind: str | None = None
+    n_samples: int | None = None
+
+    @property
+    def sensitivity(self) -> Any:
+        """The true positive rate."""
+        return self.tpr
+
+    @property
+    def sensitivity_interval(self) -> ConfidenceInterval:
+        """That of the true positive rate."""
+        return self.tpr_interval
 
     def rows(self) -> list[dict[str, Any]]:
-        rates = {
-            name: value
-            for rate, found, (low, high) in self._rates()
-            for name, value in ((rate, found), (f"{rate}_low", low), (f"{rate}_high", high))
-        }
-        return [{"threshold": self.threshold, **rates, "n_pos": self.n_pos, "n_neg": self.n_neg}]
+        columns: dict[str, Any] = {"threshold": self.threshold}
+        for name in ("threshold", *QUANTITIES):
+            both = getattr(self, f"{name}_interval")
+            columns |= {name: getattr(self, name)}
+            columns |= {} if both is None else {f"{name}_low": both.low, f"{name}_high": both.high}
+        columns |= {name: getattr(self, name) for name in ("tp", "fp", "fn", "tn")}
+        held = {name: np.atleast_1d(column).tolist() for name, column in columns.items()}
+        of_all = {"n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
+        chosen = [_name(criterion) for criterion in self._criteria]
+        cells = zip(chosen, *held.values(), strict=True)
+        return [{"criterion": how, **dict(zip(held, row, strict=True)), **of_all} for how, *row in cells]
 
-    def _rates(self) -> list[tuple[str, float, ConfidenceInterval]]:
-        return [("tpr", self.tpr, self.tpr_interval), ("fpr", self.fpr, self.fpr_interval)]
+    @property
+    def _criteria(self) -> list[Any]:
+        """How each threshold was chosen."""
+        n = np.size(self.threshold)
+        return list(self.criterion) if isinstance(self.criterion, list) else [self.criterion] * n
 
     def said(self) -> str:
-        """Return both rates in words."""
-        return ", ".join(
-            f"{rate.upper()} {words.digits(found)} ({words.level(self.confidence_level)} {words.ends(interval)})"
-            for rate, found, interval in self._rates()
-        )
+        """Return both rates in words, of one threshold."""
+        return ", ".join(f"{name.upper()} {self._found(name)}" for name in ("tpr", "fpr"))
 
-    def _chosen(self) -> str:
-        """Return how the threshold was chosen, in words."""
-        if self.criterion is None:
+    def _found(self, name: str) -> str:
+        both = getattr(self, f"{name}_interval")
+        level = words.level(self.confidence_level)
+        return f"{words.digits(getattr(self, name))} ({level} {words.ends(both)})"
+
+    def _worth(self) -> str:
+        """Return predictive values and likelihood ratios in words."""
+        where = f"at prevalence {words.digits(self.prevalence)}{' (known)' if self.prevalence_known else ''}"
+        ratios = f"LR+ {self._found('lr_positive')}, LR- {self._found('lr_negative')}"
+        return f"PPV {self._found('ppv')}, NPV {self._found('npv')} {where}; {ratios}"
+
+    def _chosen(self, criterion: Any) -> str:
+        """Return how a threshold was chosen, in words."""
+        rule = parse_rule(criterion)
+        if rule is None:
             return "given"
-        chosen = str(_CRITERIA[self.criterion])
-        usual = (self.cost, self.prevalence) == (1.0, 0.5)
-        return chosen if usual else f"{chosen}, with cost {self.cost:g} and prevalence {self.prevalence:g}"
+        prevalence = self.prevalence if self.prevalence_known else 0.5
+        usual = rule.name not in ("youden", "closest") or (self.cost, prevalence) == (1.0, 0.5)
+        return str(rule) if usual else f"{rule}, with cost {self.cost:g} and prevalence {prevalence:g}"
+
+    def _where(self) -> str:
+        """Return the threshold in words, of one."""
+        of = "" if self.threshold_interval is None else f"; {words.level(self.confidence_level)} "
+        ends = "" if self.threshold_interval is None else words.ends(self.threshold_interval)
+        return f"{self.threshold:.6g} ({self._chosen(self.criterion)}{of}{ends})"
 
     def _lines(self) -> list[str]:
-        return [f"threshold {self.threshold:.6g} ({self._chosen()})", self.said()]
+        if np.ndim(self.threshold):
+            kept = ("threshold", "tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative")
+            rows = [{name: row[name] for name in kept} for row in self.rows()[:_LISTED]]
+            n = np.size(self.threshold)
+            more = [f"and {n - _LISTED:,} thresholds more"] if n > _LISTED else []
+            return [f"{n:,} thresholds", *words.text_table(rows), *more]
+        return [f"threshold {self._where()}", self.said(), self._worth()]
 
     def _sentences(self, basis: str) -> list[str]:
-        return [f"At the threshold {self.threshold:.6g} ({self._chosen()}) {self.said()} ({basis})"]
+        if not np.ndim(self.threshold):
+            return [f"At the threshold {self._where()} {self.said()}; {self._worth()} ({basis})"]
+        listed = zip(self.threshold.tolist(), self._criteria, self.tpr.tolist(), self.fpr.tolist(), strict=True)
+        each = [
+            f"{threshold:.6g} ({self._chosen(how)}): TPR {words.digits(tpr)}, FPR {words.digits(fpr)}"
+            for (threshold, how, tpr, fpr), _ in zip(listed, range(_LISTED), strict=False)
+        ]
+        n = np.size(self.threshold)
+        return [f"At {n:,} thresholds ({basis}): {'; '.join(each)}{'; ...' if n > _LISTED else ''}"]
 
     def _basis(self) -> list[str]:
-        return [
-            f"intervals of {REFERENCES['wilson'].short}",
-            words.samples(self.n_pos, self.n_neg, self.pos_label),
-        ]
+        if self.method == "bootstrap":
+            found = f"{self.resampling}, {REFERENCES['efron'].short}"
+        else:
+            logs = "predictive values and likelihood ratios {}" if self.prevalence_known else "likelihood ratios {}"
+            source = REFERENCES["mercaldo" if self.prevalence_known else "simel"].short
+            found = f"intervals of {REFERENCES['wilson'].short}, of {logs.format(source)}"
+            found += "" if self.criterion is None else ", for the threshold as given"
+        rows = "" if self.weight_kind is None else f" in {words.count(self.n_samples or 0)} rows"
+        return [found, f"{words.samples(self.n_pos, self.n_neg, self.pos_label)}{rows}"]
 
     def _sources(self) -> tuple[str, ...]:
-        chosen = () if self.criterion is None else _CRITERIA[self.criterion].sources
-        return (*chosen, "wilson")
-
-
-_CRITERIA = {
-    "youden": Method("largest TPR - FPR, {}", ("youden",)),
-    "closest": Method("closest to the corner, {}", ("perkins",)),
-}
+        rules = [parse_rule(criterion) for criterion in self._criteria if criterion is not None]
+        chosen = [source for rule in rules if rule is not None for source in RULES[rule.name].sources]
+        known = ("mercaldo", "zou") if self.prevalence_known else ()
+        return (*chosen, *(("efron",) if self.method == "bootstrap" else ("wilson", "simel", *known)))
 
 
 def operating_point(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    threshold: float | str = "youden",
+    threshold: Any = "youden",
     cost: float = 1.0,
-    prevalence: float = 0.5,
+    prevalence: float | None = None,
+    method: str = "wilson",
     confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    stratified: bool = True,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: str = "frequency",
     pos_label: Any = None,
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> OperatingPoint:
-    """Return the true and false positive rate at a threshold, with Wilson's intervals.
+    """Return rates, predictive values and likelihood ratios at a threshold or several, with intervals.
 
-    "Positive" means a score of at least the threshold. "youden" maximises ``TPR - r FPR`` and "closest"
-    minimises ``(1 - TPR)^2 + r FPR^2`` over the scores and infinity, with
-    ``r = (1 - prevalence) / (cost prevalence)``; of equals the highest threshold is taken.
+    "Positive" means a score of at least the threshold c. With m positives, of which a share TPR is called positive, n
+    negatives, of which FPR is, and p the prevalence, ``PPV = p TPR / (p TPR + (1 - p) FPR)``,
+    ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``, ``LR+ = TPR / FPR`` and
+    ``LR- = (1 - TPR) / (1 - FPR)``. The rules of the estimators' `threshold` choose c among the scores and infinity, by
+    the same code; of equals the highest.
 
     Parameters
     ----------
@@ -134,77 +236,228 @@ def operating_point(
         Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
         or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,)
-        Finite scores.
-    threshold : {"youden", "closest"} or float, default="youden"
-        How the threshold is chosen, or the threshold.
+        Finite scores. Tied scores are called alike.
+    threshold : str, tuple or float, or list of these, default="youden"
+        The threshold, or how it is chosen:
+
+        - "youden" maximises ``TPR - r FPR``, "closest" minimises ``(1 - TPR)^2 + r FPR^2`` [1]_, with
+          ``r = (1 - prevalence) / (cost prevalence)``, for the prevalence 0.5 where none is given;
+        - ("fpr", rate): the largest TPR with an FPR of at most `rate`; ("specificity", rate): the same with a
+          specificity of at least `rate`; ("sensitivity", rate): the lowest FPR with a TPR of at least `rate`;
+        - ("cost", ratio): the lowest cost where a false positive costs `ratio` false negatives;
+        - "eer": where FPR and 1 - TPR are closest;
+        - "midpoint": half way from the lowest positive to the highest negative score.
+
+        A list or an array gives a table, a row each; "all" stands for every distinct score.
     cost : float, default=1.0
-        Of missing a positive, in units of the cost of a false alarm.
-    prevalence : float in (0, 1), default=0.5
-        Share of positives where the threshold is to be used.
+        Of missing a positive, in units of the cost of a false alarm, for "youden" and "closest".
+    prevalence : float in (0, 1), default=None
+        Share of positives where the threshold is to be used: of the predictive values, the accuracy and the costs. None
+        stands for that of the samples (of "youden" and "closest", for 0.5).
+    method : {"wilson", "bootstrap"}, default="wilson"
+        "wilson": intervals for thresholds as given; one that was chosen on these very samples looks better here than
+        elsewhere. Shares have Wilson's intervals, likelihood ratios ``exp(log LR -+ z sqrt(v))`` with
+        ``v = (1 - a) / (a m) + (1 - b) / (b n)`` for a ratio of a to b [2]_, with half a sample added to each count
+        where a rate is 0 or both are 1. At a given prevalence those of the predictive values are theirs by Bayes'
+        theorem, the standard logit intervals [3]_, and accuracy and positive calls have sums of Wilson's (MOVER).
+        "bootstrap": percentiles over samples drawn again, on each of which the rule chooses anew, of the threshold too.
     confidence_level : float, default=0.95
-        Nominal coverage of each interval. They take the threshold as given: one that was chosen on
-        these very samples looks better here than elsewhere.
+        Nominal coverage of each interval.
+    n_resamples : int, default=2000
+        Number of bootstrap replicates.
+    stratified : bool, default=True
+        Whether the bootstrap keeps the size of either class.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights.
+    weight_kind : {"frequency", "sampling"}, default="frequency"
+        Whether a weight w stands for w equal samples, or for an inverse sampling probability; see
+        :func:`auc_inference`. Of the latter the intervals are those of the effective number of samples (Kish, 1965).
     pos_label : label, default=None
         The positive class; all others are negative.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the bootstrap; the replicates do not depend on the number of threads.
     n_jobs : int, default=None
         Threads; None stands for all cores.
 
     Returns
     -------
     OperatingPoint
-        Threshold, rates and intervals, and the label of the positive class. O(n log n).
+        Threshold, rates, intervals and the rest. O(n log n), for the bootstrap also O(n) a replicate and threshold.
 
     Raises
     ------
     ValueError
-        For bad labels, scores or options.
+        For bad labels, scores, weights or options.
 
     References
     ----------
     .. [1] N. J. Perkins and E. F. Schisterman, "The inconsistency of optimal cutpoints obtained using two
        criteria based on the receiver operating characteristic curve", American Journal of
        Epidemiology 163, 2006. :doi:`10.1093/aje/kwj063`
+    .. [2] D. L. Simel, G. P. Samsa and D. B. Matchar, "Likelihood ratios with confidence: sample size estimation for
+       diagnostic test studies", Journal of Clinical Epidemiology 44, 1991. :doi:`10.1016/0895-4356(91)90128-V`
+    .. [3] N. D. Mercaldo, K. F. Lau and X. H. Zhou, "Confidence intervals for predictive values with an emphasis to
+       case-control studies", Statistics in Medicine 26, 2007. :doi:`10.1002/sim.2677`
 
     Examples
     --------
     >>> from rocmax.metrics import operating_point
     >>> operating_point([0, 0, 0, 1, 1], [0.1, 0.3, 0.6, 0.5, 0.9])[:3]
     (0.5, 1.0, 0.3333333333333333)
+    >>> found = operating_point([0, 0, 0, 1, 1], [0.1, 0.3, 0.6, 0.5, 0.9], threshold=[0.5, ("fpr", 0.1)])
+    >>> found.threshold, found.tpr, found.ppv
+    (array([0.5, 0.9]), array([1. , 0.5]), array([0.66666667, 1.        ]))
     """
     level = check_level(confidence_level)
+    choice(method, _METHODS, "method")
+    check_weight_kind(weight_kind)
     cost = number(cost, "cost", "above 0", lambda value: 0.0 < value < np.inf)
-    prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-    data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
-    explain(data)
-    data = one_model(data)
-    positive = positives(data)
-    criterion = None
-    if isinstance(threshold, str):
-        fpr, tpr, thresholds = roc_curve(positive, data.score, drop_intermediate=False, n_jobs=n_jobs)
-        # Beyond the limit false alarms alone decide, and a product with a rate of 0 must stay 0.
-        weight = min((1 - prevalence) / prevalence / cost, _MOST)
-        losses = {"youden": weight * fpr - tpr, "closest": (1 - tpr) ** 2 + weight * fpr**2}
-        if threshold not in losses:
-            raise ValueError(f"threshold must be a number or one of {tuple(losses)}, got {shown(threshold)}")
-        criterion, loss = threshold, losses[threshold]
-        threshold = float(thresholds[np.argmax(loss <= loss.min() + _ROUNDING)])
-    least = number(threshold, "threshold", "or 'youden' or 'closest'", lambda value: not np.isnan(value))
-    called = data.score >= least
-    counts = [(int(np.count_nonzero(called & rows)), int(np.count_nonzero(rows))) for rows in (positive, ~positive)]
-    rates = [k / n for k, n in counts]
-    z = critical(level)
-    intervals = [ConfidenceInterval(*map(float, wilson(k, n, z))) for k, n in counts]
+    known = prevalence is not None
+    if known:
+        prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    asked, several = _asked(threshold)
+    data = one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs))
+    curve = call(_core.Curve, data, data.threads)
+    if asked is None:
+        asked = [Rule("at", score) for score in curve.steps()[0].tolist()]
+    rules = [_weighed(rule, cost, prevalence) for rule in asked]
+    found = np.array([rule.number if rule.name == "at" else rule.of(curve) for rule in rules])
+    calls = _calls(curve, found)
+    shares = values(calls)
+    if prevalence is not None:
+        shares |= {name: share for name, share in values(_at(calls, prevalence)).items() if name in OF_PREVALENCE}
+    made: dict[str, Any] = {name: _shaped(column, several) for name, column in (shares | calls._asdict()).items()}
+    if method == "wilson":
+        ends = intervals(shares, _sizes(data, curve, found, weight_kind), prevalence, critical(level))
+    else:
+        ends = _bootstrapped(
+            data, rules, prevalence, level, stratified, check_resamples(n_resamples), random_state, weight_kind
+        )
+        made |= of_bootstrap(method, n_resamples, stratified)
+    for name, both in ends.items():
+        made[f"{name}_interval"] = ConfidenceInterval(*(_shaped(end, several) for end in both))
+    n_pos, n_neg = totals(data)
+    criteria = [None if rule.name == "at" else _criterion(rule) for rule in asked]
+    counted = of_samples(sample_weight, weight_kind, None, data.y)
     return OperatingPoint(
-        threshold=least,
-        tpr=rates[0],
-        fpr=rates[1],
-        tpr_interval=intervals[0],
-        fpr_interval=intervals[1],
+        threshold=_shaped(found, several),
         pos_label=data.pos_label,
-        criterion=criterion,
+        criterion=criteria if several and any(criteria) else None if several else criteria[0],
         cost=cost,
-        prevalence=prevalence,
+        prevalence=n_pos / (n_pos + n_neg) if prevalence is None else prevalence,
+        prevalence_known=known,
         confidence_level=level,
-        n_pos=counts[0][1],
-        n_neg=counts[1][1],
+        n_pos=n_pos,
+        n_neg=n_neg,
+        method=method,
+        weight_kind=counted["weight_kind"],
+        n_samples=counted["n_samples"],
+        **made,
     )
+
+
+def _shaped(column: F64, several: bool) -> Any:
+    return column if several else float(column[0])
+
+
+def _asked(threshold: Any) -> tuple[list[Rule] | None, bool]:
+    """Return the rules, "at" for a threshold that is given, and whether several were asked for; None for all scores."""
+    if isinstance(threshold, str) and threshold == "all":
+        return None, True
+    one = isinstance(threshold, str) or parse_rule(threshold) is not None or _named(threshold)
+    listed = isinstance(threshold, (list, tuple)) or getattr(threshold, "ndim", None) == 1
+    if one or not listed:
+        return [_rule(threshold)], False
+    if len(threshold) == 0:
+        raise ValueError(f"threshold is empty: a list needs one or more, got {shown(threshold)}")
+    return [_rule(value) for value in threshold], True
+
+
+def _named(threshold: Any) -> bool:
+    """Whether it begins as a rule with a number does."""
+    return isinstance(threshold, tuple) and len(threshold) > 0 and isinstance(threshold[0], str)
+
+
+def _rule(threshold: Any) -> Rule:
+    rule = parse_rule(threshold)
+    if rule is not None:
+        return rule
+    return Rule("at", number(threshold, "threshold", f"or one of {CHOICES}", lambda value: not np.isnan(value)))
+
+
+def _criterion(rule: Rule) -> Any:
+    """Return a rule as it is asked for."""
+    return rule.name if rule.name in ("youden", "closest", "eer", "midpoint") else tuple(rule)
+
+
+def _name(criterion: Any) -> str:
+    """Return how a threshold was chosen, for a table."""
+    if criterion is None:
+        return "given"
+    return criterion if isinstance(criterion, str) else f"{criterion[0]} {criterion[1]:g}"
+
+
+def _weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
+    """Return the rule with what FPR weighs by costs and prevalence."""
+    odds = 1.0 if prevalence is None else (1 - prevalence) / prevalence
+    # Beyond the limit false alarms alone decide, and a product with a rate of 0 must stay 0.
+    if rule.name in ("youden", "closest"):
+        return rule._replace(number=min(odds / cost, _MOST))
+    if rule.name == "cost" and prevalence is not None:
+        return Rule("youden", min(rule.number * odds, _MOST))
+    return rule
+
+
+def _calls(curve: _core.Curve, thresholds: F64) -> Calls:
+    """Return what is called positive and negative at every threshold."""
+    score, *weights = curve.steps()
+    n_called: NDArray[np.intp] = np.searchsorted(-score, -thresholds, side="right")
+    sums = [np.concatenate([[0.0], np.cumsum(weight)]) for weight in weights]
+    (tp, fp), (pos, neg) = (each[n_called] for each in sums), (each[-1] for each in sums)
+    return Calls(tp, fp, pos - tp, neg - fp)
+
+
+def _at(calls: Calls, prevalence: float) -> Calls:
+    """Return the calls as shares of samples with that prevalence."""
+    pos, neg = calls.tp + calls.fn, calls.fp + calls.tn
+    p, q = prevalence, 1 - prevalence
+    return Calls(p * calls.tp / pos, q * calls.fp / neg, p * calls.fn / pos, q * calls.tn / neg)
+
+
+def _sizes(data: Sample, curve: _core.Curve, thresholds: F64, weight_kind: str) -> Sizes:
+    """Return how many samples there are of each kind, of sampling weights the effective number."""
+
+    def called(curve: _core.Curve) -> Sizes:
+        tp, fp, fn, tn = _calls(curve, thresholds)
+        return Sizes(tp + fn, fp + tn, tp + fp, fn + tn, tp + fp + fn + tn)
+
+    sums = called(curve)
+    if weight_kind == "frequency" or data.weight is None:
+        return sums
+    scale = data.weight.max()
+    squares = called(call(_core.Curve, data._replace(weight=(data.weight / scale) ** 2), data.threads))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Sizes(*((total / scale) ** 2 / square for total, square in zip(sums, squares, strict=True)))
+
+
+def _bootstrapped(
+    data: Sample,
+    rules: list[Rule],
+    prevalence: float | None,
+    level: float,
+    stratified: bool,
+    n_resamples: int,
+    random_state: Any,
+    weight_kind: str,
+) -> dict[str, Ends]:
+    """Return percentiles over samples drawn again, with rules that choose anew."""
+    data = drawable(data, weight_kind)
+    stratified, seed = check_flag("stratified", stratified), seed_of(random_state)
+    needed = 8 * 16 * n_resamples * len(rules)
+    require_memory(needed, f"n_resamples={n_resamples} with {len(rules)} thresholds", "take fewer")
+    flat = call(
+        _core.bootstrap_cuts, data, weight_kind, list(map(tuple, rules)), stratified, n_resamples, seed, data.threads
+    )
+    threshold, tpr, fpr, share = np.moveaxis(flat.reshape(n_resamples, len(rules), 4), 2, 0)
+    drawn = values(Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
+    return percentiles({"threshold": threshold, **drawn}, level)

@@ -66,6 +66,11 @@ REFERENCES = {
         "K. Linnet, Comparison of quantitative diagnostic tests: type I error, power, and sample size, Statistics in"
         " Medicine 6, 1987. doi:10.1002/sim.4780060207",
     ),
+    "mercaldo": Reference(
+        "Mercaldo et al. 2007",
+        "N. D. Mercaldo, K. F. Lau and X. H. Zhou, Confidence intervals for predictive values with an emphasis to"
+        " case-control studies, Statistics in Medicine 26, 2007. doi:10.1002/sim.2677",
+    ),
     "newcombe": Reference(
         "Newcombe 2006",
         "R. G. Newcombe, Confidence intervals for an effect size measure based on the Mann-Whitney statistic. Part 2:"
@@ -104,6 +109,11 @@ REFERENCES = {
         " equivalence of average bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987."
         " doi:10.1007/BF01068419",
     ),
+    "simel": Reference(
+        "Simel et al. 1991",
+        "D. L. Simel, G. P. Samsa and D. B. Matchar, Likelihood ratios with confidence: sample size estimation for"
+        " diagnostic test studies, Journal of Clinical Epidemiology 44, 1991. doi:10.1016/0895-4356(91)90128-V",
+    ),
     "venkatraman": Reference(
         "Venkatraman 2000",
         "E. S. Venkatraman, A permutation test to compare receiver operating characteristic curves, Biometrics 56,"
@@ -128,6 +138,11 @@ REFERENCES = {
         "Wu et al. 2007",
         "S. Wu, P. Flach and C. Ferri, An improved model selection heuristic for AUC, ECML 2007."
         " doi:10.1007/978-3-540-74958-5_44",
+    ),
+    "zou": Reference(
+        "Zou and Donner 2008",
+        "G. Y. Zou and A. Donner, Construction of confidence limits about effect measures: a general approach,"
+        " Statistics in Medicine 27, 2008. doi:10.1002/sim.3095",
     ),
     "youden": Reference("Youden 1950", "W. J. Youden, Index for rating diagnostic tests, Cancer 3, 1950"),
 }

@@ -54,6 +54,14 @@ def replicate(
     data: Sample, measure: Measure, stratified: bool, n_resamples: int, random_state: Any, weight_kind: str
 ) -> F64:
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
+    data = drawable(data, weight_kind)
+    stratified = check_flag("stratified", stratified)
+    arguments = (*measure.key, stratified, check_resamples(n_resamples), seed_of(random_state))
+    return call(_core.bootstrap, data, weight_kind, *arguments, data.threads).reshape(n_resamples, -1)
+
+
+def drawable(data: Sample, weight_kind: str) -> Sample:
+    """Return samples that all count for something, after a check that either class has two."""
     data = without_zero_weights(data)
     repeated = weight_kind == "frequency"
     if repeated and data.weight is not None and (data.weight == 1).all():
@@ -68,6 +76,4 @@ def replicate(
                 " spread, so that a bootstrap would promise too much; method='newcombe' gives an AUC an interval"
                 + no_counts(count)
             )
-    stratified = check_flag("stratified", stratified)
-    arguments = (*measure.key, stratified, check_resamples(n_resamples), seed_of(random_state))
-    return call(_core.bootstrap, data, weight_kind, *arguments, data.threads).reshape(n_resamples, -1)
+    return data

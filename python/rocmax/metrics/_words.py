@@ -12,6 +12,7 @@ from rocmax._parameters import shown
 from rocmax.metrics._measure import RATES
 
 _DECIMALS = 3
+_SHARES = ("specificity", "ppv", "npv", "accuracy", "predicted_positive")
 _METRICS = {"auc": "AUC", "scored_auc": "scored AUC", "margin_auc": "margin AUC"}
 
 
@@ -150,7 +151,7 @@ def _cell(name: str, value: Any, places: int | None) -> str:
         return ""
     if name.startswith("pvalue"):
         return p_digits(value)
-    measured = ("estimate", "difference", "standard_error", "ci_", "tpr", "fpr", "low", "high")
+    measured = ("estimate", "difference", "standard_error", "ci_", "tpr", "fpr", "low", "high", *_SHARES)
     return digits(float(value), places) if name.startswith(measured) else f"{value:,.4g}"
 
 

@@ -18,7 +18,9 @@ mod _core {
     #[pymodule_export]
     use crate::baselines::{partial_boost, rank_boost, split_tree};
     #[pymodule_export]
-    use crate::metric::{Curve, auc, auc_moments, bootstrap, components, covariance, measure, permuted_distances};
+    use crate::metric::{
+        Curve, auc, auc_moments, bootstrap, bootstrap_cuts, components, covariance, measure, permuted_distances,
+    };
     #[pymodule_export]
     use crate::neighbors::nearest;
     #[pymodule_export]

@@ -148,7 +148,7 @@ impl Curve {
     }
 
     /// The steps from the highest score on, with what is above each and what is not below.
-    pub(crate) fn walk(&self) -> impl ExactSizeIterator<Item = Placed<'_>> {
+    pub(crate) fn walk(&self) -> impl ExactSizeIterator<Item = Placed<'_>> + Clone {
         let mut walk = Walk::default();
         self.steps.iter().map(move |step| walk.next(step))
     }

@@ -5,6 +5,7 @@
 
 mod count;
 mod curve;
+mod cutoff;
 mod labels;
 mod measure;
 mod partial;
@@ -16,9 +17,10 @@ mod variance;
 
 pub use count::Limits;
 pub use curve::{Curve, Normalize, Step};
+pub use cutoff::{Cut, Rule};
 pub use labels::{Label, Labels};
 pub use measure::{Measure, Scratch, auc, auc_moments, measure};
-pub use resample::{Resampling, Scheme, Scored, bootstrap, permuted_distances};
+pub use resample::{Rates, Resampling, Scheme, Scored, bootstrap, bootstrap_cuts, permuted_distances};
 pub use score::Score;
 pub use sum::Share;
 pub use variance::{Column, Components, Covariance, Moments, Placements, WeightKind, covariance};

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use rocmax_core::{alloc, metric};
 
 use super::array::{LabelArray, ScoreArray, Weights, weights};
+use super::cutoff::rule;
 use super::point::parse;
 use crate::error::{allocating, to_python};
 use crate::gate;
@@ -87,5 +88,13 @@ impl Curve {
             Ok::<_, PyErr>(PyArray1::from_vec(py, found))
         };
         Ok((of(|s| s.score)?, of(|s| s.pos)?, of(|s| s.neg)?))
+    }
+
+    /// The threshold of a rule, how many of the distinct scores reach it, and the weight of the positives and of the
+    /// negatives that do; see `rocmax_core::metric::Rule`.
+    fn cut(&self, py: Python<'_>, name: String, number: f64) -> PyResult<(f64, usize, f64, f64)> {
+        let rule = rule((name, number))?;
+        let found = gate::enter(py, 1, self.inner.steps().len(), |_| Ok(rule.cut(&self.inner)))?;
+        Ok((found.threshold, found.n_called, found.called[0], found.called[1]))
     }
 }

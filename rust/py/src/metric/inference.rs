@@ -70,7 +70,7 @@ pub(crate) fn components<'py>(
     Ok((PyArray1::from_vec(py, estimates), PyArray1::from_vec(py, values)))
 }
 
-fn kind_of(weight: &str) -> PyResult<WeightKind> {
+pub(super) fn kind_of(weight: &str) -> PyResult<WeightKind> {
     match weight {
         "frequency" => Ok(WeightKind::Frequency),
         "sampling" => Ok(WeightKind::Sampling),

@@ -44,9 +44,9 @@ pub(crate) const BATCHES: usize = 4;
 
 /// One model: what its replicates walk through, and the ranks of its samples by the first model, for which counts are
 /// drawn.
-struct Model<W> {
-    walk: W,
-    order: Option<Vec<u32>>,
+pub(super) struct Model<W> {
+    pub(super) walk: W,
+    pub(super) order: Option<Vec<u32>>,
 }
 
 /// `measure` of every model, for every replicate: `n_resamples` rows of `models.len()` values.
@@ -66,17 +66,13 @@ pub fn bootstrap<S: Score>(
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
     Error::check_count("n_resamples", resampling.n_resamples)?;
-    let strata = |classes: &[u8]| match resampling.scheme {
-        Scheme::Stratified => alloc::copied(classes),
-        Scheme::Pooled => alloc::filled(POSITIVE, classes.len()),
-    };
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;
         if resampling.weight_kind == WeightKind::Frequency {
             let walk = |ranking: &Ranking| ranking.steps(measure);
             let (order, classes, models) = prepared(labels, models, Some(weights), walk, ctx)?;
             let weights = alloc::collected(order.iter().map(|&sample| weights[sample as usize]));
-            let units = Units::new(&weights, &strata(&classes))?;
+            let units = Units::new(&weights, &strata(&classes, resampling.scheme))?;
             let fill = |stream: &mut Stream, counts: &mut [f64]| units.fill(stream, counts, ctx);
             return rows(&models, &classes, resampling, fill, |walk, masses, _| walk.measure(masses), ctx);
         }
@@ -92,28 +88,37 @@ pub fn bootstrap<S: Score>(
         },
         _ => named()?,
     };
-    let draws = Draws::new(strata(&classes));
+    let draws = Draws::new(strata(&classes, resampling.scheme));
     let fill = |stream: &mut Stream, counts: &mut [u8]| draws.fill(stream, counts, ctx);
     rows(&models, &classes, resampling, fill, Walk::measure, ctx)
 }
 
+/// What samples are drawn together, as a mask of the first.
+pub(super) fn strata(classes: &[u8], scheme: Scheme) -> Vec<u8> {
+    match scheme {
+        Scheme::Stratified => alloc::copied(classes),
+        Scheme::Pooled => alloc::filled(POSITIVE, classes.len()),
+    }
+}
+
 /// All replicates, row by row: `fill` draws the counts of the samples by rank of the first model, and `measure` takes
 /// those by rank of a model, and room.
-fn rows<T, W, F, M>(
+pub(super) fn rows<T, W, F, M, R>(
     models: &[Model<W>],
     classes: &[u8],
     resampling: Resampling,
     fill: F,
     measure: M,
     ctx: &Ctx<'_>,
-) -> Result<Vec<f64>>
+) -> Result<Vec<R>>
 where
+    R: Copy + Send,
     T: Copy + Default + PartialOrd,
     W: Sync,
     F: Fn(&mut Stream, &mut [T]) -> Result<()> + Sync,
-    M: Fn(&W, &[T], &mut Vec<T>) -> Result<f64> + Sync,
+    M: Fn(&W, &[T], &mut Vec<T>) -> Result<R> + Sync,
 {
-    let batch = |from: usize, to: usize| -> Result<Vec<f64>> {
+    let batch = |from: usize, to: usize| -> Result<Vec<R>> {
         let [mut counts, mut of_model] = [(); 2].map(|()| alloc::filled(T::default(), classes.len()));
         let (mut values, mut room) = (alloc::with_capacity((to - from).saturating_mul(models.len())), Vec::new());
         for replicate in from..to {
@@ -152,11 +157,11 @@ where
 }
 
 /// The samples by rank of the first model, their classes, and all models.
-type Prepared<W> = (Vec<u32>, Vec<u8>, Vec<Model<W>>);
+pub(super) type Prepared<W> = (Vec<u32>, Vec<u8>, Vec<Model<W>>);
 
 /// Sorts every model. Samples that tie in one are ordered by the others and by weight, so that draws do not depend on
 /// the order of the rows.
-fn prepared<S: Score, W>(
+pub(super) fn prepared<S: Score, W>(
     labels: &Labels<'_>,
     models: &[&[S]],
     weights: Option<&[f64]>,

@@ -1,6 +1,7 @@
 //! Samples drawn again or exchanged: the bootstrap and a permutation test.
 
 mod bootstrap;
+mod cuts;
 mod multinomial;
 #[cfg(target_arch = "x86_64")]
 mod octets;
@@ -10,4 +11,5 @@ mod replicate;
 mod weighted_draws;
 
 pub use bootstrap::{Resampling, Scheme, bootstrap};
+pub use cuts::{Rates, bootstrap_cuts};
 pub use permutation::{Scored, permuted_distances};

@@ -49,6 +49,11 @@ impl Ranking {
         Ok(())
     }
 
+    /// The distinct scores.
+    pub(crate) fn distinct(&self) -> Vec<Step> {
+        alloc::copied(&self.curve.steps)
+    }
+
     /// What replicates of `measure` walk through whose samples have any mass.
     pub(crate) fn steps(&self, measure: Measure) -> Steps {
         Steps(alloc::copied(&self.curve.steps), measure)

@@ -1,0 +1,62 @@
+"""Rules that choose a threshold from scores: those of estimators and of operating points alike."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax import _core
+from rocmax._parameters import as_float
+from rocmax.metrics._references import Method
+from rocmax.metrics._validation import F64, plain
+
+#: The rules in words, {n} standing for the number that some take.
+RULES = {
+    "youden": Method("largest TPR - FPR, {}", ("youden",)),
+    "closest": Method("closest to the corner, {}", ("perkins",)),
+    "eer": Method("equal error rates"),
+    "midpoint": Method("midpoint between lowest positive and highest negative"),
+    "fpr": Method("highest TPR with FPR of at most {n}"),
+    "sensitivity": Method("lowest FPR with sensitivity of at least {n}"),
+    "specificity": Method("highest TPR with specificity of at least {n}"),
+    "cost": Method("lowest cost, a false positive costing {n} false negatives"),
+}
+#: What `threshold` may be, for messages.
+CHOICES = (
+    "'midpoint', 'eer', 'youden', 'closest', ('fpr', rate), ('sensitivity', rate) or ('specificity', rate) with"
+    " 0 <= rate <= 1 or ('cost', ratio) with ratio > 0"
+)
+_RATES = ("fpr", "sensitivity", "specificity")
+
+
+class Rule(NamedTuple):
+    """A rule and its number: of "youden" and "closest" what FPR weighs in units of TPR, 0 where there is none."""
+
+    name: str
+    number: float = 0.0
+
+    def __str__(self) -> str:
+        return str(RULES[self.name]).replace("{n}", f"{self.number:g}")
+
+    def of(self, curve: _core.Curve) -> float:
+        """Return the threshold on a curve: scores of at least that are called positive."""
+        return curve.cut(*self)[0]
+
+
+def parse_rule(threshold: Any) -> Rule | None:
+    """Return the rule that `threshold` names, None if it names none."""
+    if isinstance(threshold, str):
+        weight = 1.0 if threshold in ("youden", "closest") else 0.0
+        return Rule(threshold, weight) if threshold in ("youden", "closest", "eer", "midpoint") else None
+    if isinstance(threshold, tuple) and len(threshold) == 2 and isinstance(threshold[0], str):
+        rule = Rule(threshold[0], as_float(threshold[1]))
+        of_rate = rule.name in _RATES and 0.0 <= rule.number <= 1.0
+        return rule if of_rate or (rule.name == "cost" and 0.0 < rule.number < np.inf) else None
+    return None
+
+
+def chosen(rule: Rule, scores: F64, positive: NDArray[np.bool_], weight: F64 | None) -> float:
+    """Return the threshold of a rule for scores without NaN of both classes; O(n log n)."""
+    return rule.of(_core.Curve(positive, plain(scores), weight, 1))

@@ -1,0 +1,135 @@
+"""What calling samples positive is worth: rates, predictive values and likelihood ratios, and their intervals."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rocmax.metrics._interval import wilson
+from rocmax.metrics._validation import F64
+
+Ends = tuple[F64, F64]
+
+#: What :func:`values` returns, in the order of tables.
+QUANTITIES = (
+    "tpr",
+    "fpr",
+    "specificity",
+    "ppv",
+    "npv",
+    "lr_positive",
+    "lr_negative",
+    "accuracy",
+    "predicted_positive",
+)
+#: Those that depend on how many samples are positive.
+OF_PREVALENCE = ("ppv", "npv", "accuracy", "predicted_positive")
+
+
+class Calls(NamedTuple):
+    """The weight of the samples of either class that are called positive or negative, one a threshold."""
+
+    tp: F64
+    fp: F64
+    fn: F64
+    tn: F64
+
+    @classmethod
+    def of_rates(cls, tpr: F64, fpr: F64, prevalence: F64 | float) -> Calls:
+        """Return the shares of all samples where so many are positive."""
+        return cls(prevalence * tpr, (1 - prevalence) * fpr, prevalence * (1 - tpr), (1 - prevalence) * (1 - fpr))
+
+
+class Sizes(NamedTuple):
+    """How many samples of equal weight would vary as much as those of each kind."""
+
+    pos: F64
+    neg: F64
+    called: F64
+    not_called: F64
+    every: F64
+
+
+def values(calls: Calls) -> dict[str, F64]:
+    """Return every quantity; NaN where it is 0 / 0."""
+    tp, fp, fn, tn = calls
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tpr, fpr, tnr, fnr = tp / (tp + fn), fp / (fp + tn), tn / (fp + tn), fn / (tp + fn)
+        found = (tpr, fpr, tnr, tp / (tp + fp), tn / (tn + fn), tpr / fpr, fnr / tnr)
+        every = tp + fp + fn + tn
+        return dict(zip(QUANTITIES, (*found, (tp + tn) / every, (tp + fp) / every), strict=True))
+
+
+def intervals(found: dict[str, F64], sizes: Sizes, prevalence: float | None, z: float) -> dict[str, Ends]:
+    """Return the interval of every quantity at given thresholds.
+
+    Of rates those of Wilson. Of likelihood ratios ``exp(log LR -+ z sqrt(v))`` (Simel et al., 1991), with
+    ``v = (1 - a) / (a m) + (1 - b) / (b n)`` for a ratio of the rates a of m and b of n samples; where a rate is 0 or
+    both are 1, with half a sample added to each count. At a known prevalence those of the predictive values are theirs
+    by Bayes' theorem, the standard logit intervals of Mercaldo et al. (2007), and those of sums of both rates by their
+    distances to each end (MOVER: Zou and Donner, 2008); of samples as they occur all are shares of samples, as rates
+    are.
+    """
+
+    def share(name: str, size: F64) -> Ends:
+        with np.errstate(invalid="ignore"):
+            return wilson(found[name] * size, size, z)
+
+    tpr, fpr = share("tpr", sizes.pos), share("fpr", sizes.neg)
+    specificity = 1 - fpr[1], 1 - fpr[0]
+    ends = {"tpr": tpr, "fpr": fpr, "specificity": specificity}
+    ends["lr_positive"] = _ratio(found["tpr"], found["fpr"], sizes, z)
+    ends["lr_negative"] = _ratio(1 - found["tpr"], found["specificity"], sizes, z)
+    if prevalence is None:
+        kinds = {"ppv": sizes.called, "npv": sizes.not_called, "accuracy": sizes.every}
+        return ends | {name: share(name, size) for name, size in (kinds | {"predicted_positive": sizes.every}).items()}
+    odds = prevalence / (1 - prevalence)
+    low, high = (np.stack(part) for part in zip(ends["lr_positive"], ends["lr_negative"], strict=True))
+    none = np.isnan(found["ppv"]), np.isnan(found["npv"])
+    ends["ppv"] = _known(none[0], _share(odds * low[0]), _share(odds * high[0]))
+    ends["npv"] = _known(none[1], 1 - _share(odds * high[1]), 1 - _share(odds * low[1]))
+    for name, other in (("accuracy", specificity), ("predicted_positive", fpr)):
+        of_neg = found["specificity" if name == "accuracy" else "fpr"]
+        parts = (prevalence, found["tpr"], tpr), (1 - prevalence, of_neg, other)
+        reach = [np.sqrt(sum((share * (rate - both[k])) ** 2 for share, rate, both in parts)) for k in (0, 1)]
+        ends[name] = np.maximum(found[name] - reach[0], 0.0), np.minimum(found[name] + reach[1], 1.0)
+    return ends
+
+
+def _share(odds: F64) -> F64:
+    """Return the probability of odds, of infinite ones 1."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(1 / (1 + 1 / odds))
+
+
+def _known(missing: F64, low: F64, high: F64) -> Ends:
+    return np.where(missing, np.nan, low), np.where(missing, np.nan, high)
+
+
+def _ratio(of_pos: F64, of_neg: F64, sizes: Sizes, z: float) -> Ends:
+    """Return the ends of a likelihood ratio, which holds the estimate."""
+    m, n = sizes.pos, sizes.neg
+    few = (np.minimum(of_pos, of_neg) <= 0) | (np.minimum(of_pos, of_neg) >= 1)  # else there would be no width
+    a, b = (np.where(few, (rate * size + 0.5) / (size + 1), rate) for rate, size in ((of_pos, m), (of_neg, n)))
+    m, n = np.where(few, m + 1, m), np.where(few, n + 1, n)
+    reach = np.exp(z * np.sqrt((1 - a) / (a * m) + (1 - b) / (b * n)))
+    low, high = a / b / reach, a / b * reach
+    return np.where(of_pos <= 0, 0.0, low), np.where(of_neg <= 0, np.inf, high)
+
+
+def percentiles(replicates: dict[str, F64], level: float) -> dict[str, Ends]:
+    """Return the quantiles of replicates (by row) on either side, values that are among them: some may be infinite.
+
+    Replicates with nothing to measure are left out.
+    """
+
+    def ends(column: F64) -> tuple[float, float]:
+        kept = np.sort(column[~np.isnan(column)])
+        if not len(kept):
+            return np.nan, np.nan
+        last, tail = len(kept) - 1, (1 - level) / 2
+        return kept[int(np.floor(tail * last))], kept[int(np.ceil((1 - tail) * last))]
+
+    found = {name: np.array([ends(column) for column in rows.T]) for name, rows in replicates.items()}
+    return {name: (both[:, 0], both[:, 1]) for name, both in found.items()}

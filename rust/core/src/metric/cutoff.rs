@@ -1,0 +1,191 @@
+//! Thresholds: a rule says which point of the curve is the best one, and so which scores are called positive.
+
+use std::iter;
+
+use super::curve::{Curve, Step};
+
+/// Weights and rates that differ by so little are the same.
+const ROUNDING: f64 = 1e-12;
+
+/// How a threshold is chosen; "positive" means a score of at least the threshold. Of points that are equal by a rule the
+/// one of the highest threshold is taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rule {
+    /// This one.
+    At(f64),
+    /// The largest true positive rate with a false positive rate of at most this.
+    Fpr(f64),
+    /// The same with a specificity of at least this.
+    Specificity(f64),
+    /// The least false positive rate with a true positive rate of at least this, and of these the largest.
+    Sensitivity(f64),
+    /// Where the rates of false positives and of false negatives are closest.
+    Eer,
+    /// The largest TPR - r FPR.
+    Youden(f64),
+    /// The least (1 - TPR)^2 + r FPR^2.
+    Closest(f64),
+    /// The lowest cost where a false positive costs so many false negatives.
+    Cost(f64),
+    /// Half way from the lowest positive to the highest negative, where either class has weight.
+    Midpoint,
+}
+
+/// A threshold, and what is called positive by it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cut {
+    /// Infinite where nothing is called positive.
+    pub threshold: f64,
+    /// How many of the distinct scores are.
+    pub n_called: usize,
+    /// The weight of the positives and of the negatives that are.
+    pub called: [f64; 2],
+}
+
+/// A point of the curve: the distinct scores that are called positive, and the weight of either class among them.
+type Point = (usize, [f64; 2]);
+
+impl Rule {
+    /// The threshold of a curve. O(number of distinct scores).
+    pub fn cut(self, curve: &Curve) -> Cut {
+        self.choose(curve.steps(), curve.walk().map(|placed| placed.up_to), [curve.pos(), curve.neg()])
+    }
+
+    /// The threshold where `sums` are the weights of both classes at each of the steps or above.
+    pub(crate) fn choose(
+        self,
+        steps: &[Step],
+        sums: impl Iterator<Item = [f64; 2]> + Clone,
+        [pos, neg]: [f64; 2],
+    ) -> Cut {
+        let points = || iter::once([0.0; 2]).chain(sums.clone()).enumerate();
+        let limit = 1.0 - ROUNDING;
+        let (of_pos, of_neg) = (1.0 / pos, 1.0 / neg); // a division is what a point would cost most
+        let linear = |r: f64| move |[tp, fp]: [f64; 2]| r * (fp * of_neg) - tp * of_pos;
+        let (n_called, called) = match self {
+            Rule::At(threshold) => return at(threshold, steps, points()),
+            Rule::Midpoint => return at(midpoint(steps, sums.clone(), pos), steps, points()),
+            Rule::Fpr(rate) => highest(points().take_while(|(_, [_, fp])| *fp <= neg * rate * (1.0 + ROUNDING))),
+            Rule::Specificity(rate) => highest(points().take_while(|(_, [_, fp])| neg - fp >= neg * rate * limit)),
+            Rule::Sensitivity(rate) => {
+                let mut reached = points().skip_while(|(_, [tp, _])| *tp < pos * rate * limit).peekable();
+                let least = reached.peek().map_or(neg, |(_, [_, fp])| *fp);
+                highest(reached.take_while(|(_, [_, fp])| *fp <= least))
+            }
+            Rule::Eer => equal_rates(points(), [pos, neg]),
+            Rule::Youden(r) => lowest(points(), linear(r)),
+            // Beyond the limit false positives alone decide, and a product with a rate of 0 must stay 0.
+            Rule::Cost(ratio) => lowest(points(), linear(f64::min(ratio * (neg / pos), 1e300))),
+            Rule::Closest(r) => lowest(points(), |[tp, fp]| (1.0 - tp * of_pos).powi(2) + r * (fp * of_neg).powi(2)),
+        };
+        let threshold = n_called.checked_sub(1).map_or(f64::INFINITY, |last| steps[last].score);
+        Cut { threshold, n_called, called }
+    }
+}
+
+fn at(threshold: f64, steps: &[Step], mut points: impl Iterator<Item = Point>) -> Cut {
+    let n_called = steps.partition_point(|step| step.score >= threshold);
+    let (n_called, called) = points.nth(n_called).unwrap_or_default();
+    Cut { threshold, n_called, called }
+}
+
+/// Half way from the lowest step with weight of positives to the highest with weight of negatives.
+fn midpoint(steps: &[Step], mut sums: impl Iterator<Item = [f64; 2]> + Clone, pos: f64) -> f64 {
+    let score = |k: Option<usize>| k.map_or(f64::NAN, |k| steps[k].score);
+    let lowest = score(sums.clone().position(|[tp, _]| tp >= pos));
+    lowest / 2.0 + score(sums.position(|[_, fp]| fp > 0.0)) / 2.0
+}
+
+/// The first of the points with the largest true positive rate; they ascend.
+fn highest(points: impl Iterator<Item = Point>) -> Point {
+    points.reduce(|best, point| if point.1[0] > best.1[0] { point } else { best }).unwrap_or_default()
+}
+
+/// The first of the points of the lowest loss.
+fn lowest(points: impl Iterator<Item = Point>, loss: impl Fn([f64; 2]) -> f64) -> Point {
+    let losses = points.map(|point| (loss(point.1), point));
+    losses.reduce(|best, next| if next.0 < best.0 - ROUNDING { next } else { best }).unwrap_or_default().1
+}
+
+/// The point next to the diagonal from (0, 1) to (1, 0), of two as near the one of fewer.
+fn equal_rates(points: impl Iterator<Item = Point>, [pos, neg]: [f64; 2]) -> Point {
+    let mut before = (f64::NEG_INFINITY, Point::default());
+    for point in points {
+        let excess = point.1[1] / neg - (pos - point.1[0]) / pos;
+        if excess >= 0.0 {
+            return if excess < -before.0 { point } else { before.1 };
+        }
+        before = (excess, point);
+    }
+    before.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ctx;
+    use crate::metric::Labels;
+    use crate::testing::uniform;
+
+    /// Rates and thresholds of all cuts, from the highest threshold down.
+    fn cuts(curve: &Curve) -> Vec<(f64, f64, f64)> {
+        let total = |f: fn(&Step) -> f64, from: f64| -> f64 {
+            curve.steps().iter().filter(|step| step.score >= from).map(f).sum()
+        };
+        let thresholds = iter::once(f64::INFINITY).chain(curve.steps().iter().map(|step| step.score));
+        thresholds.map(|t| (t, total(|s| s.pos, t) / curve.pos(), total(|s| s.neg, t) / curve.neg())).collect()
+    }
+
+    #[test]
+    fn no_cut_is_better() {
+        let mut next = uniform(5);
+        for (n, levels) in [(2, 9.0), (7, 3.0), (60, 8.0), (60, 1e9), (200, 30.0)] {
+            for weighted in [false, true] {
+                let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.4 }).collect();
+                let scores: Vec<f64> =
+                    labels.iter().map(|&p| ((next() + 0.3 * f64::from(u8::from(p))) * levels).floor()).collect();
+                let weights: Vec<f64> = labels.iter().map(|_| 0.1 + next()).collect();
+                let weights = weighted.then_some(&weights[..]);
+                let curve = Curve::new(&Labels::new(&labels).unwrap(), &scores, weights, &Ctx::serial()).unwrap();
+                let all = cuts(&curve);
+                let check = |rule: Rule, loss: &dyn Fn(f64, f64) -> f64| {
+                    let least = all.iter().map(|c| loss(c.1, c.2)).fold(f64::INFINITY, f64::min);
+                    let best = all.iter().find(|c| loss(c.1, c.2) <= least + 1e-11).unwrap();
+                    let found = rule.cut(&curve);
+                    assert_eq!(found.threshold, best.0, "{rule:?}");
+                    assert!((found.called[0] / curve.pos() - best.1).abs() < 1e-12);
+                    assert!((found.called[1] / curve.neg() - best.2).abs() < 1e-12);
+                };
+                for rate in [0.0, 0.05, 0.1, 0.3, 0.5, 0.9, 1.0] {
+                    let beyond = |wrong: bool| if wrong { f64::INFINITY } else { 0.0 };
+                    check(Rule::Fpr(rate), &|tpr, fpr| beyond(fpr > rate + 1e-11) - tpr);
+                    check(Rule::Specificity(rate), &|tpr, fpr| beyond(1.0 - fpr < rate - 1e-11) - tpr);
+                    check(Rule::Sensitivity(rate), &|tpr, fpr| beyond(tpr < rate - 1e-11) + fpr - 1e-6 * tpr);
+                    let r = 2.0 * rate;
+                    check(Rule::Youden(r), &|tpr, fpr| r * fpr - tpr);
+                    check(Rule::Closest(r), &|tpr, fpr| (1.0 - tpr).powi(2) + r * fpr * fpr);
+                    check(Rule::Cost(r), &|tpr, fpr| r * curve.neg() / curve.pos() * fpr - tpr);
+                }
+                check(Rule::Eer, &|tpr, fpr| (fpr - (1.0 - tpr)).abs());
+                for &(threshold, ..) in &all {
+                    assert_eq!(Rule::At(threshold).cut(&curve).threshold, threshold);
+                    check(Rule::At(threshold), &|tpr, fpr| {
+                        let own = all.iter().find(|c| c.0 == threshold).unwrap();
+                        f64::from(u8::from((tpr, fpr) != (own.1, own.2)))
+                    });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn midpoint_is_between_the_classes() {
+        let curve = |scores: &[f64]| {
+            Curve::new(&Labels::new(&[false, false, true, true]).unwrap(), scores, None, &Ctx::serial()).unwrap()
+        };
+        let apart = Rule::Midpoint.cut(&curve(&[0.0, 1.0, 4.0, 5.0]));
+        assert_eq!((apart.threshold, apart.called), (2.5, [2.0, 0.0]));
+        let crossed = Rule::Midpoint.cut(&curve(&[0.0, 4.0, 1.0, 5.0]));
+        assert_eq!((crossed.threshold, crossed.called), (2.5, [1.0, 1.0]));
+    }
+}
