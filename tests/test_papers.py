@@ -39,7 +39,7 @@ def test_a_script_runs_and_goes_on_where_it_stopped(name, tmp_path):
     options, parts = RUNS[name]
     printed = quickly(name, DATA, tmp_path, options)
     files = [tmp_path / f"{name}_{part}.csv" for part in parts]
-    assert list(tmp_path.glob("*.png"))
+    assert list(tmp_path.glob("*.svg"))
     whole = [file.read_text() for file in files]
     for file in files:
         measured = pd.read_csv(file).filter(regex="^(partial_auc|auc|sauc)$")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 from threadpoolctl import threadpool_limits
 
 sys.path.append(str(Path(__file__).parents[1] / "python"))  # where the reader of the data sets is
@@ -56,10 +57,11 @@ def prepared(X: Any, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, n
 def run(jobs: list[Row], work: Callable[[Row], Row], file: Path, n_processes: int) -> pd.DataFrame:
     """Return what all jobs found, a row each; those whose rows `file` holds are not done again.
 
-    Rows are written as they are found, so a run that is stopped goes on where it was.
+    Rows are written as they are found, so a run that is stopped goes on where it was. The folder of the data is no part
+    of a row.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    keys = list(jobs[0])
+    keys = [key for key in jobs[0] if key != "data"]
     known = set(_rows(file, keys)[keys].itertuples(index=False, name=None)) if file.exists() else set()
     left = [job for job in jobs if tuple(str(job[key]) for key in keys) not in known]
     began = time.perf_counter()
@@ -67,7 +69,8 @@ def run(jobs: list[Row], work: Callable[[Row], Row], file: Path, n_processes: in
         written = csv.writer(stream)
         tasks = {pool.submit(_quietly, work, job): job for job in left}
         for count, task in enumerate(as_completed(tasks), 1):
-            row = {key: str(value) for key, value in tasks[task].items()} | task.result()
+            found = {key: f"{v:.6g}" if isinstance(v, float) else v for key, v in task.result().items()}
+            row = {key: str(tasks[task][key]) for key in keys} | found
             if stream.tell() == 0:
                 written.writerow(row)
             written.writerow(row.values())
@@ -103,20 +106,54 @@ def summary(found: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
     return text.unstack(by[0])
 
 
-def draw(found: pd.DataFrame, panel: str, x: str, line: str, value: str, file: Path) -> None:
-    """Draw means and standard errors over the splits: a panel for each set, say, and a line for each method."""
+def resampled_t(gains: Any, test_to_train: float) -> tuple[float, float]:
+    """Return the standard error of the mean gain over random splits, and its two-sided p-value.
+
+    Splits share rows, so that the variance of J gains over J is too small; Nadeau and Bengio (2003) put
+    1 / J + n_test / n_train in the place of 1 / J.
+    """
+    values = np.asarray(gains, dtype=float)
+    error = values.std(ddof=1) * np.sqrt(1 / len(values) + test_to_train) if len(values) > 1 else np.nan
+    if not error > 0:
+        return float(error), np.nan
+    return float(error), float(2 * t.sf(abs(values.mean()) / error, len(values) - 1))
+
+
+def gains(found: pd.DataFrame, base: str, by: list[str], value: str, test_to_train: float) -> pd.DataFrame:
+    """Return each method's mean gain over `base`, paired by split, with :func:`resampled_t`'s error and p-value."""
+    split = next(key for key in ("split", "fold", "trial") if key in found)
+    wide = found.pivot_table(value, [*by, split], "method", sort=False)
+    text = {}
+    for group, own in wide.groupby(level=by, sort=False):
+        for method in own.columns.drop(base):
+            gain = (own[method] - own[base]).dropna()
+            error, p = resampled_t(gain, test_to_train)
+            name = " ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+            text[method, name] = f"{gain.mean():+.4f} +-{error:.4f} p {p:.3f}" if len(gain) else ""
+    return pd.Series(text).unstack(0)[list(wide.columns.drop(base))]
+
+
+def plots() -> Any:
+    """Return pyplot, drawing to files."""
     import matplotlib
 
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "rocmax"  # the same file from the same rows
     from matplotlib import pyplot
 
+    return pyplot
+
+
+def draw(found: pd.DataFrame, panel: str, x: str, line: str, value: str, file: Path, log: bool = False) -> None:
+    """Draw means and standard errors over the splits: a panel for each set, say, and a line for each method."""
+    pyplot = plots()
     panels = list(found.groupby(panel, sort=False))
     figure, axes = pyplot.subplots(1, len(panels), figsize=(4 * len(panels), 3.2), squeeze=False, layout="constrained")
     for (title, own), ax in zip(panels, axes[0], strict=True):
         for name, points in own.groupby(line, sort=False):
             groups = points.groupby(x, sort=False)[value]
             ax.errorbar(groups.mean().index, groups.mean(), groups.sem().fillna(0.0), label=str(name), capsize=2)
-        ax.set(title=f"{panel} {title}", xlabel=x, ylabel=value)
+        ax.set(title=f"{panel} {title}", xlabel=x, ylabel=value, **({"xscale": "log"} if log else {}))
     axes[0, -1].legend(fontsize="small")
-    figure.savefig(file, dpi=150)
+    figure.savefig(file, dpi=100)
     pyplot.close(figure)
