@@ -36,7 +36,9 @@ pub(crate) trait ByEight {
 #[inline(always)]
 pub(crate) fn by_eight<W: ByEight>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
-    if let Some(by) = V3::try_new() {
+    if !cfg!(feature = "plain")
+        && let Some(by) = V3::try_new()
+    {
         return by.vectorize(With { work, by });
     }
     work.call(Plain)
