@@ -134,7 +134,7 @@ def test_neighbours_count_only_where_the_scores_leave_C_open(spread, column):
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
 def test_the_candidate_logistic_is_logistic_regression(data, kind, C, tmp_path, monkeypatch):
     if "large" in kind:
-        monkeypatch.setattr("rocmax.estimators._training.suits_newton", lambda design: False)
+        monkeypatch.setattr("rocmax.solvers._newton.is_small", lambda design, n_rows: False)
     X, y = data
     weight = np.linspace(0.5, 2.0, len(y))
     stored = sp.csr_array(X) if "sparse" in kind else X

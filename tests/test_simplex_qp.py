@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rocmax.solvers._simplex_qp import minimise_on_simplex
+from rocmax._core import minimise_on_simplex
 
 TOTALS = [1e-6, 1.0, 1e4, 1e8]
 
@@ -56,7 +56,7 @@ def test_no_feasible_direction_descends(kind, total):
         else:  # supports that depend on each other
             start = rng.random(len(start)) * (rng.random(len(start)) < 0.5) + 1e-3
             start *= total / start.sum()
-        weights = minimise_on_simplex(gram, gain, total, start, tol=0.0)
+        weights = minimise_on_simplex(gram, gain, total, start, 0.0)
         assert np.all(weights >= 0) and weights.sum() == pytest.approx(total, rel=1e-13)
         # By convexity this gap bounds how far the value is from the minimum.
         gradient = gram.astype(np.longdouble) @ weights - gain
@@ -66,7 +66,7 @@ def test_no_feasible_direction_descends(kind, total):
 
 def test_equal_cuts_share_one_weight():
     gram, gain = np.ones((5, 5)), np.array([1.0, 2.0, 2.0, 2.0, 0.0])
-    weights = minimise_on_simplex(gram, gain, 3.0, np.array([3.0, 0, 0, 0, 0]), tol=0.0)
+    weights = minimise_on_simplex(gram, gain, 3.0, np.array([3.0, 0, 0, 0, 0]), 0.0)
     assert weights[1:4].sum() == pytest.approx(3.0)
 
 
@@ -74,17 +74,17 @@ def test_a_solution_stays_and_a_loose_tolerance_stops_early():
     rng = np.random.default_rng(0)
     vectors, gain = cuts("of a hinge", rng, 60, 20)
     gram, start = vectors @ vectors.T, np.eye(60)[0] * 100.0
-    solved = minimise_on_simplex(gram, gain, 100.0, start, tol=0.0)
-    np.testing.assert_array_equal(minimise_on_simplex(gram, gain, 100.0, solved, tol=1e-9), solved)
-    np.testing.assert_array_equal(minimise_on_simplex(gram, gain, 100.0, start, tol=np.inf), start)
+    solved = minimise_on_simplex(gram, gain, 100.0, start, 0.0)
+    np.testing.assert_array_equal(minimise_on_simplex(gram, gain, 100.0, solved, 1e-9), solved)
+    np.testing.assert_array_equal(minimise_on_simplex(gram, gain, 100.0, start, np.inf), start)
 
 
 def test_bad_input_is_refused():
     one = np.array([1.0])
     with pytest.raises(ValueError, match="gram has length 4"):
-        minimise_on_simplex(np.eye(2), one, 1.0, one, tol=0.0)
+        minimise_on_simplex(np.eye(2), one, 1.0, one, 0.0)
     with pytest.raises(ValueError, match="weights has length 2"):
-        minimise_on_simplex(np.eye(1), one, 1.0, np.array([0.5, 0.5]), tol=0.0)
+        minimise_on_simplex(np.eye(1), one, 1.0, np.array([0.5, 0.5]), 0.0)
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match="must be finite: scale the features"):
-            minimise_on_simplex(np.array([[bad]]), one, 1.0, one, tol=0.0)
+            minimise_on_simplex(np.array([[bad]]), one, 1.0, one, 0.0)

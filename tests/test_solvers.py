@@ -10,13 +10,13 @@ import scipy.sparse as sp
 
 import reference_risks as reference
 from rocmax import _core
+from rocmax._core import minimise_on_simplex
 from rocmax.designs import as_design
 from rocmax.risks import Logistic, Naive, Ramp, Tight
 from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_difference, minimise_smooth
 from rocmax.solvers._descent import descend
 from rocmax.solvers._envelope import Envelope
 from rocmax.solvers._objective import Objective
-from rocmax.solvers._simplex_qp import minimise_on_simplex
 
 CASES = Path(__file__).parent / "cases"
 STRUCTURAL = json.loads((CASES / "structural.json").read_text())["cases"]
@@ -248,7 +248,7 @@ def test_the_simplex_program_is_solved(seed):
     gram, gain, total = vectors @ vectors.T, rng.standard_normal(k), 10.0 ** rng.integers(-2, 3)
     start = np.zeros(k)
     start[0] = total
-    weights = minimise_on_simplex(gram, gain, total, start, tol=0.0)
+    weights = minimise_on_simplex(gram, gain, total, start, 0.0)
 
     def value(point):
         return 0.5 * point @ gram @ point - gain @ point

@@ -1,9 +1,9 @@
 """Every mechanism of the linear solvers switched off in turn: what its loss costs, on every kind of data.
 
 Each line is one fit with one mechanism off, beside the same fit with all of them on: steps, passes over the features
-(products with X or with its transpose, as shares of all rows), oracle calls, processor time, and the objective that was
-reached. Passes and calls are counted, so that they are the same on a busy machine. A mechanism whose loss costs less
-than 10 % everywhere, in time and in objective, is not worth its lines.
+(products with X or with its transpose, as shares of all rows), oracle calls, processor time, the objective that was
+reached and the partial AUC of the training samples. Passes and calls are counted, so that they are the same on a busy
+machine. A mechanism whose loss costs less than 10 % everywhere, in time and in objective, is not worth its lines.
 
 Run: python benches/python/ablation.py [--data FOLDER] [--fits NAME ...] [--without NAME ...] [--csv FILE]
 With --csv, fits that the file holds are not run again. --data adds sets of the folder (letter, Reuters earn).
@@ -56,37 +56,28 @@ def no_descent(*_: Any, start: Any, **__: Any) -> tuple[Any, float, list[Any]]:
     return start, objective(risk.whole, design, C)(start)[0], []
 
 
-def unscaled(objective: Any, vectors: list[Any]) -> Any:
-    model = importlib.import_module("rocmax.solvers").Model
-    return min((model.of(vector, objective.design) for vector in vectors), key=lambda found: objective(found)[0])
+def unscaled(objective: Any, vector: Any) -> Any:
+    return importlib.import_module("rocmax.solvers").Model.of(vector, objective.design)
 
 
 def only_lowest(*args: Any) -> list[Any]:
     return list(importlib.import_module("rocmax.solvers._ray").search_convex(*args)[:1])
 
 
-def no_newton(self: Any, objective: Any) -> None:
-    self._objective, self._gap, self._closed = objective, np.inf, {True: 1.0, False: 1.0}
-    self._refusals = self._steps = 0
-    self._turn = self.on = False
-
-
 # What is replaced, and by what, for each mechanism.
 MECHANISMS: dict[str, list[tuple[str, Any]]] = {
     "sample start": [(f"{TRAINING}.Training._sample", nothing)],
-    "logistic start": [(f"{TRAINING}.Training._regression", nothing)],
     "best multiple of a start": [(f"{TRAINING}._best_multiple", unscaled)],
     "continuation in C": [(f"{TRAINING}._DIRECT_C", np.inf)],
     "Newton descent": [(f"{CONCAVE}.descend", no_descent)],
     "convex steps end early": [(f"{CONCAVE}._ENOUGH", 1.0 - 1e-12)],
     "look nearby": [(f"{CONCAVE}.lower_nearby", nothing)],
-    "smoothed cuts": [(f"{DIRECTIONS}.Newton.__init__", no_newton)],
-    "Newton targets": [(f"{DIRECTIONS}.Newton._judge", no)],
-    "Newton by record": [(f"{DIRECTIONS}._GOOD", -np.inf)],
-    "own length": [(f"{STATE}.lengthened", nothing), ("rocmax.solvers._augmented.lengthened", nothing)],
+    "smoothed cuts": [(f"{DIRECTIONS}.Newton.prepare", nothing)],
+    "Newton targets": [(f"{DIRECTIONS}.Newton.propose", nothing)],
+    "a plane after poor Newton": [(f"{DIRECTIONS}._POOR", -np.inf)],
+    "own length": [(f"{STATE}.lengthened", nothing)],
     "two cuts a search": [(f"{STATE}.search_convex", only_lowest)],
     "augmented Lagrangian": [(f"{PLANES}.suits", no)],
-    "exploration": [(f"{PLANES}._EXPLORED", ())],
     "leaving zero": [(f"{TRAINING}.leave_zero", as_it_is)],
     "idle cuts go": [(f"{STATE}._KEPT", 10**9)],
     "rough master": [(f"{STATE}._MASTER_TOL", 1e-6)],
@@ -191,11 +182,16 @@ FITS = [
     ("dense", "ramp", TOP, 100.0),
     ("dense", "ramp", BAND, 100.0),
     ("dense", "ramp", BAND, 10_000.0),
+    ("large", "tight", FULL, 100.0),
+    ("large", "tight", TOP, 100.0),
+    ("large", "tight", TOP, 1000.0),
+    ("large", "ramp", TOP, 1000.0),
     ("large", "ramp", BAND, 100.0),
     ("sparse", "tight", TOP, 100.0),
     ("sparse", "ramp", BAND, 100.0),
     ("wide", "tight", FULL, 1.0),
     ("wide", "tight", TOP, 100.0),
+    ("wide", "ramp", BAND, 1.0),
     ("wide", "ramp", BAND, 100.0),
     ("separable", "tight", TOP, 1000.0),
     ("separable", "ramp", BAND, 1000.0),
@@ -211,7 +207,7 @@ FITS = [
     ("earn", "ramp", BAND, 10_000.0),
     ("earn", "tight", BAND, 100.0),
 ]
-COLUMNS = ["fit", "without", "seconds", "steps", "passes", "calls", "objective", "gap"]
+COLUMNS = ["fit", "without", "seconds", "steps", "passes", "calls", "objective", "gap", "partial_auc"]
 
 
 def fit(data: tuple[Any, ...], surrogate: str, fpr_range: tuple[float, float], C: float, without: str) -> list[Any]:
@@ -225,14 +221,15 @@ def fit(data: tuple[Any, ...], surrogate: str, fpr_range: tuple[float, float], C
         began = time.process_time()
         model.fit(X, y, *weight)
         seconds = time.process_time() - began
-    return [seconds, model.n_iter_, counts.passes, counts.calls, model.objective_, model.dual_gap_]
+    found = [model.objective_, model.dual_gap_, model.score(X, y, *weight)]
+    return [seconds, model.n_iter_, counts.passes, counts.calls, *found]
 
 
 def show(lines: list[dict[str, Any]]) -> None:
     """Print each mechanism's worst and mean cost over the fits: ratios to the fit with everything on."""
     whole = {line["fit"]: line for line in lines if line["without"] == ""}
     print(f"\n{'without':<28}{'fits':>5}{'passes: mean':>14}{'worst':>8}{'time: mean':>12}{'worst':>8}"
-          f"{'objective: worst':>18}{'gaps > tol':>11}   where")  # fmt: skip
+          f"{'objective: worst':>18}{'pAUC: lost':>12}{'gaps > tol':>11}   where")  # fmt: skip
     for name in MECHANISMS:
         mine = [line for line in lines if line["without"] == name and line["fit"] in whole]
         if not mine:
@@ -242,9 +239,10 @@ def show(lines: list[dict[str, Any]]) -> None:
             return np.array([float(line[key]) / max(float(whole[line["fit"]][key]), 1e-12) for line in mine])
 
         passes, seconds, objective = ratios("passes"), ratios("seconds"), ratios("objective")
+        lost = max(float(whole[line["fit"]]["partial_auc"]) - float(line["partial_auc"]) for line in mine)
         failed = sum(float(line["gap"]) > 1.05e-3 for line in mine)
         print(f"{name:<28}{len(mine):>5}{np.exp(np.log(passes).mean()):>14.2f}{passes.max():>8.2f}"
-              f"{np.exp(np.log(seconds).mean()):>12.2f}{seconds.max():>8.2f}{objective.max():>18.4f}{failed:>11}"
+              f"{np.exp(np.log(seconds).mean()):>12.2f}{seconds.max():>8.2f}{objective.max():>18.4f}{lost:>12.4f}{failed:>11}"
               f"   {mine[int(passes.argmax())]['fit']}")  # fmt: skip
 
 
@@ -277,7 +275,8 @@ def main() -> None:
                 line = dict(zip(COLUMNS, [name, without, *fit(last[1], surrogate, fpr_range, C, without)], strict=True))
                 known.append(line)
                 print(f"{name:<36}{without or '-':<28}{line['seconds']:>8.2f} s{line['steps']:>6}{line['passes']:>9.1f}"
-                      f"{line['calls']:>7}{line['objective']:>12.5g}{line['gap']:>10.1e}", flush=True)  # fmt: skip
+                      f"{line['calls']:>7}{line['objective']:>12.5g}{line['gap']:>10.1e}"
+                      f"{line['partial_auc']:>8.4f}", flush=True)  # fmt: skip
                 if arguments.csv:
                     with arguments.csv.open("w", newline="") as file:
                         writer = csv.DictWriter(file, COLUMNS)

@@ -5,17 +5,16 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, Coefs, Rows
+from rocmax.designs._base import Design
 from rocmax.designs._linear import DenseDesign
 
 
-class DaskDesign:
+class DaskDesign(Design):
     """A two-dimensional dask array, chunked by rows.
 
     Every product is one task graph over the chunks; only vectors of length n_samples or n_features cross the network.
     Persist the array first if it fits the memory of the cluster, or each product reads it from its source again.
     """
-
-    divisible = False
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape
@@ -31,9 +30,6 @@ class DaskDesign:
         rows = da.from_array(np.array(coefs, dtype=self._X.dtype), chunks=(-1, self._X.chunks[0]))
         return np.asarray(rows.dot(self._X).compute(), dtype=np.float64)
 
-    def inner(self, u: F64, v: F64, /) -> F64:
-        return u @ v.T
-
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
         import dask
         import dask.array as da
@@ -44,6 +40,3 @@ class DaskDesign:
 
     def rows(self, index: Rows, /) -> DenseDesign:
         return DenseDesign(self._X[index].compute())
-
-    def features(self) -> None:
-        return None

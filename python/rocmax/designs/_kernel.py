@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +11,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from rocmax._memory import require_memory
 from rocmax._parameters import as_float, check_finite, shown
 from rocmax._threads import one_at_a_time
-from rocmax._typing import F64, AnyArray, Coefs, Rows
-
-if TYPE_CHECKING:
-    from rocmax.designs._base import Design
+from rocmax._typing import F64, AnyArray, Coefs
+from rocmax.designs._base import Design
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 # Bytes of kernel values made, or cast up, at a time.
@@ -180,7 +178,7 @@ def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
     return values
 
 
-class KernelDesign:
+class KernelDesign(Design):
     """Samples in a kernel space: a vector is [a, K a], coefficients over the samples and the scores they give.
 
     Models are made of coefficients; carrying their scores along makes ``adjoint`` the only product with K.
@@ -190,8 +188,6 @@ class KernelDesign:
     matrix : ndarray of shape (n_samples, n_samples)
         K. In float32 it is cast up block by block, so that products accumulate in float64.
     """
-
-    divisible = False
 
     def __init__(self, matrix: AnyArray) -> None:
         self.n_samples = len(matrix)
@@ -208,12 +204,6 @@ class KernelDesign:
     def inner(self, u: F64, v: F64, /) -> F64:
         return u[:, : self.n_samples] @ v[:, self.n_samples :].T
 
-    def rows(self, index: Rows, /) -> None:
-        """None: models carry their scores, so products with a sample save nothing."""
-
-    def features(self) -> None:
-        return None
-
     def _product(self, coefs: F64) -> F64:
         used = np.flatnonzero(coefs.any(axis=0))
         sparse = len(used) < _SPARSE * self.n_samples
@@ -227,12 +217,10 @@ class KernelDesign:
         return total
 
 
-class DualDesign:
+class DualDesign(Design):
     """A linear design whose vectors are [a, X'a], so that models are known by their coefficients over the samples."""
 
-    divisible = False
-
-    def __init__(self, design: "Design") -> None:
+    def __init__(self, design: Design) -> None:
         self.n_samples = design.n_samples
         self.dim = design.n_samples + design.dim
         self._design = design
@@ -245,9 +233,3 @@ class DualDesign:
 
     def inner(self, u: F64, v: F64, /) -> F64:
         return self._design.inner(u[:, self.n_samples :], v[:, self.n_samples :])
-
-    def rows(self, index: Rows, /) -> None:
-        """None: coefficients are over all samples."""
-
-    def features(self) -> None:
-        return None

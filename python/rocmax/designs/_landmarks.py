@@ -80,14 +80,12 @@ class Landmarks:
         return self.size(n_samples) <= _SHARE * available_memory()
 
 
-class LandmarkDesign:
+class LandmarkDesign(Design):
     """The features of landmarks, of which no more than a block of rows is in memory at a time.
 
     Each product makes all kernel values: O(n L d) for L landmarks. They are not turned into features: f(X) v is
     k(X, L) (V E^-1/2 v).
     """
-
-    divisible = False
 
     def __init__(self, landmarks: Landmarks, X: Any) -> None:
         self.n_samples, self.dim = X.shape[0], landmarks.dim
@@ -109,14 +107,8 @@ class LandmarkDesign:
             sums += block @ values
         return np.asarray(sums @ self._landmarks.root)
 
-    def inner(self, u: F64, v: F64, /) -> F64:
-        return u @ v.T
-
     def rows(self, index: Rows, /) -> Design | None:
         return DenseDesign(self._landmarks.features(self._X[index])) if self._landmarks.fit(len(index)) else None
-
-    def features(self) -> None:
-        return None
 
 
 class _Rows:

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rocmax._typing import F64, AnyArray, Coefs, Rows
+from rocmax.designs._base import Design
 from rocmax.designs._moments import add_moments
 
 # Samples multiplied at a time: all that is made beside the features and the results has so many rows.
@@ -20,15 +21,12 @@ _SMALL = 1 << 17
 _FEW, _FEW_SPARSE = 0.4, 0.15
 
 
-class _LinearDesign:
+class _LinearDesign(Design):
     divisible = True
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape
         self._X = X
-
-    def inner(self, u: F64, v: F64, /) -> F64:
-        return u @ v.T
 
 
 class DenseDesign(_LinearDesign):

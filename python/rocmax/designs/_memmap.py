@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Coefs, Rows
+from rocmax.designs._base import Design
 from rocmax.designs._linear import DenseDesign, coefs_of
 from rocmax.designs._moments import add_moments
 
@@ -15,14 +16,12 @@ _BLOCK = 1 << 26
 _FEWER = 16
 
 
-class MemmapDesign:
+class MemmapDesign(Design):
     """A two-dimensional numpy.memmap, read in blocks along its slow axis and let go after each.
 
     Every product is one pass over the file. Resident memory stays at one block beside the vectors, also where the file
     is larger than memory: the pages of a block are handed back as soon as it is used. float32 is multiplied as float32.
     """
-
-    divisible = False
 
     def __init__(self, X: "np.memmap[tuple[int, ...], np.dtype[np.floating]]") -> None:
         self.n_samples, self.dim = X.shape
@@ -40,9 +39,6 @@ class MemmapDesign:
             vectors[:, columns] += coefs_of(coefs, rows, block.dtype) @ block
         return vectors
 
-    def inner(self, u: F64, v: F64, /) -> F64:
-        return u @ v.T
-
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
         gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
         for rows, block in row_blocks(self._X):
@@ -57,9 +53,6 @@ class MemmapDesign:
             first, last = np.searchsorted(ascending, rows.indices(self.n_samples)[:2])
             found[order[first:last], columns] = block[ascending[first:last] - (rows.start or 0)]
         return DenseDesign(found)
-
-    def features(self) -> None:
-        return None
 
 
 def blocks(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:

@@ -1,17 +1,15 @@
 """Weighted second moments of the features of a design, and rows that stand for them."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rocmax._memory import require_memory
 from rocmax._typing import F64, AnyArray
-
-if TYPE_CHECKING:
-    from rocmax.designs._base import Design
+from rocmax.designs._base import Design
 
 
-def moments(design: "Design", weight: F64, shift: F64) -> tuple[F64, F64]:
+def moments(design: Design, weight: F64, shift: F64) -> tuple[F64, F64]:
     """Return Z'WZ and Z'w for Z = X - shift, in double precision: shapes (dim, dim) and (dim,).
 
     By the design's own method ``moments(weight, shift)``, one pass over the samples of weight above 0; by a product

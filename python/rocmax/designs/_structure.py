@@ -1,17 +1,14 @@
 """The metric I + lambda Sigma, Sigma the sum of the covariances of the two classes."""
 
 from copy import copy
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from rocmax._memory import require_memory
 from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
+from rocmax.designs._base import Design
 from rocmax.designs._moments import moments
-
-if TYPE_CHECKING:
-    from rocmax.designs._base import Design
 
 
 def centred(values: F64, positive: Bool, weight: F64 | None = None) -> F64:
@@ -23,7 +20,7 @@ def centred(values: F64, positive: Bool, weight: F64 | None = None) -> F64:
     return out
 
 
-def class_covariance(design: "Design", positive: Bool, weight: F64 | None = None) -> F64:
+def class_covariance(design: Design, positive: Bool, weight: F64 | None = None) -> F64:
     """Return Sigma, each covariance divided by the weight of its class (not less 1); two passes over X."""
     sigma = np.zeros((design.dim, design.dim))
     for members in (positive, ~positive):
@@ -40,13 +37,13 @@ def _shares(members: Bool, weight: F64 | None) -> F64:
     return np.asarray(own / own.sum())
 
 
-class StructuredDesign:
+class StructuredDesign(Design):
     """A linear design under the metric <u, v> = u'(I + lambda Sigma) v.
 
     Minimising 1/2 <w, w> + C R(Xw) under it is the structure-embedded machine: 1/2 |w|^2 + lambda/2 w'Sigma w + C R.
     """
 
-    def __init__(self, design: "Design", positive: Bool, structure: float, weight: F64 | None = None) -> None:
+    def __init__(self, design: Design, positive: Bool, structure: float, weight: F64 | None = None) -> None:
         self.n_samples, self.dim, self.divisible = design.n_samples, design.dim, design.divisible
         self._design = design
         self._metric = structure * class_covariance(design, positive, weight)
@@ -69,9 +66,6 @@ class StructuredDesign:
         found = copy(self)
         found._design, found.n_samples = rows, len(index)
         return found
-
-    def features(self) -> None:
-        return None
 
 
 def structured_gram(matrix: AnyArray, positive: Bool, structure: float, weight: F64 | None = None) -> AnyArray:

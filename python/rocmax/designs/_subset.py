@@ -1,16 +1,12 @@
 """A design of some of the samples of another, without a copy of their features."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from rocmax._typing import F64, Coefs, Rows
-
-if TYPE_CHECKING:
-    from rocmax.designs._base import Design
+from rocmax.designs._base import Design
 
 
-class SubsetDesign:
+class SubsetDesign(Design):
     """Some samples of a linear design that is too large to copy: each product is one of the whole design.
 
     Parameters
@@ -21,7 +17,7 @@ class SubsetDesign:
         Which samples, each at most once.
     """
 
-    def __init__(self, design: "Design", index: Rows) -> None:
+    def __init__(self, design: Design, index: Rows) -> None:
         self.n_samples, self.dim, self.divisible = len(index), design.dim, design.divisible
         self._design, self._index = design, index
 
@@ -39,6 +35,3 @@ class SubsetDesign:
 
     def rows(self, index: Rows, /) -> "Design | None":
         return self._design.rows(self._index[index])
-
-    def features(self) -> None:
-        return None

@@ -349,7 +349,7 @@ def _by_cuts(
 ) -> tuple[SolverResult, Multipliers]:
     bundle = Bundle(design)
     result = minimise_convex(oracle, design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback)
-    # The weights may stem from a larger C that was explored.
+    # The last steps may have been of the augmented Lagrangian method, which leaves the weights of the planes behind.
     bundle.minimise(C, Tilt(design), tol=1e-3 * tol * result.objective)
     objective = Objective(oracle, design, C)
     result = leave_zero(result, objective, [result.ranker.vector, mean_difference(objective, positive, None)], tol)

@@ -7,12 +7,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from rocmax import _core
 from rocmax._parameters import check_choice
 from rocmax._typing import F64, Bool
-from rocmax.designs import Design, as_design, is_stored
+from rocmax.designs import Design, as_design
 from rocmax.risks import Difference, Hinge, Logistic, Naive, Oracle, Ramp, Risk, Tight
 from rocmax.solvers import (
     Bundle,
@@ -22,7 +21,6 @@ from rocmax.solvers import (
     Ray,
     SolverResult,
     leave_zero,
-    logistic_regression,
     mean_difference,
     minimise_convex,
     minimise_difference,
@@ -40,13 +38,13 @@ _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
     "auc": lambda _: Tight(FULL),  # full-range training
     "logistic": Logistic,  # logistic regression
 }
-# The full-range model and logistic regression only start the descent on a risk that is not convex: rough ones do.
-_START_TOL, _START_SLOPE = 1e-2, 1e-3
+# The full-range model only starts the descent on a risk that is not convex: a rough one does.
+_START_TOL = 1e-2
 # On many rows a descent begins at what it finds on one of _SHARE of them, _ROWS or so many a feature. Measured on
 # covtype (387,000 x 54) and on 100,000 x 50, [0, 0.05]: half the time.
 _SHARE, _ROWS, _ROWS_A_FEATURE = 8, (10_000, 20_000), 100
-# Logistic regression is certified at once where it was solved this much more accurately.
-_SMOOTH_TOL = 1e-6
+# A smooth risk is solved to this share of the tolerance: one plane certifies it then.
+_SMOOTH_TOL = 0.1
 # What is then left to gain, relative to the objective, and what it is otherwise; widths of smoothing follow from these.
 _CLOSE, _FAR = 0.01, 3.0
 # A large C is reached in steps: cuts made at a tenth of it are of use, and ten times cheaper to make. Measured on
@@ -88,13 +86,10 @@ class Training:
         weight: F64 | None = None,
         design: Design | None = None,
     ) -> None:
-        # Logistic regression on X is a model of the plain design only.
-        self._X, self._labels, self._weight = (X if design is None else None), positive, weight
+        self._labels, self._weight = positive, weight
         self._design = as_design(X) if design is None else design
         self._problem = _core.Problem(positive, weight)
-        self._fpr_range = fpr_range
-        self._n_threads = n_threads
-        self._logistic: F64 | None = None
+        self._fpr_range, self._n_threads = fpr_range, n_threads
         self._full: F64 | None = None  # the model of the full range, made last
         self._known: dict[str, tuple[Oracle | Difference, Bundle]] = {}
 
@@ -156,48 +151,63 @@ class Training:
         """
         risk, bundle = self._bound(surrogate)
         if isinstance(risk, Oracle):
-            objective = Objective(risk, self._design, C)
-            return self._leave_zero(self._fit_convex(surrogate, C, tol, max_iter, start, callback), objective, tol)
+            found = self._minimise(surrogate, C, tol, max_iter, start, callback)
+            return self._leave_zero(found, Objective(risk, self._design, C), tol)
         objective = Objective(risk.whole, self._design, C)
-        if descend and start is not None and start.norm > 0:
-            known, left = [start.vector], _FAR
-        else:
-            known, left = self._starts(surrogate, C, tol, max_iter)
         descended = partial(
             minimise_difference, risk, self._design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback
         )
-        found = descended(start=_best_multiple(objective, known), left=left)
+        if not descend or start is None or start.norm == 0:
+            vector, left = self._descent_start(surrogate, C, tol, max_iter)
+        else:
+            vector, left = start.vector, _FAR
+        found = descended(start=_best_multiple(objective, vector), left=left)
         result = self._leave_zero(found, objective, tol)
         if found.model.norm == 0 and result.objective < (1.0 - tol) * found.objective:
             result = descended(start=result.model, left=_FAR)  # below zero: the descent cannot end there again
         return result
+
+    def model(self, vector: F64) -> Model:
+        """Return the model of a vector of the design."""
+        return Model.of(vector, self._design)
+
+    def _descent_start(self, surrogate: str, C: float, tol: float, max_iter: int) -> tuple[F64, float]:
+        """Return a vector to descend from, and about what is left to gain, relative to the objective.
+
+        That of full-range training, which ranks the whole range well; on many rows that of the same risk on a sample.
+        """
+        sample = self._sample()
+        if sample is not None:
+            return sample.fit(surrogate, C, tol=max(tol, _START_TOL), max_iter=max_iter).lowest.vector, _CLOSE
+        before = None if self._full is None else self.model(self._full)
+        self._full = self._minimise("auc", C, max(tol, _START_TOL), max_iter, before, None).lowest.vector
+        return self._full, _FAR
+
+    def _minimise(
+        self, surrogate: str, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None
+    ) -> SolverResult:
+        """Minimise a convex risk from a model; None begins at the zero model, or at that of a lower C."""
+        oracle, bundle = self._bound(surrogate)
+        assert isinstance(oracle, Oracle)
+        objective, before = Objective(oracle, self._design, C), 0
+        if suits_newton(objective):  # solved but for the certificate
+            start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
+        elif start is None and C > _DIRECT_C:
+            lower = self._minimise(surrogate, C / _STEP_C, _STEP_TOL * tol, max_iter, None, callback)
+            start, before = lower.lowest, lower.n_iter
+            del lower
+        left = max(1, max_iter - before)
+        result = minimise_convex(
+            oracle, self._design, C, tol=tol, max_iter=left, start=start, bundle=bundle, callback=callback
+        )
+        return replace(result, n_iter=result.n_iter + before)
 
     def _leave_zero(self, result: SolverResult, objective: Objective, tol: float) -> SolverResult:
         """Return the result, its model another one where it is zero."""
         if result.model.norm > 0:
             return result
         directions = [result.ranker.vector, mean_difference(objective, self._labels, self._weight)]
-        return leave_zero(result, objective, directions + [m for m in (self._logistic,) if m is not None], tol)
-
-    def model(self, vector: F64) -> Model:
-        """Return the model of a vector of the design."""
-        return Model.of(vector, self._design)
-
-    def _starts(self, surrogate: str, C: float, tol: float, max_iter: int) -> tuple[list[F64], float]:
-        """Return vectors to descend from, and about what is left to gain, relative to the objective.
-
-        Of full-range training and of logistic regression, which rank the whole range well; on many rows that of the
-        same risk on a sample.
-        """
-        sample = self._sample()
-        if sample is not None:
-            return [sample.fit(surrogate, C, tol=max(tol, _START_TOL), max_iter=max_iter).lowest.vector], _CLOSE
-        before = None if self._full is None else self.model(self._full)
-        self._full = self._fit_convex("auc", C, max(tol, _START_TOL), max_iter, before, None).lowest.vector
-        vectors = [self._full]
-        if self._logistic is None:
-            self._logistic = self._regression(1.0, _START_SLOPE)
-        return vectors + ([] if self._logistic is None else [self._logistic]), _FAR
+        return leave_zero(result, objective, directions, tol)
 
     def _sample(self) -> "Training | None":
         """Return the fits of a sample of both classes, or None if that is not much less than all."""
@@ -215,43 +225,6 @@ class Training:
         weight = None if self._weight is None else self._weight[rows]
         return Training(None, self._labels[rows], self._fpr_range, self._n_threads, weight=weight, design=design)
 
-    def _regression(self, C: float, tol: float = 1e-4) -> F64 | None:
-        """Return logistic regression, C there a weight of the sum; None if X is not in memory."""
-        if is_stored(self._X) or not (sp.issparse(self._X) or isinstance(self._X, np.ndarray)):
-            return None
-        return logistic_regression(self._design, self._labels, self._weight, C, tol)
-
-    def _fit_convex(
-        self, surrogate: str, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None
-    ) -> SolverResult:
-        oracle, bundle = self._bound(surrogate)
-        assert isinstance(oracle, Oracle)
-        steps_before = 0
-        if surrogate == "logistic":  # solved but for the certificate, which takes one plane or a few
-            start = self._logistic_start(Objective(oracle, self._design, C), tol, start)
-        if start is None and C > _DIRECT_C:
-            lower = self._fit_convex(surrogate, C / _STEP_C, _STEP_TOL * tol, max_iter, None, callback)
-            start, steps_before = lower.lowest, lower.n_iter
-            del lower
-        result = minimise_convex(
-            oracle,
-            self._design,
-            C,
-            tol=tol,
-            max_iter=max(1, max_iter - steps_before),
-            start=start,
-            bundle=bundle,
-            callback=callback,
-        )
-        return replace(result, n_iter=result.n_iter + steps_before)
-
-    def _logistic_start(self, objective: Objective, tol: float, start: Model | None) -> Model | None:
-        if suits_newton(self._design):
-            return minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
-        total = float(len(self._labels) if self._weight is None else self._weight.sum())
-        vector = self._regression(objective.C / total)
-        return start if vector is None else self.model(vector)
-
     def _bound(self, surrogate: str) -> tuple[Oracle | Difference, Bundle]:
         if surrogate not in self._known:
             risk = _RISKS[surrogate](self._fpr_range)
@@ -261,14 +234,9 @@ class Training:
         return self._known[surrogate]
 
 
-def _best_multiple(objective: Objective, vectors: list[F64]) -> Model:
-    """Return the best of the vectors' multiples by powers of two: what matters of a start is its direction."""
-    found = []
-    for vector in vectors:
-        ray = Ray(objective, objective.zero(), vector)
-        point = None
-        values = [(point := ray.point(2.0**k, point)).value for k in range(-3, 5)]
-        found.append((min(values), 2.0 ** (int(np.argmin(values)) - 3)))
-        del ray, point
-    (_, step), vector = min(zip(found, vectors, strict=True), key=lambda pair: pair[0])
-    return Model.of(step * vector, objective.design)
+def _best_multiple(objective: Objective, vector: F64) -> Model:
+    """Return the best of a vector's multiples by powers of two: what matters of a start is its direction."""
+    ray = Ray(objective, objective.zero(), vector)
+    steps, point = [2.0**k for k in range(-3, 5)], None
+    values = [(point := ray.point(step, point)).value for step in steps]
+    return ray.model(steps[int(np.argmin(values))])

@@ -1,12 +1,11 @@
 """Solvers: they know neither the features nor the risk, only products with a design and calls of an oracle."""
 
-from rocmax.solvers._bundle import Bundle, Tilt
-from rocmax.solvers._candidates import Candidate, Model
+from rocmax.solvers._bundle import Bundle
+from rocmax.solvers._candidates import Candidate
 from rocmax.solvers._certificate import check_bound
 from rocmax.solvers._convex_concave import minimise_difference
 from rocmax.solvers._cvxopt import solve_pair_dual
-from rocmax.solvers._logistic import logistic_regression
-from rocmax.solvers._objective import Objective
+from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._planes import minimise_convex
 from rocmax.solvers._ray import Ray
 from rocmax.solvers._result import Callback, Progress, SolverResult
@@ -25,7 +24,6 @@ __all__ = [
     "Tilt",
     "check_bound",
     "leave_zero",
-    "logistic_regression",
     "mean_difference",
     "minimise_convex",
     "minimise_difference",

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 
 from rocmax.designs import inner
-from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._candidates import Candidates, Model
 from rocmax.solvers._envelope import Envelope
-from rocmax.solvers._objective import Objective
-from rocmax.solvers._ray import Point, Ray, lengthened, search
+from rocmax.solvers._objective import Model, Objective
+from rocmax.solvers._ray import Point, Ray, search
+from rocmax.solvers._requirements import DIVISIBLE, HINGES, missing, require
+from rocmax.solvers._state import State
 
 # The inner problem is solved once its gradient is this small beside the move of the multipliers; at most so many steps.
 _INNER, _INNER_STEPS = 2.0, 12
@@ -21,27 +21,19 @@ _LENGTH = 0.05
 # The search along a step ends where the slope has fallen to this share, or after so many calls of the hinge.
 _FLAT, _CALLS = 0.1, 20
 
+NEEDS = HINGES, DIVISIBLE
+
 # Takes F, its bound and the best model after each step, and says whether that is enough.
 Report = Callable[[float, float, Model], bool]
 
 
 def suits(objective: Objective) -> bool:
-    """Whether the risk is a sum of hinges, and the design divisible."""
-    hinges = objective.oracle.hinges
-    return hinges is not None and objective.design.divisible
+    """Whether the needs are met."""
+    return not missing(NEEDS, objective)
 
 
-def minimise_augmented(
-    objective: Objective,
-    best: Model,
-    value: float,
-    bound: float,
-    *,
-    bundle: Bundle,
-    candidates: Candidates,
-    report: Report,
-) -> tuple[Model, float, float]:
-    """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a sum of hinges, from the best model known.
+def minimise_augmented(state: State, report: Report) -> None:
+    """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a sum of hinges, from the best model of a state, and keep it up.
 
     Models and their scores are kept apart, w and, for each hinge, s = X w, a constraint with multipliers. Given these,
     the best scores are the proximal point of the hinge, so that a smooth function of w is left; Newton steps minimise
@@ -58,24 +50,26 @@ def minimise_augmented(
     Rockafellar (1976), Augmented Lagrangians and applications of the proximal point algorithm in convex programming;
     Li, Sun and Toh (2018), A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso problems.
     """
+    objective = state.objective
+    require("the augmented Lagrangian method", NEEDS, objective)
     design, C, tilt = objective.design, objective.C, objective.tilt
     lean = 0.0 if tilt.vector is None else tilt.vector
-    envelope = Envelope(objective, bundle, best.scores)
-    model = best
+    envelope = Envelope(objective, state.bundle, state.best.scores)
+    model = state.best
     steps, residual, before = 0, _RESIDUAL, np.inf
     found = envelope(model.scores)
     while True:
         pull = design.adjoint([found.coef])[0]
         of_dual = C * (lean - pull)
         gradient = model.vector - of_dual
-        bound = max(bound, C * (found.offset - tilt.offset) - 0.5 * inner(design, of_dual, of_dual))
-        enough = report(value, bound, best)
+        state.bound = max(state.bound, C * (found.offset - tilt.offset) - 0.5 * inner(design, of_dual, of_dual))
+        enough = report(state.value, state.bound, state.best)
         slack = 0.5 * inner(design, gradient, gradient)
         if enough or slack <= _INNER * C * envelope.moved(found) or steps == _INNER_STEPS:
-            bundle.add(np.array([found.offset]), pull[None])
+            state.bundle.add(np.array([found.offset]), pull[None])
             if enough:
-                bundle.multipliers = C * found.multipliers, C * envelope.penalty
-                return best, value, bound
+                state.bundle.multipliers = C * found.multipliers, C * envelope.penalty
+                return
             envelope.update(found, steps)
             steps, residual, before = 0, _RESIDUAL, np.inf
             found = envelope(model.scores)
@@ -84,11 +78,10 @@ def minimise_augmented(
         if slack > _LITTLE * before:
             residual = max(_SHARPER * residual, _SHARPEST)
         before = slack
-        step = envelope.newton_step(found, gradient, residual)
-        ray = Ray(objective, model, model.vector + step)
-        slope = inner(design, gradient, step)
+        ray = Ray(objective, model, model.vector + envelope.newton_step(found, gradient, residual))
+        slope = inner(design, gradient, ray.direction)
         if not (slope < 0.0 and 0.0 < ray.curvature < np.inf):
-            return best, value, bound  # nowhere to go, to the last digit or beyond the range of numbers
+            return  # nowhere to go, to the last digit or beyond the range of numbers
 
         def slopes_at(step: float, _: Point | None, ray: Ray = ray) -> Point:
             model = ray.at(step)
@@ -96,10 +89,4 @@ def minimise_augmented(
             return Point(step, np.nan, ray.slope(step, ray.change(found.coef)), (model, found))
 
         model, found = search(slopes_at, Point(0.0, np.nan, slope), 0.0, flat=_FLAT, max_calls=_CALLS)[0].found
-        reached, evaluation = objective(model)
-        candidates.offer(reached, evaluation.partial_auc, model.vector)
-        if reached < value:
-            best, value = model, reached
-        longer = lengthened(objective, model, reached, evaluation, _LENGTH * (value - bound), candidates)
-        if longer is not None and longer[1] < value:
-            best, value, _ = longer
+        state.offer(model, _LENGTH)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from rocmax import _core
 from rocmax._typing import F64
 from rocmax.designs import Design, inner
-from rocmax.solvers._simplex_qp import minimise_on_simplex
+from rocmax.solvers._objective import Tilt
 
 # Cuts are dropped once this share of them stays: each time all that stay are moved.
 _WORTH = 0.9
@@ -72,7 +73,7 @@ class Bundle:
             self._store = grown
         self._store[len(self) : size] = vectors
 
-    def minimise(self, C: float, tilt: "Tilt", *, tol: float) -> tuple[F64, float]:
+    def minimise(self, C: float, tilt: Tilt, *, tol: float) -> tuple[F64, float]:
         """Minimise 1/2|w|^2 + C (max_k cut_k(w) - tilt(w)); return the minimiser and a lower bound of the minimum.
 
         The bound holds whatever the accuracy `tol` of the minimiser.
@@ -81,7 +82,7 @@ class Bundle:
         if tilt.vector is not None:  # the weights sum to C: the other products with the tilt are the same for all
             gain = gain + C * self._design.inner(self.vectors, tilt.vector[None])[:, 0]
         start = self.weights * (C / self.weights.sum())
-        weights = minimise_on_simplex(self._gram, gain, C, start, tol=tol)
+        weights = _core.minimise_on_simplex(self._gram, gain, C, start, tol)
         self.weights = weights
         self._idle = np.where(weights > 0, 0, self._idle + 1)
         vector = -(weights @ self.vectors)
@@ -101,21 +102,3 @@ class Bundle:
         self._offsets = self._offsets[kept]
         self._gram = self._gram[np.ix_(kept, kept)]
         self._idle, self.weights = self._idle[kept], self.weights[kept]
-
-
-class Tilt:
-    """A linear function offset + <vector, w> taken off the risk.
-
-    In the convex-concave procedure it is the concave part, linearised.
-    """
-
-    def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0) -> None:
-        self._design, self.vector, self.offset = design, vector, offset
-
-    def slope(self, direction: F64) -> float:
-        """Return its derivative along a direction."""
-        return 0.0 if self.vector is None else inner(self._design, self.vector, direction)
-
-    def at(self, vector: F64) -> float:
-        """Return its value at a vector."""
-        return self.offset + self.slope(vector)

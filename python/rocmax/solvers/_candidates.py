@@ -1,27 +1,9 @@
 """The models met on the way, of which the best certified one is returned."""
 
 from collections.abc import Callable
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from rocmax._typing import F64
-from rocmax.designs import Design, inner
-
-
-class Model(NamedTuple):
-    """A vector, its scores on the training samples, and its squared length."""
-
-    vector: F64
-    scores: F64
-    norm: float
-
-    @classmethod
-    def of(cls, vector: F64, design: Design) -> Self:
-        """Return the model of a vector of the design; one product with the features."""
-        return cls(vector, design.scores(vector), inner(design, vector, vector))
-
-    def scaled(self, step: float) -> Self:
-        """Return a multiple of the model."""
-        return type(self)(step * self.vector, step * self.scores, step * step * self.norm)
 
 
 class Candidate(NamedTuple):

@@ -4,8 +4,7 @@ import numpy as np
 
 from rocmax.designs import inner
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._candidates import Model
-from rocmax.solvers._objective import Objective
+from rocmax.solvers._objective import Model, Objective
 
 # What rounding may do, relative to the terms that the objective is the sum of, and to what it is seen to do.
 _RELATIVE, _SEEN = 1e-6, 1e3

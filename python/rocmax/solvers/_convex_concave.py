@@ -4,11 +4,10 @@ from dataclasses import replace
 
 from rocmax.designs import Design
 from rocmax.risks import Difference
-from rocmax.solvers._bundle import Bundle, Tilt
-from rocmax.solvers._candidates import Model
+from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._descent import descend
 from rocmax.solvers._nearby import lower_nearby
-from rocmax.solvers._objective import Objective
+from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._planes import minimise_convex
 from rocmax.solvers._result import Callback, Progress, SolverResult
 
@@ -63,7 +62,6 @@ def minimise_difference(
     Narasimhan and Agarwal (2016), Algorithm 4.
     """
     whole = Objective(risk.whole, design, C)
-    zero_objective = whole.at_zero()
     bundle = bundle or Bundle(design)
     model, value = start, whole(start)[0]
     history: list[Progress] = []
@@ -73,34 +71,11 @@ def minimise_difference(
         )
     del start
     while True:
-        concave = risk.concave(model.scores)
-        tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset)
-        # Where g counts no pair the majorant is hardly above J: nothing is to be had from linearising g again.
-        share = _ENOUGH if concave.value > 0 else 1.0
-        base, models = model.vector, [model]
-        del concave, model
-
-        def enough(now: float, bound: float, before: float = value, share: float = share) -> bool:
-            left = before - bound
-            return left > _STALLED * tol * before and before - now >= share * left
-
-        step = minimise_convex(
-            risk.convex,
-            design,
-            C,
-            tol=tol,
-            max_iter=max_iter - len(history),
-            start=models.pop(),  # the only reference: its scores go as soon as there is a better model
-            bundle=bundle,
-            tilt=tilt,
-            enough=enough,
-            callback=callback,
-            explore=False,
-        )
+        before, models = value, [model]
+        del model  # the step holds the only reference: its scores go as soon as there is a better model
+        step, settled = _convex_step(risk, bundle, models, value, design, C, tol, max_iter - len(history), callback)
         history += step.history
-        settled = not enough(step.lowest_objective, step.bound)
-        before, now = value, whole(step.lowest)[0]
-        model, value = (step.lowest, now) if now < value else (Model.of(base, design), value)
+        model, value = step.lowest, step.lowest_objective
         # A step that did not lower J, though it is said to have, would be taken again: rounding ends the procedure.
         ended = before - value <= (_STALLED * tol * before if settled else 0.0)
         if ended and (lower := lower_nearby(whole, model, value, max(_STALLED * tol, _HELD) * value)) is not None:
@@ -114,10 +89,54 @@ def minimise_difference(
                 model=found,
                 objective=objective,
                 bound=min(step.bound, objective),  # the majorant's, which lies above J
-                zero_objective=zero_objective,
+                zero_objective=whole.at_zero(),
                 lowest=model,
                 lowest_objective=value,
                 history=history,
                 n_iter=len(history),
             )
         del step  # it holds scores
+
+
+def _convex_step(
+    risk: Difference,
+    bundle: Bundle,
+    models: list[Model],
+    value: float,
+    design: Design,
+    C: float,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None,
+) -> tuple[SolverResult, bool]:
+    """Minimise the majorant that touches J at the one model, whose J is `value`, as far as is worth while.
+
+    Returns the result, its lowest model that of the least J, and whether the majorant has no more to give.
+    """
+    concave = risk.concave(models[0].scores)
+    tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset)
+    # Where g counts no pair the majorant is hardly above J: nothing is to be had from linearising g again.
+    share = _ENOUGH if concave.value > 0 else 1.0
+    base = models[0].vector
+    del concave
+
+    def enough(now: float, bound: float) -> bool:
+        left = value - bound
+        return left > _STALLED * tol * value and value - now >= share * left
+
+    step = minimise_convex(
+        risk.convex,
+        design,
+        C,
+        tol=tol,
+        max_iter=max_iter,
+        start=models.pop(),
+        bundle=bundle,
+        tilt=tilt,
+        enough=enough,
+        callback=callback,
+    )
+    settled = not enough(step.lowest_objective, step.bound)
+    now = Objective(risk.whole, design, C)(step.lowest)[0]
+    lowest, least = (step.lowest, now) if now < value else (Model.of(base, design), value)
+    return replace(step, lowest=lowest, lowest_objective=least), settled

@@ -4,10 +4,9 @@ import numpy as np
 
 from rocmax.designs import Design
 from rocmax.risks import Difference
-from rocmax.solvers._bundle import Bundle, Tilt
-from rocmax.solvers._candidates import Model
+from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._newton import is_wide, sampled_step, smoothed
-from rocmax.solvers._objective import Objective
+from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._ray import Point, Ray, search
 from rocmax.solvers._result import Callback, Progress
 

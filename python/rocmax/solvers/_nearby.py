@@ -6,8 +6,7 @@ import numpy as np
 
 from rocmax._typing import F64
 from rocmax.designs import inner
-from rocmax.solvers._candidates import Model
-from rocmax.solvers._objective import Objective
+from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._ray import Ray
 
 # Multiples of a model, and steps along coordinates relative to its length; fewer multiples where samples are many.

@@ -11,8 +11,7 @@ from scipy.linalg.lapack import dposv
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design, SubsetDesign, inner
 from rocmax.risks import Curvature, Smoothed
-from rocmax.solvers._candidates import Model
-from rocmax.solvers._objective import Objective
+from rocmax.solvers._objective import Model, Objective
 
 # Samples with springs whose features are copied: so many, or one of so many.
 _COPIED, _SHARE = 4000, 2

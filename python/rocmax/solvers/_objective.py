@@ -1,11 +1,47 @@
-"""The objective of training."""
+"""Models, and the objective of training over them."""
+
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from rocmax.designs import Design
+from rocmax._typing import F64
+from rocmax.designs import Design, inner
 from rocmax.risks import Evaluation, Oracle
-from rocmax.solvers._bundle import Tilt
-from rocmax.solvers._candidates import Model
+
+
+class Model(NamedTuple):
+    """A vector, its scores on the training samples, and its squared length."""
+
+    vector: F64
+    scores: F64
+    norm: float
+
+    @classmethod
+    def of(cls, vector: F64, design: Design) -> Self:
+        """Return the model of a vector of the design; one product with the features."""
+        return cls(vector, design.scores(vector), inner(design, vector, vector))
+
+    def scaled(self, step: float) -> Self:
+        """Return a multiple of the model."""
+        return type(self)(step * self.vector, step * self.scores, step * step * self.norm)
+
+
+class Tilt:
+    """A linear function offset + <vector, w> taken off the risk.
+
+    In the convex-concave procedure it is the concave part, linearised.
+    """
+
+    def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0) -> None:
+        self._design, self.vector, self.offset = design, vector, offset
+
+    def slope(self, direction: F64) -> float:
+        """Return its derivative along a direction."""
+        return 0.0 if self.vector is None else inner(self._design, self.vector, direction)
+
+    def at(self, vector: F64) -> float:
+        """Return its value at a vector."""
+        return self.offset + self.slope(vector)
 
 
 class Objective:

@@ -7,8 +7,8 @@ import numpy as np
 
 from rocmax._typing import F64
 from rocmax.risks import Evaluation
-from rocmax.solvers._candidates import Candidates, Model
-from rocmax.solvers._objective import Objective
+from rocmax.solvers._candidates import Candidates
+from rocmax.solvers._objective import Model, Objective
 
 # Where a search goes next: how much further, how far from the ends of the stretch that holds a minimum.
 _FURTHER, _INSIDE = 2.0, 0.1

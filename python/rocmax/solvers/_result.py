@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rocmax.solvers._candidates import Candidate, Model
+from rocmax.solvers._candidates import Candidate
+from rocmax.solvers._objective import Model
 
 
 @dataclass(frozen=True)

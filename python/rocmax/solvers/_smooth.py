@@ -1,23 +1,25 @@
-"""Newton's method, for a smooth risk and a problem that is not large."""
+"""Newton's method, for a smooth risk."""
 
 import numpy as np
 
-from rocmax.designs import Design, inner
-from rocmax.solvers._candidates import Model
-from rocmax.solvers._newton import Springs, is_small, solve
-from rocmax.solvers._objective import Objective
+from rocmax.designs import inner
+from rocmax.solvers._newton import Springs, solve
+from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._ray import Point, Ray, search
+from rocmax.solvers._requirements import DIVISIBLE, SECOND_DERIVATIVE, missing, require
 
 # A search along a ray ends where the slope has fallen to this share, or after so many calls.
 _FLAT, _CALLS = 0.5, 40
 _MOST_STEPS = 100
 # The residual of steps that are not exact.
-_RESIDUAL = 1e-3
+_RESIDUAL = 0.1
+
+NEEDS = SECOND_DERIVATIVE, DIVISIBLE
 
 
-def suits_newton(design: Design) -> bool:
-    """Whether the equations of a step cost about as little as a few passes over the features."""
-    return design.divisible and is_small(design, design.n_samples)
+def suits_newton(objective: Objective) -> bool:
+    """Whether the needs are met."""
+    return not missing(NEEDS, objective)
 
 
 def minimise_smooth(objective: Objective, start: Model, *, tol: float) -> Model:
@@ -25,6 +27,7 @@ def minimise_smooth(objective: Objective, start: Model, *, tol: float) -> Model:
 
     That is what is left to gain at most, as F is strongly convex. Steps are Newton's.
     """
+    require("Newton's method", NEEDS, objective)
     design, C = objective.design, objective.C
     rows, one_group = np.arange(design.n_samples), np.zeros(1, dtype=np.intp)
     model = start

@@ -6,10 +6,10 @@ from rocmax._typing import F64
 from rocmax.designs import inner
 from rocmax.risks import Evaluation, Smoothed
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._candidates import Candidates, Model
-from rocmax.solvers._objective import Objective
+from rocmax.solvers._candidates import Candidates
+from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._ray import Point, Ray, lengthened, search_convex
-from rocmax.solvers._result import Progress
+from rocmax.solvers._result import Progress, SolverResult
 
 # Cuts without weight for _IDLE steps go once there are more than _KEPT of them.
 _IDLE, _KEPT = 50, 200
@@ -87,6 +87,35 @@ class State:
         # A best model of equal scores says nothing new; one close to it does.
         self.near = self.best if self._at_best or self.best.norm > 0 else ray.model(lowest.step)
         return True
+
+    def offer(self, model: Model, accuracy: float) -> None:
+        """Take a model, and a better multiple of it, if they are lower than the best one."""
+        value, found = self.objective(model)
+        self.candidates.offer(value, found.partial_auc, model.vector)
+        if value < self.value:
+            self.best, self.value = model, value
+        left = accuracy * (self.value - self.bound)
+        longer = lengthened(self.objective, model, value, found, left, self.candidates)
+        if longer is not None and longer[1] < self.value:
+            self.best, self.value, _ = longer
+
+    def result(self, status: str) -> SolverResult:
+        """Return the certified model of best training partial AUC, or the lowest if none is certified."""
+        chosen, best = self.candidates.select(self.bound), self.best
+        same = np.array_equal(chosen.vector, best.vector)
+        return SolverResult(
+            model=best if same else Model.of(chosen.vector, self.objective.design),
+            objective=chosen.objective,
+            bound=self.bound,
+            zero_objective=self.objective.at_zero(),
+            partial_auc=chosen.partial_auc,
+            lowest=best,
+            lowest_objective=self.value,
+            ranker=self.candidates.ranker,
+            n_iter=len(self.history),
+            history=self.history,
+            status=status,
+        )
 
     def _lengthen(self, accuracy: float) -> None:
         """Take a better multiple of the best model, if that separates nearly all pairs."""

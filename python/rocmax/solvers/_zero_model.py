@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from rocmax._typing import F64, Bool
-from rocmax.solvers._candidates import Candidate, Model
-from rocmax.solvers._objective import Objective
+from rocmax.solvers._candidates import Candidate
+from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._result import SolverResult, certified_limit
 
 # A model is shortened at most so often, to a quarter each time: far beyond what any tol needs.

@@ -1,0 +1,39 @@
+"""The choice of the design for features, by how they are stored."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rocmax.designs._base import Design
+from rocmax.designs._dask import DaskDesign
+from rocmax.designs._linear import DenseDesign, SparseDesign
+from rocmax.designs._memmap import MemmapDesign
+
+
+def is_stored(X: Any) -> bool:
+    """Whether X is not in memory: a numpy.memmap or a dask array."""
+    return isinstance(X, np.memmap) or is_dask(X)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a dask array, without importing dask."""
+    return type(X).__module__.startswith("dask.array")
+
+
+# A kind of features and their design: the first that fits.
+STORAGES: list[tuple[Callable[[Any], bool], Callable[[Any], Design]]] = [
+    (sp.issparse, SparseDesign),
+    (lambda X: isinstance(X, np.memmap), MemmapDesign),
+    (lambda X: isinstance(X, np.ndarray), DenseDesign),
+    (is_dask, DaskDesign),
+]
+
+
+def as_design(X: Any) -> Design:
+    """Return the design for X, which the caller has validated: ndarray, scipy sparse, memmap or dask array."""
+    for fits, design in STORAGES:
+        if fits(X):
+            return design(X)
+    raise TypeError(f"X must be an ndarray, scipy sparse, memmap or dask array, got {type(X).__name__}")

@@ -1,0 +1,33 @@
+"""What a solver or a direction needs of the risk and of the design: declared as `needs`, checked before work."""
+
+from collections.abc import Callable, Iterable
+
+from rocmax.risks import Oracle
+from rocmax.solvers._objective import Objective
+
+HINGES = "a risk that is a sum of hinges"
+SECOND_DERIVATIVE = "a risk with a second derivative (`stiffness`)"
+DIVISIBLE = "a design of which some samples cost no more than their share (`divisible`)"
+MANY_SAMPLES = "samples enough for a drawn one of them to stand for all"
+
+# With fewer samples a step costs less than a Newton direction.
+_FEW = 1000
+_MET: dict[str, Callable[[Objective], bool]] = {
+    HINGES: lambda objective: objective.oracle.hinges is not None,
+    SECOND_DERIVATIVE: lambda objective: type(objective.oracle).stiffness is not Oracle.stiffness,
+    DIVISIBLE: lambda objective: objective.design.divisible,
+    MANY_SAMPLES: lambda objective: objective.design.n_samples >= _FEW,
+}
+
+
+def missing(needs: Iterable[str], objective: Objective) -> list[str]:
+    """Return what an objective lacks of some needs."""
+    return [need for need in needs if not _MET[need](objective)]
+
+
+def require(solver: str, needs: Iterable[str], objective: Objective) -> None:
+    """Raise ValueError if an objective lacks some needs of a solver."""
+    lacks = missing(needs, objective)
+    if lacks:
+        kinds = f"{type(objective.oracle).__name__} over {type(objective.design).__name__}"
+        raise ValueError(f"{solver} needs {' and '.join(lacks)}, got {kinds}; use minimise_convex")
