@@ -259,10 +259,7 @@ class LeastSquares(Ranker):
             scores = self._scores(X)  # what `predict` goes by, to the last bit
         counted = None if np.all(weight == 1.0) else weight
         self.intercept_ = np.array(
-            [
-                -choose_threshold(np.ascontiguousarray(f), pos, self.threshold, counted)
-                for f, pos in zip(scores.T, labels.T, strict=True)
-            ]
+            [-choose_threshold(f, pos, self.threshold, counted) for f, pos in zip(scores.T, labels.T, strict=True)]
         )
 
     def _conjugate_gradients(self, data: Training, alphas: F64, tol: float, max_iter: int) -> F64:
