@@ -258,9 +258,8 @@ class LeastSquares(Ranker):
         if self._kernel.name not in ("linear", "precomputed"):
             scores = self._scores(X)  # what `predict` goes by, to the last bit
         counted = None if np.all(weight == 1.0) else weight
-        self.intercept_ = np.array(
-            [-choose_threshold(f, pos, self.threshold, counted) for f, pos in zip(scores.T, labels.T, strict=True)]
-        )
+        each = zip(np.ascontiguousarray(scores.T), np.ascontiguousarray(labels.T), strict=True)
+        self.intercept_ = np.array([-choose_threshold(f, pos, self.threshold, counted) for f, pos in each])
 
     def _conjugate_gradients(self, data: Training, alphas: F64, tol: float, max_iter: int) -> F64:
         X, labels, weight, _ = data
