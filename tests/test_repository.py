@@ -91,6 +91,17 @@ def steps():
                 yield f"{name}.{job}", step
 
 
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [("github-workflows", ".github/workflows/*.yml"), ("citation-file-format", ".github/CITATION.cff")],
+)
+def test_files_keep_to_their_schemas(schema, files):
+    paths = [str(path) for path in ROOT.glob(files)]
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *paths]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
+
+
 def test_workflows_are_whole():
     assert set(WORKFLOWS) == {"tests", "docs", "release"}
     for place, step in steps():

@@ -16,7 +16,7 @@ won = X[y, 0][:, None] > X[~y, 0]
 assert metrics.roc_auc_score(y, X[:, 0]) == won.mean()
 assert metrics.auc_inference(y, X[:, 0], fpr_range=(0, 0.1)).variance > 0
 for model in rocmax.PartialAUCSVC((0, 0.1)), rocmax.AUCSVC(), rocmax.AUCRLS():
-    assert model.fit(X, y).score(X, y) > 0.5
+    assert metrics.roc_auc_score(y, model.fit(X, y).decision_function(X)) > 0.8
 free = hasattr(sys, "_is_gil_enabled") and "t" in sys.abiflags
 assert not free or not sys._is_gil_enabled(), "importing rocmax turned the interpreter lock on"
 print(f"rocmax {rocmax.__version__} measures and fits", "without the interpreter lock" if free else "")
