@@ -4,6 +4,8 @@ import io
 import os
 import re
 import shlex
+import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from itertools import pairwise
@@ -12,7 +14,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "python" / "docs"
-PAGES = sorted({ROOT / "README.md", *ROOT.glob("rust/*/README.md"), *DOCS.glob("*.md")})
+PAGES = sorted({ROOT / "README.md", *ROOT.glob(".github/*.md"), *ROOT.glob("rust/*/README.md"), *DOCS.glob("*.md")})
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 _FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 
@@ -30,11 +32,14 @@ def prose(page: Path) -> str:
 
 def commands(page: Path) -> list[str]:
     """Return every line that a page tells the reader to type into a shell."""
-    lines = [line for _, text in blocks(page, "sh") for line in text.replace("\\\n", " ").splitlines()]
-    typed = [line.removeprefix("$ ") for _, text in blocks(page, "console") for line in text.splitlines()]
-    shown = [line for line in typed if line.startswith(("rocmax", "python"))]
-    spans = re.findall(r"`((?:rocmax|python|cargo) [^`]+)`", prose(page).replace("\n", " "))
-    return [line for line in lines if line and not line.startswith("#")] + shown + spans
+    lines = [line for _, text in blocks(page, "sh") for line in text.splitlines()]
+    typed = [line[2:] for _, text in blocks(page, "console") for line in text.splitlines() if line.startswith("$ ")]
+    return [line for line in lines if line] + typed
+
+
+def mentioned(page: Path) -> list[str]:
+    """Return every command that a page speaks of, in whole or in part."""
+    return re.findall(r"`((?:rocmax|python|cargo) [^`]+)`", prose(page).replace("\n", " "))
 
 
 def printed(page: Path, folder: Path) -> Iterator[tuple[str, str, str]]:
@@ -53,6 +58,8 @@ def printed(page: Path, folder: Path) -> Iterator[tuple[str, str, str]]:
                     yield "```text\n", shown, out
             elif language == "console":
                 for command, shown_below in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.M):
+                    if command.startswith("cargo") and not shutil.which("cargo"):
+                        continue  # an installed package is tested, where `.ci/run` is not
                     out = _captured(lambda command=command: _run(command)).replace(f"{folder}{os.sep}", "")
                     yield f"$ {command}\n", shown_below, out
 
@@ -77,5 +84,12 @@ def _run(command: str) -> None:
     from rocmax._cli import main
 
     program, *arguments = shlex.split(command)
+    if program == "cargo":
+        print(
+            subprocess.run(
+                [program, "--quiet", *arguments], cwd=ROOT, check=True, capture_output=True, text=True
+            ).stdout
+        )
+        return
     assert program == "rocmax", command
     assert main(arguments) == 0, command

@@ -61,15 +61,26 @@ def test_addresses_are_well_formed() -> None:
 def test_commands_are_understood(page: Path) -> None:
     for command in pages.commands(page):
         program, *arguments = shlex.split(command, comments=True)
-        if program == "rocmax" and "..." not in arguments and "&&" not in arguments and len(arguments) > 1:
+        if program == "rocmax":
             make_parser().parse_args(arguments)  # exits with a code of 2 if it is not
+    for command in pages.commands(page) + pages.mentioned(page):
+        program, *arguments = shlex.split(command, comments=True)
+        options = [word for word in arguments if word.startswith("--")]
+        if program == "rocmax":
+            assert set(options) <= options_of(arguments[0]), command
         elif program.startswith("python") and arguments[0].endswith(".py"):
             script = (pages.ROOT / arguments[0]).read_text(encoding="utf-8")
-            options = [word for word in arguments if word.startswith("--")]
             assert all(option in script for option in options), command
         elif program == "cargo" and "--example" in arguments:
             name = arguments[arguments.index("--example") + 1]
             assert (pages.ROOT / "rust" / "core" / "examples" / f"{name}.rs").exists(), command
+
+
+def options_of(command: str) -> set[str]:
+    """Return the options of a command, or of none."""
+    parser = make_parser()
+    (commands,) = (action.choices for action in parser._subparsers._group_actions)
+    return set((parser if command.startswith("-") else commands[command])._option_string_actions)
 
 
 @by_page

@@ -49,6 +49,7 @@ autodoc_typehints = "none"  # numpydoc's sections say the types
 autosummary_generate = True
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_class_members_toctree = False
+smartquotes = False  # "auto" is to be copied
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
@@ -57,7 +58,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "capture_repr": (),  # what a page shows is printed, and so compared by tests/test_guide.py
-    "min_reported_time": 5,
+    "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,
 }

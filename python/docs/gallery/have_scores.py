@@ -59,10 +59,13 @@ display = ROCDisplay.from_predictions(
 # %%
 # The threshold
 # -------------
-# ``operating_point`` finds a threshold by a criterion and gives the rates there with their intervals. If a rate has
-# been promised, ``guaranteed_threshold`` takes the uncertainty into account: with 95 % confidence the specificity among
-# all patients to come is at least 0.95.
+# ``operating_point`` takes a threshold, or chooses one by a rule, and says what it is worth: rates, predictive values
+# at the prevalence where it is to be used, likelihood ratios, all with intervals. If a rate has been promised,
+# ``guaranteed_threshold`` takes the uncertainty into account: with 95 % confidence the specificity among all patients
+# to come is at least 0.95.
 from rocmax.metrics import guaranteed_threshold, operating_point
 
-print(operating_point(y_test, scores), end="\n\n")
+print(operating_point(y_test, scores, threshold=("fpr", 0.05), prevalence=0.02), end="\n\n")
+rules = [("fpr", 0.01), ("fpr", 0.05), ("sensitivity", 0.9), "youden"]
+print(operating_point(y_test, scores, threshold=rules), end="\n\n")
 print(guaranteed_threshold(y_test, scores, specificity=0.95))

@@ -1,4 +1,4 @@
-//! Exact measures of ROC curves, and the oracles that maximise them, over all positive-negative pairs in O(n log n).
+#![doc = include_str!("../README.md")]
 //!
 //! # Notation
 //! | here | meaning |
@@ -16,19 +16,10 @@
 //! - [`oracle`]: surrogate risks as a value and one coefficient per sample; they never see features.
 //! - [`neighbors`]: exact nearest neighbours.
 //! - [`metric`]: exact measures.
+//! - [`inference`]: intervals of the AUC, and the test of two models.
 //! - [`baselines`]: boosted stumps and trees, to compare with.
 //! - [`rls`]: exact leave-pair-out cross-validation of regularised least squares.
 //! - [`simplex_qp`]: the quadratic program over the cuts of a risk.
-//!
-//! # Example
-//! ```
-//! use rocmax_core::{Ctx, metric};
-//!
-//! let labels = metric::Labels::new(&[true, false, true, false])?;
-//! let mut scratch = metric::Scratch::default();
-//! assert_eq!(metric::auc(&labels, &[0.9, 0.2, 0.4, 0.4], &mut scratch, &Ctx::serial())?, 0.875);
-//! # Ok::<(), rocmax_core::Error>(())
-//! ```
 
 #![forbid(unsafe_code)]
 
@@ -40,6 +31,7 @@ mod range;
 mod scores;
 
 pub mod baselines;
+pub mod inference;
 pub mod metric;
 #[cfg(any(test, feature = "naive"))]
 pub mod naive;
