@@ -421,6 +421,13 @@ def _display_calls() -> dict[str, Call]:
         "SROCDisplay": _call(sroc.from_predictions, y_true=Y, y_score=S),
         "SROCDisplay.from_estimator": _call(sroc.from_estimator, estimator=_model(), X=X, y=Y),
         "SROCDisplay.plot": _call(sroc.from_predictions(Y, S).plot),
+        "ROCDisplay thresholds": _call(roc.from_predictions, y_true=Y, y_score=S, thresholds=[0.5]),
+        "ScoreDisplay": _call(display.ScoreDisplay.from_predictions, y_true=Y, y_score=S),
+        "ScoreDisplay.from_estimator": _call(display.ScoreDisplay.from_estimator, estimator=_model(), X=X, y=Y),
+        "ReliabilityDisplay": _call(
+            display.ReliabilityDisplay.from_predictions, y_true=Y, y_prob=np.linspace(0.0, 1.0, N)
+        ),
+        "WeightsDisplay": _call(display.WeightsDisplay.from_estimator, estimator=_model()),
         # Without the path, of which any text is one.
         "write_report": _call(partial(display.write_report, BytesIO()), y_true=Y, y_score=S),
     }

@@ -58,7 +58,7 @@ def test_several_models_on_a_range(sample: tuple[np.ndarray, np.ndarray], tmp_pa
     assert display.ax_ is axes[0]
     for k, name in enumerate(("first", "second")):
         area = partial_auc_score(y, scores[:, k], fpr_range=(0.1, 0.3))
-        assert display.ax_.lines[k].get_label() == f"{name}  pAUC {area:.3f}"
+        assert display.ax_.lines[k].get_label() == f"{name}  pAUC 0.1-0.3: {area:.3f}"
     shaded = axes[0].patches[0].get_extents().transformed(axes[0].transData.inverted())
     np.testing.assert_allclose([shaded.x0, shaded.x1], [0.1, 0.3])
     display.plot(axes[1], zoom=True, legend=False)
@@ -225,4 +225,4 @@ def test_the_legend_has_intervals_beside_bands(sample: tuple[np.ndarray, np.ndar
     display = ROCDisplay.from_predictions(y, scores[:, 0], confidence_level=0.9, n_resamples=20, fpr_range=(0, 0.2))
     found = auc_inference(y, scores[:, 0], fpr_range=(0, 0.2), confidence_level=0.9)
     low, high = found.confidence_interval
-    assert display.ax_.lines[0].get_label() == f"pAUC {found.estimate:.3f} [{low:.3f}, {high:.3f}]"
+    assert display.ax_.lines[0].get_label() == f"pAUC 0-0.2: {found.estimate:.3f} [{low:.3f}, {high:.3f}]"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
 from rocmax._validation import n_rows
+from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics._measure import positives
 from rocmax.metrics._validation import Sample, check_label, explain, labels, marked, named_columns, scores, second_class
 from rocmax.metrics._validation import in_memory as computed
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 # Okabe and Ito: told apart by colour-blind readers; black is kept for chance.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-SHADE = "#F3E8C8"
-AVERAGE: dict[str, Any] = {"color": "0.1", "linestyle": "solid", "linewidth": 2.4}  # of the others of a plot
+SHADE: dict[str, Any] = {"color": "#B08000", "alpha": 0.18, "linewidth": 0}  # on white and on black
+AVERAGE: dict[str, Any] = {"linestyle": "solid", "linewidth": 2.4}  # of the others of a plot
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))  # after six models the colours come again
 
 Scores = ArrayLike | Mapping[str, ArrayLike]
@@ -36,15 +37,17 @@ def in_memory(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[Any, Any, 
     return found[0], dict(zip(y_score, found[1:-1], strict=True)), found[-1]
 
 
-def named_scores(y_score: Scores, names: Sequence[str] | None, n_samples: int) -> list[tuple[str, NDArray[np.float64]]]:
-    """Return (name, scores of shape (n_samples,)) for every model in `y_score`."""
+def named_scores(
+    y_score: Scores, names: Sequence[str] | None, n_samples: int, argument: str = "y_score"
+) -> list[tuple[str, NDArray[np.float64]]]:
+    """Return (name, scores of shape (n_samples,)) for every model in `y_score`, which messages call `argument`."""
     if isinstance(y_score, Mapping):
         if names is not None:
-            raise ValueError("names must be None when y_score is a mapping: its keys are the names")
-        columns = [scores(column, f"y_score[{name!r}]") for name, column in y_score.items()]
+            raise ValueError(f"names must be None when {argument} is a mapping: its keys are the names")
+        columns = [scores(column, f"{argument}[{name!r}]") for name, column in y_score.items()]
         titles = [str(name) for name in y_score]
     else:
-        array = scores(y_score)
+        array = scores(y_score, argument)
         columns = [array] if array.ndim == 1 else list(array.T)
         names = named_columns(y_score)[1] if names is None else names
         if names is None:
@@ -53,24 +56,24 @@ def named_scores(y_score: Scores, names: Sequence[str] | None, n_samples: int) -
         else:
             titles = as_names(names)
     if len(titles) != len(columns):
-        raise ValueError(f"names has {len(titles)} entries for {len(columns)} columns of y_score")
+        raise ValueError(f"names has {len(titles)} entries for {len(columns)} columns of {argument}")
     if not columns:
-        raise ValueError("y_score is empty: there is no model to draw")
+        raise ValueError(f"{argument} is empty: there is no model to draw")
     for column in columns:
         if column.shape != (n_samples,):
             held = f"{len(column)} samples" if column.ndim == 1 else f"shape {column.shape}"
-            raise ValueError(f"y_score has {held}, y_true has {n_samples} samples; they must agree")
+            raise ValueError(f"{argument} has {held}, y_true has {n_samples} samples; they must agree")
     return [(label, column.astype(np.float64, copy=False)) for label, column in zip(titles, columns, strict=True)]
 
 
-def as_names(names: Any) -> list[str]:
+def as_names(names: Any, argument: str = "names") -> list[str]:
     """Return a list of names, whatever they are, as texts."""
     if isinstance(names, (str, bytes)) or not np.iterable(names):
-        raise ValueError(f"names must be a list of names, got {shown(names)}")
+        raise ValueError(f"{argument} must be a list of names, got {shown(names)}")
     try:
         return [str(name) for name in names]
     except ValueError as error:  # of integers of more digits than Python prints
-        raise ValueError(f"names: {error}") from error
+        raise ValueError(f"{argument}: {error}") from error
 
 
 def is_positive(y_true: ArrayLike, pos_label: Any, name: str = "y_true") -> tuple[NDArray[np.bool_], Any]:
@@ -147,13 +150,62 @@ def axes_of(ax: Any) -> Axes:
 
 
 def look(k: int) -> dict[str, Any]:
-    """Return the colour and the line of the k-th model."""
-    return {"color": COLORS[k % len(COLORS)], "linestyle": _DASHES[k // len(COLORS) % len(_DASHES)], "linewidth": 1.8}
+    """Return the colour and the line of the k-th model: colours of the style in use, ours where that is the default."""
+    from matplotlib import colors, rcParams, rcParamsDefault
+
+    cycle = rcParams["axes.prop_cycle"]
+    usual = cycle == rcParamsDefault["axes.prop_cycle"]
+    palette = COLORS if usual else cycle.by_key().get("color", COLORS)
+    gray = all(len(set(colors.to_rgb(color))) == 1 for color in palette)  # told apart by dashes
+    dashes = k if gray else k // len(palette)
+    return {"color": palette[k % len(palette)], "linestyle": _DASHES[dashes % len(_DASHES)], "linewidth": 1.8}
+
+
+def ink(ax: Axes) -> Any:
+    """Return the colour of the texts of axes: dark on a light style, light on a dark one."""
+    return ax.xaxis.label.get_color()
+
+
+def styles(kwargs: Any, n_curves: int, name: str = "curve_kwargs") -> list[dict[str, Any]]:
+    """Return matplotlib's options of every curve, given once for all or in a list."""
+    given = [kwargs or {}] * n_curves if kwargs is None or isinstance(kwargs, Mapping) else kwargs
+    if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
+        raise ValueError(f"{name} must be a dict or a list of them, got {shown(kwargs)}")
+    if len(given) != n_curves:
+        raise ValueError(f"{name} has {len(given)} entries for {n_curves} curves")
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    known = [normalize_kwargs({str(key): value for key, value in one.items()}, Line2D) for one in given]
+    for one in known:
+        try:
+            Line2D([], [], **one)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ValueError(f"{name}: {' '.join(str(error).split())}") from error
+    return known
 
 
 def legend_name(text: str) -> str:
     """Return a name that the legend shows: matplotlib leaves out those that begin with an underscore."""
     return f" {text}" if text.startswith("_") else text
+
+
+def marked_point(
+    positive: NDArray[np.bool_], scores: NDArray[np.float64], rule: Any, sample_weight: Any, name: str
+) -> OperatingPoint:
+    """Return what one threshold, or a rule for one, does; messages call it `name`."""
+    try:
+        found = operating_point(positive, scores, threshold=rule, sample_weight=sample_weight)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from error
+    if np.ndim(found.threshold):
+        raise ValueError(f"{name}: a mark is one number or rule, got {shown(rule)}")
+    return found
+
+
+def mark_name(mark: OperatingPoint) -> str:
+    """Return what a legend says of a threshold."""
+    return f"threshold {mark.threshold:.4g}: TPR {mark.tpr:.3f}, FPR {mark.fpr:.3g}"
 
 
 def name_curves(ax: Axes, loc: Literal["lower right", "best"]) -> None:
@@ -164,6 +216,6 @@ def name_curves(ax: Axes, loc: Literal["lower right", "best"]) -> None:
 def dress(ax: Axes, *, xlabel: str, ylabel: str) -> None:
     """Give the axes their labels, a faint grid and no box."""
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.grid(color="0.9", linewidth=0.8)
+    ax.grid(color=ink(ax), alpha=0.12, linewidth=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._memory import require_memory
-from rocmax.metrics import partial_auc_score, roc_curve
+from rocmax.metrics import OperatingPoint, partial_auc_score, roc_curve
 
 F64 = NDArray[np.float64]
 GRID_SIZE = 401  # FPRs at which a band is computed, on the whole range and again on the shaded one
@@ -35,6 +35,8 @@ class Curve:
         That of the area.
     is_average : bool
         Whether it is the average of the other curves of a plot.
+    marks : tuple of OperatingPoint
+        Thresholds to mark.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Curve:
     parts: tuple[Curve, ...] = ()
     interval: tuple[float, float] | None = None
     is_average: bool = False
+    marks: tuple[OperatingPoint, ...] = ()
 
     def __repr__(self) -> str:
         return f"Curve({self.name!r}, {len(self.fpr)} points, area {self.area:.4f})"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _num_samples
 
 from rocmax._parameters import check_flag, shown
@@ -21,11 +21,15 @@ from rocmax.display._common import (
     dress,
     estimator_scores,
     in_memory,
+    ink,
     is_positive,
     legend_name,
     look,
+    mark_name,
+    marked_point,
     name_curves,
     named_scores,
+    styles,
 )
 from rocmax.display._curves import Curve, bootstrap_band, curve_of, grid_of, mean_curve
 from rocmax.display._many_classes import class_curves, class_scores
@@ -40,6 +44,14 @@ from rocmax.metrics.reader_study._study import read_study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_MARKERS = "osD^v"
+_AXES = {
+    "rates": ("False positive rate", "True positive rate"),
+    "sensitivity-specificity": ("Specificity", "Sensitivity"),
+}
+# Where a false positive rate lies on them.
+_ACROSS: dict[str, Any] = {"rates": lambda fpr: fpr, "sensitivity-specificity": lambda fpr: 1.0 - fpr}
 
 
 class ROCDisplay:
@@ -91,6 +103,9 @@ class ROCDisplay:
         band: str = "pointwise",
         n_resamples: int = 500,
         random_state: int | None = 0,
+        thresholds: Sequence[Any] = (),
+        axes: str = "rates",
+        curve_kwargs: Any = None,
         zoom: bool = False,
         ax: Axes | None = None,
     ) -> Self:
@@ -131,10 +146,11 @@ class ROCDisplay:
             Bootstrap resamples.
         random_state : int, optional, default=0
             Seed of the resamples.
-        zoom : bool, default=False
-            Draw only `fpr_range`.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
+        thresholds : sequence, optional
+            Thresholds to mark on each curve, such as ``[0.5, "youden"]``: numbers and rules of
+            :func:`rocmax.metrics.operating_point`.
+        axes, curve_kwargs, zoom, ax : optional
+            As in `plot`.
 
         Returns
         -------
@@ -143,8 +159,10 @@ class ROCDisplay:
         y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
         how = check_average(multi_class, average)
         fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        check_flag("zoom", zoom)
+        _check_look(zoom, axes)
+        drawn: dict[str, Any] = {"zoom": zoom, "axes": axes, "curve_kwargs": curve_kwargs}
         choice(band, ("pointwise", "simultaneous"), "band")
+        rules = _rules(thresholds)
         seed = 0
         if confidence_level is not None:
             confidence_level = check_level(confidence_level)
@@ -152,13 +170,15 @@ class ROCDisplay:
             if sample_weight is not None:
                 raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
         if how.multi_class != "raise":
-            if pos_label is not None or band != "pointwise":
-                raise ValueError("multi_class draws all classes: it takes no pos_label and no band='simultaneous'")
+            if pos_label is not None or band != "pointwise" or rules:
+                raise ValueError(
+                    "multi_class draws all classes: it takes no pos_label, no band='simultaneous' and no thresholds"
+                )
             if isinstance(y_score, Mapping):
                 raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
             data = classes(y_true, y_score, sample_weight, labels, None, "frequency")
-            drawn = class_curves(data, how, names, fpr_range, confidence_level, n_resamples, seed)
-            return cls(drawn, fpr_range=fpr_range).plot(ax, zoom=zoom)
+            found = class_curves(data, how, names, fpr_range, confidence_level, n_resamples, seed)
+            return cls(found, fpr_range=fpr_range).plot(ax, **drawn)
         positive, label = is_positive(y_true, pos_label)
         if confidence_level is not None and min(positive.sum(), (~positive).sum()) < 2:
             raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
@@ -166,24 +186,14 @@ class ROCDisplay:
         for name, scores in named_scores(y_score, names, len(positive)):
             held = None
             if confidence_level is not None:
-                grid = grid_of(fpr_range)
-                if band == "pointwise":
-                    held = bootstrap_band(positive, scores, grid, confidence_level, n_resamples, seed)
-                else:
-                    whole = roc_band(
-                        positive,
-                        scores,
-                        confidence_level=confidence_level,
-                        n_resamples=n_resamples,
-                        random_state=seed,
-                    )
-                    held = grid, whole.low(grid), whole.high(grid)
+                held = _band(positive, scores, band, grid_of(fpr_range), confidence_level, n_resamples, seed)
             curve = curve_of(name, positive, scores, fpr_range, sample_weight, held)
             if confidence_level is not None:
-                found = auc_inference(positive, scores, fpr_range=fpr_range, confidence_level=confidence_level)
-                curve = replace(curve, interval=found.confidence_interval)
-            curves.append(curve)
-        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
+                area = auc_inference(positive, scores, fpr_range=fpr_range, confidence_level=confidence_level)
+                curve = replace(curve, interval=area.confidence_interval)
+            marks = [marked_point(positive, scores, rule, sample_weight, "thresholds") for rule in rules]
+            curves.append(replace(curve, marks=tuple(marks)))
+        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, **drawn)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
@@ -223,6 +233,8 @@ class ROCDisplay:
         names: Sequence[str] | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
+        axes: str = "rates",
+        curve_kwargs: Any = None,
         zoom: bool = False,
         ax: Axes | None = None,
     ) -> Self:
@@ -236,8 +248,10 @@ class ROCDisplay:
             The samples it was given.
         y : array-like of shape (n_samples,)
             Their labels.
-        fpr_range, pos_label, zoom, ax : optional
+        fpr_range, pos_label : optional
             As in `from_predictions`.
+        axes, curve_kwargs, zoom, ax : optional
+            As in `plot`.
         names : sequence of str, optional
             Names of the folds, by default "fold 1" and so on.
         sample_weight : array-like of shape (n_samples,), optional
@@ -258,7 +272,7 @@ class ROCDisplay:
                 f"cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got {held}"
             )
         fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        check_flag("zoom", zoom)
+        _check_look(zoom, axes)
         models = cv_results["estimator"]
         if pos_label is None and len(models):
             pos_label = second_class(models[0])
@@ -282,7 +296,8 @@ class ROCDisplay:
             if positive[test].all() or not positive[test].any():
                 raise ValueError(f"{name} of cv_results holds one class of y only; stratify the folds")
             curves.append(curve_of(name, positive[test], scores, fpr_range, held_out))
-        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, zoom=zoom)
+        drawn: dict[str, Any] = {"zoom": zoom, "axes": axes, "curve_kwargs": curve_kwargs}
+        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, **drawn)
 
     @classmethod
     def from_reader_study(
@@ -295,6 +310,8 @@ class ROCDisplay:
         case: ArrayLike,
         fpr_range: tuple[float, float] | None = None,
         pos_label: Any = None,
+        axes: str = "rates",
+        curve_kwargs: Any = None,
         zoom: bool = False,
         ax: Axes | None = None,
     ) -> Self:
@@ -304,8 +321,10 @@ class ROCDisplay:
         ----------
         y_true, y_score, reader, modality, case : array-like of shape (n_readings,)
             One row a reading, as in :func:`rocmax.metrics.mrmc_analysis`.
-        fpr_range, pos_label, zoom, ax : optional
+        fpr_range, pos_label : optional
             As in `from_predictions`.
+        axes, curve_kwargs, zoom, ax : optional
+            As in `plot`.
 
         Returns
         -------
@@ -313,7 +332,7 @@ class ROCDisplay:
             Its curves average the TPR of the readers at each FPR, and their areas; `parts` of a curve are the readers'.
         """
         fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        check_flag("zoom", zoom)
+        _check_look(zoom, axes)
         study = read_study(y_true, y_score, reader, modality, case, pos_label)
         names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
         parts = [
@@ -322,15 +341,29 @@ class ROCDisplay:
         ]
         rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
         curves = [mean_curve(str(name), row) for name, row in zip(study.modalities, rows, strict=True)]
-        return cls(curves, fpr_range=fpr_range, pos_label=study.pos_label).plot(ax, zoom=zoom)
+        drawn: dict[str, Any] = {"zoom": zoom, "axes": axes, "curve_kwargs": curve_kwargs}
+        return cls(curves, fpr_range=fpr_range, pos_label=study.pos_label).plot(ax, **drawn)
 
-    def plot(self, ax: Axes | None = None, *, zoom: bool = False, legend: bool = True) -> Self:
-        """Draw the curves.
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        axes: str = "rates",
+        curve_kwargs: Any = None,
+        zoom: bool = False,
+        legend: bool = True,
+    ) -> Self:
+        """Draw the curves, in the colours of matplotlib's style where it is not the default one.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
+        axes : {"rates", "sensitivity-specificity"}, default="rates"
+            The true positive rate against the false one, or sensitivity against specificity, which falls from 1 to 0:
+            the same picture.
+        curve_kwargs : dict or list of dict, optional
+            Options of matplotlib's `plot` for all curves, or for each.
         zoom : bool, default=False
             Draw only the FPR range.
         legend : bool, default=True
@@ -342,31 +375,48 @@ class ROCDisplay:
             This object, with `ax_` and `figure_` set.
         """
         low, high = self.fpr_range or (0.0, 1.0)
-        check_flag("zoom", zoom), check_flag("legend", legend)
+        _check_look(zoom, axes)
+        check_flag("legend", legend)
+        given = styles(curve_kwargs, len(self.curves))
         ax = axes_of(ax)
+        across = _ACROSS[axes]
         if self.fpr_range is not None and not zoom:
-            ax.axvspan(low, high, color=SHADE, linewidth=0, zorder=0)
-        measure = "AUC" if self.fpr_range is None else "pAUC"
+            ax.axvspan(*across(np.array([low, high])), zorder=0, **SHADE)
         for k, curve in enumerate(self.curves):
-            style = AVERAGE if curve.is_average else look(k)
-            area = words.bracketed(curve.area, curve.interval)
-            label = legend_name(f"{curve.name}  {measure} {area}".strip())
+            style = {**look(k), **({"color": ink(ax), **AVERAGE} if curve.is_average else {}), **given[k]}
             for part in curve.parts:
-                ax.plot(part.fpr, part.tpr, color=style["color"], linewidth=0.8, alpha=0.5)
-            ax.plot(curve.fpr, curve.tpr, label=label, **style)
+                ax.plot(across(part.fpr), part.tpr, color=style["color"], linewidth=0.8, alpha=0.5)
+            ax.plot(across(curve.fpr), curve.tpr, **{"label": self._label(curve), **style})
             if curve.band is not None:
                 grid, below, above = curve.band
-                ax.fill_between(grid, below, above, color=style["color"], alpha=0.15, linewidth=0)
-        ax.plot([0, 1], [0, 1], color="0.4", linewidth=1, linestyle=(0, (4, 3)))
-        dress(ax, xlabel="False positive rate", ylabel="True positive rate")
+                ax.fill_between(across(grid), below, above, color=style["color"], alpha=0.15, linewidth=0)
+            self._mark(ax, curve, across, style["color"])
+        ax.plot(across(np.array([0.0, 1.0])), [0, 1], color=ink(ax), alpha=0.6, linewidth=1, linestyle=(0, (4, 3)))
+        xlabel, ylabel = _AXES[axes]
+        dress(ax, xlabel=xlabel, ylabel=ylabel)
         if zoom:
-            ax.set(xlim=(low, high), ylim=self._tpr_limits(low, high))
+            ax.set(xlim=across(np.array([low, high])), ylim=self._tpr_limits(low, high))
         else:
-            ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+            ax.set(xlim=across(np.array([-0.01, 1.01])), ylim=(-0.01, 1.01), aspect="equal")
         if legend:
             name_curves(ax, "lower right")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def __repr__(self) -> str:
+        return f"ROCDisplay({', '.join(self._label(curve).strip() for curve in self.curves)})"
+
+    def _label(self, curve: Curve) -> str:
+        """Return what the legend says of a curve, such as "new  pAUC 0-0.05: 0.720 [0.630, 0.810]"."""
+        measure = "AUC" if self.fpr_range is None else f"pAUC {self.fpr_range[0]:g}-{self.fpr_range[1]:g}:"
+        return legend_name(f"{curve.name}  {measure} {words.bracketed(curve.area, curve.interval)}".strip())
+
+    def _mark(self, ax: Axes, curve: Curve, across: Any, color: Any) -> None:
+        """Mark the thresholds of a curve; the legend says which they are."""
+        for j, mark in enumerate(curve.marks):
+            look_of = {"color": color, "marker": _MARKERS[j % len(_MARKERS)], "linestyle": "none", "markersize": 7}
+            label = legend_name(f"{curve.name}  {mark_name(mark)}".strip())
+            ax.plot(across(mark.fpr), mark.tpr, label=label, markeredgecolor=ax.get_facecolor(), zorder=3, **look_of)
 
     def _tpr_limits(self, low: float, high: float) -> tuple[float, float]:
         ends = []
@@ -376,3 +426,25 @@ class ROCDisplay:
                 grid, below, above = curve.band
                 ends += [np.interp([low, high], grid, below), np.interp([low, high], grid, above)]
         return max(0.0, float(np.min(ends)) - 0.02), min(1.01, float(np.max(ends)) + 0.02)
+
+
+def _check_look(zoom: Any, axes: Any) -> None:
+    check_flag("zoom", zoom)
+    choice(axes, tuple(_AXES), "axes")
+
+
+def _rules(thresholds: Any) -> list[Any]:
+    """Return the thresholds to mark, or the rules for them."""
+    if isinstance(thresholds, (str, bytes, Mapping)) or not np.iterable(thresholds):
+        raise ValueError(f"thresholds must be a list of numbers and rules, got {shown(thresholds)}")
+    return list(thresholds)
+
+
+def _band(
+    positive: NDArray[np.bool_], scores: NDArray[np.float64], band: str, grid: Any, level: float, n: int, seed: int
+) -> tuple[Any, Any, Any]:
+    """Return the band of a curve on a grid of FPRs."""
+    if band == "pointwise":
+        return bootstrap_band(positive, scores, grid, level, n, seed)
+    whole = roc_band(positive, scores, confidence_level=level, n_resamples=n, random_state=seed)
+    return grid, whole.low(grid), whole.high(grid)

@@ -136,6 +136,12 @@ class SROCDisplay:
         is_positive(y, label, "y")
         return cls.from_predictions(y, scores, **{**options, "pos_label": label})
 
+    def __repr__(self) -> str:
+        return f"SROCDisplay({', '.join(self._label(curve).strip() for curve in self.curves)})"
+
+    def _label(self, curve: ScoredCurve) -> str:
+        return legend_name(f"{curve.name}  sAUC {curve.area:.3f}".strip())
+
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the curves.
 
@@ -151,8 +157,7 @@ class SROCDisplay:
         """
         ax = axes_of(ax)
         for k, curve in enumerate(self.curves):
-            label = legend_name(f"{curve.name}  sAUC {curve.area:.3f}".strip())
-            ax.plot(curve.margins, curve.theta, label=label, **look(k))
+            ax.plot(curve.margins, curve.theta, label=self._label(curve), **look(k))
             if len(self.curves) == 1:  # the areas of several would hide one another
                 ax.fill_between(curve.margins, curve.theta, color=look(k)["color"], alpha=0.08, linewidth=0)
         dress(ax, xlabel="Margin τ", ylabel="Pairs ranked right by more than τ")

@@ -1,0 +1,201 @@
+"""Scores by class: how far a model tells the classes apart, and what a threshold does to each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax._parameters import check_count, shown
+from rocmax.display._common import (
+    axes_of,
+    dress,
+    estimator_scores,
+    in_memory,
+    ink,
+    is_positive,
+    look,
+    mark_name,
+    marked_point,
+    name_curves,
+    named_scores,
+)
+from rocmax.metrics import OperatingPoint
+from rocmax.metrics import _words as words
+from rocmax.metrics._validation import Sample, explain, weights
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class ScoreDisplay:
+    """Histograms of the scores of either class, each of area 1, with a threshold marked.
+
+    Made by `from_predictions` or `from_estimator`; `plot` draws again.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n_bins + 1,)
+        Of the bins, the same for both classes.
+    densities : ndarray of shape (2, n_bins)
+        Of the negatives and of the positives.
+    mark : OperatingPoint, optional
+        The threshold, and what it does.
+    name : str
+        The model's.
+    pos_label : label, optional
+        The label of the positive class.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    ax_: Axes
+    figure_: Any
+
+    def __init__(
+        self,
+        edges: NDArray[np.float64],
+        densities: NDArray[np.float64],
+        *,
+        mark: OperatingPoint | None = None,
+        name: str = "",
+        pos_label: Any = None,
+    ) -> None:
+        self.edges = edges
+        self.densities = densities
+        self.mark = mark
+        self.name = name
+        self.pos_label = pos_label
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        threshold: Any = None,
+        bins: int = 40,
+        name: str = "",
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the scores of either class.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
+            tells which is positive.
+        y_score : array-like of shape (n_samples,)
+            Finite scores.
+        threshold : optional
+            A number, or a rule of :func:`rocmax.metrics.operating_point` such as "youden", to mark.
+        bins : int, default=40
+            Their number, all of one width.
+        name : str, default=""
+            The model's, for the axis.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights.
+        pos_label : label, optional
+            The positive class.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        display : ScoreDisplay
+        """
+        y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
+        bins = check_count("bins", bins, 100_000)
+        if not isinstance(name, str):
+            raise ValueError(f"name must be a text, got {shown(name)}")
+        positive, label = is_positive(y_true, pos_label)
+        found = named_scores(y_score, None, len(positive))
+        if len(found) > 1:
+            raise ValueError(f"y_score must be of one model, got {len(found)}")
+        scores = found[0][1]
+        weight = None if sample_weight is None else weights(sample_weight, len(positive))
+        explain(Sample(positive, scores, weight, 1))
+        mark = None
+        if threshold is not None:
+            mark = marked_point(positive, scores, threshold, weight, "threshold")
+        if weight is not None:
+            weight = weight / weight.max()  # so that their sum is a number
+        edges = _edges(scores, bins)
+        densities = np.empty((2, len(edges) - 1))
+        for row, members in zip(densities, (~positive, positive), strict=True):
+            counts = np.histogram(scores[members], edges, weights=None if weight is None else weight[members])[0]
+            row[:] = counts / counts.sum() / np.diff(edges)
+        return cls(edges, densities, mark=mark, name=name or found[0][0], pos_label=label).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
+        """Draw the scores that a fitted estimator gives either class.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Scores come from ``decision_function``, else from ``predict_proba``; with `pos_label` they are those for
+            that class, else for the second of ``classes_``.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+        **options
+            Keyword arguments of `from_predictions`.
+
+        Returns
+        -------
+        display : ScoreDisplay
+        """
+        scores, label = estimator_scores([estimator], X, y, options.get("pos_label"))
+        is_positive(y, label, "y")
+        ((name, found),) = scores.items()
+        return cls.from_predictions(y, found, **{"name": name, **options, "pos_label": label})
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the histograms.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        display : ScoreDisplay
+            This object, with `ax_` and `figure_` set.
+        """
+        ax = axes_of(ax)
+        positive = "positive" if self.pos_label is None else f"positive ({words.label_text(self.pos_label)})"
+        for k, (label, density) in enumerate(zip(("negative", positive), self.densities, strict=True)):
+            style = look(k)
+            ax.stairs(density, self.edges, fill=True, color=style["color"], alpha=0.3)
+            ax.stairs(density, self.edges, label=label, **style)
+        if self.mark is not None and np.isfinite(self.mark.threshold):
+            line = {"color": ink(ax), "linewidth": 1.2, "linestyle": (0, (4, 3))}
+            ax.axvline(self.mark.threshold, label=mark_name(self.mark), **line)
+        dress(ax, xlabel=f"Score of {self.name}" if self.name else "Score", ylabel="Density in the class")
+        name_curves(ax, "best")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def __repr__(self) -> str:
+        mark = "" if self.mark is None else f", threshold {self.mark.threshold:.4g}"
+        return f"ScoreDisplay({self.name!r}, {len(self.edges) - 1} bins{mark})"
+
+
+def _edges(scores: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+    """Return the edges of bins that hold all scores."""
+    low, high = float(scores.min()), float(scores.max())  # whose difference may be infinite
+    if high - low > 1e300:
+        raise ValueError(f"y_score spans {low:g} to {high:g}, more than a plot can show; divide them by one number")
+    try:
+        return np.asarray(np.histogram_bin_edges(scores, bins))
+    except ValueError as error:  # numbers too close for so many
+        raise ValueError(f"bins={bins} are too many for scores from {low!r} to {high!r}") from error

@@ -1,0 +1,136 @@
+"""The weights of a linear model, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._parameters import check_count
+from rocmax.display._common import as_names, axes_of, dress, ink, look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class WeightsDisplay:
+    """Bars of a linear model's largest weights: to the right what makes a sample look positive.
+
+    Weights compare only where features have one scale: standardise them first.
+
+    Made by `from_estimator`; `plot` draws again.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the features.
+    weights : ndarray of shape (n_features,)
+        Theirs.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    ax_: Axes
+    figure_: Any
+
+    def __init__(self, names: Sequence[str], weights: NDArray[np.float64]) -> None:
+        self.names = tuple(names)
+        self.weights = weights
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        feature_names: Sequence[str] | None = None,
+        most: int = 20,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the weights of a fitted linear estimator, or of the last step of a pipeline.
+
+        Parameters
+        ----------
+        estimator : estimator
+            With ``coef_`` of two classes.
+        feature_names : sequence of str, optional
+            By default those that the estimator was fitted with (``feature_names_in_``), of a pipeline those that
+            reach its last step.
+        most : int, default=20
+            How many weights to draw, of the largest.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        display : WeightsDisplay
+
+        Raises
+        ------
+        TypeError
+            If the estimator has no weights, such as one with a kernel.
+        """
+        last = estimator[-1] if hasattr(estimator, "steps") else estimator
+        if not hasattr(last, "coef_"):
+            raise TypeError(f"estimator: {type(last).__name__} has no coef_: it is not linear, or not fitted")
+        coef = last.coef_.toarray() if hasattr(last.coef_, "toarray") else np.asarray(last.coef_)
+        weights = np.asarray(coef, dtype=np.float64)
+        if weights.ndim != 1 and weights.shape[0] != 1:
+            raise ValueError(f"estimator: coef_ of shape {weights.shape} is of more than two classes")
+        weights = weights.ravel()
+        if feature_names is None:
+            feature_names = _names(estimator, last, len(weights))
+        names = as_names(feature_names, "feature_names")
+        if len(names) != len(weights):
+            raise ValueError(f"feature_names has {len(names)} entries for {len(weights)} weights")
+        return cls(names, weights).plot(ax, most=most)
+
+    def plot(self, ax: Axes | None = None, *, most: int = 20) -> Self:
+        """Draw the largest weights, the largest on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        most : int, default=20
+            How many.
+
+        Returns
+        -------
+        display : WeightsDisplay
+            This object, with `ax_` and `figure_` set.
+        """
+        most = check_count("most", most)
+        order = np.argsort(-np.abs(self.weights), kind="stable")[:most]
+        if ax is None:
+            ax = axes_of(None)
+            figure: Any = ax.figure
+            figure.set_size_inches(6.0, max(2.0, 1.0 + 0.27 * len(order)))
+        ax = axes_of(ax)
+        colors = [look(int(weight > 0))["color"] for weight in self.weights[order]]
+        ax.barh(np.arange(len(order)), self.weights[order], color=colors, height=0.7)
+        ax.axvline(0.0, color=ink(ax), linewidth=0.8)
+        hidden = len(self.weights) - len(order)
+        dress(ax, xlabel=f"Weight ({hidden:,} smaller ones are not shown)" if hidden else "Weight", ylabel="")
+        ax.set_yticks(np.arange(len(order)), [self.names[k] for k in order], parse_math=False)
+        ax.grid(visible=False, axis="y")
+        ax.invert_yaxis()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def __repr__(self) -> str:
+        return f"WeightsDisplay({len(self.weights)} weights)"
+
+
+def _names(estimator: Any, last: Any, n_weights: int) -> list[str]:
+    """Return the names that features have at the last step, or numbers."""
+    if last is not estimator and len(estimator) > 1:
+        try:
+            return [str(name) for name in estimator[:-1].get_feature_names_out()]
+        except (AttributeError, ValueError):  # a step that does not tell
+            return [f"x{k}" for k in range(n_weights)]
+    return [str(name) for name in getattr(last, "feature_names_in_", [f"x{k}" for k in range(n_weights)])]
