@@ -62,7 +62,8 @@ def run(jobs: list[Row], work: Callable[[Row], Row], file: Path, n_processes: in
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     keys = [key for key in jobs[0] if key != "data"]
-    known = set(_rows(file, keys)[keys].itertuples(index=False, name=None)) if file.exists() else set()
+    begun = file.exists() and file.stat().st_size > 0
+    known = set(_rows(file, keys)[keys].itertuples(index=False, name=None)) if begun else set()
     left = [job for job in jobs if tuple(str(job[key]) for key in keys) not in known]
     began = time.perf_counter()
     with ProcessPoolExecutor(n_processes) as pool, file.open("a", newline="") as stream:
@@ -138,7 +139,7 @@ def plots() -> Any:
     import matplotlib
 
     matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "rocmax"  # the same file from the same rows
+    matplotlib.rcParams |= {"svg.hashsalt": "rocmax", "svg.fonttype": "none"}  # small, and the same from the same rows
     from matplotlib import pyplot
 
     return pyplot
