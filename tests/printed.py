@@ -45,7 +45,7 @@ def _close(shown: str, printed: str) -> bool:
     if "e" in shown and "e" in printed:
         return 0.2 * float(shown) <= float(printed) <= 5.0 * float(shown)
     unit = 10.0 ** -len(shown.partition(".")[2])
-    return abs(float(shown) - float(printed)) <= max(2.5 * unit, 0.02 * abs(float(shown)))
+    return abs(float(shown) - float(printed)) <= max(2.5 * unit, 0.02 * abs(float(shown)), 0.006)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 import subprocess
+import tomllib
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,6 +75,28 @@ def test_commands_are_understood(page: Path) -> None:
         elif program == "cargo" and "--example" in arguments:
             name = arguments[arguments.index("--example") + 1]
             assert (pages.ROOT / "rust" / "core" / "examples" / f"{name}.rs").exists(), command
+
+
+def test_examples_of_the_help_are_understood() -> None:
+    parser = make_parser()
+    (commands,) = (action.choices for action in parser._subparsers._group_actions)
+    shown = "".join(one.format_help() for one in (parser, *commands.values()))
+    examples = re.findall(r"^  (rocmax \w.*)$", shown, re.M)
+    assert examples
+    for example in examples:
+        parser.parse_args(shlex.split(example)[1:])
+
+
+def test_extras_that_errors_and_pages_name_are_there() -> None:
+    project = tomllib.loads((pages.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    sources = [*(pages.ROOT / "python" / "rocmax").rglob("*.py"), *pages.PAGES]
+    named = {
+        extra
+        for source in sources
+        for extras in re.findall(r"(?:rocmax|'\.)\[([\w,]+)\]", source.read_text(encoding="utf-8"))
+        for extra in extras.split(",")
+    }
+    assert {"cli", "plot"} <= named <= set(project["optional-dependencies"])
 
 
 def options_of(command: str) -> set[str]:

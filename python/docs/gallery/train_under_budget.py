@@ -61,7 +61,7 @@ import pandas as pd
 machine = fitted["PartialAUCSVCCV"][-1]
 print(f"surrogate {machine.surrogate_!r}, certified gap of its last convex step below {machine.tol:g}")
 weights = pd.Series(machine.coef_[0], index=X.columns)
-print(list(weights.sort_values(key=abs, ascending=False).index[:5]))
+print(list(weights.sort_values(key=abs, ascending=False).index[:3]))
 
 # %%
 # Beside other models
