@@ -69,3 +69,9 @@ print(operating_point(y_test, scores, threshold=("fpr", 0.05), prevalence=0.02),
 rules = [("fpr", 0.01), ("fpr", 0.05), ("sensitivity", 0.9), "youden"]
 print(operating_point(y_test, scores, threshold=rules), end="\n\n")
 print(guaranteed_threshold(y_test, scores, specificity=0.95))
+
+# %%
+# How the scores of either class lie, and where that threshold cuts them:
+from rocmax.display import ScoreDisplay
+
+display = ScoreDisplay.from_predictions(y_test, scores, threshold=("fpr", 0.05))

@@ -56,12 +56,11 @@ print(f"called back: {calls[y_test == 0].mean():.3f} of the healthy, {calls[y_te
 # What was chosen, and what it weighs
 # -----------------------------------
 # The weights are of standardised columns, so they can be read beside each other.
-import pandas as pd
+from rocmax.display import WeightsDisplay
 
 machine = fitted["PartialAUCSVCCV"][-1]
 print(f"surrogate {machine.surrogate_!r}, certified gap of its last convex step below {machine.tol:g}")
-weights = pd.Series(machine.coef_[0], index=X.columns)
-print(list(weights.sort_values(key=abs, ascending=False).index[:3]))
+display = WeightsDisplay.from_estimator(machine, feature_names=X.columns, most=10)
 
 # %%
 # Beside other models
