@@ -282,6 +282,7 @@ def _metric_calls() -> dict[str, Call]:
     one["score rate"] = {"method": "score"} | measures["tpr_at_fpr"]
     one["wu"] = {"method": "wu"} | measures["scored"]
     one["null"] = {"null_value": 0.6, "alternative": "greater"}
+    one["bedroc"] = few | {"metric": "bedroc"}
     one["two-way"] = {"fpr_range": (0.1, 0.6), "tpr_range": (0.2, 0.9)}
     points = {
         "": {},
@@ -317,6 +318,14 @@ def _metric_calls() -> dict[str, Call]:
             f"operating_point {name}".strip(): _call(metrics.operating_point, **ys, **option)._replace(finite=False)
             for name, option in points.items()  # where nothing is called positive there is no predictive value
         },
+        "enrichment_factor_score": _call(metrics.enrichment_factor_score, **ys, **weight, fraction=0.3),
+        "rie_score": _call(metrics.rie_score, **ys),
+        "bedroc_score": _call(metrics.bedroc_score, **ys, **weight),
+        "Measure": Call(
+            lambda metric, fpr_range, alpha, **data: metrics.Measure(metric, fpr_range=fpr_range, alpha=alpha)(**data),
+            ["metric", "fpr_range", "alpha", *ys, "sample_weight", "pos_label", "n_jobs"],
+            {"metric": "bedroc", "fpr_range": None, "alpha": 5.0, **ys},
+        ),
         "roc_band": _call(metrics.roc_band, **ys, n_resamples=20),
         "guaranteed_threshold": _call(metrics.guaranteed_threshold, **ys, sensitivity=0.6, confidence_level=0.5),
         "auc_power": _call(metrics.auc_power, auc=0.7, n_pos=30, n_neg=40),
@@ -371,7 +380,10 @@ def _object_calls() -> dict[str, Call]:
         ),
         "ROCAccumulator.merge": _call(metrics.ROCAccumulator().update(Y, S).merge, other=metrics.ROCAccumulator()),
     }
-    for make in (metrics.partial_auc_scorer, metrics.tpr_at_fpr_scorer):
+    for make in (
+        *(metrics.partial_auc_scorer, metrics.tpr_at_fpr_scorer),
+        *(metrics.enrichment_factor_scorer, metrics.bedroc_scorer),
+    ):
         given = {"fpr": 0.3} if make is metrics.tpr_at_fpr_scorer else {}
         calls[make.__name__] = Call(_scored(make), [*inspect.signature(make).parameters], given)
     calls["scored_auc_scorer"] = Call(

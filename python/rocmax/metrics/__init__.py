@@ -23,12 +23,20 @@ if TYPE_CHECKING:
     from rocmax.metrics._guarantee import GuaranteedThreshold, guaranteed_threshold
     from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
     from rocmax.metrics._models import ModelsComparison, compare_models
+    from rocmax.metrics._named_measure import Measure
     from rocmax.metrics._operating_point import OperatingPoint, operating_point
     from rocmax.metrics._partial import fpr_at_tpr_score, partial_auc_score, tpr_at_fpr_score
     from rocmax.metrics._power import SampleSize, auc_power, auc_sample_size
     from rocmax.metrics._roc_auc import roc_auc_score
     from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
-    from rocmax.metrics._scorers import partial_auc_scorer, scored_auc_scorer, tpr_at_fpr_scorer
+    from rocmax.metrics._scorers import (
+        bedroc_scorer,
+        enrichment_factor_scorer,
+        partial_auc_scorer,
+        scored_auc_scorer,
+        tpr_at_fpr_scorer,
+    )
+    from rocmax.metrics._screening import bedroc_score, enrichment_factor_score, rie_score
     from rocmax.metrics.reader_study import MRMCAnalysis, mrmc_analysis, mrmc_power, mrmc_sample_size
 
 # Looked up when first asked for: scikit-learn, which only some of them need, takes a second to import.
@@ -41,12 +49,20 @@ _MODULES = {
     "_guarantee": ("GuaranteedThreshold", "guaranteed_threshold"),
     "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
     "_models": ("ModelsComparison", "compare_models"),
+    "_named_measure": ("Measure",),
     "_operating_point": ("OperatingPoint", "operating_point"),
     "_partial": ("fpr_at_tpr_score", "partial_auc_score", "tpr_at_fpr_score"),
     "_power": ("SampleSize", "auc_power", "auc_sample_size"),
     "_roc_auc": ("roc_auc_score",),
     "_scored": ("margin_auc_score", "scored_auc_score", "sroc_curve"),
-    "_scorers": ("partial_auc_scorer", "scored_auc_scorer", "tpr_at_fpr_scorer"),
+    "_scorers": (
+        "bedroc_scorer",
+        "enrichment_factor_scorer",
+        "partial_auc_scorer",
+        "scored_auc_scorer",
+        "tpr_at_fpr_scorer",
+    ),
+    "_screening": ("bedroc_score", "enrichment_factor_score", "rie_score"),
     "reader_study": ("MRMCAnalysis", "mrmc_analysis", "mrmc_power", "mrmc_sample_size"),
 }
 
@@ -56,6 +72,7 @@ __all__ = [
     "ConfidenceInterval",
     "GuaranteedThreshold",
     "MRMCAnalysis",
+    "Measure",
     "ModelsComparison",
     "OperatingPoint",
     "ROCAccumulator",
@@ -64,9 +81,13 @@ __all__ = [
     "auc_inference",
     "auc_power",
     "auc_sample_size",
+    "bedroc_score",
+    "bedroc_scorer",
     "compare_auc",
     "compare_models",
     "cross_validated_auc",
+    "enrichment_factor_score",
+    "enrichment_factor_scorer",
     "fpr_at_tpr_score",
     "guaranteed_threshold",
     "margin_auc_score",
@@ -76,6 +97,7 @@ __all__ = [
     "operating_point",
     "partial_auc_score",
     "partial_auc_scorer",
+    "rie_score",
     "roc_auc_score",
     "roc_band",
     "roc_curve",

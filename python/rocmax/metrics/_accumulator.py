@@ -220,7 +220,7 @@ class ROCAccumulator:
     def result(
         self,
         *,
-        metric: str = "auc",
+        metric: Any = "auc",
         fpr_range: tuple[float, float] | None = None,
         tpr_range: tuple[float, float] | None = None,
         normalize: str | None = "width",
@@ -271,7 +271,7 @@ class ROCAccumulator:
         return replace(
             _inferred(curve, measure, method, question),
             pos_label=1 if self.pos_label is None else self.pos_label,
-            **of_measure(measure, **what),
+            **of_measure(measure),
         )
 
     def _core(self, bins: F64) -> _core.Curve:

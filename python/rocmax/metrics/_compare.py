@@ -182,7 +182,7 @@ def compare_auc(
     score_b: ArrayLike,
     *,
     y_true_b: ArrayLike | None = None,
-    metric: str = "auc",
+    metric: Any = "auc",
     fpr_range: tuple[float, float] | None = None,
     tpr_range: tuple[float, float] | None = None,
     normalize: str | None = "width",
@@ -314,13 +314,14 @@ def compare_auc(
     what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
     what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
     measure = parse_measure(metric, **what)
+    usual = "delong" if measure.has_components else "bootstrap"
     choice(method, ("delong", "bootstrap", "obuchowski", "venkatraman", None), "method")
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = check_level(confidence_level)
-    made = of_measure(measure, **what) | {"names": _names(score_a, score_b)}
+    made = of_measure(measure) | {"names": _names(score_a, score_b)}
     how = check_average(multi_class, average)
     if how.multi_class != "raise":
-        check_method(method or "delong", measure.family, weight_kind=weight_kind, grouped=groups is not None)
+        check_method(method or usual, measure.family, weight_kind=weight_kind, grouped=groups is not None)
         if y_true_b is not None or pos_label is not None:
             raise ValueError("multi_class compares paired models of all classes: it takes no y_true_b and no pos_label")
         y_true, score_a, score_b, sample_weight, groups = in_memory(
@@ -333,7 +334,7 @@ def compare_auc(
         ]
         made = of_classes(models[0], how) | made
         made |= of_samples(sample_weight, weight_kind, groups, models[0].of)
-        method = method or "delong"
+        method = method or usual
         found = _of_classes(models, measure, how, method, weight_kind, groups, resampling, hypothesis, level)
         return replace(found, **made, **of_bootstrap(method, n_resamples, stratified))
     options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
@@ -346,7 +347,7 @@ def compare_auc(
             )
         found = curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
         return replace(found, **made)
-    check_method("delong" if method is None else method, measure.family, weight_kind=weight_kind)
+    check_method(method or usual, measure.family, weight_kind=weight_kind)
     if method == "obuchowski" and y_true_b is not None:
         raise ValueError("method='obuchowski' needs paired models: it takes no y_true_b")
     if groups is not None and (method not in ("delong", None) or y_true_b is not None):

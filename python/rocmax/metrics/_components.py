@@ -204,3 +204,14 @@ def clustered_covariance(data: Sample, measure: Measure, groups: Any) -> tuple[F
         sums.append(of_group)
     both = sums[0] + sums[1]
     return estimate, total + of_all * both @ both.T
+
+
+def correction(weight: F64 | None, members: NDArray[np.bool_], weight_kind: str) -> float:
+    """Return n / (n - 1) for the size n of a class."""
+    if weight is None:
+        size = float(np.count_nonzero(members))
+    elif weight_kind == "frequency":
+        size = float(weight[members].sum())
+    else:
+        size = float(np.count_nonzero(weight[members]))
+    return size / (size - 1)

@@ -102,7 +102,7 @@ def cross_validated_auc(
             raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
         many = classes(y_true, y_score, None, labels, n_jobs, "frequency")
         found, n_folds = _of_classes(many, measure, how, question, fold)
-        made = of_measure(measure, **what) | of_classes(many, how) | of_samples(None, "frequency", None, many.of)
+        made = of_measure(measure) | of_classes(many, how) | of_samples(None, "frequency", None, many.of)
         return replace(found, pos_label=None, n_folds=n_folds, **made)
     data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
     explain(data)
@@ -125,7 +125,7 @@ def cross_validated_auc(
     arrays = np.array([estimate]), np.array([variance])
     limits = interval.normal(*arrays, measure)
     found = result(data.many, *arrays, limits, totals(data), "influence-curve", question)
-    made = of_measure(measure, **what) | of_samples(None, "frequency", None, data.y)
+    made = of_measure(measure) | of_samples(None, "frequency", None, data.y)
     return replace(found, pos_label=data.pos_label, n_folds=len(folds), **made)
 
 

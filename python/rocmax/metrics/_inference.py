@@ -17,6 +17,7 @@ from rocmax.metrics import _rate as rate
 from rocmax.metrics import _words as words
 from rocmax.metrics._binormal import fitted_variance
 from rocmax.metrics._components import influences, moments, parts_of, variance_parts
+from rocmax.metrics._cutoff import Rule
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._measure import (
     Measure,
@@ -77,7 +78,9 @@ class AUCInference(Measured):
         The label of the positive class.
     names : tuple of str or None
         The models', or the classes' where there is a result a class; None for those of an array.
-    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, multi_class, average
+    threshold : float or ndarray of shape (n_models,), or None
+        Of a rate: that of :func:`operating_point`, scores of at least which are called positive.
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha, multi_class, average
         What was measured, in the words of the arguments.
     class_sizes, weight_kind, n_samples, n_groups, n_folds, resampling
         From what: samples of each of several classes, kind of weights (None without), rows, clusters, folds, and how a
@@ -100,6 +103,7 @@ class AUCInference(Measured):
     null_value: float | None = None
     alternative: str | None = None
     equivalence_margin: float | None = None
+    threshold: Any = None
 
     @property
     def _each(self) -> list[tuple[str, float, float, ConfidenceInterval]]:
@@ -120,6 +124,7 @@ class AUCInference(Measured):
                 "ci_low": both.low,
                 "ci_high": both.high,
                 "method": self.method,
+                **({} if self.threshold is None else {"threshold": float(np.atleast_1d(self.threshold)[k])}),
                 **self._tested(k),
                 **self._counted(k),
             }
@@ -148,6 +153,11 @@ class AUCInference(Measured):
         """The test of one model in words, if there was one."""
         return f"{self._pvalue(0)} ({self._against})" if self._against else ""
 
+    @property
+    def _at(self) -> str:
+        """The threshold of one model in words, if there is one."""
+        return "" if self.threshold is None else f" at threshold {self.threshold:.6g}"
+
     def _counted(self, k: int) -> dict[str, Any]:
         """Return the numbers of samples of the k-th row."""
         if self.class_sizes is None:
@@ -165,7 +175,7 @@ class AUCInference(Measured):
             return [f"{self.measure} ({words.level(self.confidence_level)}{test})", *words.text_table(rows)]
         ((_, estimate, error, both),) = self._each
         text = words.bracketed(estimate, both, self._places(error))
-        return [f"{words.named(self.measure, text)} ({words.level(self.confidence_level)}){self._only_test}"]
+        return [f"{words.named(self.measure, text)} ({words.level(self.confidence_level)}){self._at}{self._only_test}"]
 
     def _sentences(self, basis: str) -> list[str]:
         found = []
@@ -178,7 +188,7 @@ class AUCInference(Measured):
             each = [f"{name} = {value} ({between}){self._pvalue(k)}" for k, (name, value, between) in enumerate(found)]
             return [f"{self.measure} ({level}{test}; {basis}): {'; '.join(each)}"]
         ((_, value, between),) = found
-        return [f"{words.named(self.measure, value)} ({level} {between}; {basis}){self._only_test}"]
+        return [f"{words.named(self.measure, value)} ({level} {between}; {basis}){self._at}{self._only_test}"]
 
     def _basis(self) -> list[str]:
         return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label)]
@@ -200,7 +210,7 @@ def auc_inference(
     y_true: ArrayLike,
     y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
-    metric: str = "auc",
+    metric: Any = "auc",
     fpr_range: tuple[float, float] | None = None,
     tpr_range: tuple[float, float] | None = None,
     normalize: str | None = "width",
@@ -247,8 +257,11 @@ def auc_inference(
         Finite scores; one column a model, whose results are then arrays. A mapping from the models' names to their
         scores, and a data frame, give the result `names`. Of dask arrays 9 bytes a score
         are held in this process; see :mod:`rocmax.metrics`.
-    metric : {"auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr"}, default="auc"
-        What is measured; see :func:`partial_auc_score` for `fpr_range`, `tpr_range`, `normalize`.
+    metric : str, Measure or callable, default="auc"
+        What is measured: "auc", "partial_auc" (see :func:`partial_auc_score` for `fpr_range`, `tpr_range`,
+        `normalize`), "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr"; of screens "enrichment_factor", "rie" and
+        "bedroc", by the bootstrap; a :class:`Measure`, which holds options too; or a function
+        ``(y_true, y_score, sample_weight) -> float`` of boolean labels and the scores of a model, by the bootstrap.
     fpr_range, tpr_range : (float, float), default=None
         The range of a partial AUC, which ``metric="auc"`` means where one is given; neither stands for all of the
         curve. Both are the two-way partial AUC, by "delong" and "logit-delong", whose components are the derivatives of
@@ -376,6 +389,11 @@ def auc_inference(
     what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
     measure = parse_measure(metric, **what)
     choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
+    if bootstrap_interval == "bca" and not (measure.has_components and is_one_of(multi_class, ("raise",))):
+        raise ValueError(
+            "bootstrap_interval='bca' needs to know what every sample adds: it takes two classes and no screening"
+            f" measure or function, got multi_class={shown(multi_class)} and metric={shown(metric)}"
+        )
     if method is None:
         by_components = groups is not None or not is_one_of(multi_class, ("raise",))
         method = default_method(measure, weight_kind=weight_kind, grouped=by_components)
@@ -385,7 +403,7 @@ def auc_inference(
     columns, names = named_columns(y_score) if how.multi_class == "raise" else (y_score, None)
     arrays = in_memory(y_true=y_true, y_score=columns, sample_weight=sample_weight, groups=groups)
     y_true, columns, sample_weight, groups = arrays
-    made = of_measure(measure, **what)
+    made = of_measure(measure)
     if how.multi_class != "raise":
         if pos_label is not None:
             raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
@@ -405,7 +423,18 @@ def auc_inference(
         warn_of_few(method, measure, (found.n_pos, found.n_neg))
     made |= of_samples(sample_weight, weight_kind, groups, data.y)
     made |= of_bootstrap(method, n_resamples, stratified, bootstrap_interval)
-    return replace(found, pos_label=data.pos_label, names=names, **made)
+    return replace(found, pos_label=data.pos_label, names=names, threshold=_threshold(data, measure), **made)
+
+
+def _threshold(data: Sample, measure: Measure) -> Any:
+    """Return where a rate was read, one a model."""
+    if not measure.is_rate:
+        return None
+    rule = Rule("fpr" if measure.name == "tpr_at_fpr" else "sensitivity", measure.low)
+    columns = data.score.T if data.many else [data.score]
+    curves = (call(_core.Curve, data._replace(score=plain(column)), data.threads) for column in columns)
+    found = [rule.of(curve) for curve in curves]
+    return np.array(found) if data.many else found[0]
 
 
 def _of_classes(

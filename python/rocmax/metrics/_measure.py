@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +15,40 @@ from rocmax.metrics._partial import both_ranges, curve_area
 from rocmax.metrics._two_way import Region, areas
 from rocmax.metrics._validation import F64, Sample, call, choice, explain, number
 
-_METRICS = ("auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr")
 RATES = ("tpr_at_fpr", "fpr_at_tpr")
+SCREENING = ("enrichment_factor", "rie", "bedroc")
+OWN = "a function"
+_METRICS = ("auc", "partial_auc", "scored_auc", "margin_auc", *RATES, *SCREENING)
 TWO_WAY = "partial_auc of both rates"
-# The number that some need to know.
-_PARAMETERS = {"margin_auc": "margin", "tpr_at_fpr": "fpr", "fpr_at_tpr": "tpr"}
+# The number that some need to know, and what it is where it need not be given.
+_PARAMETERS = {
+    "margin_auc": ("margin", None),
+    "tpr_at_fpr": ("fpr", None),
+    "fpr_at_tpr": ("tpr", None),
+    "enrichment_factor": ("fraction", 0.01),
+    "rie": ("alpha", 20.0),
+    "bedroc": ("alpha", 20.0),
+}
+_LEAST = float(np.finfo(float).tiny)  # of what is divided by
+_LEAST_ALPHA = 1e-3  # below, the differences that BEDROC is made of lose their digits
+
+
+_OPTIONS = {"fpr_range", "tpr_range", "normalize", *(name for name, _ in _PARAMETERS.values())}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measure as it is asked for: its name, or a function, and its options."""
+
+    metric: Any
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.metric, repr(sorted(self.options.items(), key=str))))
+
+    def __repr__(self) -> str:
+        metric = getattr(self.metric, "__name__", None) or repr(self.metric)
+        return f"Measure({', '.join([metric, *(f'{name}={shown(value)}' for name, value in self.options.items())])})"
 
 
 class Measure(NamedTuple):
@@ -29,6 +60,8 @@ class Measure(NamedTuple):
     least: float
     most: float
     region: Region | None = None  # of a partial area of both rates at once
+    function: Callable[..., Any] | None = None  # of users
+    options: tuple[tuple[str, Any], ...] = ()  # as they were given
 
     @property
     def key(self) -> tuple[str, float, float]:
@@ -44,8 +77,18 @@ class Measure(NamedTuple):
 
     @property
     def family(self) -> str:
-        """What methods tell apart: as `metric`, but a partial area of both rates is one of its own."""
-        return self.metric if self.region is None else TWO_WAY
+        """What methods tell apart: as `metric`, but functions are one, and so is a partial area of both rates."""
+        return OWN if self.function is not None else self.metric if self.region is None else TWO_WAY
+
+    @property
+    def parameter(self) -> str | None:
+        """The name of its one number, which is `low`."""
+        return None if self.function is not None else _PARAMETERS.get(self.metric, (None,))[0]
+
+    @property
+    def has_components(self) -> bool:
+        """Whether every sample has a part in it that is known."""
+        return self.family not in (OWN, *SCREENING)
 
     @property
     def scale(self) -> float:
@@ -58,36 +101,49 @@ class Measure(NamedTuple):
         return self.name in RATES
 
 
-def parse_measure(
-    metric: str,
+def parse_measure(metric: Any, **options: Any) -> Measure:
+    """Check what says what is measured: a name and its options, a value that holds both, or a function."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(metric, Asked) or callable(metric):
+        own = {name for name, value in given.items() if (name, value) != ("normalize", "width")}
+        if own:
+            raise ValueError(f"{min(own)} goes with a metric that is named, got metric={shown(metric)}")
+    if not isinstance(metric, Asked):
+        metric = Asked(metric, {} if callable(metric) else options)
+    unknown = set(metric.options) - _OPTIONS
+    if unknown:
+        raise ValueError(f"options of a measure are {', '.join(sorted(_OPTIONS))}, got {shown(min(map(str, unknown)))}")
+    if callable(metric.metric):
+        if metric.options:
+            raise ValueError(f"metric is a function of your own, which takes no options, got {shown(metric.options)}")
+        name = getattr(metric.metric, "__name__", type(metric.metric).__name__)
+        return Measure(name, 0.0, 1.0, -np.inf, np.inf, function=metric.metric)
+    found = _parsed(metric.metric, **metric.options)
+    return found._replace(options=tuple(metric.options.items()))
+
+
+def _parsed(
+    metric: Any,
     *,
     fpr_range: Any = None,
     tpr_range: Any = None,
     normalize: str | None = "width",
-    margin: Any = None,
-    fpr: Any = None,
-    tpr: Any = None,
+    **numbers: Any,
 ) -> Measure:
-    """Check the options that say what is measured; the AUC over a range is a partial AUC."""
+    """Check the options of a measure that is named; the AUC over a range is a partial AUC."""
     choice(metric, _METRICS, "metric")
     if metric == "auc" and (fpr_range is not None or tpr_range is not None):
         metric = "partial_auc"
-    given = {"margin": margin, "fpr": fpr, "tpr": tpr}
-    for needed, name in _PARAMETERS.items():
-        if (metric == needed) != (given[name] is not None):
-            raise ValueError(
-                f"{name} goes with metric={needed!r}, got {name}={shown(given[name])} and metric={metric!r}"
-            )
+    needed, usual = _PARAMETERS.get(metric, (None, None))
+    for name in ("margin", "fpr", "tpr", "fraction", "alpha"):
+        value = numbers.get(name)
+        if (value is not None) if name != needed else (value is None and usual is None):
+            takers = " or ".join(repr(taker) for taker, (number, _) in _PARAMETERS.items() if number == name)
+            raise ValueError(f"{name} goes with metric={takers}, got {name}={shown(value)} and metric={metric!r}")
     if metric != "partial_auc":
         if fpr_range is not None or tpr_range is not None:
             raise ValueError(f"fpr_range and tpr_range need metric='partial_auc', got {metric!r}")
-        if metric in RATES:
-            name = _PARAMETERS[metric]
-            rate = number(given[name], name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
-            return Measure(metric, rate, 1.0, 0.0, 1.0)
-        if metric == "margin_auc":
-            return Measure("margin", number(margin, "margin", "that is finite", np.isfinite), 1.0, 0.0, 1.0)
-        return Measure("scored" if metric == "scored_auc" else "auc", 0.0, 1.0, 0.0, _top(metric))
+        return _of_number(metric, usual if needed is None or numbers.get(needed) is None else numbers[needed])
     region = both_ranges(fpr_range, tpr_range, normalize)
     if region is not None:
         return Measure("partial-two-way", *region.fpr, 0.0, region.size if normalize is None else 1.0, region)
@@ -99,6 +155,22 @@ def parse_measure(
     if normalize == "width":
         return Measure(name, low, high, 0.0, 1.0)
     return Measure(name, low, high, 1.0 - 1.0 / ((1.0 - low) + (1.0 - high)), 1.0)
+
+
+def _of_number(metric: str, value: Any) -> Measure:
+    """Return a measure of the whole curve, or of its one number."""
+    if metric in RATES:
+        rate = number(value, _PARAMETERS[metric][0], "in (0, 1)", lambda value: 0.0 < value < 1.0)
+        return Measure(metric, rate, 1.0, 0.0, 1.0)
+    if metric == "margin_auc":
+        return Measure("margin", number(value, "margin", "that is finite", np.isfinite), 1.0, 0.0, 1.0)
+    if metric == "enrichment_factor":
+        fraction = number(value, "fraction", "in (0, 1]", lambda value: _LEAST <= value <= 1.0)
+        return Measure(metric, fraction, 1.0, 0.0, 1.0 / fraction)
+    if metric in SCREENING:
+        alpha = number(value, "alpha", "of at least 0.001", lambda value: _LEAST_ALPHA <= value < np.inf)
+        return Measure(metric, alpha, 1.0, 0.0, 1.0 if metric == "bedroc" else np.inf)
+    return Measure("scored" if metric == "scored_auc" else "auc", 0.0, 1.0, 0.0, _top(metric))
 
 
 def _top(metric: str) -> float:
@@ -176,4 +248,16 @@ def point_estimates(data: Sample, measure: Measure) -> F64:
     """Values of the measure, of shape (n_models,)."""
     if measure.region is not None:
         return measure.scale * areas(data, measure.region)
+    if measure.function is not None:
+        explain(data)
+        positive = positives(data)
+        columns = data.score.T if data.many else [data.score]
+        return np.array([own_value(measure, positive, column, data.weight) for column in columns])
     return np.atleast_1d(call(_core.measure, data, *measure.key, data.threads))
+
+
+def own_value(measure: Measure, positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None) -> float:
+    """Return the value of a function of users, which is a number."""
+    assert measure.function is not None
+    value = measure.function(positive, score, weight)
+    return number(value, "metric", "that is finite, as its function returns", np.isfinite)

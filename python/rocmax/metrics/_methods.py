@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
-from rocmax.metrics._measure import RATES, TWO_WAY, Measure
+from rocmax.metrics._measure import OWN, RATES, SCREENING, TWO_WAY, Measure
 from rocmax.metrics._validation import choice
 
 # Below, real coverage of 95 % intervals has been seen at 5 to 90 %: benches/python/coverage_metrics.py.
@@ -31,7 +31,7 @@ METHODS = {
     "newcombe": _Terms(("auc",), in_parts=True),
     "obuchowski": _Terms(_AREAS),
     "wu": _Terms(("scored_auc",), sampling=True, in_parts=True),
-    "bootstrap": _Terms((*_SHARES, "scored_auc"), sampling=True),
+    "bootstrap": _Terms((*_SHARES, "scored_auc", *SCREENING, OWN), sampling=True),
 }
 
 
@@ -65,6 +65,8 @@ def default_method(measure: Measure, *, weight_kind: str = "frequency", grouped:
     As measured by benches/python/coverage_metrics.py; the one place that decides.
     """
     check_weight_kind(weight_kind)
+    if not measure.has_components:
+        return "bootstrap"
     if measure.family in _PARTS and weight_kind == "frequency" and not grouped:
         return "score"
     return "logit-delong"
@@ -75,6 +77,8 @@ def default_comparison(measure: Measure, sizes: tuple[float, float], *, grouped:
 
     `sizes` are the numbers of samples of either class, of the smaller of two data sets.
     """
+    if not measure.has_components:
+        return "bootstrap"
     deciding, _ = _deciding(measure, sizes)[1]
     return "bootstrap" if measure.family in _PARTS and deciding < _FEW and not grouped else "delong"
 

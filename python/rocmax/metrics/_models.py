@@ -197,7 +197,7 @@ def compare_models(
     y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
     contrast: ArrayLike | None = None,
-    metric: str = "auc",
+    metric: Any = "auc",
     fpr_range: tuple[float, float] | None = None,
     tpr_range: tuple[float, float] | None = None,
     normalize: str | None = "width",
@@ -273,11 +273,12 @@ def compare_models(
     what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
     what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
     measure = parse_measure(metric, **what)
+    usual = "delong" if measure.has_components else "bootstrap"
     choice(adjust, _ADJUSTMENTS, "adjust")
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = check_level(confidence_level)
     choice(method, ("delong", "bootstrap", "obuchowski", None), "method")
-    check_method(method or "delong", measure.family, weight_kind=weight_kind, grouped=groups is not None)
+    check_method(method or usual, measure.family, weight_kind=weight_kind, grouped=groups is not None)
     columns, names = named_columns(y_score)
     arrays = in_memory(y_true=y_true, y_score=columns, sample_weight=sample_weight, groups=groups)
     y_true, columns, sample_weight, groups = arrays
@@ -334,7 +335,7 @@ def compare_models(
         n_pos=n_pos,
         n_neg=n_neg,
         contrast=None if contrast is None else rows,
-        **of_measure(measure, **what),
+        **of_measure(measure),
         **of_samples(sample_weight, weight_kind, groups, data.y),
         **of_bootstrap(method, n_resamples, stratified),
     )

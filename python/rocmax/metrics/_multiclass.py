@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
-from rocmax.metrics._components import influences
+from rocmax.metrics._components import correction, influences
 from rocmax.metrics._measure import Measure, no_counts, point_estimates
-from rocmax.metrics._resample import check_resamples, seed_of
+from rocmax.metrics._resample import check_resamples, masses, seed_of
 from rocmax.metrics._validation import F64, Sample, choice, names_of, require_finite, scores, unmasked, weights
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -132,7 +132,7 @@ def influence(data: Classes, measure: Measure, how: Average, weight_kind: str) -
     """
 
     def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
-        return float(np.sqrt(_correction(part.weight, members, weight_kind)))
+        return float(np.sqrt(correction(part.weight, members, weight_kind)))
 
     return _summed(data, measure, how, factor)
 
@@ -204,24 +204,9 @@ def replicates(
     data: Classes, measure: Measure, how: Average, stratified: bool, n_resamples: Any, seed: int, weight_kind: str
 ) -> F64:
     """Bootstrap replicates of the values, of shape (n_resamples, n_values); models of one seed share their draws."""
-    n_resamples = check_resamples(n_resamples)
-    rng = np.random.default_rng(seed)
-    n = len(data.of)
-    weight = np.ones(n) if data.weight is None else data.weight
-    strata = [np.flatnonzero(data.of == k) for k in range(len(data.names))] if stratified else [np.arange(n)]
-    found: list[F64] = []
-    while len(found) < n_resamples:
-        counts = np.zeros(n)
-        for rows in strata:
-            if weight_kind == "frequency":
-                total = weight[rows].sum()
-                counts[rows] = rng.multinomial(round(total), weight[rows] / total)
-            else:
-                counts[rows] = weight[rows] * rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
-        drawn = data._replace(weight=counts)
-        if (drawn.totals > 0).all():  # or else a class has gone, and the measure with it
-            found.append(class_estimates(drawn, measure, how))
-    return np.array(found)
+    draws = masses(data.of, data.weight, stratified, seed, weight_kind)
+    each = zip(range(check_resamples(n_resamples)), draws, strict=False)
+    return np.array([class_estimates(data._replace(weight=drawn), measure, how) for _, drawn in each])
 
 
 def compared(
@@ -300,17 +285,6 @@ def _of_shares(data: Classes, how: Average, values: F64) -> F64:
     slope = (values - shares(data, how) @ values) @ members / (members @ totals).sum()
     weight = np.ones(len(data.of)) if data.weight is None else data.weight
     return np.asarray(weight * slope[data.of])
-
-
-def _correction(weight: F64 | None, members: NDArray[np.bool_], weight_kind: str) -> float:
-    """Return n / (n - 1) for the size n of a class."""
-    if weight is None:
-        size = float(np.count_nonzero(members))
-    elif weight_kind == "frequency":
-        size = float(weight[members].sum())
-    else:
-        size = float(np.count_nonzero(weight[members]))
-    return size / (size - 1)
 
 
 def _clustered(data: Classes, of_sample: F64, groups: Any) -> F64:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._parameters import check_flag, shown
-from rocmax.metrics._measure import Measure, no_counts, totals
+from rocmax.metrics._measure import Measure, no_counts, own_value, positives, totals
 from rocmax.metrics._validation import F64, Sample, call, explain
 
 # Replicates, as the core counts them.
@@ -56,8 +58,42 @@ def replicate(
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
     data = drawable(data, weight_kind)
     stratified = check_flag("stratified", stratified)
+    if measure.function is not None:
+        return _own(data, measure, stratified, check_resamples(n_resamples), seed_of(random_state), weight_kind)
     arguments = (*measure.key, stratified, check_resamples(n_resamples), seed_of(random_state))
     return call(_core.bootstrap, data, weight_kind, *arguments, data.threads).reshape(n_resamples, -1)
+
+
+def masses(of: NDArray[np.intp], weight: F64 | None, stratified: bool, seed: int, weight_kind: str) -> Iterator[F64]:
+    """Yield what samples weigh when as many are drawn with replacement, class by class or from all, without end.
+
+    Draws that leave a class without any are passed over.
+    """
+    rng, n_classes = np.random.default_rng(seed), int(of.max()) + 1
+    weight = np.ones(len(of)) if weight is None else weight
+    strata = [np.flatnonzero(of == k) for k in range(n_classes)] if stratified else [np.arange(len(of))]
+    while True:
+        drawn = np.zeros(len(of))
+        for rows in strata:
+            if weight_kind == "frequency":
+                total = weight[rows].sum()
+                drawn[rows] = rng.multinomial(round(total), weight[rows] / total)
+            else:
+                drawn[rows] = weight[rows] * rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
+        if (np.bincount(of, drawn, n_classes) > 0).all():
+            yield drawn
+
+
+def _own(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int, weight_kind: str) -> F64:
+    """Replicates of a function of users; the models share their draws."""
+    positive = positives(data)
+    columns = data.score.T if data.many else [data.score]
+    found = np.empty((n_resamples, len(columns)))
+    draws = masses(positive.astype(np.intp), data.weight, stratified, seed, weight_kind)
+    for row, drawn in zip(found, draws, strict=False):
+        kept = drawn > 0
+        row[:] = [own_value(measure, positive[kept], column[kept], drawn[kept]) for column in columns]
+    return found
 
 
 def drawable(data: Sample, weight_kind: str) -> Sample:

@@ -187,6 +187,8 @@ class Measured(Result):
         Of a partial AUC.
     margin, fpr, tpr : float or None
         Where the margin AUC or a rate was taken.
+    fraction, alpha : float or None
+        Of an enrichment factor; of RIE and BEDROC.
     multi_class, average : str or None
         How several classes were put together.
     class_sizes : tuple of float or None
@@ -206,6 +208,8 @@ class Measured(Result):
     margin: float | None = None
     fpr: float | None = None
     tpr: float | None = None
+    fraction: float | None = None
+    alpha: float | None = None
     multi_class: str | None = None
     average: str | None = None
     class_sizes: tuple[float, ...] | None = None
@@ -269,26 +273,16 @@ def _classes(sizes: Sequence[float]) -> str:
     return f"{len(sizes)} classes of {', '.join(counts[:-1])} and {counts[-1]} samples"
 
 
-def of_measure(
-    measure: Measure,
-    *,
-    fpr_range: Any = None,
-    tpr_range: Any = None,
-    normalize: Any = None,
-    margin: Any = None,
-    fpr: Any = None,
-    tpr: Any = None,
-) -> dict[str, Any]:
-    """Return the fields of :class:`Measured` that say what was measured, of options that have been checked."""
-    partial = measure.metric == "partial_auc"
-    ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
-    numbers = {"margin": margin, "fpr": fpr, "tpr": tpr}
-    return {
-        "metric": measure.metric,
-        "normalize": normalize if partial else None,
-        **{name: (float(ends[0]), float(ends[1])) for name, ends in ranges.items() if partial and ends is not None},
-        **{name: float(value) for name, value in numbers.items() if value is not None},
-    }
+def of_measure(measure: Measure) -> dict[str, Any]:
+    """Return the fields of :class:`Measured` that say what was measured."""
+    given = dict(measure.options)
+    found: dict[str, Any] = {"metric": measure.metric}
+    if measure.metric == "partial_auc":
+        found["normalize"] = given.get("normalize", "width")
+        ranges = {name: given.get(name) for name in ("fpr_range", "tpr_range")}
+        found |= {name: (float(ends[0]), float(ends[1])) for name, ends in ranges.items() if ends is not None}
+    parameter = measure.parameter
+    return found if parameter is None else found | {parameter: measure.low}
 
 
 def of_samples(sample_weight: Any, weight_kind: str, groups: Any, y: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rocmax._parameters import shown
-from rocmax.metrics._measure import RATES
+from rocmax.metrics._measure import RATES, SCREENING
 
 _DECIMALS = 3
 _SHARES = ("specificity", "ppv", "npv", "accuracy", "predicted_positive")
@@ -18,7 +18,7 @@ _METRICS = {"auc": "AUC", "scored_auc": "scored AUC", "margin_auc": "margin AUC"
 
 def is_share(metric: str) -> bool:
     """Whether a measure lies between 0 and 1: neither the scored AUC nor a function of users."""
-    return metric in ("auc", "partial_auc", "margin_auc", *RATES)
+    return metric in ("auc", "partial_auc", "margin_auc", "bedroc", *RATES)
 
 
 def measure_name(of: Any, *, long: bool = False) -> str:
@@ -29,6 +29,10 @@ def measure_name(of: Any, *, long: bool = False) -> str:
         return f"FPR at TPR {of.tpr:g}"
     if of.metric == "partial_auc":
         return _partial_name(of, long)
+    if of.metric == "enrichment_factor":
+        return f"enrichment factor at {100 * of.fraction:g} %"
+    if of.metric in SCREENING:
+        return f"{of.metric.upper()} (alpha {of.alpha:g})"
     name = _METRICS.get(of.metric, of.metric)
     return f"{name} at {of.margin:g}" if of.margin is not None else name
 

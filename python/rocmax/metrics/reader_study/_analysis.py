@@ -18,7 +18,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import Law, wald
-from rocmax.metrics._measure import Measure, check_level, check_variance, parse_measure
+from rocmax.metrics._measure import Asked, Measure, check_level, check_variance, parse_measure
 from rocmax.metrics._references import REFERENCES
 from rocmax.metrics._result import Measured, of_measure
 from rocmax.metrics._validation import F64, Sample, choice, number
@@ -416,7 +416,7 @@ def mrmc_analysis(
         if covariance == "unbiased" and random_readers and random_cases
         else None,
         notes=notes,
-        **({"metric": getattr(metric, "__name__", repr(metric))} if measure is None else of_measure(measure, **what)),
+        **({"metric": getattr(metric, "__name__", repr(metric))} if measure is None else of_measure(measure)),
         n_samples=int(np.count_nonzero(~np.isnan(study.scores))),
         resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
         covariance=covariance,
@@ -436,11 +436,13 @@ def mrmc_analysis(
 def _measured(metric: Any, covariance: Any, what: dict[str, Any]) -> tuple[Measure | None, covariances.Measured]:
     """Return the measure, if the core knows it, and the function that measures one test."""
     choice(covariance, _COVARIANCES, "covariance")
-    if not callable(metric):
+    if isinstance(metric, Asked) and callable(metric.metric):
+        metric = metric.metric
+    if isinstance(metric, Asked) or not callable(metric):
         measure = parse_measure(metric, **what)
         if covariance in ("obuchowski", "bootstrap") and measure.region is not None:
             raise ValueError(f"covariance={covariance!r} takes one range, got both: 'delong' and 'jackknife' take both")
-        if covariance == "obuchowski" and metric not in ("auc", "partial_auc"):
+        if covariance == "obuchowski" and measure.metric not in ("auc", "partial_auc"):
             raise ValueError(f"covariance='obuchowski' needs metric='auc' or 'partial_auc', got {metric!r}")
         return measure, partial(covariances.point, measure=measure)
     if covariance not in ("jackknife", "bootstrap"):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rocmax.metrics._binormal import fitted_covariance
-from rocmax.metrics._components import influences
+from rocmax.metrics._components import correction, influences
 from rocmax.metrics._measure import Measure, point_estimates
 from rocmax.metrics._resample import check_resamples, replicate, seed_of
 from rocmax.metrics._validation import F64, Sample
@@ -39,8 +39,7 @@ def delong(study: Study, measure: Measure) -> F64:
     """
     found = np.zeros((study.n_tests, len(study.cases)))
     for row, (read, data) in zip(found, study.tests(), strict=True):
-        counts = np.where(data.y, np.count_nonzero(data.y), np.count_nonzero(~data.y))
-        row[read] = influences(data, measure) * np.sqrt(counts / (counts - 1))
+        row[read] = influences(data, measure) * np.sqrt(_corrections(data))
     return found @ found.T
 
 
@@ -52,13 +51,18 @@ def jackknife(study: Study, measure: Measure | None, measured: Measured) -> F64:
         whole = measured(data)
         if measure is not None and measure.name in _PAIRWISE:
             row[read] = influences(data, measure)
-            counts = np.where(data.y, np.count_nonzero(data.y), np.count_nonzero(~data.y))
             # (whole - component) / (m - 1), for the influence is (component - whole) / m
-            row[read] *= -counts / (counts - 1)
+            row[read] *= -_corrections(data)
         else:
             row[read] = [measured(_without(data, k)) - whole for k in range(len(data.y))]
     left -= left.mean(axis=1, keepdims=True)
     return (n_cases - 1) / n_cases * left @ left.T
+
+
+def _corrections(data: Sample) -> F64:
+    """Return m / (m - 1) for the class of every sample."""
+    of_pos, of_neg = (correction(None, rows, "frequency") for rows in (data.y, ~data.y))
+    return np.where(data.y, of_pos, of_neg)
 
 
 def _without(data: Sample, k: int) -> Sample:

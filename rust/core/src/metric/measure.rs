@@ -5,6 +5,7 @@ use super::curve::{Curve, Normalize};
 use super::labels::Labels;
 use super::partial::{Room, Tail};
 use super::score::Score;
+use super::screening::Screening;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// Buffers that are kept from call to call: fresh memory costs as much as the counting.
@@ -49,6 +50,8 @@ pub enum Measure {
     Scored,
     /// The mean over pairs of `1[s - t > margin]`.
     Margin(f64),
+    /// How early the positives come among all samples.
+    Screening(Screening),
 }
 
 impl Measure {
@@ -84,6 +87,7 @@ impl Curve {
                 return Err(Error::Domain { name: "margin", domain: "a number", value: margin.to_string() });
             }
             Measure::Margin(margin) => self.margin_auc(margin),
+            Measure::Screening(screening) => screening.of(self),
         })
     }
 }
@@ -122,7 +126,9 @@ pub fn measure<S: Score>(
         Measure::FprAtTpr(tpr) => {
             Tail::new(labels, scores, 1.0 - tpr, true, scratch.of_tail(), ctx)?.fpr_at_tpr(tpr, ctx)
         }
-        Measure::Scored | Measure::Margin(_) => Curve::new(labels, scores, None, ctx)?.measure(measure),
+        Measure::Scored | Measure::Margin(_) | Measure::Screening(_) => {
+            Curve::new(labels, scores, None, ctx)?.measure(measure)
+        }
     }
 }
 

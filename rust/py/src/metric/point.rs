@@ -4,7 +4,7 @@ use numpy::PyArray1;
 use numpy::ndarray::{ArrayView2, Axis, Slice};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use rocmax_core::metric::{self, Labels, Measure, Normalize, Score};
+use rocmax_core::metric::{self, Labels, Measure, Normalize, Score, Screening};
 use rocmax_core::{Ctx, RateRange, Result};
 
 use super::array::{COLUMNS, LabelArray, ScoreArray, Weights, copied, in_place, weights};
@@ -31,6 +31,9 @@ pub(crate) fn parse(name: &str, low: f64, high: f64) -> PyResult<Measure> {
         "fpr_at_tpr" => Measure::FprAtTpr(low),
         "scored" => Measure::Scored,
         "margin" => Measure::Margin(low),
+        "enrichment_factor" => Measure::Screening(Screening::Enrichment(low)),
+        "rie" => Measure::Screening(Screening::Rie(low)),
+        "bedroc" => Measure::Screening(Screening::Bedroc(low)),
         other => return Err(PyValueError::new_err(format!("no such measure: {other:?}"))),
     })
 }

@@ -56,7 +56,7 @@ impl Curve {
     /// `[V10, V01]` of the positives and the negatives of every step.
     ///
     /// # Errors
-    /// [`Error::Domain`] for [`Measure::Ranked`], which has none; those of [`Curve::scored_auc`].
+    /// [`Error::Domain`] for [`Measure::Ranked`] and [`Measure::Screening`], which have none; those of [`Curve::scored_auc`].
     pub fn components(&self, measure: Measure) -> Result<Vec<[f64; 2]>> {
         Ok(match measure {
             Measure::Auc => self.partial_components(RateRange::FULL, 1.0),
@@ -76,7 +76,7 @@ impl Curve {
                 mirrored.iter_mut().for_each(|both| *both = [1.0 - both[1], 1.0 - both[0]]);
                 mirrored
             }
-            Measure::Ranked(_) => {
+            Measure::Ranked(_) | Measure::Screening(_) => {
                 return Err(Error::Domain {
                     name: "metric",
                     domain: "one with structural components (use the bootstrap)",
