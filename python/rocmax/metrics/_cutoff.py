@@ -59,4 +59,4 @@ def parse_rule(threshold: Any) -> Rule | None:
 
 def chosen(rule: Rule, scores: F64, positive: NDArray[np.bool_], weight: F64 | None) -> float:
     """Return the threshold of a rule for scores without NaN of both classes; O(n log n)."""
-    return rule.of(_core.Curve(positive, plain(scores), weight, 1))
+    return rule.of(_core.Curve(plain(positive), plain(scores), weight, 1))
