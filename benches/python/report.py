@@ -25,10 +25,11 @@ def main() -> None:
     y = rng.random(n) < 0.02
     scores = {f"model {k}": rng.normal(size=n) + (1.5 - k / arguments.models) * y for k in range(arguments.models)}
     page = io.BytesIO()
-    start = time.perf_counter()
+    start, spent = time.perf_counter(), time.process_time()
     write_report(page, y, scores, fpr_range=tuple(arguments.range))
     seconds, size = time.perf_counter() - start, len(page.getvalue())
-    print(f"{n:,} rows, {arguments.models} models: {seconds:.1f} s, {size / 1e6:.2f} MB")
+    spent = time.process_time() - spent
+    print(f"{n:,} rows, {arguments.models} models: {seconds:.1f} s ({spent:.1f} s of all cores), {size / 1e6:.2f} MB")
     raise SystemExit(seconds > 10 or size > 5e6)
 
 

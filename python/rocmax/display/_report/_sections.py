@@ -75,7 +75,7 @@ def data(of: Measured) -> dict[str, Any]:
         figures.append(figure_json("figure-range", of.details, None, _limits(of.details, of.fpr_range)))
     models = [
         {
-            "name": of.names[k] or "score",
+            "name": of.names[k],
             "color": color(k),
             "fpr": at.fpr.tolist(),
             "tpr": at.tpr.tolist(),
@@ -127,7 +127,7 @@ def _swatch(k: int) -> Html:
 
 def _name(of: Measured, k: int, scope: str = "row", **attributes: str) -> Html:
     """Return the cell with a model's name."""
-    return tag("th", _swatch(k), of.names[k] or "score", scope=scope, **attributes)
+    return tag("th", _swatch(k), of.names[k], scope=scope, **attributes)
 
 
 def _table(caption: str, head: Sequence[Html], *bodies: Html, class_: str | None = None) -> Html:
@@ -166,8 +166,8 @@ def _measures(of: Measured) -> Html:
 
 
 def _drawn(of: Measured) -> Html:
-    key = [tag("li", _swatch(k), f"{name or 'score'}: {_area(of, k)}") for k, name in enumerate(of.names)]
-    about = "; ".join(f"{name or 'score'} {_area(of, k)}" for k, name in enumerate(of.names[:12]))
+    key = [tag("li", _swatch(k), f"{name}: {_area(of, k)}") for k, name in enumerate(of.names)]
+    about = "; ".join(f"{name} {_area(of, k)}" for k, name in enumerate(of.names[:12]))
     figures = [
         tag(
             "figure",

@@ -100,7 +100,7 @@ def write_report(
     y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
     positive, label = is_positive(y_true, pos_label)
     found = named_scores(y_score, names, len(positive))
-    columns = dict(found)
+    columns = {name or "score": scores for name, scores in found}
     if len(columns) < len(found):
         raise ValueError(f"names must differ, got {shown([name for name, _ in found])}")
     content = measured(
