@@ -56,6 +56,15 @@ for name, score in scores.items():
     print(f"{name:20} {found[0]:11.2f} {found[1]:13.2f} {found[2]:6.2f}")
 
 # %%
+# In the words of the field: how many times more actives the first per cent of the library holds than as much of it
+# drawn at random, and BEDROC, which weighs early places exponentially.
+from rocmax.metrics import bedroc_score, enrichment_factor_score
+
+for name, score in scores.items():
+    factor = enrichment_factor_score(active[test], score, fraction=0.01)
+    print(f"{name:20} EF 1 % {factor:.1f}  BEDROC {bedroc_score(active[test], score, alpha=160.9):.2f}")
+
+# %%
 # With its uncertainty: few actives make wide intervals, and the method says which it is.
 print(auc_inference(active[test], scores["PartialAUCSVCCV"], metric="tpr_at_fpr", fpr=0.01).summary(), end="\n\n")
 print(compare_auc(active[test], *scores.values(), fpr_range=(0, 0.01)).summary())
