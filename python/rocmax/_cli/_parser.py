@@ -93,6 +93,30 @@ def _separator(text: str) -> str:
     return character
 
 
+def _cutoff(text: str) -> float | str | tuple[str, float]:
+    """Return a threshold, or the rule that chooses one, as `operating_point` takes it."""
+    name, equals, number = text.partition("=")
+    try:
+        if not equals:
+            return name if name in ("youden", "closest", "eer", "midpoint") else _finite(name)
+        value = _finite(number)
+        if (name == "cost" and value > 0) or (name in ("fpr", "sensitivity", "specificity") and 0 <= value <= 1):
+            return name, value
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(
+        f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, cost=RATIO, youden, closest, eer, midpoint or a "
+        "score"
+    )
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0:
+        raise ValueError("not finite")
+    return value
+
+
 class _Completion(argparse.Action):
     """Prints what a shell needs to complete the commands and their options, and ends."""
 
@@ -253,6 +277,29 @@ def _explain(explain: argparse.ArgumentParser) -> None:
 def _evaluate(evaluate: argparse.ArgumentParser) -> None:
     _add_range(evaluate, None)
     _add_scores(evaluate)
+    evaluate.add_argument(
+        "--at",
+        nargs="+",
+        action="extend",
+        type=_cutoff,
+        metavar="CUTOFF",
+        help="cutoffs to tell the rates of: fpr=0.01 for the most sensitive with no larger false positive rate, "
+        "sensitivity=0.9, specificity=0.95, cost=5 for five false negatives a false positive, youden, closest, eer, "
+        "midpoint, or a score",
+    )
+    evaluate.add_argument(
+        "--prevalence",
+        type=_level,
+        metavar="SHARE",
+        help="share of positives that predictive values (of --at) are for (default: that of the data)",
+    )
+    evaluate.add_argument(
+        "--cutoff-intervals",
+        choices=("wilson", "bootstrap"),
+        default="wilson",
+        help="of the rates at --at: wilson takes cutoffs as given (the default); bootstrap chooses each anew in 2000 "
+        "resamples, and has an interval of the cutoff",
+    )
     evaluate.add_argument("--report", metavar="FILE", help="page of all results to write, for a browser (.html)")
 
 

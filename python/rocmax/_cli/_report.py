@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -32,6 +33,7 @@ from rocmax._cli._text import printable, printable_lines
 _BAND_ROWS = 200_000  # more rows make a band thinner than its curve, and slow
 
 
+_WIDEST = 160  # columns of a table
 _NAME = 40  # letters of a name in a plot, at most
 
 
@@ -53,8 +55,13 @@ def say(message: str = "") -> None:
 
 
 def show(table: Table) -> None:
-    """Print a table to stdout; in a pipe, wide enough for any."""
-    _PlainConsole(highlight=False, width=None if sys.stdout.isatty() else 160).print(table)
+    """Print a table to stdout, in its own width: a terminal that is narrower wraps its lines, but hides no number."""
+    console = _PlainConsole(highlight=False)
+    wide = console.options.update(width=_WIDEST)
+    width = Measurement.get(console, wide, table).maximum
+    if sys.stdout.isatty():
+        width = max(width, console.width)
+    _PlainConsole(highlight=False, width=min(width, _WIDEST), soft_wrap=True).print(table, crop=False)
 
 
 def emit(result: Mapping[str, Any]) -> None:

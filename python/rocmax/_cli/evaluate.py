@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._cli import _cutoffs as cutoffs
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _table as table
@@ -21,6 +22,7 @@ _BUDGETS = (0.01, 0.05, 0.1)
 
 def run(arguments: Namespace) -> None:
     """Measure each score column."""
+    cutoffs.check(arguments)
     check_plot(arguments.plot, arguments.data)
     check_output(arguments.report, arguments.data)
     if arguments.report:
@@ -39,6 +41,7 @@ def run(arguments: Namespace) -> None:
         )
         for scores in columns.values()
     ]
+    points = cutoffs.found(arguments, scored) if arguments.at else {}
     if arguments.plot:
         rows.draw(arguments, scored)
     if arguments.report:
@@ -52,7 +55,10 @@ def run(arguments: Namespace) -> None:
                 "n_dropped": scored.n_dropped,
                 "positive": str(labels.value),
                 "confidence_level": arguments.confidence,
-                "models": [{"score": name, **_plain(model)} for name, model in zip(columns, models, strict=True)],
+                "models": [
+                    {"score": name, **_plain(model)} | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
+                    for name, model in zip(columns, models, strict=True)
+                ],
                 "plot": arguments.plot,
                 "report": arguments.report,
             }
@@ -76,6 +82,8 @@ def run(arguments: Namespace) -> None:
     if arguments.fpr:
         report.say("pAUC: area under that part of the curve / its width.")
     report.say(f"Intervals: {_methods(models, with_rates=arguments.fpr is not None)}.")
+    if points:
+        cutoffs.show(arguments, points)
     if arguments.plot:
         report.say(f"ROC plot: {report.where(arguments.plot)}")
     if arguments.report:

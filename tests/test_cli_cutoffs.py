@@ -1,0 +1,107 @@
+"""``rocmax evaluate --at``: what cutoffs are worth, as `operating_point` has it."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import Run, one_line
+from rocmax.metrics import operating_point
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+
+RULES = {
+    "fpr=0.1": ("fpr", 0.1),
+    "sensitivity=0.9": ("sensitivity", 0.9),
+    "specificity=0.8": ("specificity", 0.8),
+    "cost=5": ("cost", 5.0),
+    "youden": "youden",
+    "closest": "closest",
+    "eer": "eer",
+    "midpoint": "midpoint",
+    "0.25": 0.25,
+    "-1e-3": -1e-3,
+}
+
+
+@pytest.fixture(scope="module")
+def frame() -> "pl.DataFrame":
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.3
+    scores = {name: rng.normal(size=300) + lift * y for name, lift in (("a", 1.0), ("b", 2.0))}
+    return pl.DataFrame({"y": y.astype(int), **scores, "w": rng.integers(0, 4, 300), "g": np.arange(300) // 3})
+
+
+@pytest.fixture
+def data(frame: "pl.DataFrame", tmp_path: Path) -> Path:
+    frame.write_csv(tmp_path / "data.csv")
+    return tmp_path / "data.csv"
+
+
+@pytest.mark.parametrize("method", ["wilson", "bootstrap"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cutoffs_are_those_of_the_library(
+    method: str, weighted: bool, frame: "pl.DataFrame", data: Path, run: Run
+) -> None:
+    asked = [f"--at={rule}" for rule in RULES] + ["--prevalence", 0.02, "--cutoff-intervals", method]
+    asked += ["--weight", "w"] if weighted else []
+    how = {"sample_weight": frame["w"].to_numpy(), "weight_kind": "frequency"} if weighted else {}
+    code, out, err = run("evaluate", data, "--label", "y", "--score", "a", "b", *asked, "--json")
+    assert code == 0, err
+    for model in json.loads(out)["models"]:
+        scores = frame[model["score"]].to_numpy()
+        options = {"threshold": list(RULES.values()), "prevalence": 0.02, "method": method, "random_state": 0}
+        points = operating_point(frame["y"].to_numpy(), scores, **options, **how)
+        for found, expected in zip(model["cutoffs"], points.rows(), strict=True):
+            assert found.keys() == expected.keys()
+            for name, value in expected.items():
+                finite = not isinstance(value, float) or np.isfinite(value)
+                assert found[name] == (value if finite else None), name
+    code, out, err = run("evaluate", data, "--label", "y", "--score", "a", "b", *asked)
+    assert code == 0 and "prevalence of 0.02 (known)" in out
+    rows = [line for line in out.splitlines() if " sensitivity=0.9 " in line]
+    assert [row.split()[0] for row in rows] == ["a", "b"]
+    assert f"{points.tpr[1]:.3f} [" in rows[1] and f"{points.threshold[1]:.4g}" in rows[1]
+    ends = points.threshold_interval
+    assert f"{'' if ends is None else f'[{ends.low[1]:.4g}, {ends.high[1]:.4g}]'}" in rows[1]
+
+
+def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
+    how = ["--label", "y", "--score", "a", "--at", "100"]
+    (found,) = json.loads(run("evaluate", data, *how, "--json")[1])["models"][0]["cutoffs"]
+    assert found["threshold"] == 100.0 and found["tpr"] == found["fpr"] == 0.0 and found["ppv"] is None
+    code, out, _ = run("evaluate", data, *how)
+    (row,) = [line for line in out.splitlines() if line.startswith(" given ")]
+    assert code == 0 and row.split()[1:3] == ["100", "0.000"] and "nan" not in out
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        (["--at", "fpr=2"], "need fpr=RATE"),
+        (["--at", "fpr=nan"], "need fpr=RATE"),
+        (["--at", "cost=0"], "need fpr=RATE"),
+        (["--at", "best"], "need fpr=RATE"),
+        (["--at", "inf"], "need fpr=RATE"),
+        (["--at", "youden=1"], "need fpr=RATE"),
+        (["--at", "eer", "--prevalence", "1"], "need a number between 0 and 1"),
+        (["--at", "eer", "--groups", "g"], "--at and --groups do not go together"),
+        (["--prevalence", "0.1"], "give a cutoff, such as --at fpr=0.05"),
+    ],
+)
+def test_cutoffs_that_cannot_be_meant(how: list[str], said: str, data: Path, run: Run) -> None:
+    code, out, err = run("evaluate", data, "--label", "y", "--score", "a", *how)
+    assert code == 2 and out == "" and said in err and (one_line(err) or "usage:" in err)
+
+
+def test_a_narrow_terminal_hides_no_number(data: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    how = ["--label", "y", "--score", "a", "b", "--fpr", 0, 0.1, "--at", "eer"]
+    out = re.sub("\x1b\\[[0-9;]*m", "", run("evaluate", data, *how)[1])
+    monkeypatch.undo()
+    plain = run("evaluate", data, *how)[1]
+    assert "\u2026" not in out and out.split() == plain.split()
