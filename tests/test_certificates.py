@@ -62,8 +62,6 @@ def weigh(rng, y):
 def bind(name, y, weight, low_high, tilted_at):
     """The risk, or its convex part and the other one as a linear function, touching it at some scores."""
     risk = RISKS[name](low_high)
-    if name == "logistic":
-        risk = Logistic(low_high, weight)
     bound = risk.bind(_core.Problem(y, weight), 1)
     if isinstance(bound, Oracle):
         return bound, None

@@ -166,7 +166,7 @@ def test_the_logistic_risk_is_convex_and_takes_its_own_intercept():
     rng = np.random.default_rng(0)
     positive = rng.random(60) < 0.2
     weight = rng.random(60)
-    oracle = Logistic((0.0, 0.1), weight).bind(_core.Problem(positive, weight), 1)
+    oracle = Logistic((0.0, 0.1)).bind(_core.Problem(positive, weight), 1)
     points = [scale * rng.normal(size=60) for scale in (0.0, 1.0, 30.0, 1e4)]
     for s in points:
         value, coef, *_ = oracle(s)

@@ -278,7 +278,7 @@ def test_newton_solves_smooth_risks_of_any_scale(C, weighted, separable):
         X = np.column_stack([X, 2.0 * y - 1.0])
     weight = np.maximum(0.0, rng.uniform(-0.3, 1.0, len(y))) if weighted else None
     design, problem = as_design(X), _core.Problem(y == 1, weight)
-    objective = Objective(Logistic((0.0, 1.0), weight).bind(problem, 1), design, C)
+    objective = Objective(Logistic((0.0, 1.0)).bind(problem, 1), design, C)
     model = minimise_smooth(objective, objective.zero(), tol=1e-10)
     value, found = objective(model)
     gradient = model.vector + C * X.T @ found.coef

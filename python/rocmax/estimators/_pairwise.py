@@ -268,11 +268,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             self.objective_ = margin**2 * result.objective
             self.dual_gap_ = result.gap
             self.n_iter_ = result.n_iter
-            self.history_ = {
-                "objective": np.array([margin**2 * step.objective for step in result.history]),
-                "bound": np.array([margin**2 * step.bound for step in result.history]),
-                "partial_auc": np.array([step.partial_auc for step in result.history]),
-            }
+            self.history_ = _history(result, margin)
             self.__dict__.pop("support_pairs_", None)
             if isinstance(multipliers, ListedMultipliers):
                 self.support_pairs_ = multipliers.support
@@ -342,6 +338,15 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
                 ZeroModelWarning,
                 stacklevel=3,
             )
+
+
+def _history(result: SolverResult, margin: float) -> dict[str, F64]:
+    """Return what `history_` holds, in units of the margin."""
+    return {
+        "objective": np.array([margin**2 * step.objective for step in result.history]),
+        "bound": np.array([margin**2 * step.bound for step in result.history]),
+        "partial_auc": np.array([step.partial_auc for step in result.history]),
+    }
 
 
 def _by_cuts(

@@ -35,7 +35,7 @@ class PartialAUCSVC(PartialAUCModel):
     ----------
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates (low, high) that matter, 0 <= low < high <= 1. (0, 1) is the whole AUC.
-    surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
+    surrogate : {"auto", "tight", "naive", "hinge", "ramp"} or callable, default="auto"
         - "tight": convex; per positive, the most violated ordering of the top negatives (reference [1]_, eq. 18). The
           pairwise hinge on the full range. On narrow ranges of hard problems its optimum may be the zero model (see
           Notes).
@@ -46,6 +46,9 @@ class PartialAUCSVC(PartialAUCModel):
         - "ramp": each pair costs min(1, (1 - s_i + t_j)_+), at most 1, so that hopeless pairs cannot dominate. Not
           convex: minimised by the convex-concave procedure from the full-range model, to a stationary point.
         - "auto": "tight" on the full range, "ramp" on any other.
+        - A function of your own: convex, at least 0. ``surrogate(scores, positive, sample_weight)`` takes the scores
+          of all samples, a boolean array and the weights (None if all are 1), and returns its value and a subgradient,
+          one number for each sample. The range then only says which partial AUC is reported.
     C : float, default=100.0
         Weight of the MEAN pair loss. A C per pair, as in RankSVM, is C / (number of pairs in the range) here.
     kernel : str or callable, default="linear"
@@ -176,7 +179,7 @@ class PartialAUCSVC(PartialAUCModel):
         self,
         fpr_range: tuple[float, float] = FULL,
         *,
-        surrogate: str = "auto",
+        surrogate: Any = "auto",
         C: float = 100.0,
         kernel: Any = "linear",
         gamma: Any = "scale",
@@ -238,7 +241,8 @@ class PartialAUCSVC(PartialAUCModel):
             classes; the message names it, its value and what would do.
         """
         fpr_range = rate_range(self.fpr_range, "fpr_range")
-        surrogate = check_surrogate(self.surrogate, fpr_range)
+        own = self.surrogate if callable(self.surrogate) else None
+        surrogate = own or check_surrogate(self.surrogate, fpr_range)
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         max_iter, structure = check_count("max_iter", self.max_iter), check_nonnegative("structure", self.structure)
         check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)

@@ -37,8 +37,9 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         threshold = choose_threshold(model.scores, positive, self.threshold, weight, fpr_range)
         return {"coef_": model.vector[None].copy(), "intercept_": np.array([-threshold])}
 
-    def _store(self, result: SolverResult, surrogate: str, attributes: dict[str, Any]) -> None:
-        self.surrogate_ = surrogate
+    def _store(self, result: SolverResult, surrogate: Any, attributes: dict[str, Any]) -> None:
+        own = getattr(surrogate, "__name__", type(surrogate).__name__)
+        self.surrogate_ = surrogate if isinstance(surrogate, str) else own
         self.objective_ = result.objective
         self.dual_gap_ = result.gap
         self.n_iter_ = result.n_iter

@@ -219,12 +219,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         spaces = self._spaces(X, positive, weight, place)
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, params)
-        surrogates: tuple[str, ...] = (surrogate,)
-        if self.surrogate == "auto" and fpr_range != FULL:
-            negative = ~positive if weight is None else ~positive & (weight > 0)
-            in_range = np.count_nonzero(negative) * (fpr_range[1] - fpr_range[0])
-            candidates = tuple(_LEADS) if self.n_landmarks is None else _LANDMARK_CANDIDATES
-            surrogates = candidates if in_range >= _FEWEST_NEGATIVES else _STEADY
+        surrogates = self._candidates(surrogate, fpr_range, positive, weight)
         folds, repeats = split(self.cv, X, labels, weight, split_params)
         correction = _correction(folds, weight)
         del labels
@@ -264,6 +259,17 @@ class PartialAUCSVCCV(PartialAUCModel):
                 f"gap {self.dual_gap_:.2g}"
             )
         return self
+
+    def _candidates(
+        self, surrogate: str, fpr_range: tuple[float, float], positive: Bool, weight: F64 | None
+    ) -> tuple[str, ...]:
+        """Return the surrogates to choose from; where the range has few negatives, those that rank all."""
+        if self.surrogate != "auto" or fpr_range == FULL:
+            return (surrogate,)
+        negative = ~positive if weight is None else ~positive & (weight > 0)
+        in_range = np.count_nonzero(negative) * (fpr_range[1] - fpr_range[0])
+        candidates = tuple(_LEADS) if self.n_landmarks is None else _LANDMARK_CANDIDATES
+        return candidates if in_range >= _FEWEST_NEGATIVES else _STEADY
 
     def _some_Cs(self) -> list[float]:
         """Return the values of C to choose from."""

@@ -12,7 +12,7 @@ from rocmax import _core
 from rocmax._parameters import check_choice
 from rocmax._typing import F64, Bool
 from rocmax.designs import Design, as_design
-from rocmax.risks import Difference, Hinge, Logistic, Naive, Oracle, Ramp, Risk, Tight
+from rocmax.risks import Difference, Hinge, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight
 from rocmax.solvers import (
     Bundle,
     Callback,
@@ -53,8 +53,12 @@ _CLOSE, _FAR = 0.01, 3.0
 _STEP_C, _DIRECT_C, _STEP_TOL = 10.0, 100.0, 3.0
 
 
+# A name of _RISKS, or a user's own function.
+Surrogate = str | RiskFunction
+
+
 def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
-    """Return the surrogate, "auto" resolved."""
+    """Return the name of the surrogate, "auto" resolved."""
     name = check_choice("surrogate", surrogate, ("auto", "tight", "naive", "hinge", "ramp"))
     if name != "auto":
         return name
@@ -91,10 +95,10 @@ class Training:
         self._problem = _core.Problem(positive, weight)
         self._fpr_range, self._n_threads = fpr_range, n_threads
         self._full: F64 | None = None  # the model of the full range, made last
-        self._known: dict[str, tuple[Oracle | Difference, Bundle]] = {}
+        self._known: dict[Surrogate, tuple[Oracle | Difference, Bundle]] = {}
 
     def path(
-        self, surrogate: str, Cs: list[float], *, tol: float, max_iter: int, callback: Callback | None = None
+        self, surrogate: Surrogate, Cs: list[float], *, tol: float, max_iter: int, callback: Callback | None = None
     ) -> Iterator[SolverResult]:
         """Fit for every C of an ascending list, each from the model of the one before."""
         last: SolverResult | None = None
@@ -104,7 +108,7 @@ class Training:
             last = kept or self.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=callback)
             yield last
 
-    def _kept(self, surrogate: str, C: float, found: SolverResult, tol: float) -> SolverResult | None:
+    def _kept(self, surrogate: Surrogate, C: float, found: SolverResult, tol: float) -> SolverResult | None:
         """Return the result for a lower C once more, of a risk that is not convex, if it costs no more than `tol` here.
 
         That is so where its risk is next to nothing, of the model or of one a little longer: no larger C can change
@@ -134,7 +138,7 @@ class Training:
     @_blaming_features()
     def fit(
         self,
-        surrogate: str,
+        surrogate: Surrogate,
         C: float,
         *,
         tol: float,
@@ -171,7 +175,7 @@ class Training:
         """Return the model of a vector of the design."""
         return Model.of(vector, self._design)
 
-    def _descent_start(self, surrogate: str, C: float, tol: float, max_iter: int) -> tuple[F64, float]:
+    def _descent_start(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> tuple[F64, float]:
         """Return a vector to descend from, and about what is left to gain, relative to the objective.
 
         That of full-range training, which ranks the whole range well; on many rows that of the same risk on a sample.
@@ -184,7 +188,7 @@ class Training:
         return self._full, _FAR
 
     def _minimise(
-        self, surrogate: str, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None
+        self, surrogate: Surrogate, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None
     ) -> SolverResult:
         """Minimise a convex risk from a model; None begins at the zero model, or at that of a lower C."""
         oracle, bundle = self._bound(surrogate)
@@ -225,11 +229,10 @@ class Training:
         weight = None if self._weight is None else self._weight[rows]
         return Training(None, self._labels[rows], self._fpr_range, self._n_threads, weight=weight, design=design)
 
-    def _bound(self, surrogate: str) -> tuple[Oracle | Difference, Bundle]:
+    def _bound(self, surrogate: Surrogate) -> tuple[Oracle | Difference, Bundle]:
         if surrogate not in self._known:
-            risk = _RISKS[surrogate](self._fpr_range)
-            if isinstance(risk, Logistic):
-                risk = replace(risk, weight=self._weight)
+            make = _RISKS[surrogate] if isinstance(surrogate, str) else partial(Own, function=surrogate)
+            risk = make(self._fpr_range)
             self._known[surrogate] = risk.bind(self._problem, self._n_threads), Bundle(self._design)
         return self._known[surrogate]
 

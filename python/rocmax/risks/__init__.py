@@ -1,7 +1,9 @@
 """Risks: parameters of a surrogate, bound to labels they become oracles over scores."""
 
+from rocmax._core import Problem
 from rocmax.risks._base import Difference, Evaluation, Oracle, Risk
 from rocmax.risks._logistic import Logistic
+from rocmax.risks._own import Own, RiskFunction
 from rocmax.risks._pair_loss import PAIR_LOSSES, Derivatives, PairLoss
 from rocmax.risks._pairs import PairHinge
 from rocmax.risks._partial import Hinge, Naive, Ramp, Tight
@@ -18,11 +20,14 @@ __all__ = [
     "Logistic",
     "Naive",
     "Oracle",
+    "Own",
     "PairHinge",
     "PairLoss",
+    "Problem",
     "Proximal",
     "Ramp",
     "Risk",
+    "RiskFunction",
     "Smoothed",
     "Tight",
 ]

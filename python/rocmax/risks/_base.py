@@ -39,6 +39,8 @@ class Oracle:
     Convex oracles satisfy R(s') >= R(s) + coef . (s' - s); all are invariant to a shift of the scores.
     """
 
+    # What to tell a user if a bound turns out false; "" for risks that are known to be convex.
+    doubt = ""
     _at_zero: float | None = None
 
     def __init__(self, core: _core.Oracle, n_threads: int) -> None:

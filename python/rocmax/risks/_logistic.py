@@ -1,6 +1,6 @@
 """The logistic loss, as a risk of scores alone: the intercept is minimised out."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
@@ -25,17 +25,16 @@ class Logistic:
     """
 
     fpr_range: tuple[float, float]
-    weight: F64 | None = field(default=None, compare=False)
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
-        """Return the oracle of this risk for labels, whose weights are those given here."""
-        return _LogisticOracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads, self.weight)
+        """Return the oracle of this risk for labels and their weights."""
+        return _LogisticOracle(_core.Oracle.tight(problem, *self.fpr_range), n_threads)
 
 
 class _LogisticOracle(OwnOracle):
-    def __init__(self, core: _core.Oracle, n_threads: int, weight: F64 | None) -> None:
+    def __init__(self, core: _core.Oracle, n_threads: int) -> None:
         super().__init__(core, n_threads)
-        positive = self.labels
+        positive, weight = self.labels, self.sample_weight
         self._positive = positive.astype(np.float64)
         self._share = np.full(len(positive), 1.0 / len(positive)) if weight is None else weight / weight.sum()
         self._inverse = np.divide(1.0, self._share, out=np.zeros(len(positive)), where=self._share > 0)

@@ -1,4 +1,11 @@
-"""Solvers: they know neither the features nor the risk, only products with a design and calls of an oracle."""
+"""Solvers: they know neither the features nor the risk, only products with a design and calls of an oracle.
+
+A storage of your own is a :class:`rocmax.designs.Design` with ``scores`` and ``adjoint``::
+
+    risk = Tight((0.0, 0.1)).bind(Problem(y == 1), 1)  # from rocmax.risks
+    found = minimise_convex(risk, MyStorage(...), C=10.0, tol=1e-3, max_iter=1000)
+    found.model.vector, found.gap
+"""
 
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._candidates import Candidate

@@ -20,7 +20,8 @@ def check_bound(objective: Objective, model: Model, value: float, bound: float, 
     Raises
     ------
     ValueError
-        If the cuts of the bundle show that the kernel is not positive semidefinite: there are no bounds then.
+        If the cuts of the bundle show that the kernel is not positive semidefinite: there are no bounds then. If the
+        risk is a user's own: it is not convex.
     RuntimeError
         If they do not.
     """
@@ -36,6 +37,8 @@ def check_bound(objective: Objective, model: Model, value: float, bound: float, 
                 "kernel must be positive semidefinite, got one under which the squared length of a model is negative: "
                 "the problem is not convex and has no bound; use another kernel or other parameters of it"
             )
+    if objective.oracle.doubt:
+        raise ValueError(objective.oracle.doubt)
     raise RuntimeError(
         f"internal error: the lower bound {bound:.17g} lies above the objective {value:.17g} (C={objective.C:g}, "
         f"{objective.design.n_samples} samples, dimension {objective.design.dim}). This is a bug in rocmax: please "

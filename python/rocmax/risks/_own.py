@@ -1,0 +1,54 @@
+"""A risk of the user's own: a function of scores."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rocmax import _core
+from rocmax._typing import F64
+from rocmax.risks._base import Evaluation, Oracle, OwnOracle
+
+# Takes scores, which samples are positive and their weights (None: all 1); returns R and a subgradient.
+RiskFunction = Callable[[F64, Any, F64 | None], tuple[float, F64]]
+
+
+@dataclass(frozen=True)
+class Own:
+    """R(s), a convex function >= 0, and a subgradient of shape (n_samples,), from ``function(s, positive, weight)``.
+
+    `fpr_range` is only where the partial AUC of an evaluation is taken.
+    """
+
+    fpr_range: tuple[float, float]
+    function: RiskFunction
+
+    def bind(self, problem: _core.Problem, n_threads: int) -> Oracle:
+        """Return the oracle of this risk for labels."""
+        return _OwnFunction(_core.Oracle.tight(problem, *self.fpr_range), n_threads, self.function)
+
+
+class _OwnFunction(OwnOracle):
+    doubt = (
+        "surrogate must be a convex function and return a subgradient of it, got a value below what earlier "
+        "subgradients promise: check the coefficients against differences of values"
+    )
+
+    def __init__(self, core: _core.Oracle, n_threads: int, function: RiskFunction) -> None:
+        super().__init__(core, n_threads)
+        self._function = function
+
+    def __call__(self, scores: F64, /) -> Evaluation:
+        """Evaluate the risk, and the partial AUC."""
+        partial_auc = super().__call__(scores).partial_auc
+        value, coef = self._function(scores.copy(), self.labels, self.sample_weight)
+        value, coef = float(value), np.array(coef, dtype=np.float64)
+        if coef.shape != scores.shape or not np.isfinite(coef).all():
+            raise ValueError(
+                f"surrogate must return a finite coefficient for each of the {len(scores)} scores, got an array of "
+                f"shape {coef.shape}"
+            )
+        if not 0.0 <= value < np.inf:
+            raise ValueError(f"surrogate must return a finite value of at least 0, got {value:g}: add a constant to it")
+        return Evaluation(value, coef, partial_auc, value - float(coef @ scores))
