@@ -204,7 +204,9 @@ def bars(seconds: pd.DataFrame, file: Path) -> None:
     names = list(seconds.index.unique("set"))
     figure, axes = pyplot.subplots(1, len(names), figsize=(3 * len(names), 3), squeeze=False, layout="constrained")
     for name, ax in zip(names, axes[0], strict=True):
-        seconds.loc[name].plot.barh(ax=ax, legend=name == names[-1], logx=True, title=name, xlabel="s")
+        seconds.loc[name].plot.barh(ax=ax, legend=False, logx=True, title=name, xlabel="s", ylabel="")
+        ax.set_xlim(left=0.01)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     figure.savefig(file)
     pyplot.close(figure)
 
