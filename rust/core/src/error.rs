@@ -90,7 +90,7 @@ impl Error {
             return Ok(());
         }
         Err(Error::Domain {
-            name: "sample_weight",
+            name: "weights",
             domain: "of a size that the sum of each class is between 1e-100 and 1e100 (scale the weights)",
             value: format!("sums of {pos:e} (positives) and {neg:e} (negatives)"),
         })
@@ -98,14 +98,12 @@ impl Error {
 
     /// One finite, non-negative weight for each of `n_samples`.
     pub(crate) fn check_weights(n_samples: usize, weights: &[f64]) -> Result<()> {
-        Error::check_len("sample_weight", n_samples, weights.len())?;
+        Error::check_len("weights", n_samples, weights.len())?;
         match weights.iter().enumerate().find(|(_, w)| !(**w >= 0.0 && w.is_finite())) {
             None => Ok(()),
-            Some((index, &value)) if !value.is_finite() => {
-                Err(Error::NonFinite { name: "sample_weight", index, value })
-            }
+            Some((index, &value)) if !value.is_finite() => Err(Error::NonFinite { name: "weights", index, value }),
             Some((index, value)) => Err(Error::Domain {
-                name: "sample_weight",
+                name: "weights",
                 domain: "non-negative",
                 value: format!("{value} at index {index}"),
             }),

@@ -46,7 +46,7 @@ impl Problem {
     /// the negatives' weight. Weights that are all 1 are no weights.
     ///
     /// # Errors
-    /// Those of [`Problem::new`]; [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `sample_weight`;
+    /// Those of [`Problem::new`]; [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `weights`;
     /// [`Error::OneClass`], with the numbers of samples of positive weight, if a class has no weight.
     pub fn weighted(labels: Vec<bool>, weights: Vec<f64>) -> Result<Self> {
         Error::check_weights(labels.len(), &weights)?;
@@ -145,9 +145,9 @@ mod tests {
         assert_eq!(of([2.0, 3.0, 0.0, 7.0]).unwrap().ranks(range), (2.0, 5.0));
         assert_eq!(of([2.0, 0.5, 0.5, 1.0]).unwrap().ranks(range), (0.5, 1.0));
         assert_eq!(of([0.0, 1.0, 1.0, 1.0]), Err(Error::OneClass { n_pos: 0, n_neg: 3 }));
-        assert!(matches!(of([1.0, -1.0, 1.0, 1.0]), Err(Error::Domain { name: "sample_weight", .. })));
-        assert!(matches!(of([1.0, 1.0, f64::NAN, 1.0]), Err(Error::NonFinite { name: "sample_weight", index: 2, .. })));
-        assert!(matches!(of([1e-200, 1e-200, 0.0, 0.0]), Err(Error::Domain { name: "sample_weight", .. })));
+        assert!(matches!(of([1.0, -1.0, 1.0, 1.0]), Err(Error::Domain { name: "weights", .. })));
+        assert!(matches!(of([1.0, 1.0, f64::NAN, 1.0]), Err(Error::NonFinite { name: "weights", index: 2, .. })));
+        assert!(matches!(of([1e-200, 1e-200, 0.0, 0.0]), Err(Error::Domain { name: "weights", .. })));
         assert!(Problem::weighted(labels.clone(), vec![1.0]).is_err());
     }
 

@@ -33,7 +33,7 @@ impl RateRange {
     /// Checks `0 <= low < high <= 1`, and that rounding leaves the ends apart.
     ///
     /// # Errors
-    /// [`Error::Domain`] naming `fpr_range`.
+    /// [`Error::Domain`] naming `range`.
     pub fn new(low: f64, high: f64) -> Result<Self> {
         if 0.0 <= low && high <= 1.0 && high - low > f64::max(4.0 * f64::EPSILON * high, 1e-100) {
             return Ok(Self { low, high });
@@ -43,7 +43,7 @@ impl RateRange {
         } else {
             "(low, high) with 0 <= low < high <= 1"
         };
-        Err(Error::Domain { name: "fpr_range", domain, value: format!("({low}, {high})") })
+        Err(Error::Domain { name: "range", domain, value: format!("({low}, {high})") })
     }
 
     /// The lower end, a.

@@ -4,12 +4,32 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::{PyErr, PyResult};
 use rocmax_core::{Error, alloc};
 
-/// The exception for `error`; its text names the argument and the value.
+/// The exception for `error`; its text names the argument, as Python does, and the value.
 pub(crate) fn to_python(error: Error) -> PyErr {
+    let error = renamed(error, |name| match name {
+        "labels" => "y_true",
+        "weights" => "sample_weight",
+        "range" => "fpr_range",
+        other => other,
+    });
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         Error::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
         other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+/// `error` of a measure, whose scores are called so in Python; those of an oracle are no argument of anybody's.
+pub(crate) fn of_measure(error: Error) -> Error {
+    renamed(error, |name| if name == "scores" { "y_score" } else { name })
+}
+
+fn renamed(error: Error, called: impl Fn(&'static str) -> &'static str) -> Error {
+    match error {
+        Error::Length { name, expected, got } => Error::Length { name: called(name), expected, got },
+        Error::NonFinite { name, index, value } => Error::NonFinite { name: called(name), index, value },
+        Error::Domain { name, domain, value } => Error::Domain { name: called(name), domain, value },
+        other => other,
     }
 }
 

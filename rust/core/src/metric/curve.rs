@@ -65,7 +65,7 @@ impl Curve {
     /// Sorts the scores of either class and merges them. O(N log N). Samples of weight zero are as if absent.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `y_score` or `sample_weight`,
+    /// [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `scores` or `weights`,
     /// [`Error::OneClass`] if a class has no weight, [`Error::Interrupted`].
     pub fn new<S: Score>(labels: &Labels<'_>, scores: &[S], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
         Self::build(labels, scores, weights, |_, _| (), ctx)
@@ -251,7 +251,7 @@ impl Curve {
     /// The weighted mean over pairs of `max(0, s - t)`. Ties contribute 0.
     ///
     /// # Errors
-    /// [`Error::Domain`] naming `y_score` if the mean is beyond the greatest float64.
+    /// [`Error::Domain`] naming `scores` if the mean is beyond the greatest float64.
     pub fn scored_auc(&self) -> Result<f64> {
         // Between two neighbouring scores every pair that straddles them gains their distance: no cancellation.
         let shares =
@@ -285,8 +285,8 @@ impl Curve {
     pub(crate) fn too_far_apart(&self) -> Error {
         let score = |step: Option<&Step>| step.map_or(f64::NAN, |step| step.score);
         Error::Domain {
-            name: "y_score",
-            domain: "of a size that the mean of their differences is a finite number (scale y_score, or score_a and score_b)",
+            name: "scores",
+            domain: "of a size that the mean of their differences is a finite number (scale them)",
             value: format!("{:e} to {:e}", score(self.steps.last()), score(self.steps.first())),
         }
     }
@@ -396,7 +396,7 @@ fn sorted_classes<S: Score>(
     weights: Option<&[f64]>,
     ctx: &Ctx<'_>,
 ) -> Result<[Vec<Entry>; 2]> {
-    Error::check_len("y_score", labels.n_samples(), scores.len())?;
+    Error::check_len("scores", labels.n_samples(), scores.len())?;
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;
     }
@@ -435,5 +435,5 @@ fn sorted_classes<S: Score>(
 pub(crate) fn first_non_finite<S: Score>(scores: &[S]) -> Error {
     let values = scores.iter().map(|&s| s.into());
     let (index, value) = values.enumerate().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
-    Error::NonFinite { name: "y_score", index, value }
+    Error::NonFinite { name: "scores", index, value }
 }

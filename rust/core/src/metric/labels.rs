@@ -57,7 +57,7 @@ impl<'a> Labels<'a> {
     /// Finds the two classes of `values`. O(N), nothing is copied.
     ///
     /// # Errors
-    /// [`Error::OneClass`] for one class or none, [`Error::Domain`] naming `y_true` for a third value or NaN,
+    /// [`Error::OneClass`] for one class or none, [`Error::Domain`] naming `labels` for a third value or NaN,
     /// [`Error::TooLarge`].
     pub fn new<T: Label>(values: &'a [T]) -> Result<Self> {
         if values.len() >= u32::MAX as usize {
@@ -71,7 +71,7 @@ impl<'a> Labels<'a> {
         };
         let [n_first, n_other] = fast(Count { values, of: [first, other] });
         if n_first + n_other != values.len() {
-            return Err(Error::Domain { name: "y_true", domain: "of two classes", value: "a third value".into() });
+            return Err(Error::Domain { name: "labels", domain: "of two classes", value: "a third value".into() });
         }
         let (positive, n_pos) = if other > first { (other, n_other) } else { (first, n_first) };
         Ok(T::labels(values, positive, n_pos))
@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn refuses_all_but_two_classes() {
-        assert!(matches!(Labels::new(&[0i64, 1, 2]), Err(Error::Domain { name: "y_true", .. })));
-        assert!(matches!(Labels::new(&[0.0, f64::NAN, 1.0]), Err(Error::Domain { name: "y_true", .. })));
+        assert!(matches!(Labels::new(&[0i64, 1, 2]), Err(Error::Domain { name: "labels", .. })));
+        assert!(matches!(Labels::new(&[0.0, f64::NAN, 1.0]), Err(Error::Domain { name: "labels", .. })));
         assert!(matches!(Labels::new(&[1u8, 1]), Err(Error::OneClass { .. })));
         assert!(matches!(Labels::new::<bool>(&[]), Err(Error::OneClass { .. })));
     }

@@ -60,8 +60,8 @@ impl Measure {
         let whole = || weights.is_none_or(|w| w.iter().all(|x| x.fract() == 0.0));
         if matches!(self, Measure::Ranked(_)) && !whole() {
             return Err(Error::Domain {
-                name: "sample_weight",
-                domain: "whole numbers with method=\"ranked\" (use method=\"curve\")",
+                name: "weights",
+                domain: "whole numbers for a ranked area",
                 value: "fractions".into(),
             });
         }

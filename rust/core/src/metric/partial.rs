@@ -86,7 +86,7 @@ impl<'a, S: Score> Tail<'a, S> {
         (room, counting): (&'a mut Room<S>, &'a mut Counting<S>),
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
-        Error::check_len("y_score", labels.n_samples(), scores.len())?;
+        Error::check_len("scores", labels.n_samples(), scores.len())?;
         let (n_pos, n_neg) = if mirrored { (labels.n_neg(), labels.n_pos()) } else { (labels.n_pos(), labels.n_neg()) };
         let Room { gathered: room, classes, inside, positive } = room;
         let mut gather = |bound| {

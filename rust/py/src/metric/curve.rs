@@ -9,7 +9,6 @@ use super::array::{LabelArray, ScoreArray, Weights, weights};
 use super::cutoff::rule;
 use super::point::parse;
 use crate::error::{allocating, to_python};
-use crate::gate;
 
 /// The weight of either class at every distinct score; see `rocmax_core::metric::Curve`.
 #[pyclass(frozen, module = "rocmax._core")]
@@ -32,7 +31,7 @@ impl Curve {
     ) -> PyResult<Self> {
         let (labels, weights) = (y_true.labels()?, weights(&sample_weight)?);
         let enter = |size, job: &(dyn Fn(&rocmax_core::Ctx<'_>) -> rocmax_core::Result<metric::Curve> + Sync)| {
-            gate::enter(py, n_threads, size, job)
+            super::enter(py, n_threads, size, job)
         };
         let inner = match &y_score {
             ScoreArray::F64(a) => {
@@ -71,13 +70,13 @@ impl Curve {
     /// The value of a measure.
     fn measure(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<f64> {
         let measure = parse(name, low, high)?;
-        gate::enter(py, 1, self.inner.steps().len(), |_| self.inner.measure(measure))
+        super::enter(py, 1, self.inner.steps().len(), |_| self.inner.measure(measure))
     }
 
     /// The value of a measure, and by class the sums of squares and of cubes of its components about their mean.
     fn moments(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<(f64, [f64; 2], [f64; 2])> {
         let measure = parse(name, low, high)?;
-        let found = gate::enter(py, 1, self.inner.steps().len(), |_| self.inner.moments(measure))?;
+        let found = super::enter(py, 1, self.inner.steps().len(), |_| self.inner.moments(measure))?;
         Ok((found.estimate, found.squares, found.cubes))
     }
 
@@ -94,7 +93,7 @@ impl Curve {
     /// negatives that do; see `rocmax_core::metric::Rule`.
     fn cut(&self, py: Python<'_>, name: String, number: f64) -> PyResult<(f64, usize, f64, f64)> {
         let rule = rule((name, number))?;
-        let found = gate::enter(py, 1, self.inner.steps().len(), |_| Ok(rule.cut(&self.inner)))?;
+        let found = super::enter(py, 1, self.inner.steps().len(), |_| Ok(rule.cut(&self.inner)))?;
         Ok((found.threshold, found.n_called, found.called[0], found.called[1]))
     }
 }

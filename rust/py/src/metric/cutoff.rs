@@ -7,7 +7,6 @@ use rocmax_core::metric::{self, Resampling, Rule, Scheme};
 
 use super::array::{LabelArray, ScoreArray, Weights, weights};
 use super::inference::kind_of;
-use crate::gate;
 
 /// The rule called `name`, with its number where it takes one.
 pub(super) fn rule((name, number): (String, f64)) -> PyResult<Rule> {
@@ -54,13 +53,13 @@ pub(crate) fn bootstrap_cuts<'py>(
     let values = match &y_score {
         ScoreArray::F64(a) => {
             let scores = a.as_slice()?;
-            gate::enter(py, n_threads, size, |ctx| {
+            super::enter(py, n_threads, size, |ctx| {
                 metric::bootstrap_cuts(&labels, scores, weights, &rules, resampling, ctx).map(flat)
             })
         }
         ScoreArray::F32(a) => {
             let scores = a.as_slice()?;
-            gate::enter(py, n_threads, size, |ctx| {
+            super::enter(py, n_threads, size, |ctx| {
                 metric::bootstrap_cuts(&labels, scores, weights, &rules, resampling, ctx).map(flat)
             })
         }

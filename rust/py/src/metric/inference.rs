@@ -10,7 +10,6 @@ use rocmax_core::{Ctx, Result, alloc};
 
 use super::array::{LabelArray, ScoreArray, Weights, columns, weights, with_columns};
 use super::point::parse;
-use crate::gate;
 
 type Array<'py> = Bound<'py, PyArray1<f64>>;
 
@@ -60,7 +59,7 @@ pub(crate) fn components<'py>(
     let arrays = [y_score];
     let columns = vectors(&arrays)?;
     let size = labels.n_samples() * columns.len();
-    let (estimates, values) = gate::enter(py, n_threads, size, |ctx| {
+    let (estimates, values) = super::enter(py, n_threads, size, |ctx| {
         let found = each(&labels, &columns, weights, measure, ctx)?;
         let estimates = found.iter().map(|c| c.estimate).collect();
         let mut values = alloc::with_capacity(found.iter().map(|c| c.values.len()).sum());
@@ -101,7 +100,7 @@ pub(crate) fn covariance<'py>(
     let size = labels.n_samples() * columns.len() / if by_placements && n_threads == 1 { 4 } else { 1 };
     // Every two models are multiplied, about as fast as eight are ranked.
     let size = size.max(labels.n_samples() * columns.len() * columns.len() / 8);
-    let (estimates, found) = gate::enter(py, n_threads, size, |ctx| {
+    let (estimates, found) = super::enter(py, n_threads, size, |ctx| {
         if by_placements {
             return with_placements(|kept| kept.covariance(&labels, &columns, ctx));
         }
@@ -148,7 +147,7 @@ pub(crate) fn bootstrap<'py>(
     let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
     let resampling = Resampling { scheme, weight_kind: kind_of(weight_kind)?, n_resamples, seed };
     let size = labels.n_samples().saturating_mul(n_resamples);
-    let values = with_columns!(&y_score, columns => gate::enter(py, n_threads, size.saturating_mul(columns.len()), |ctx| {
+    let values = with_columns!(&y_score, columns => super::enter(py, n_threads, size.saturating_mul(columns.len()), |ctx| {
         metric::bootstrap(&labels, &columns, weights, measure, resampling, ctx)
     }))?;
     Ok(PyArray1::from_vec(py, values))
@@ -171,6 +170,6 @@ pub(crate) fn permuted_distances<'py>(
     let curves = [(y_true.as_slice()?, score.as_slice()?), (y_true_b.as_slice()?, score_b.as_slice()?)];
     let size = (curves[0].0.len() + curves[1].0.len()).saturating_mul(n_resamples);
     let (distance, permuted) =
-        gate::enter(py, n_threads, size, |ctx| metric::permuted_distances(curves, paired, n_resamples, seed, ctx))?;
+        super::enter(py, n_threads, size, |ctx| metric::permuted_distances(curves, paired, n_resamples, seed, ctx))?;
     Ok((distance, PyArray1::from_vec(py, permuted)))
 }

@@ -10,7 +10,6 @@ use rocmax_core::{Ctx, RateRange, Result};
 use super::array::{COLUMNS, LabelArray, ScoreArray, Weights, copied, in_place, weights};
 use super::scratch::{self, Pooled};
 use crate::error::to_python;
-use crate::gate;
 
 /// Units of work for each thread.
 const SHARES: usize = 4;
@@ -81,7 +80,7 @@ pub(crate) fn auc_moments(
     ) -> PyResult<(f64, [f64; 2], [usize; 2])> {
         // Sums of squares are counted on all threads where those of pairs still are on one.
         let size = if n_threads > 1 { 2 * scores.len() } else { counting_size(scores.len(), 1) };
-        let (value, squares) = gate::enter(py, n_threads, size, |ctx| {
+        let (value, squares) = super::enter(py, n_threads, size, |ctx| {
             scratch::with(|scratch| metric::auc_moments(labels, scores, scratch, ctx))
         })?;
         Ok((value, squares, [labels.n_pos(), labels.n_neg()]))
@@ -127,7 +126,7 @@ fn one<S: Pooled>(
 ) -> PyResult<Py<PyAny>> {
     let counted = weights.is_none() && !matches!(measure, Measure::Scored | Measure::Margin(_));
     let size = if counted { counting_size(scores.len(), n_threads) } else { scores.len() };
-    let value = gate::enter(py, n_threads, size, |ctx| {
+    let value = super::enter(py, n_threads, size, |ctx| {
         scratch::with(|scratch| metric::measure(labels, scores, weights, measure, scratch, ctx))
     })?;
     Ok(value.into_pyobject(py)?.into_any().unbind())
@@ -141,7 +140,7 @@ fn many<S: Pooled>(
     measure: Measure,
     n_threads: usize,
 ) -> PyResult<Py<PyAny>> {
-    let values = gate::enter(py, n_threads, scores.len(), |ctx| {
+    let values = super::enter(py, n_threads, scores.len(), |ctx| {
         each_column(scores, ctx, |column, ctx| {
             scratch::with(|scratch| metric::measure(labels, column, weights, measure, scratch, ctx))
         })

@@ -112,7 +112,7 @@ pub(crate) fn pair_counts<S: Score>(
     counting: &mut Counting<S>,
     ctx: &Ctx<'_>,
 ) -> Result<PairCounts> {
-    Error::check_len("y_score", labels.n_samples(), scores.len())?;
+    Error::check_len("scores", labels.n_samples(), scores.len())?;
     let Counting { limits, values, narrow, of_narrow, .. } = counting;
     let mut tied = false;
     if scores.len() >= limits.few_values {
@@ -309,7 +309,7 @@ mod tests {
                 let mut counting = Counting::with_limits(limits);
                 let classes = Labels::new(&labels).unwrap();
                 let found = pair_counts(&classes, &scores, Wanted::Pairs, &mut counting, &Ctx::serial());
-                assert!(matches!(found, Err(Error::NonFinite { name: "y_score", index: 7, .. })), "{limits:?}");
+                assert!(matches!(found, Err(Error::NonFinite { name: "scores", index: 7, .. })), "{limits:?}");
             }
         }
     }

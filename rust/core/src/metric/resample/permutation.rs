@@ -43,9 +43,13 @@ pub fn permuted_distances(
 ) -> Result<(f64, Vec<f64>)> {
     let [(first, scores), (second, others)] = curves;
     if paired {
-        Error::check_len("score_b", scores.len(), others.len())?;
+        Error::check_len("the other scores", scores.len(), others.len())?;
         if first != second {
-            return Err(Error::Domain { name: "y_true_b", domain: "that of the pairs", value: "another".into() });
+            return Err(Error::Domain {
+                name: "the other labels",
+                domain: "that of the pairs",
+                value: "another".into(),
+            });
         }
     }
     Error::check_count("n_resamples", n_resamples)?;

@@ -89,7 +89,7 @@ pub(crate) fn nameless<S: Score>(
         Measure::Partial(range, normalize) => (range, normalize),
         _ => return Ok(None),
     };
-    Error::check_len("y_score", labels.n_samples(), scores.len())?;
+    Error::check_len("scores", labels.n_samples(), scores.len())?;
     let below =
         negatives_below(labels, scores, Limits::default().bucket, ctx)?.ok_or_else(|| first_non_finite(scores))?;
     let n_neg = labels.n_neg() as u32;

@@ -78,7 +78,7 @@ impl Curve {
             }
             Measure::Ranked(_) | Measure::Screening(_) => {
                 return Err(Error::Domain {
-                    name: "metric",
+                    name: "measure",
                     domain: "one with structural components (use the bootstrap)",
                     value: format!("{measure:?}"),
                 });

@@ -82,9 +82,7 @@ pub fn covariance(
     let positive = labels.positives(0, n);
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let (mut totals, mut divisors, mut origins) = ([0.0; 2], [0.0; 2], [0; 2]);
-    for (class, name) in
-        ["the weight of the positives of y_true", "the weight of the negatives of y_true"].into_iter().enumerate()
-    {
+    for (class, name) in ["the weight of the positives", "the weight of the negatives"].into_iter().enumerate() {
         let held = || (0..n).filter(|&i| positive[i] == (class == 0) && weight(i) > 0.0);
         let total = held().map(weight).collect::<Sum>().value();
         let size = held().count() as f64;

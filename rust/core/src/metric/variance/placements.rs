@@ -43,7 +43,7 @@ impl Placements {
     /// models; 4 bytes a sample are held for each model, and 10 for each thread that places one.
     ///
     /// # Errors
-    /// [`Error::Length`] and [`Error::NonFinite`] naming `y_score`, [`Error::Domain`] for a class of one sample and for
+    /// [`Error::Length`] and [`Error::NonFinite`] naming `scores`, [`Error::Domain`] for a class of one sample and for
     /// 2^31 samples or more, [`Error::Interrupted`].
     pub fn covariance(
         &mut self,
@@ -61,9 +61,7 @@ impl Placements {
             });
         }
         let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
-        for (size, name) in
-            sizes.into_iter().zip(["the number of positives of y_true", "the number of negatives of y_true"])
-        {
+        for (size, name) in sizes.into_iter().zip(["the number of positives", "the number of negatives"]) {
             if size < 2 {
                 let value = size.to_string();
                 return Err(Error::Domain { name, domain: "above 1 for a variance", value });
@@ -246,6 +244,6 @@ mod tests {
         let labels = [true, false, true, false];
         let column = Column::F64(vec![0.0, 1.0, f64::NAN, 2.0].into());
         let found = Placements::default().covariance(&Labels::new(&labels).unwrap(), &[column], &Ctx::serial());
-        assert!(matches!(found, Err(Error::NonFinite { name: "y_score", index: 2, .. })));
+        assert!(matches!(found, Err(Error::NonFinite { name: "scores", index: 2, .. })));
     }
 }

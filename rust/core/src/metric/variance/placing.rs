@@ -66,7 +66,7 @@ impl<S: Score> Placer<S> {
         values: &mut Vec<u32>,
         ctx: &Ctx<'_>,
     ) -> Result<u64> {
-        Error::check_len("y_score", labels.n_samples(), scores.len())?;
+        Error::check_len("scores", labels.n_samples(), scores.len())?;
         let (rooms, found, workers) = (&mut self.rooms, grown(&mut self.found, scores.len()), &self.workers);
         let buckets = Buckets::fit::<S>(scores.len(), &sample(scores), Buckets::number(scores.len(), BUCKET));
         let len = buckets.len;
