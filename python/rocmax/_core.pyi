@@ -179,6 +179,7 @@ def pair_loss(
     scores: F64,
     loss: str,
     range: tuple[str, float, float],
+    scale: float,
     derivatives: tuple[F64, F64],
     n_threads: int,
 ) -> float: ...

@@ -187,23 +187,19 @@ class PartialAUCObjective:
             )
         positive, weight = _positive(given.y), given.weight
         scores = np.ascontiguousarray(given.score, dtype=np.float64)
-        found: tuple[float, Any, Any] = (0.0, 0.0, 0.0)
         if blend < 1:
-            found = _log_loss(positive, scores, weight, with_value)
-        value, gradient, hessian = found
+            value, gradient, hessian = _log_loss(positive, scores, weight, 1.0 - blend, with_value)
+        else:
+            value, gradient, hessian = 0.0, np.zeros(len(scores)), np.zeros(len(scores))
         if blend > 0:
             n_pos, n_neg = (
                 float(np.count_nonzero(of) if weight is None else weight[of].sum()) for of in (positive, ~positive)
             )
             if weight is not None and min(n_pos, n_neg) == 0:
                 raise ValueError("sample_weight must be above 0 for a sample of either class of y_true")
-            pairs = loss.derivatives(_core.Problem(positive, weight), scores, given.threads)
             scale = blend * n_pos * (n_neg / (n_pos + n_neg))
-            value = (1.0 - blend) * value + scale * pairs.value
-            gradient, hessian = (
-                _blended(1.0 - blend, one, scale, other)
-                for one, other in ((gradient, pairs.gradient), (hessian, pairs.hessian))
-            )
+            problem = _core.Problem(positive, weight)
+            value += scale * loss.add_to((gradient, hessian), scale, problem, scores, given.threads)
         return value, gradient, hessian
 
     def _checked(self) -> tuple[float, PairLoss]:
@@ -231,8 +227,10 @@ def _plain_labels(y_true: Any) -> Any:
     return y_true
 
 
-def _log_loss(positive: Bool, scores: F64, weight: F64 | None, with_value: bool) -> tuple[float, F64, F64]:
-    """Return the log loss, 0 unless it is asked for, and its derivatives."""
+def _log_loss(
+    positive: Bool, scores: F64, weight: F64 | None, share: float, with_value: bool
+) -> tuple[float, F64, F64]:
+    """Return a share of the log loss, 0 unless it is asked for, and of its derivatives."""
     require_finite(scores, "y_score")
     # In place: beside trees that take milliseconds a round, every array counts.
     gradient = np.negative(scores)
@@ -242,9 +240,11 @@ def _log_loss(positive: Bool, scores: F64, weight: F64 | None, with_value: bool)
     hessian = gradient * gradient
     np.subtract(gradient, hessian, out=hessian)
     gradient -= positive
-    if weight is not None:
-        gradient *= weight
-        hessian *= weight
+    for derivative in (gradient, hessian):
+        if weight is not None:
+            derivative *= weight
+        if share < 1:
+            derivative *= share
     value = 0.0
     if with_value:
         losses = np.logaddexp(0.0, np.where(positive, -scores, scores))
@@ -252,16 +252,7 @@ def _log_loss(positive: Bool, scores: F64, weight: F64 | None, with_value: bool)
             value = float(losses.sum() if weight is None else losses @ weight)
         if not np.isfinite(value):
             raise ValueError("y_score is too large for a log loss: their sum is beyond the greatest float64; scale it")
-    return value, gradient, hessian
-
-
-def _blended(share: float, one: Any, scale: float, other: F64) -> F64:
-    """Return share one + scale other, in place of `other`."""
-    other *= scale
-    if share > 0:
-        one *= share
-        other += one
-    return other
+    return share * value, gradient, hessian
 
 
 def _positive(y: Any) -> Bool:

@@ -54,7 +54,12 @@ class PairLoss:
 
     def derivatives(self, problem: _core.Problem, scores: F64, n_threads: int = 1) -> Derivatives:
         """Return the value, the gradient and the diagonal of the Hessian; O(N log N)."""
-        gradient, hessian = np.empty(len(scores)), np.empty(len(scores))
+        gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
+        return Derivatives(self.add_to((gradient, hessian), 1.0, problem, scores, n_threads), gradient, hessian)
+
+    def add_to(
+        self, derivatives: tuple[F64, F64], scale: float, problem: _core.Problem, scores: F64, n_threads: int = 1
+    ) -> float:
+        """Add `scale` times the gradient and the diagonal of the Hessian to those given, and return the value."""
         ends = (self.rates, self.low, self.high)
-        value = _core.pair_loss(problem, scores, self.loss, ends, (gradient, hessian), n_threads)
-        return Derivatives(value, gradient, hessian)
+        return _core.pair_loss(problem, scores, self.loss, ends, scale, derivatives, n_threads)

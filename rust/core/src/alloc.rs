@@ -60,9 +60,9 @@ pub fn copied<T: Copy>(from: &[T]) -> Vec<T> {
 }
 
 /// [`slice::concat`].
-pub fn concat<T: Copy>(parts: &[Vec<T>]) -> Vec<T> {
-    let mut found = with_capacity(parts.iter().map(Vec::len).sum());
-    parts.iter().for_each(|part| found.extend_from_slice(part));
+pub fn concat<T: Copy, P: AsRef<[T]>>(parts: &[P]) -> Vec<T> {
+    let mut found = with_capacity(parts.iter().map(|part| part.as_ref().len()).sum());
+    parts.iter().for_each(|part| found.extend_from_slice(part.as_ref()));
     found
 }
 

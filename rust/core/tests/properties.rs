@@ -95,8 +95,8 @@ fn of_pair(loss: PairLoss, u: f64) -> [f64; 3] {
 type Derived = (f64, Vec<f64>, Vec<f64>);
 
 fn pair_losses(problem: &Problem, scores: &[f64], loss: PairLoss, range: PairRange, ctx: &Ctx<'_>) -> Derived {
-    let (mut gradient, mut hessian) = (vec![f64::NAN; scores.len()], vec![f64::NAN; scores.len()]);
-    let value = pair_loss(problem, scores, (loss, range), [&mut gradient, &mut hessian], ctx).unwrap();
+    let (mut gradient, mut hessian) = (vec![0.0; scores.len()], vec![0.0; scores.len()]);
+    let value = pair_loss(problem, scores, (loss, range), 1.0, [&mut gradient, &mut hessian], ctx).unwrap();
     (value, gradient, hessian)
 }
 
@@ -365,6 +365,23 @@ proptest! {
     }
 
     #[test]
+    fn pair_losses_are_added_to_what_is_there(s in sample(), scale in 0.0..4.0) {
+        let range = PairRange::Fpr(s.range);
+        let (value, gradient, hessian) = pair_losses(&s.problem, &s.scores, PairLoss::SquaredHinge, range, &Ctx::serial());
+        let start: Vec<f64> = (0..s.scores.len()).map(|i| i as f64 - 3.5).collect();
+        let mut found = [start.clone(), start.clone()];
+        let [to, to_diagonal] = &mut found;
+        let derivatives: [&mut [f64]; 2] = [to, to_diagonal];
+        let again =
+            pair_loss(&s.problem, &s.scores, (PairLoss::SquaredHinge, range), scale, derivatives, &Ctx::serial());
+        prop_assert_eq!(again, Ok(value));
+        for (found, added) in found.iter().zip([gradient, hessian]) {
+            let sum: Vec<f64> = start.iter().zip(&added).map(|(start, added)| start + scale * added).collect();
+            prop_assert_eq!(found, &sum);
+        }
+    }
+
+    #[test]
     fn any_bit_pattern_gives_a_result_or_an_error(bits in prop::collection::vec(any::<u64>(), 2..30), s in range()) {
         let scores: Vec<f64> = bits.iter().map(|&b| f64::from_bits(b)).collect();
         let labels = bits.iter().enumerate().map(|(i, _)| i % 3 == 0).collect();
@@ -374,7 +391,7 @@ proptest! {
         prop_assert!(found.is_err() || (found.unwrap().value.is_finite() && coef.iter().all(|c| c.is_finite())));
         let mut hessian = coef.clone();
         for loss in [PairLoss::SquaredHinge, PairLoss::SmoothedHinge] {
-            let found = pair_loss(&problem, &scores, (loss, PairRange::Fpr(s)), [&mut coef, &mut hessian], &Ctx::serial());
+            let found = pair_loss(&problem, &scores, (loss, PairRange::Fpr(s)), 1.0, [&mut coef, &mut hessian], &Ctx::serial());
             prop_assert!(found.is_err() || coef.iter().chain(&hessian).all(|c| c.is_finite()));
         }
         if let Ok(auc) = metric::auc(&Labels::from(&*problem), &scores, &mut Scratch::default(), &Ctx::serial()) {

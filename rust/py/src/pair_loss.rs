@@ -10,8 +10,7 @@ use crate::error::to_python;
 use crate::gate;
 use crate::problem::Problem;
 
-/// The value of a pair loss; writes the gradient and the diagonal of the Hessian to `derivatives`. A range
-/// is "fpr" or "tpr", and its ends.
+/// The value of a pair loss; adds `scale` times the gradient and the diagonal of the Hessian to `derivatives`. A range is "fpr" or "tpr", and its ends.
 #[pyfunction]
 pub(crate) fn pair_loss(
     py: Python<'_>,
@@ -19,6 +18,7 @@ pub(crate) fn pair_loss(
     scores: PyReadonlyArray1<'_, f64>,
     loss: &str,
     range: (&str, f64, f64),
+    scale: f64,
     derivatives: (PyReadwriteArray1<'_, f64>, PyReadwriteArray1<'_, f64>),
     n_threads: usize,
 ) -> PyResult<f64> {
@@ -36,6 +36,6 @@ pub(crate) fn pair_loss(
         _ => return Err(PyValueError::new_err(format!("rates must be 'fpr' or 'tpr', got {rates:?}"))),
     };
     gate::enter(py, n_threads, scores.len(), |ctx| {
-        oracle::pair_loss(&problem.inner, scores, (loss, range), [gradient, hessian], ctx)
+        oracle::pair_loss(&problem.inner, scores, (loss, range), scale, [gradient, hessian], ctx)
     })
 }

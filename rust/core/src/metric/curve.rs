@@ -427,7 +427,7 @@ fn sorted_classes<S: Score>(
     }
     let mut scratch = Vec::new();
     for class in &mut classes {
-        order::sort(class, &mut scratch, ctx)?;
+        order::sort_entries(class, &mut scratch, ctx)?;
     }
     Ok(classes)
 }

@@ -43,7 +43,8 @@ impl PairRange {
     }
 }
 
-/// `R(s) = 1/M sum_ij p_i q_j loss(s_i - t_j)`: returns R, and writes its gradient and the diagonal of its Hessian.
+/// `R(s) = 1/M sum_ij p_i q_j loss(s_i - t_j)`: returns R, and adds `scale` times its gradient and the diagonal of its
+/// Hessian to those given.
 ///
 /// `p_i`, `q_j` are what a sample weighs inside the range, `M` their product's sum. A block of ties that an end of the
 /// range cuts counts in part, each of it alike: nothing depends on the order of the samples, and whole weights are
@@ -65,6 +66,7 @@ pub fn pair_loss(
     problem: &Problem,
     scores: &[f64],
     (loss, range): (PairLoss, PairRange),
+    scale: f64,
     [gradient, hessian]: [&mut [f64]; 2],
     ctx: &Ctx<'_>,
 ) -> Result<f64> {
@@ -72,21 +74,15 @@ pub fn pair_loss(
     for (name, got) in [("scores", scores.len()), ("gradient", gradient.len()), ("hessian", hessian.len())] {
         Error::check_len(name, n_samples, got)?;
     }
-    if !scores.iter().all(|s| s.is_finite()) {
-        return Err(Error::first_non_finite("scores", scores));
-    }
-    let ([pos_ends, neg_ends], of_pairs) = range.ends(problem);
-    let pos = Members::of(problem, scores, true, pos_ends, ctx)?;
-    let neg = Members::of(problem, scores, false, neg_ends, ctx)?;
-    gradient.fill(0.0);
-    hessian.fill(0.0);
+    let (ends, of_pairs) = range.ends(problem);
+    let [pos, neg] = Members::of(problem, scores, ends, ctx)?;
     let mut value = 0.0;
     // Positives by descending score, and negatives by ascending score, reach ever more of the others.
     let mut take = |members: &Members, k: usize, sign: f64, found: [f64; 3]| {
         let (i, scaled) = (members.index[k] as usize, members.shares[k] / of_pairs);
         value += if sign > 0.0 { scaled * found[0] } else { 0.0 };
-        gradient[i] = sign * scaled * found[1];
-        hessian[i] = scaled * found[2];
+        gradient[i] += scale * (sign * scaled * found[1]);
+        hessian[i] += scale * (scaled * found[2]);
     };
     let (n_pos, n_neg) = (pos.scores.len(), neg.scores.len());
     let met = |k: usize| (-1.0 - neg.scores[k], neg.shares[k]);
@@ -114,54 +110,46 @@ struct Members {
 }
 
 impl Members {
-    fn of(problem: &Problem, scores: &[f64], class: bool, ends: (f64, f64), ctx: &Ctx<'_>) -> Result<Self> {
+    /// The positives and the negatives, each between its `ends`.
+    fn of(problem: &Problem, scores: &[f64], ends: [(f64, f64); 2], ctx: &Ctx<'_>) -> Result<[Self; 2]> {
         let (_, neg) = problem.totals();
-        let bound = match problem.weights() {
-            _ if class || ends.1 >= neg => f64::NEG_INFINITY,
-            None => select::bound(problem, scores.into(), ends.1 as usize).map_or(f64::NEG_INFINITY, |(s, _)| s),
-            Some(weights) => {
-                select::weighted_bound(problem.labels(), &weights.values, scores.into(), ends.1 / weights.neg)
-            }
+        let (labels, weights, last) = (problem.labels(), problem.sample_weight(), ends[1].1);
+        let bound = match weights {
+            _ if last >= neg => f64::NEG_INFINITY,
+            None => select::bound(problem, scores.into(), last as usize).map_or(f64::NEG_INFINITY, |(s, _)| s),
+            Some(weights) => select::weighted_bound(labels, weights, scores.into(), last / neg),
         };
-        let weight = |i: usize| problem.weights().map_or(1.0, |weights| weights.values[i]);
-        let mut entries = collected(problem, scores, class, bound, ctx)?;
-        if bound > f64::NEG_INFINITY && entries.iter().map(|entry| weight(entry.index())).sum::<f64>() < ends.1 {
-            entries = collected(problem, scores, class, f64::NEG_INFINITY, ctx)?;
+        let weight = |entry: &Entry| weights.map_or(1.0, |weights| weights[entry.index()]);
+        let mut classes = order::entries(labels, weights, scores.into(), bound, ctx)?;
+        if bound > f64::NEG_INFINITY && classes[0].iter().map(weight).sum::<f64>() < last {
+            classes = order::entries(labels, weights, scores.into(), f64::NEG_INFINITY, ctx)?;
         }
-        order::sort(&mut entries, &mut Vec::new(), ctx)?;
-        let mut members = Self {
-            scores: alloc::with_capacity(entries.len()),
-            shares: alloc::with_capacity(entries.len()),
-            index: alloc::with_capacity(entries.len()),
-        };
-        let mut before = 0.0;
+        let [neg, pos] = &mut classes;
+        let mut scratch = Vec::new();
+        order::sort_entries(pos, &mut scratch, ctx)?;
+        order::sort_entries(neg, &mut scratch, ctx)?;
+        Ok([Self::between(pos, weight, ends[0]), Self::between(neg, weight, ends[1])])
+    }
+
+    fn between(entries: &[Entry], weight: impl Fn(&Entry) -> f64, ends: (f64, f64)) -> Self {
+        let room = entries.len();
+        let (scores, shares, index) =
+            (alloc::with_capacity(room), alloc::with_capacity(room), alloc::with_capacity(room));
+        let (mut members, mut before) = (Self { scores, shares, index }, 0.0);
         for tied in entries.chunk_by(|x, y| x.ties(*y)) {
-            let all = tied.iter().map(|entry| weight(entry.index())).sum::<f64>();
+            let all = tied.iter().map(&weight).sum::<f64>();
             let part = f64::min(before + all, ends.1) - f64::max(before, ends.0);
             before += all;
             if part > 0.0 {
                 for entry in tied {
                     members.scores.push(entry.score());
-                    members.shares.push(weight(entry.index()) * (part / all));
+                    members.shares.push(weight(entry) * (part / all));
                     members.index.push(entry.index() as u32);
                 }
             }
         }
-        Ok(members)
+        members
     }
-}
-
-/// The samples of one class that reach `bound`, those without weight left out.
-fn collected(problem: &Problem, scores: &[f64], class: bool, bound: f64, ctx: &Ctx<'_>) -> Result<Vec<Entry>> {
-    let weights = problem.weights().map(|weights| &weights.values[..]);
-    let parts = ctx.map((0..scores.len()).step_by(CHUNK).collect(), |from| {
-        let to = usize::min(from + CHUNK, scores.len());
-        let wanted = |&i: &usize| {
-            problem.labels()[i] == class && scores[i] >= bound && weights.is_none_or(|weights| weights[i] > 0.0)
-        };
-        alloc::gathered((from..to).filter(wanted).map(|i| Entry::new(scores[i], i as u32)))
-    })?;
-    Ok(alloc::concat(&parts))
 }
 
 /// What lies below a place: its weight, and the sums of the distances to there and of their squares.

@@ -5,7 +5,7 @@ use std::ops::{Add, Range};
 use super::{Hinge, Rank, Selection, Sum, Sums};
 use crate::order::{self, Entry, select};
 use crate::problem::Weights;
-use crate::{CHUNK, Ctx, Problem, RateRange, Result, Scores, alloc};
+use crate::{Ctx, Problem, RateRange, Result, Scores, alloc};
 
 /// Samples handled in one go.
 const GRAIN: usize = 1 << 14;
@@ -80,7 +80,6 @@ impl Ordered {
 /// Buffers of [`WeightedPairs`].
 #[derive(Debug, Default)]
 pub(crate) struct Weighted {
-    entries: [Vec<Entry>; 2],
     scratch: Vec<Entry>,
     pos: Ordered,
     neg: Ordered,
@@ -119,13 +118,17 @@ impl Weighted {
     ) -> Result<WeightedPairs<'_>> {
         let (low, high) = problem.ranks(range);
         let bound = select::weighted_bound(problem.labels(), &weights.values, scores, most / weights.neg);
-        let mut weight = self.collect(problem, &weights.values, scores, bound, ctx)?;
+        let collected = |bound| order::entries(problem.labels(), Some(&weights.values), scores, bound, ctx);
+        let sum = |entries: &[Entry]| entries.iter().map(|entry| weights.values[entry.index()]).sum::<f64>();
+        let [mut neg_entries, mut pos_entries] = collected(bound)?;
+        let mut weight = sum(&neg_entries);
         if bound > f64::NEG_INFINITY && weight < most {
-            weight = self.collect(problem, &weights.values, scores, f64::NEG_INFINITY, ctx)?;
+            [neg_entries, pos_entries] = collected(f64::NEG_INFINITY)?;
+            weight = sum(&neg_entries);
         }
-        let Self { entries: [neg_entries, pos_entries], scratch, pos, neg, found: [pos_found, neg_found] } = self;
-        order::sort(pos_entries, scratch, ctx)?;
-        order::sort(neg_entries, scratch, ctx)?;
+        let Self { scratch, pos, neg, found: [pos_found, neg_found] } = self;
+        order::sort_entries(&mut pos_entries, scratch, ctx)?;
+        order::sort_entries(&mut neg_entries, scratch, ctx)?;
         let origin = pos_entries[pos_entries.len() / 2].score();
         pos.fill(pos_entries.iter().rev().copied(), &weights.values, origin);
         neg.fill(neg_entries.iter().copied(), &weights.values, origin);
@@ -135,44 +138,6 @@ impl Weighted {
         }
         let ends = [0.0, low, high, f64::max(high, weight)].map(|weight| neg.mark_at(weight, origin));
         Ok(WeightedPairs { order: Order { pos, neg, ends, origin }, pos_found, neg_found })
-    }
-
-    /// Collects the positives and the negatives that reach `bound`; the weight of the latter.
-    fn collect(
-        &mut self,
-        problem: &Problem,
-        weights: &[f64],
-        scores: Scores<'_>,
-        bound: f64,
-        ctx: &Ctx<'_>,
-    ) -> Result<f64> {
-        let chunks: Vec<usize> = (0..scores.len()).step_by(CHUNK).collect();
-        let parts = ctx.map(chunks, |from| {
-            let to = usize::min(from + CHUNK, scores.len());
-            let mut classes = [Vec::new(), Vec::new()];
-            let (mut weight, mut finite) = (0.0, true);
-            for ((i, &own), &positive) in (from..to).zip(&weights[from..to]).zip(&problem.labels()[from..to]) {
-                let score = scores.get(i);
-                finite &= score.is_finite();
-                if own > 0.0 && (positive || score >= bound) {
-                    alloc::push(&mut classes[usize::from(positive)], Entry::new(score, i as u32));
-                    weight += if positive { 0.0 } else { own };
-                }
-            }
-            finite.then_some((classes, weight))
-        })?;
-        self.entries.iter_mut().for_each(Vec::clear);
-        let mut total = 0.0;
-        for part in parts {
-            let Some((classes, weight)) = part else {
-                return Err(scores.non_finite());
-            };
-            total += weight;
-            for (all, class) in self.entries.iter_mut().zip(classes) {
-                alloc::append(all, &class);
-            }
-        }
-        Ok(total)
     }
 }
 

@@ -1,5 +1,8 @@
 //! The scores of a chunk that matter, found among all by their flags.
 
+use super::{Entry, fast};
+use crate::{CHUNK, Ctx, Result, Scores, alloc};
+
 /// Scores whose flags are taken together.
 const TILE: usize = 1 << 12;
 /// So many wanted scores among 64 that it is faster to write all than to look for them.
@@ -65,6 +68,37 @@ impl pulp::NullaryFnOnce for Collect<'_> {
         }
         Some((n_neg, n_pos))
     }
+}
+
+/// The negatives that reach `bound`, and the positives, each in any order that depends on the data only; samples without
+/// weight are left out.
+pub(crate) fn entries(
+    labels: &[bool],
+    weights: Option<&[f64]>,
+    scores: Scores<'_>,
+    bound: f64,
+    ctx: &Ctx<'_>,
+) -> Result<[Vec<Entry>; 2]> {
+    let parts = ctx.map((0..scores.len()).step_by(CHUNK).collect(), |from| {
+        let to = usize::min(from + CHUNK, scores.len());
+        let (mut wanted, mut index, mut made) = ([0.0; TILE], [0; TILE], Vec::new());
+        let mut classes = [Vec::new(), Vec::new()];
+        for from in (from..to).step_by(TILE) {
+            let len = usize::min(TILE, to - from);
+            let (wanted, index) = (&mut wanted[..len], &mut index[..len]);
+            let (labels, scores) = (&labels[from..from + len], scores.stretch(from..from + len, &mut made));
+            let (n_neg, n_pos) = fast(Collect { scores, labels, bound, to: &mut *wanted, index: &mut *index })?;
+            for (class, of) in classes.iter_mut().zip([0..n_neg, len - n_pos..len]) {
+                let found = wanted[of.clone()].iter().zip(&index[of]).map(|(&s, &i)| (s, from + usize::from(i)));
+                found.filter(|&(_, i)| weights.is_none_or(|weights| weights[i] > 0.0)).for_each(|(s, i)| {
+                    alloc::push(class, Entry::new(s, i as u32));
+                });
+            }
+        }
+        Some(classes)
+    })?;
+    let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Err(scores.non_finite()) };
+    Ok([0, 1].map(|class| alloc::concat(&parts.iter().map(|part| &part[class][..]).collect::<Vec<_>>())))
 }
 
 /// The bits of 64 flags of 0 or 1.
