@@ -25,4 +25,4 @@ pub use resample::{Rates, Resampling, Scheme, Scored, bootstrap, bootstrap_cuts,
 pub use score::Score;
 pub use screening::Screening;
 pub use sum::Share;
-pub use variance::{Column, Components, Covariance, Moments, Placements, WeightKind, covariance};
+pub use variance::{Column, Components, Covariance, Moments, Placements, WeightKind, covariance, covariance_of_models};

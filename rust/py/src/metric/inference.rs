@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rocmax_core::metric::{self, Column, Components, Labels, Measure, Placements, Resampling, Scheme, WeightKind};
-use rocmax_core::{Ctx, Result, alloc};
+use rocmax_core::metric::{self, Column, Placements, Resampling, Scheme, WeightKind};
+use rocmax_core::{Result, alloc};
 
 use super::array::{LabelArray, ScoreArray, Weights, columns, weights, with_columns};
 use super::point::parse;
@@ -27,21 +27,6 @@ fn vectors<'a>(arrays: &'a [ScoreArray<'_>]) -> PyResult<Vec<Column<'a>>> {
     Ok(found)
 }
 
-/// Components of every score vector; they share the threads.
-fn each(
-    labels: &Labels<'_>,
-    columns: &[Column<'_>],
-    weights: Option<&[f64]>,
-    measure: Measure,
-    ctx: &Ctx<'_>,
-) -> Result<Vec<Components>> {
-    let one = |column: &Column<'_>| match column {
-        Column::F64(scores) => Components::new(labels, scores, weights, measure, ctx),
-        Column::F32(scores) => Components::new(labels, scores, weights, measure, ctx),
-    };
-    ctx.map(columns.iter().collect(), one)?.into_iter().collect()
-}
-
 /// Estimates, and the components of all samples, model after model; see `rocmax_core::metric::Components`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
@@ -60,7 +45,9 @@ pub(crate) fn components<'py>(
     let columns = vectors(&arrays)?;
     let size = labels.n_samples() * columns.len();
     let (estimates, values) = super::enter(py, n_threads, size, |ctx| {
-        let found = each(&labels, &columns, weights, measure, ctx)?;
+        let each =
+            ctx.map(columns.iter().collect(), |model: &Column<'_>| model.components(&labels, weights, measure, ctx))?;
+        let found = each.into_iter().collect::<Result<Vec<_>>>()?;
         let estimates = found.iter().map(|c| c.estimate).collect();
         let mut values = alloc::with_capacity(found.iter().map(|c| c.values.len()).sum());
         found.iter().for_each(|c| values.extend_from_slice(&c.values));
@@ -78,7 +65,7 @@ pub(super) fn kind_of(weight: &str) -> PyResult<WeightKind> {
 }
 
 /// Estimates, and the parts of the positives and the negatives in their covariance, of the columns of all arrays; see
-/// `rocmax_core::metric::covariance`.
+/// `rocmax_core::metric::covariance_of_models`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn covariance<'py>(
@@ -95,18 +82,13 @@ pub(crate) fn covariance<'py>(
     let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
     let kind = kind_of(weight_kind)?;
     let columns = vectors(&y_score)?;
-    let by_placements = measure == Measure::Auc && weights.is_none();
-    // They take a fourth of the time of a sort, but two threads are worth waking for as few.
-    let size = labels.n_samples() * columns.len() / if by_placements && n_threads == 1 { 4 } else { 1 };
+    // Placements take a fourth of the time of a curve, but two threads are worth waking for as few.
+    let share = if Placements::suit(measure, weights) && n_threads == 1 { 4 } else { 1 };
+    let size = labels.n_samples() * columns.len() / share;
     // Every two models are multiplied, about as fast as eight are ranked.
     let size = size.max(labels.n_samples() * columns.len() * columns.len() / 8);
     let (estimates, found) = super::enter(py, n_threads, size, |ctx| {
-        if by_placements {
-            return with_placements(|kept| kept.covariance(&labels, &columns, ctx));
-        }
-        let found = each(&labels, &columns, weights, measure, ctx)?;
-        let estimates: Vec<f64> = found.iter().map(|c| c.estimate).collect();
-        Ok((estimates, metric::covariance(&labels, &found, weights, kind, ctx)?))
+        with_placements(|kept| metric::covariance_of_models(&labels, &columns, (weights, kind), measure, kept, ctx))
     })?;
     let array = |values| PyArray1::from_vec(py, values);
     Ok((array(estimates), array(found.pos), array(found.neg)))

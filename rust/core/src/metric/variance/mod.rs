@@ -7,4 +7,4 @@ mod placing;
 
 pub use components::Components;
 pub use covariance::{Covariance, Moments, WeightKind, covariance};
-pub use placements::{Column, Placements};
+pub use placements::{Column, Placements, covariance_of_models};

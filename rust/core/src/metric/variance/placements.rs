@@ -4,10 +4,12 @@
 
 use std::borrow::Cow;
 
-use super::covariance::Covariance;
+use super::components::Components;
+use super::covariance::{Covariance, WeightKind, covariance};
 use super::placing::Placer;
 use crate::ctx::CHUNK;
 use crate::metric::labels::{Labels, TILE};
+use crate::metric::measure::Measure;
 use crate::metric::score::Score;
 use crate::order::fast;
 use crate::{Ctx, Error, Result};
@@ -21,6 +23,47 @@ pub enum Column<'a> {
     F32(Cow<'a, [f32]>),
 }
 
+impl Column<'_> {
+    /// See [`Components::new`].
+    ///
+    /// # Errors
+    /// Those of [`Components::new`].
+    pub fn components(
+        &self,
+        labels: &Labels<'_>,
+        weights: Option<&[f64]>,
+        measure: Measure,
+        ctx: &Ctx<'_>,
+    ) -> Result<Components> {
+        match self {
+            Self::F64(scores) => Components::new(labels, scores, weights, measure, ctx),
+            Self::F32(scores) => Components::new(labels, scores, weights, measure, ctx),
+        }
+    }
+}
+
+/// A measure of several models, and its DeLong covariance: by [`Placements`] where they are the components, otherwise by
+/// a curve of each model, which share the threads.
+///
+/// # Errors
+/// Those of [`Placements::covariance`], and of [`Components::new`] and [`covariance`].
+pub fn covariance_of_models(
+    labels: &Labels<'_>,
+    models: &[Column<'_>],
+    (weights, kind): (Option<&[f64]>, WeightKind),
+    measure: Measure,
+    kept: &mut Placements,
+    ctx: &Ctx<'_>,
+) -> Result<(Vec<f64>, Covariance)> {
+    if Placements::suit(measure, weights) {
+        return kept.covariance(labels, models, ctx);
+    }
+    let of_each = ctx.map(models.iter().collect(), |model| model.components(labels, weights, measure, ctx))?;
+    let components = of_each.into_iter().collect::<Result<Vec<_>>>()?;
+    let found = covariance(labels, &components, weights, kind, ctx)?;
+    Ok((components.iter().map(|of| of.estimate).collect(), found))
+}
+
 /// Memory kept from call to call.
 #[derive(Debug, Default)]
 pub struct Placements {
@@ -30,6 +73,11 @@ pub struct Placements {
 }
 
 impl Placements {
+    /// Whether they are the components of a measure; they take a fourth of the time of a curve.
+    pub fn suit(measure: Measure, weights: Option<&[f64]>) -> bool {
+        measure == Measure::Auc && weights.is_none()
+    }
+
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
         self.placers
