@@ -12,6 +12,7 @@ use crate::problem::Problem;
 
 /// The value of a pair loss; adds `scale` times the gradient and the diagonal of the Hessian to `derivatives`. A range is "fpr" or "tpr", and its ends.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn pair_loss(
     py: Python<'_>,
     problem: &Problem,
