@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
+from rocmax.designs import as_design
 from rocmax.estimators._partial_cv import _choose
 from rocmax.estimators._training import Training
 from rocmax.exceptions import ZeroModelWarning
@@ -141,7 +142,7 @@ def test_the_candidate_logistic_is_logistic_regression(data, kind, C, tmp_path, 
     if kind == "memmap":
         stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
         stored[:] = X
-    training = Training(stored, y > 0, (0.0, 0.2), 1, weight=weight)
+    training = Training(as_design(stored), y > 0, (0.0, 0.2), 1, weight=weight)
     result = training.fit("logistic", C, tol=1e-6, max_iter=1000)
     assert result.gap <= 1e-6
     regression = LogisticRegression(C=C / weight.sum(), tol=1e-10, max_iter=1000).fit(X, y, weight)
@@ -154,7 +155,7 @@ def test_the_candidate_logistic_is_logistic_regression(data, kind, C, tmp_path, 
 def test_sparse_matrices_start_where_arrays_do(data, surrogate):
     X, y = data
     fits = [
-        Training(kind(X), y > 0, (0.0, 0.2), 1).fit(surrogate, 10.0, tol=1e-3, max_iter=1000)
+        Training(as_design(kind(X)), y > 0, (0.0, 0.2), 1).fit(surrogate, 10.0, tol=1e-3, max_iter=1000)
         for kind in (sp.csr_matrix, sp.csr_array, np.asarray)
     ]
     assert len({fit.n_iter for fit in fits}) == 1

@@ -140,7 +140,7 @@ class TauFPL(Ranker):
         self.coef_ = result.model.vector[None].copy()
         self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
         self._set_threshold(X, positive, weight)
-        warn_unconverged(result, tol, max_iter, stacklevel=3)
+        warn_unconverged(self, stacklevel=3)
         return self
 
     def _scores(self, X: Any) -> F64:

@@ -22,7 +22,6 @@ from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics._validation import rate_range, unmasked
-from rocmax.solvers import SolverResult
 
 # Rows on which the rounding of a kernel's scores is seen, and how much more that of all may be.
 _SOME, _ROUNDING = 256, 8.0
@@ -139,14 +138,18 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         `scores` are the solver's where others are dear: they do if the rounding, seen on some rows, leaves cuts enough.
         """
-        fpr_range = rate_range(getattr(self, "fpr_range", (0.0, 1.0)), "fpr_range")
         noise = 0.0
         if scores is not None:
             some = slice(None, None, -(-len(scores) // _SOME))
             noise = _ROUNDING * float(np.abs(self._scores(X[some]) - scores[some]).max())
         if scores is None or noise > close(scores):
             scores, noise = self._scores(X), 0.0
-        self.intercept_ = np.array([-choose_threshold(scores, positive, self.threshold, weight, fpr_range, noise)])
+        self.intercept_ = self._intercept(scores, positive, weight, noise)
+
+    def _intercept(self, scores: F64, positive: Bool, weight: F64 | None = None, noise: float = 0.0) -> F64:
+        """Return ``intercept_`` by these scores."""
+        fpr_range = rate_range(getattr(self, "fpr_range", (0.0, 1.0)), "fpr_range")
+        return np.array([-choose_threshold(scores, positive, self.threshold, weight, fpr_range, noise)])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -159,12 +162,12 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "intercept_")
 
 
-def warn_unconverged(result: SolverResult, tol: float, max_iter: int, *, stacklevel: int) -> None:
+def warn_unconverged(model: Any, *, stacklevel: int) -> None:
     """Warn of a relative gap above `tol`, and say whether more steps would help."""
-    if result.gap > tol:
-        steps = f"after {result.n_iter} steps (max_iter={max_iter})"
-        steps += f" at a relative gap of {result.gap:.2g}, above tol={float(tol):g}"
-        if result.n_iter >= max_iter:
+    if model.dual_gap_ > model.tol:
+        steps = f"after {model.n_iter_} steps (max_iter={model.max_iter})"
+        steps += f" at a relative gap of {model.dual_gap_:.2g}, above tol={float(model.tol):g}"
+        if model.n_iter_ >= model.max_iter:
             message = f"stopped {steps}; raise max_iter or tol, scale the features, or lower C"
         else:
             message = (

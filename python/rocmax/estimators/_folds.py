@@ -1,7 +1,7 @@
 """Paths fitted on the training part of each fold and scored on the rest, folds in parallel."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import isfinite
@@ -16,7 +16,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 from rocmax._parameters import as_float, shown
 from rocmax._threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Design, SubsetDesign, as_design, is_stored
+from rocmax.designs import Design, Landmarks, SubsetDesign, as_design, is_stored
 from rocmax.estimators._callbacks import Task
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._training import Training
@@ -111,10 +111,8 @@ class Validation:
         Rows to train on and rows to score.
     score_params : dict
         Further arguments of the scorer; those with an entry for each sample are cut to the fold.
-    features : ndarray or sparse matrix, default=None
-        What the models are linear in, if that is not X.
-    attributes : callable, default=None
-        The attributes of a fitted estimator, of (model, positive, weight), if they are not those of one linear in X.
+    landmarks : Landmarks, default=None
+        The models are linear in the features of these, if not in X.
     """
 
     def __init__(
@@ -126,8 +124,7 @@ class Validation:
         *,
         folds: list[Fold],
         score_params: dict[str, Any],
-        features: Any = None,
-        attributes: Callable[[Model, Bool, F64 | None], dict[str, Any]] | None = None,
+        landmarks: Landmarks | None = None,
     ) -> None:
         for k, fold in enumerate(folds):
             for rows in fold:
@@ -136,8 +133,8 @@ class Validation:
                     raise ValueError(f"cv: fold {k} leaves one class only; use fewer folds or stratified ones")
         self._estimator: Any = estimator
         self._X, self._positive, self._weight = X, positive, weight
-        self._features = X if features is None else features
-        self._attributes = self._estimator._attributes if attributes is None else attributes
+        self._features = X if landmarks is None else landmarks.features(X)
+        self._landmarks = landmarks
         self._folds, self._score_params = folds, score_params
         self._stop = threading.Event()
 
@@ -165,7 +162,7 @@ class Validation:
     ) -> list[list[Any]]:
         """Return the score of each surrogate and C; what makes a fitted ranker of it, where `scoring` is to say."""
         rows, rows_test = self._folds[number]
-        X, positive, weight = self._part(rows)
+        design, positive, weight = self._part(rows)
         test = self._part(rows_test)
 
         def data() -> dict[str, Any]:
@@ -173,11 +170,11 @@ class Validation:
             return {"X": self._X[rows], "y": self._labels(positive), "metadata": metadata}
 
         part = task.subtask("fold", n_subtasks=len(surrogates) * len(Cs), number=number, data=data)
-        design = X if isinstance(X, SubsetDesign) else None
-        training = Training(X, positive, self._estimator.fpr_range, threads, weight=weight, design=design)
+        training = Training(design, positive, self._estimator.fpr_range, threads, weight=weight)
 
         def attributes(model: Model) -> dict[str, Any]:
-            return self._attributes(model, positive, weight)
+            found: dict[str, Any] = self._estimator._attributes(model, positive, weight, self._landmarks)
+            return found
 
         def found(surrogate: str) -> Iterator[Any]:
             tol = self._estimator.tol * _ROUGHER.get(surrogate, 1.0)
@@ -197,18 +194,17 @@ class Validation:
         if self._stop.is_set():
             raise InterruptedError
 
-    def _part(self, rows: AnyArray) -> tuple[Any, Bool, F64 | None]:
-        """Return the features, which are positive, and the weights of some rows; of features in a file a design."""
+    def _part(self, rows: AnyArray) -> tuple[Design, Bool, F64 | None]:
+        """Return the features, which are positive, and the weights of some rows; features in a file stay there."""
         X = self._features
-        X = SubsetDesign(as_design(X), rows) if is_stored(X) else X[rows]
-        return X, self._positive[rows], None if self._weight is None else self._weight[rows]
+        design = SubsetDesign(as_design(X), rows) if is_stored(X) else as_design(X[rows])
+        return design, self._positive[rows], None if self._weight is None else self._weight[rows]
 
     def _labels(self, positive: Bool) -> AnyArray:
         return np.asarray(self._estimator.classes_[positive.astype(int)])
 
-    def _partial_auc(self, model: Model, test: tuple[Any, Bool, F64 | None]) -> float:
-        X, positive, weight = test
-        design: Design = X if isinstance(X, SubsetDesign) else as_design(X)
+    def _partial_auc(self, model: Model, test: tuple[Design, Bool, F64 | None]) -> float:
+        design, positive, weight = test
         fpr_range, scores = self._estimator.fpr_range, design.scores(model.vector)
         return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
 

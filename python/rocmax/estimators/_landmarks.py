@@ -9,7 +9,6 @@ from rocmax._parameters import check_count, shown
 from rocmax._typing import F64, AnyArray, Bool, Rows
 from rocmax.designs import Design, LandmarkDesign, Landmarks, StructuredDesign, as_design, is_dask
 from rocmax.estimators._folds import Fold
-from rocmax.solvers import Model
 
 # The place of samples of weight 0.
 _LAST = np.iinfo(np.intp).max
@@ -70,19 +69,10 @@ def copied(X: Any, rows: Rows) -> Any:
 
 def landmark_design(
     landmarks: Landmarks, X: Any, positive: Bool, structure: float, weight: F64 | None = None
-) -> tuple[AnyArray | None, Design | None]:
-    """Return the features of landmarks, or their design if they do not fit in memory or `structure` asks for one."""
+) -> Design:
+    """Return the features of landmarks; those that do not fit in memory are made anew by every product."""
     if structure:
         require_memory(landmarks.size(X.shape[0]), f"structure={structure:g} with the features of landmarks")
         features = landmarks.features(X)
-        return None, StructuredDesign(as_design(features), positive, structure, weight)
-    if landmarks.fit(X.shape[0]):
-        return landmarks.features(X), None
-    return None, LandmarkDesign(landmarks, X)
-
-
-def landmark_attributes(found: dict[str, Any], model: Model, landmarks: Landmarks) -> dict[str, Any]:
-    """Return the attributes of a linear model of the features of landmarks, as one over the kernel."""
-    rest = {name: value for name, value in found.items() if name != "coef_"}
-    own = {"landmarks_": landmarks.points, "dual_coef_": (landmarks.root @ model.vector)[None]}
-    return rest | own | {"_kernel": landmarks.kernel, "_samples": landmarks.points}
+        return StructuredDesign(as_design(features), positive, structure, weight)
+    return as_design(landmarks.features(X)) if landmarks.fit(X.shape[0]) else LandmarkDesign(landmarks, X)

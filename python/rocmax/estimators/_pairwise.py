@@ -17,7 +17,7 @@ from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps
 from rocmax.estimators._kernel_base import KernelRanker, check_kernel_dtype, kernel_design
 from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
 from rocmax.estimators._pair_lists import RULES, Pairs, every_pair, kernel_pairs, neighbor_pairs
-from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
+from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.risks import Oracle, PairHinge, Tight
 from rocmax.solvers import (
@@ -250,9 +250,8 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         oracle = Tight(_FULL).bind(_core.Problem(positive), threads) if listed is None else PairHinge(*listed)
 
         def attributes(model: Model) -> dict[str, Any]:
-            threshold = choose_threshold(margin * model.scores, positive, self.threshold)
-            coefs = margin * self._dual_coef(model, positive, structure)
-            return {"dual_coef_": coefs, "intercept_": np.array([-threshold])}
+            intercept = self._intercept(margin * model.scores, positive)
+            return {"dual_coef_": margin * self._dual_coef(model, positive, structure), "intercept_": intercept}
 
         def train(task: Task) -> SolverResult:
             steps = Steps(task, attributes, self._report(callback))
@@ -272,7 +271,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             self.__dict__.pop("support_pairs_", None)
             if isinstance(multipliers, ListedMultipliers):
                 self.support_pairs_ = multipliers.support
-            self.__dict__.update(attributes(result.model))
+            self.dual_coef_ = margin * self._dual_coef(result.model, positive, structure)
             scores = None if self._kernel.name == "linear" else margin * result.model.scores
             self._set_threshold(X, positive, scores=scores)
             return result
@@ -330,8 +329,8 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         return report
 
     def _warn(self, result: SolverResult) -> None:
-        warn_unconverged(result, self.tol, self.max_iter, stacklevel=4)
-        if result.zero_objective - result.bound <= self.tol * result.zero_objective:
+        warn_unconverged(self, stacklevel=4)
+        if result.zero_will_do(self.tol):
             warnings.warn(
                 f"with C={float(self.C):g} the zero model is within tol={float(self.tol):g} of optimal; raise C. "
                 "The returned model is, of those within tol, the one that ranked the training samples best",

@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import as_design
+from rocmax.designs import Design, Landmarks, as_design
 from rocmax.estimators._base import warn_unconverged
-from rocmax.estimators._callbacks import CallbackSupportMixin
+from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
 from rocmax.estimators._kernel_base import KernelRanker
-from rocmax.estimators._thresholds import choose_threshold
+from rocmax.estimators._training import Surrogate, Training
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Model, SolverResult
+
+Data = tuple[Any, Bool, F64 | None]  # features, which are positive, weights
 
 
 class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
@@ -21,6 +23,9 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
 
     _without_samples = ("precomputed", "linear")
 
+    fpr_range: tuple[float, float]
+    tol: float
+    max_iter: int
     coef_: F64
     objective_: float
     dual_gap_: float
@@ -31,13 +36,62 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     def _scores(self, X: Any) -> F64:
         return as_design(X).scores(self.coef_[0]) if hasattr(self, "coef_") else super()._scores(X)
 
-    def _attributes(self, model: Model, positive: Bool, weight: F64 | None) -> dict[str, Any]:
-        """Return what makes a fitted ranker of this one: its coefficients and its threshold."""
-        fpr_range = rate_range(self.fpr_range, "fpr_range")
-        threshold = choose_threshold(model.scores, positive, self.threshold, weight, fpr_range)
-        return {"coef_": model.vector[None].copy(), "intercept_": np.array([-threshold])}
+    def _train(
+        self,
+        data: Data,
+        landmarks: Landmarks | None,
+        design: Design,
+        surrogate: Surrogate,
+        C: float,
+        threads: int,
+        task: Task,
+        *,
+        report: StepReport | None = None,
+        start: F64 | None = None,
+    ) -> bool:
+        """Fit to all samples, from the model `start`; return whether the zero model would do as well."""
+        X, positive, weight = data
+        steps = Steps(task, lambda model: self._attributes(model, positive, weight, landmarks), report)
+        training = Training(design, positive, rate_range(self.fpr_range, "fpr_range"), threads, weight=weight)
+        result = training.fit(
+            surrogate,
+            C,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            start=None if start is None else training.model(start),
+            descend=True,
+            callback=steps,
+        )
+        steps.close()
+        self._store(result, surrogate, self._coefficients(result.model, positive, weight, landmarks))
+        scores = None if "coef_" in vars(self) else result.model.scores
+        zero = result.zero_will_do(self.tol)
+        del training, result  # as much as the threshold takes
+        self._set_threshold(X, positive, weight, scores)
+        return zero
 
-    def _store(self, result: SolverResult, surrogate: Any, attributes: dict[str, Any]) -> None:
+    def _coefficients(
+        self, model: Model, positive: Bool, weight: F64 | None, landmarks: Landmarks | None
+    ) -> dict[str, Any]:
+        """Return what makes the scores of new samples: coefficients of features, or of the kernel with landmarks."""
+        if landmarks is None:
+            return {"coef_": model.vector[None].copy()}
+        return {
+            "landmarks_": landmarks.points,
+            "dual_coef_": (landmarks.root @ model.vector)[None],
+            "_coefs": model.vector.copy(),
+            "_kernel": landmarks.kernel,
+            "_samples": landmarks.points,
+        }
+
+    def _attributes(
+        self, model: Model, positive: Bool, weight: F64 | None, landmarks: Landmarks | None
+    ) -> dict[str, Any]:
+        """Return what makes a fitted ranker of this one, of any model: its coefficients and its threshold."""
+        intercept = self._intercept(model.scores, positive, weight)
+        return {**self._coefficients(model, positive, weight, landmarks), "intercept_": intercept}
+
+    def _store(self, result: SolverResult, surrogate: Surrogate, coefficients: dict[str, Any]) -> None:
         own = getattr(surrogate, "__name__", type(surrogate).__name__)
         self.surrogate_ = surrogate if isinstance(surrogate, str) else own
         self.objective_ = result.objective
@@ -49,12 +103,12 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         }
         for name in ("coef_", "dual_coef_", "landmarks_", "gamma_", "_coefs"):
             self.__dict__.pop(name, None)  # of an earlier fit with another kernel
-        self.__dict__.update(attributes)
+        self.__dict__.update(coefficients)
 
-    def _warn(self, result: SolverResult, C: float) -> None:
+    def _warn(self, C: float, *, zero: bool) -> None:
         """Say what the certificate does not promise; called from `fit`."""
-        warn_unconverged(result, self.tol, self.max_iter, stacklevel=4)
-        if result.zero_objective - result.bound <= self.tol * result.zero_objective:
+        warn_unconverged(self, stacklevel=4)
+        if zero:
             low, high = self.fpr_range
             advice = "widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"
             warnings.warn(

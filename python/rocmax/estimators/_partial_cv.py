@@ -11,26 +11,24 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool, Rows
-from rocmax.designs import Kernel, Landmarks
-from rocmax.estimators._callbacks import Steps, Task, run
+from rocmax.designs import Kernel, Landmarks, as_design
+from rocmax.estimators._callbacks import Task, run
 from rocmax.estimators._folds import Fold, Validation, check_one_score, rows_of, split
 from rocmax.estimators._landmarks import (
     check_landmarks,
     copied,
     first_of_both,
-    landmark_attributes,
     landmark_design,
     ranks,
     thinned,
 )
-from rocmax.estimators._partial_base import PartialAUCModel
+from rocmax.estimators._partial_base import Data, PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.estimators._training import FULL, Training, check_surrogate
+from rocmax.estimators._training import FULL, check_surrogate
 from rocmax.metrics import partial_auc_scorer
 from rocmax.metrics._resample import seed_of
 from rocmax.metrics._validation import rate_range
-from rocmax.solvers import Model, SolverResult
 
 # What "auto" lets the validation choose among on a partial range, and by how many standard errors each has to lead what
 # is chosen before it: logistic regression and full-range training learn from all samples and vary little from one to
@@ -53,8 +51,6 @@ _LANDMARK_CANDIDATES = ("logistic", "auc", "tight")
 _TRAINED, _LEAST_TRAINED, _SCORED = 6_000_000, 2000, 4000
 # With fewer negatives in the range than this there is nothing in it to learn from, and the latter are left out.
 _FEWEST_NEGATIVES = 10
-
-Data = tuple[Any, Bool, F64 | None]  # features, which are positive, weights
 
 
 class PartialAUCSVCCV(PartialAUCModel):
@@ -227,7 +223,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         self.Cs_ = np.array(Cs)
         first, rest = _stages(surrogates, len(spaces))
 
-        def train(task: Task) -> tuple[SolverResult, float]:
+        def train(task: Task) -> tuple[bool, float]:
             def validated(space: Landmarks | None, names: tuple[str, ...]) -> F64:
                 part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
                 found = self._validation(data, space, folds, place, score_params).scores(names, Cs, threads, part)
@@ -246,13 +242,16 @@ class PartialAUCSVCCV(PartialAUCModel):
             chosen, column = _choose(scores, surrogates, selection, correction)
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
-            result = self._refit(data, space, surrogates[chosen], threads, part)
+            design = as_design(X) if space is None else landmark_design(space, X, positive, 0.0, weight)
+            zero = self._train(data, space, design, surrogates[chosen], self.C_, threads, part)
+            if space is not None:
+                self.gamma_ = space.kernel.gamma
             part.end(dict)
-            return result, float(scores[:, chosen, column].mean())
+            return zero, float(scores[:, chosen, column].mean())
 
         n_parts = len(spaces) + bool(rest) + 1
-        result, score = run(train, self, X, positive, weight, n_subtasks=n_parts)
-        self._warn(result, self.C_)
+        zero, score = run(train, self, X, positive, weight, n_subtasks=n_parts)
+        self._warn(self.C_, zero=zero)
         if self.verbose:
             print(
                 f"{type(self).__name__}: C = {self.C_:g}, {self.surrogate_}, mean validation score {score:.4f}, "
@@ -316,41 +315,8 @@ class PartialAUCSVCCV(PartialAUCModel):
         n_train = max(_LEAST_TRAINED, _TRAINED // space.dim)
         some, folds = thinned(folds, positive, place, n_train, _SCORED)
         params = {name: rows_of(value, some, len(positive)) for name, value in score_params.items()}
-        weight = None if weight is None else weight[some]
-        X = copied(X, some)
-
-        def attributes(model: Model, positive: Bool, weight: F64 | None) -> dict[str, Any]:
-            return landmark_attributes(self._attributes(model, positive, weight), model, space)
-
-        return Validation(
-            self,
-            X,
-            positive[some],
-            weight,
-            folds=folds,
-            score_params=params,
-            features=space.features(X),
-            attributes=attributes,
-        )
-
-    def _refit(self, data: Data, space: Landmarks | None, surrogate: str, threads: int, task: Task) -> SolverResult:
-        """Fit the chosen model to all samples."""
-        X, positive, weight = data
-        features, design = (X, None) if space is None else landmark_design(space, X, positive, 0.0, weight)
-
-        def attributes(model: Model) -> dict[str, Any]:
-            found = self._attributes(model, positive, weight)
-            return found if space is None else landmark_attributes(found, model, space)
-
-        steps = Steps(task, attributes)
-        training = Training(features, positive, self.fpr_range, threads, weight=weight, design=design)
-        result = training.fit(surrogate, self.C_, tol=self.tol, max_iter=self.max_iter, callback=steps)
-        steps.close()
-        self._store(result, surrogate, attributes(result.model))
-        if space is not None:
-            self.gamma_ = space.kernel.gamma
-        self._set_threshold(X, positive, weight, None if space is None else result.model.scores)
-        return result
+        X, weight = copied(X, some), None if weight is None else weight[some]
+        return Validation(self, X, positive[some], weight, folds=folds, score_params=params, landmarks=space)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` takes for itself and what it passes on, as scikit-learn's routing asks.

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rocmax._parameters import check_count, check_positive, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64
+from rocmax.designs import as_design
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics._result import Result
@@ -141,7 +142,7 @@ def partial_auc_path(
     tol, max_iter = check_positive("tol", tol), check_count("max_iter", max_iter)
     threads = n_threads(n_jobs)
     X, positive, weight = PartialAUCSVC()._validate_weighted(X, y, sample_weight)
-    training = Training(X, positive, fpr_range, threads, weight=weight)
+    training = Training(as_design(X), positive, fpr_range, threads, weight=weight)
     # Results hold scores, models of the path their vectors alone.
     coefs, numbers = zip(
         *(

@@ -11,7 +11,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._parameters import check_choice
 from rocmax._typing import F64, Bool
-from rocmax.designs import Design, as_design
+from rocmax.designs import Design
 from rocmax.risks import Difference, Hinge, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight
 from rocmax.solvers import (
     Bundle,
@@ -82,16 +82,14 @@ class Training:
 
     def __init__(
         self,
-        X: Any,
+        design: Design,
         positive: Bool,
         fpr_range: tuple[float, float],
         n_threads: int,
         *,
         weight: F64 | None = None,
-        design: Design | None = None,
     ) -> None:
-        self._labels, self._weight = positive, weight
-        self._design = as_design(X) if design is None else design
+        self._design, self._labels, self._weight = design, positive, weight
         self._problem = _core.Problem(positive, weight)
         self._fpr_range, self._n_threads = fpr_range, n_threads
         self._full: F64 | None = None  # the model of the full range, made last
@@ -227,7 +225,7 @@ class Training:
         if design is None:
             return None
         weight = None if self._weight is None else self._weight[rows]
-        return Training(None, self._labels[rows], self._fpr_range, self._n_threads, weight=weight, design=design)
+        return Training(design, self._labels[rows], self._fpr_range, self._n_threads, weight=weight)
 
     def _bound(self, surrogate: Surrogate) -> tuple[Oracle | Difference, Bundle]:
         if surrogate not in self._known:

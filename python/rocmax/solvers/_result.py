@@ -88,6 +88,10 @@ class SolverResult:
         """(objective - bound) / objective, 0 where the objective is 0."""
         return relative_gap(self.objective, self.bound)
 
+    def zero_will_do(self, tol: float) -> bool:
+        """Whether the zero model is within `tol` of optimal."""
+        return self.zero_objective - self.bound <= tol * self.zero_objective
+
 
 def relative_gap(objective: float, bound: float) -> float:
     """Return |objective - bound| / objective, 0 where the objective is 0.
