@@ -53,6 +53,20 @@ def test_a_script_runs_and_goes_on_where_it_stopped(name, tmp_path):
     assert [file.read_text() for file in files[1:]] == whole[1:]
 
 
+def test_no_jobs_report_the_rows_there_are(tmp_path):
+    sys.path.append(str(ROOT / "benches" / "papers"))
+    from common import run
+
+    file = tmp_path / "rows.csv"
+    jobs = [{"data": "anywhere", "set": "a", "split": k} for k in range(3)]
+    with pytest.raises(SystemExit, match=r"--jobs 0 fits nothing, .* no rows in .*rows\.csv; take at least 1"):
+        run(jobs, dict, file, 0)
+    file.write_text("set,split,auc\na,1,0.75\n")
+    found = run(jobs, dict, file, 0)
+    assert found[["set", "split", "auc"]].to_numpy().tolist() == [["a", 1, 0.75]]
+    assert file.read_text() == "set,split,auc\na,1,0.75\n"
+
+
 def test_the_table_of_topics(tmp_path):
     """Reuters may not be shipped: made-up counts, on which each topic has words of its own."""
     sys.path.append(str(ROOT / "benches" / "papers"))

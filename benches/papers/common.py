@@ -30,7 +30,7 @@ def parser(documentation: str) -> argparse.ArgumentParser:
     made.add_argument("--sets", nargs="+", help="data sets; default: the paper's that the folder holds")
     made.add_argument("--splits", type=int, help="splits, or repetitions; default: the paper's number")
     made.add_argument("--rows", type=int, help="at most so many rows of a set, drawn once")
-    made.add_argument("--jobs", type=int, default=2, help="processes")
+    made.add_argument("--jobs", type=int, default=2, help="processes; 0 fits nothing and reports the rows there are")
     return made
 
 
@@ -44,8 +44,8 @@ def load(folder: Path, name: str, rows: int | None) -> tuple[np.ndarray, np.ndar
 
 
 def there(folder: Path, names: Iterable[str]) -> list[str]:
-    """Return the sets whose files are in the folder."""
-    return [name for name in names if any(folder.glob(f"{name.split(' ')[0]}.*"))]
+    """Return the sets whose files are in the folder; "_rest" is a set with its labels swapped."""
+    return [name for name in names if any(folder.glob(f"{name.split(' ')[0].removesuffix('_rest')}.*"))]
 
 
 def prepared(X: Any, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -58,15 +58,17 @@ def run(jobs: list[Row], work: Callable[[Row], Row], file: Path, n_processes: in
     """Return what all jobs found, a row each; those whose rows `file` holds are not done again.
 
     Rows are written as they are found, so a run that is stopped goes on where it was. The folder of the data is no part
-    of a row.
+    of a row. No processes: nothing is done, and the rows there are returned.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     keys = [key for key in jobs[0] if key != "data"]
     begun = file.exists() and file.stat().st_size > 0
+    if not begun and not n_processes:
+        raise SystemExit(f"--jobs 0 fits nothing, and there are no rows in {file}; take at least 1, or another --out")
     known = set(_rows(file, keys)[keys].itertuples(index=False, name=None)) if begun else set()
-    left = [job for job in jobs if tuple(str(job[key]) for key in keys) not in known]
+    left = [job for job in jobs if n_processes and tuple(str(job[key]) for key in keys) not in known]
     began = time.perf_counter()
-    with ProcessPoolExecutor(n_processes) as pool, file.open("a", newline="") as stream:
+    with ProcessPoolExecutor(max(n_processes, 1)) as pool, file.open("a", newline="") as stream:
         written = csv.writer(stream)
         tasks = {pool.submit(_quietly, work, job): job for job in left}
         for count, task in enumerate(as_completed(tasks), 1):
@@ -149,12 +151,14 @@ def draw(found: pd.DataFrame, panel: str, x: str, line: str, value: str, file: P
     """Draw means and standard errors over the splits: a panel for each set, say, and a line for each method."""
     pyplot = plots()
     panels = list(found.groupby(panel, sort=False))
+    colors = {name: f"C{k}" for k, name in enumerate(found[line].unique())}  # the same in every panel
     figure, axes = pyplot.subplots(1, len(panels), figsize=(4 * len(panels), 3.2), squeeze=False, layout="constrained")
     for (title, own), ax in zip(panels, axes[0], strict=True):
         for name, points in own.groupby(line, sort=False):
             groups = points.groupby(x, sort=False)[value]
-            ax.errorbar(groups.mean().index, groups.mean(), groups.sem().fillna(0.0), label=str(name), capsize=2)
+            style = {"label": str(name), "color": colors[name], "capsize": 2}
+            ax.errorbar(groups.mean().index, groups.mean(), groups.sem().fillna(0.0), **style)
         ax.set(title=f"{panel} {title}", xlabel=x, ylabel=value, **({"xscale": "log"} if log else {}))
     axes[0, -1].legend(fontsize="small")
-    figure.savefig(file, dpi=100)
+    figure.savefig(file, metadata={"Date": None})
     pyplot.close(figure)

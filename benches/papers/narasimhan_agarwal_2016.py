@@ -21,8 +21,9 @@ start, on mammography (for KDD Cup 2008) and letter.
 `--parts tpr`: Table 5's question on the same substitutes, the true positive rate at a false positive rate of 0.1 of
 models for [0, 0.1], [0.05, 0.1] and the whole range.
 
-The paper does not say which classes are positive. Here they are A-M of letter and class 2 of covtype; `--sets
-covtype_rest` takes all others of covtype for the positive ones. cod-rna, KDD Cup 2006 and 2008 cannot be had.
+The paper does not say which classes are positive. Here they are A-M of letter and class 2 of covtype; the sets
+"covtype_rest" and, only by `--sets`, "letter_rest" take all others for the positive ones. cod-rna, KDD Cup 2006 and
+2008 cannot be had.
 
 Run: python benches/papers/narasimhan_agarwal_2016.py --data FOLDER [--quick] [--parts table4 fractions steps tpr]
 """
@@ -167,7 +168,7 @@ def measured_part(given: argparse.Namespace, base: Row, part: str) -> pd.DataFra
     ]
     found = run(jobs, measured, given.out / f"narasimhan_agarwal_2016_{part}.csv", given.jobs)
     value = "tpr_at_0.1" if part == "tpr" else "partial_auc"
-    print(f"{value}, means over {splits} splits +- standard errors")
+    print(f"{value}, means over at most {splits} splits +- standard errors")
     print(summary(found, ["set", "low", "high", "fraction", "method"], value).to_string())
     return found
 
@@ -207,7 +208,7 @@ def bars(seconds: pd.DataFrame, file: Path) -> None:
         seconds.loc[name].plot.barh(ax=ax, legend=False, logx=True, title=name, xlabel="s", ylabel="")
         ax.set_xlim(left=0.01)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    figure.savefig(file)
+    figure.savefig(file, metadata={"Date": None})
     pyplot.close(figure)
 
 
