@@ -1,11 +1,18 @@
-"""Imports point one way: no file imports another that imports it, in either language, and no layer one above it."""
+"""Imports point one way: no file imports another that imports it, in either language, and no layer one above it.
+
+Functions are short, and few lie between `fit` and the kernel.
+"""
 
 import ast
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import make_classification
+
+from rocmax import PartialAUCSVC
 
 ROOT = Path(__file__).parent.parent
 RUST = {"rust/core": ROOT / "rust/core/src", "rust/py": ROOT / "rust/py/src"}
@@ -197,3 +204,72 @@ def test_the_core_knows_nothing_of_python():
         assert not re.search(r"\b(pyo3|numpy)::", text)
     manifest = tomllib.loads((ROOT / "rust/core/Cargo.toml").read_text())
     assert not manifest["dependencies"].keys() & {"pyo3", "numpy", "rocmax-py"}
+
+
+def python_lengths() -> dict[str, int]:
+    """Return the lines of every function, decorators and docstring left out."""
+    found = {}
+    for path in sorted(PYTHON.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                said = node.body[0] if ast.get_docstring(node) is not None else None
+                docstring = said.end_lineno - said.lineno + 1 if said else 0
+                name = f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+                found[name] = node.end_lineno - node.lineno + 1 - docstring
+    return found
+
+
+def rust_lengths() -> dict[str, int]:
+    """Return the lines of every function with a body, from `fn` to the brace that is as far to the right."""
+    found = {}
+    for root in RUST.values():
+        for path in sorted(root.rglob("*.rs")):
+            lines = path.read_text().splitlines()
+            for k, line in enumerate(lines):
+                head = re.match(r"( *)(?:pub(?:\([^)]*\))? )?(?:const )?(?:unsafe )?fn (\w+)", line)
+                if head and not line.endswith((";", "}")):
+                    ends = (end for end in range(k, len(lines)) if re.match(rf"{head[1]}(}}|\).*;$)", lines[end]))
+                    found[f"{path.relative_to(ROOT)}:{k + 1} {head[2]}"] = next(ends) - k + 1
+    return found
+
+
+@pytest.mark.parametrize("lengths", [python_lengths, rust_lengths])
+def test_functions_are_short(lengths):
+    found = lengths()
+    assert len(found) > 400
+    assert {name: length for name, length in found.items() if length > 80} == {}
+
+
+def test_the_way_from_fit_to_the_kernel():
+    ways: list[list[str]] = []
+
+    def trace(frame, event, function):
+        if event == "c_call" and getattr(function, "__qualname__", "") == "Oracle.evaluate":
+            way = []
+            while frame is not None:
+                if frame.f_globals["__name__"].startswith("rocmax."):
+                    way.append(frame.f_code.co_qualname)
+                frame = frame.f_back
+            ways.append(way[::-1])
+
+    X, y = make_classification(300, weights=[0.8], class_sep=2.0, random_state=0)
+    model = PartialAUCSVC((0.0, 0.2), surrogate="tight")
+    sys.setprofile(trace)
+    try:
+        model.fit(X, y)
+    finally:
+        sys.setprofile(None)
+    # `run` tells scikit-learn's callbacks; the others are the estimator, its training, a minimisation, F and the risk.
+    assert ways[0] == [
+        "PartialAUCSVC.fit",
+        "run",
+        "PartialAUCModel._train",
+        "Training.fit",
+        "Training._minimise",
+        "minimise_convex",
+        "State.__init__",
+        "Objective.__call__",
+        "Oracle.__call__",
+    ]
+    assert max(map(len, ways)) <= 13  # within a step: a direction, its ray, the search, a point
+    assert model.n_iter_ > 1

@@ -1,12 +1,13 @@
 """PartialAUCSVC: structural and ramp machines for a range of false positive rates."""
 
+from functools import partial
 from typing import Any, Self
 
 from rocmax._parameters import check_count, check_flag, check_nonnegative, check_positive, check_verbose
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import Design, Landmarks
-from rocmax.estimators._callbacks import StepReport, Task, run
+from rocmax.estimators._callbacks import StepReport, run
 from rocmax.estimators._kernel_base import kernel_design
 from rocmax.estimators._landmarks import (
     check_landmarks,
@@ -258,10 +259,8 @@ class PartialAUCSVC(PartialAUCModel):
         if self.warm_start and (landmarks is None or self._kernel == last_kernel):
             start = self._before(design, X, landmarks)
 
-        def train(task: Task) -> bool:
-            data, report = (X, positive, weight), self._report(callback)
-            return self._train(data, landmarks, design, surrogate, C, threads, task, report=report, start=start)
-
+        data, report = (X, positive, weight), self._report(callback)
+        train = partial(self._train, data, landmarks, design, surrogate, C, threads, report=report, start=start)
         self._warn(C, zero=run(train, self, X, positive, weight))
         if self.verbose:
             print(

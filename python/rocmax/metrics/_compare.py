@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,11 +27,13 @@ from rocmax.metrics._measure import (
     totals,
 )
 from rocmax.metrics._methods import check_method, default_comparison, warn_of_few_compared
-from rocmax.metrics._multiclass import Average, Classes, check_average, classes, compared
+from rocmax.metrics._multiclass import Average, check_average, classes, compared
 from rocmax.metrics._references import METHODS, Method
 from rocmax.metrics._resample import check_resamples, replicate, seed_of
 from rocmax.metrics._result import Measured, of_bootstrap, of_classes, of_measure, of_samples
 from rocmax.metrics._validation import F64, Sample, choice, explain, in_memory, is_dask, require_finite, sample, scores
+
+_GROUPS = "groups need a paired comparison with method='delong'"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -314,31 +316,18 @@ def compare_auc(
     what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
     what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
     measure = parse_measure(metric, **what)
-    usual = "delong" if measure.has_components else "bootstrap"
     choice(method, ("delong", "bootstrap", "obuchowski", "venkatraman", None), "method")
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
-    level = check_level(confidence_level)
-    made = of_measure(measure) | {"names": _names(score_a, score_b)}
+    level, resampling = check_level(confidence_level), (stratified, n_resamples, random_state)
+    test = _Test(measure, method, hypothesis, level, weight_kind, groups, resampling)
     how = check_average(multi_class, average)
+    options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    names = _names(score_a, score_b)
     if how.multi_class != "raise":
-        check_method(method or usual, measure.family, weight_kind=weight_kind, grouped=groups is not None)
         if y_true_b is not None or pos_label is not None:
             raise ValueError("multi_class compares paired models of all classes: it takes no y_true_b and no pos_label")
-        y_true, score_a, score_b, sample_weight, groups = in_memory(
-            y_true=y_true, score_a=score_a, score_b=score_b, sample_weight=sample_weight, groups=groups
-        )
-        resampling = (stratified, n_resamples, random_state)
-        models = [
-            classes(y_true, score, sample_weight, labels, n_jobs, weight_kind, name)
-            for name, score in (("score_a", score_a), ("score_b", score_b))
-        ]
-        made = of_classes(models[0], how) | made
-        made |= of_samples(sample_weight, weight_kind, groups, models[0].of)
-        method = method or usual
-        found = _of_classes(models, measure, how, method, weight_kind, groups, resampling, hypothesis, level)
-        return replace(found, **made, **of_bootstrap(method, n_resamples, stratified))
-    options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
-    if method == "venkatraman":
+        found = _of_classes(test, how, y_true, score_a, score_b, sample_weight, (labels, n_jobs))
+    elif method == "venkatraman":
         plain = sample_weight is None and sample_weight_b is None and groups is None
         if measure.metric != "auc" or hypothesis != Hypothesis() or not plain:
             raise ValueError(
@@ -346,43 +335,38 @@ def compare_auc(
                 " null_difference=0, and takes no weights and no groups"
             )
         found = curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
-        return replace(found, **made)
-    check_method(method or usual, measure.family, weight_kind=weight_kind)
-    if method == "obuchowski" and y_true_b is not None:
-        raise ValueError("method='obuchowski' needs paired models: it takes no y_true_b")
-    if groups is not None and (method not in ("delong", None) or y_true_b is not None):
-        raise ValueError("groups need a paired comparison with method='delong'")
-    resampling = (stratified, n_resamples, random_state)
-    if y_true_b is None:
-        if sample_weight_b is not None:
-            raise ValueError("sample_weight_b needs y_true_b: paired models share sample_weight")
-        y_true, score_a, score_b, sample_weight, groups = in_memory(
-            y_true=y_true, score_a=score_a, score_b=score_b, sample_weight=sample_weight, groups=groups
-        )
-        columns = _columns(score_a, score_b)
-        data = sample(y_true, columns[0], sample_weight, names=("y_true", "score_a"), **options)
-        method, sizes = method_for(method, measure, [data], weight_kind, groups)
-        try:
-            estimate, covariance, values = paired(data, columns, measure, method, weight_kind, groups, resampling)
-        except ValueError:
-            for column, name in zip(columns, ("score_a", "score_b"), strict=True):
-                require_finite(column, name)
-            raise
-        differences = None if values is None else values[:, 0] - values[:, 1]
-        found = difference_test(estimate, covariance, differences, None, method, hypothesis, level)
-        warn_of_few_compared(method, measure, sizes, weight_kind)
-        made |= of_samples(sample_weight, weight_kind, groups, data.y) | of_bootstrap(method, n_resamples, stratified)
-        return replace(found, **_counts(data), **made)
-    a = sample(y_true, score_a, sample_weight, names=("y_true", "score_a"), **options)
-    b = sample(y_true_b, score_b, sample_weight_b, names=("y_true_b", "score_b"), **options)
-    for name, data in (("score_a", a), ("score_b", b)):
-        if data.many:
-            raise ValueError(f"{name} must be one-dimensional, got shape {data.score.shape}")
-    method, sizes = method_for(method, measure, [a, b], weight_kind, None)
-    found = _unpaired(a, b, measure, method, weight_kind, resampling, hypothesis, level)
-    warn_of_few_compared(method, measure, sizes, weight_kind)
-    made |= _rows_of(a, b, weight_kind) | of_bootstrap(method, n_resamples, stratified)
-    return replace(found, **_counts(a, b), **made)
+    else:
+        check_method(test.usual, measure.family, weight_kind=weight_kind)
+        if y_true_b is None:
+            if sample_weight_b is not None:
+                raise ValueError("sample_weight_b needs y_true_b: paired models share sample_weight")
+            found, sizes = _of_one_sample(test, y_true, score_a, score_b, sample_weight, options)
+        else:
+            first, second = (y_true, score_a, sample_weight), (y_true_b, score_b, sample_weight_b)
+            found, sizes = _of_two_samples(test, first, second, options)
+        warn_of_few_compared(found.method, measure, sizes, weight_kind)
+    return replace(found, names=names, **of_measure(measure))
+
+
+class _Test(NamedTuple):
+    """What is tested, and how, whatever the samples are."""
+
+    measure: Measure
+    method: str | None
+    hypothesis: Hypothesis
+    level: float
+    weight_kind: str
+    groups: Any
+    resampling: tuple[bool, int, Any]
+
+    @property
+    def usual(self) -> str:
+        """The method, or the usual one of the measure."""
+        return self.method or ("delong" if self.measure.has_components else "bootstrap")
+
+    def made(self, method: str) -> dict[str, Any]:
+        """Return what the result says of a bootstrap."""
+        return of_bootstrap(method, self.resampling[1], self.resampling[0])
 
 
 def _names(score_a: Any, score_b: Any) -> tuple[str, str] | None:
@@ -398,9 +382,9 @@ def _counts(a: Sample, b: Sample | None = None) -> dict[str, Any]:
     return {"pos_label": a.pos_label, "n_pos": n_pos, "n_neg": n_neg, "n_pos_b": n_pos_b, "n_neg_b": n_neg_b}
 
 
-def _rows_of(a: Sample, b: Sample, weight_kind: str) -> dict[str, Any]:
+def _rows_of(both: list[Sample], weight_kind: str) -> dict[str, Any]:
     """Return how the samples of both were counted."""
-    each = [of_samples(data.weight, weight_kind, None, data.y) for data in (a, b)]
+    each = [of_samples(data.weight, weight_kind, None, data.y) for data in both]
     kinds = {found["weight_kind"] for found in each} - {None}
     return {"weight_kind": kinds.pop() if kinds else None, "n_samples": sum(found["n_samples"] for found in each)}
 
@@ -415,27 +399,29 @@ def method_for(
 
 
 def _of_classes(
-    models: list[Classes],
-    measure: Measure,
-    how: Average,
-    method: str,
-    weight_kind: str,
-    groups: Any,
-    resampling: Any,
-    hypothesis: Hypothesis,
-    level: float,
+    test: _Test, how: Average, y_true: Any, score_a: Any, score_b: Any, sample_weight: Any, options: tuple[Any, Any]
 ) -> AUCComparison:
-    """Compare paired models of many classes."""
+    """Compare paired models of many classes; `options` are the labels and the number of threads."""
+    method = test.usual
+    check_method(method, test.measure.family, weight_kind=test.weight_kind, grouped=test.groups is not None)
+    y_true, score_a, score_b, sample_weight, groups = in_memory(
+        y_true=y_true, score_a=score_a, score_b=score_b, sample_weight=sample_weight, groups=test.groups
+    )
+    models = [
+        classes(y_true, score, sample_weight, *options, test.weight_kind, name)
+        for name, score in (("score_a", score_a), ("score_b", score_b))
+    ]
     if method not in ("delong", "bootstrap") or how.average is None:
         raise ValueError(
             "multi_class compares models by method='delong' or 'bootstrap' and one average, got"
             f" method={method!r} and average={how.average!r}"
         )
-    drawn = resampling if method == "bootstrap" else None
-    estimate, covariance, values = compared(models, measure, how, weight_kind, groups, drawn)
+    drawn = test.resampling if method == "bootstrap" else None
+    estimate, covariance, values = compared(models, test.measure, how, test.weight_kind, groups, drawn)
     differences = None if values is None else values[:, 0] - values[:, 1]
-    found = difference_test(estimate, covariance, differences, None, method, hypothesis, level)
-    return replace(found, pos_label=None)
+    found = difference_test(estimate, covariance, differences, None, method, test.hypothesis, test.level)
+    made = of_samples(sample_weight, test.weight_kind, groups, models[0].of) | test.made(method)
+    return replace(found, **{**of_classes(models[0], how), **made, "pos_label": None})
 
 
 def curves_equal(
@@ -488,6 +474,31 @@ def _columns(score_a: Any, score_b: Any) -> list[NDArray[Any]]:
     return columns
 
 
+def _of_one_sample(
+    test: _Test, y_true: Any, score_a: Any, score_b: Any, sample_weight: Any, options: dict[str, Any]
+) -> tuple[AUCComparison, tuple[float, float]]:
+    """Compare paired models; return the least sizes of the classes too."""
+    measure, weight_kind = test.measure, test.weight_kind
+    if test.groups is not None and test.method not in ("delong", None):
+        raise ValueError(_GROUPS)
+    y_true, score_a, score_b, sample_weight, groups = in_memory(
+        y_true=y_true, score_a=score_a, score_b=score_b, sample_weight=sample_weight, groups=test.groups
+    )
+    columns = _columns(score_a, score_b)
+    data = sample(y_true, columns[0], sample_weight, names=("y_true", "score_a"), **options)
+    method, sizes = method_for(test.method, measure, [data], weight_kind, groups)
+    try:
+        estimate, covariance, values = paired(data, columns, measure, method, weight_kind, groups, test.resampling)
+    except ValueError:
+        for column, name in zip(columns, ("score_a", "score_b"), strict=True):
+            require_finite(column, name)
+        raise
+    differences = None if values is None else values[:, 0] - values[:, 1]
+    found = difference_test(estimate, covariance, differences, None, method, test.hypothesis, test.level)
+    made = of_samples(sample_weight, weight_kind, groups, data.y) | test.made(method)
+    return replace(found, **_counts(data), **made), sizes
+
+
 def paired(
     data: Sample,
     columns: list[NDArray[Any]],
@@ -511,33 +522,41 @@ def paired(
     return point_estimates(data, measure), np.cov(values.T), values
 
 
-def _unpaired(
-    a: Sample,
-    b: Sample,
-    measure: Measure,
-    method: str,
-    weight_kind: str,
-    resampling: Any,
-    hypothesis: Hypothesis,
-    level: float,
-) -> AUCComparison:
+def _of_two_samples(
+    test: _Test, first: tuple[Any, Any, Any], second: tuple[Any, Any, Any], options: dict[str, Any]
+) -> tuple[AUCComparison, tuple[float, float]]:
+    """Compare models of independent samples, each (labels, scores, weights); return the least sizes of the classes."""
+    measure, weight_kind = test.measure, test.weight_kind
+    if test.method == "obuchowski":
+        raise ValueError("method='obuchowski' needs paired models: it takes no y_true_b")
+    if test.groups is not None:
+        raise ValueError(_GROUPS)
+    both = [
+        sample(*given, names=names, **options)
+        for given, names in ((first, ("y_true", "score_a")), (second, ("y_true_b", "score_b")))
+    ]
+    for data in both:
+        if data.many:
+            raise ValueError(f"{data.names[1]} must be one-dimensional, got shape {data.score.shape}")
+    method, sizes = method_for(test.method, measure, both, weight_kind, None)
+    differences, df = None, None
     if method == "bootstrap":
-        stratified, n_resamples, random_state = resampling
+        stratified, n_resamples, random_state = test.resampling
         seed = seed_of(random_state)
         values = [
             replicate(data, measure, stratified, n_resamples, (seed + k) % 2**64, weight_kind)[:, 0]
-            for k, data in enumerate((a, b))
+            for k, data in enumerate(both)
         ]
-        estimate = np.concatenate([point_estimates(data, measure) for data in (a, b)])
-        covariance = np.diag([value.var(ddof=1) for value in values])
-        return difference_test(estimate, covariance, values[0] - values[1], None, method, hypothesis, level)
-    parts = [variance_parts(data, measure, weight_kind) for data in (a, b)]
-    estimate = np.array([part[0][0] for part in parts])
-    variances = np.array([(part[1] + part[2])[0] for part in parts])
-    sizes = np.array([sum(part[3]) for part in parts])
-    spread = (variances**2 / (sizes - 1)).sum()
-    df = float(variances.sum() ** 2 / spread) if spread > 0 else np.inf
-    return difference_test(estimate, np.diag(variances), None, df, method, hypothesis, level)
+        estimate = np.concatenate([point_estimates(data, measure) for data in both])
+        variances, differences = np.array([value.var(ddof=1) for value in values]), values[0] - values[1]
+    else:
+        parts = [variance_parts(data, measure, weight_kind) for data in both]
+        estimate = np.array([part[0][0] for part in parts])
+        variances = np.array([(part[1] + part[2])[0] for part in parts])
+        spread = (variances**2 / (np.array([sum(part[3]) for part in parts]) - 1)).sum()
+        df = float(variances.sum() ** 2 / spread) if spread > 0 else np.inf
+    found = difference_test(estimate, np.diag(variances), differences, df, method, test.hypothesis, test.level)
+    return replace(found, **_counts(*both), **_rows_of(both, weight_kind), **test.made(method)), sizes
 
 
 def difference_test(
@@ -557,7 +576,7 @@ def difference_test(
         warnings.warn(
             f"the difference of {difference:.3g} has a variance of 0, as after rankings without an error: its p-value"
             " of 0 and its interval promise too much",
-            stacklevel=3,
+            stacklevel=4,
         )
     law = Law(df)
     tails = wald(difference, error, law)

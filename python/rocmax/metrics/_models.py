@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, special
 
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
-from rocmax.metrics._compare import difference_test, error_of, method_for, paired
-from rocmax.metrics._hypothesis import parse_hypothesis
+from rocmax.metrics._compare import AUCComparison, difference_test, error_of, method_for, paired
+from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._measure import check_level, check_variance, parse_measure, totals
 from rocmax.metrics._methods import check_method, warn_of_few_compared
 from rocmax.metrics._references import ADJUSTMENTS as ADJUSTED
@@ -290,25 +290,9 @@ def compare_models(
     resampling = (stratified, n_resamples, random_state)
     scored = list(data.score.T) if method == "obuchowski" else [data.score]
     estimate, covariance, values = paired(data, scored, measure, method, weight_kind, groups, resampling)
-    k = len(estimate)
-    effect, spread = rows @ estimate, rows @ covariance @ rows.T
-    check_variance(spread)
-    inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
-    statistic = float(effect @ inverse @ effect)
-    first, second = np.triu_indices(k, 1)
-    differences = estimate[first] - estimate[second]
-    tests = [
-        difference_test(
-            estimate[[a, b]],
-            covariance[np.ix_([a, b], [a, b])],
-            None if values is None else values[:, a] - values[:, b],
-            None,
-            method,
-            hypothesis,
-            level,
-        )
-        for a, b in zip(first, second, strict=True)
-    ]
+    statistic, df, pvalue = _joint_test(rows @ estimate, rows @ covariance @ rows.T)
+    pairs = np.stack(np.triu_indices(len(estimate), 1), axis=1)
+    tests = _pair_tests(pairs, estimate, covariance, values, method, hypothesis, level)
     warn_of_few_compared(method, measure, sizes, weight_kind)
     n_pos, n_neg = totals(data)
     pvalues = np.array([test.pvalue for test in tests])
@@ -316,17 +300,17 @@ def compare_models(
         estimates=estimate,
         covariance=covariance,
         statistic=statistic,
-        df=int(rank),
-        pvalue=float(special.chdtrc(rank, statistic)) if rank else 1.0,
-        pairs=np.stack([first, second], axis=1),
-        pair_differences=differences,
+        df=df,
+        pvalue=pvalue,
+        pairs=pairs,
+        pair_differences=np.array([test.difference for test in tests]),
         pair_statistics=np.array([test.statistic for test in tests]),
         pair_confidence_intervals=np.array([test.confidence_interval for test in tests]),
         pair_pvalues=pvalues,
         pair_pvalues_adjusted=_adjusted(pvalues, adjust),
         pos_label=data.pos_label,
         method=method,
-        names=names or tuple(f"model {j + 1}" for j in range(k)),
+        names=names or tuple(f"model {j + 1}" for j in range(len(estimate))),
         adjust=adjust,
         alternative=hypothesis.alternative,
         null_difference=hypothesis.null,
@@ -339,6 +323,32 @@ def compare_models(
         **of_samples(sample_weight, weight_kind, groups, data.y),
         **of_bootstrap(method, n_resamples, stratified),
     )
+
+
+def _joint_test(effect: F64, spread: F64) -> tuple[float, int, float]:
+    """Return the statistic, the degrees of freedom and the p-value of all effects being 0, of this covariance."""
+    check_variance(spread)
+    inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
+    statistic = float(effect @ inverse @ effect)
+    return statistic, int(rank), float(special.chdtrc(rank, statistic)) if rank else 1.0
+
+
+def _pair_tests(
+    pairs: NDArray[np.intp],
+    estimate: F64,
+    covariance: F64,
+    values: F64 | None,
+    method: str,
+    hypothesis: Hypothesis,
+    level: float,
+) -> list[AUCComparison]:
+    """Return the test of the difference of each pair, by `values` of the bootstrap if there are any."""
+    found = []
+    for pair in pairs:
+        differences = None if values is None else values[:, pair[0]] - values[:, pair[1]]
+        of_pair = covariance[np.ix_(pair, pair)]
+        found.append(difference_test(estimate[pair], of_pair, differences, None, method, hypothesis, level))
+    return found
 
 
 def _adjusted(pvalues: F64, how: str | None) -> F64:

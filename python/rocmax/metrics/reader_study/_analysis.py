@@ -371,11 +371,7 @@ def mrmc_analysis(
     what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
     what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
     measure, measured = _measured(metric, covariance, what)
-    for name, value in (("readers", readers), ("cases", cases)):
-        choice(value, _KINDS, name)
-    random_readers, random_cases = readers == "random", cases == "random"
-    if not (random_readers or random_cases):
-        raise ValueError("readers='fixed' and cases='fixed' leave nothing to vary; one of them must be 'random'")
+    random = random_readers, random_cases = _random(readers, cases)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
     level = check_level(confidence_level)
@@ -386,20 +382,14 @@ def mrmc_analysis(
     spread = _covariance(study, covariance, measure, measured, (n_resamples, random_state, n_threads(n_jobs)))
     check_variance(spread)
     table = anova(theta, spread)
-    error = table.error(random_readers, random_cases)
+    error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
     notes = _notes(table, error, random_cases)
-    of_means = tuple(
-        _mean(name, theta[i], spread, i, (random_readers, random_cases), level)
-        for i, name in enumerate(study.modalities)
-    )
+    of_means = tuple(_mean(name, theta[i], spread, i, random, level) for i, name in enumerate(study.modalities))
     differences = tuple(_differences(study, theta, error, hypothesis, level))
-    if study.n_modalities == 1:
-        statistic, df, pvalue = _against(of_means[0], hypothesis._replace(null=null + hypothesis.null))
-    elif study.n_modalities == 2:
-        (pair,) = differences
-        statistic, df, pvalue = pair.statistic**2, (1.0, pair.df), pair.pvalue
+    if differences:
+        statistic, df, pvalue = _equal(differences, table, error)
     else:
-        statistic, df, pvalue = _joint(table, error)
+        statistic, df, pvalue = _against(of_means[0], hypothesis._replace(null=null + hypothesis.null))
     return MRMCAnalysis(
         modalities=study.modalities,
         readers=study.readers,
@@ -412,9 +402,7 @@ def mrmc_analysis(
         mean_inference=of_means,
         components=_components(table),
         covariance_matrix=spread,
-        one_shot_variances=_one_shot(theta, spread)
-        if covariance == "unbiased" and random_readers and random_cases
-        else None,
+        one_shot_variances=_one_shot(theta, spread) if one_shot else None,
         notes=notes,
         **({"metric": getattr(metric, "__name__", repr(metric))} if measure is None else of_measure(measure)),
         n_samples=int(np.count_nonzero(~np.isnan(study.scores))),
@@ -431,6 +419,15 @@ def mrmc_analysis(
         pos_label=study.pos_label,
         null_value=null if study.n_modalities == 1 else None,
     )
+
+
+def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
+    """Return which of them are random."""
+    for name, value in (("readers", readers), ("cases", cases)):
+        choice(value, _KINDS, name)
+    if readers == cases == "fixed":
+        raise ValueError("readers='fixed' and cases='fixed' leave nothing to vary; one of them must be 'random'")
+    return readers == "random", cases == "random"
 
 
 def _measured(metric: Any, covariance: Any, what: dict[str, Any]) -> tuple[Measure | None, covariances.Measured]:
@@ -531,6 +528,16 @@ def _differences(
 def _against(mean: ModalityMean, hypothesis: Hypothesis) -> tuple[float, tuple[float, float], float]:
     statistic, pvalue = map(float, hypothesis.test(wald(mean.mean, mean.standard_error, _law(mean.df))))
     return statistic**2, (1.0, mean.df), pvalue
+
+
+def _equal(
+    differences: tuple[ModalityDifference, ...], table: _Anova, error: _Error
+) -> tuple[float, tuple[float, float], float]:
+    """Return the test of equal means: of two, the square of their difference's."""
+    if len(differences) > 1:
+        return _joint(table, error)
+    (pair,) = differences
+    return pair.statistic**2, (1.0, pair.df), pair.pvalue
 
 
 def _joint(table: _Anova, error: _Error) -> tuple[float, tuple[float, float], float]:
