@@ -23,7 +23,7 @@ from rocmax._validation import (
 from rocmax.designs import Kernel, as_design, is_dask, is_stored
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._scales import warn_of_scales
-from rocmax.estimators._thresholds import Threshold, choose_threshold
+from rocmax.estimators._thresholds import Threshold
 from rocmax.solvers.least_squares import (
     Features,
     KernelFeatures,
@@ -258,8 +258,8 @@ class LeastSquares(Ranker):
         if self._kernel.name not in ("linear", "precomputed"):
             scores = self._scores(X)  # what `predict` goes by, to the last bit
         counted = None if np.all(weight == 1.0) else weight
-        each = zip(np.ascontiguousarray(scores.T), np.ascontiguousarray(labels.T), strict=True)
-        self.intercept_ = np.array([-choose_threshold(f, pos, self.threshold, counted) for f, pos in each])
+        each = zip(scores.T, labels.T, strict=True)
+        self.intercept_ = np.concatenate([self._intercept(f, pos, counted) for f, pos in each])
 
     def _conjugate_gradients(self, data: Training, alphas: F64, tol: float, max_iter: int) -> F64:
         X, labels, weight, _ = data
