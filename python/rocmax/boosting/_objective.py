@@ -79,7 +79,7 @@ class PartialAUCObjective:
     >>> objective = PartialAUCObjective((0.0, 0.5), blend=1.0, widen=1.0, loss="squared_hinge")
     >>> gradient, hessian = objective([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
     >>> gradient
-    array([ 0.  ,  1.25, -1.25, -0.  ])
+    array([ 0.  ,  1.25, -1.25,  0.  ])
     >>> objective.value([0, 0, 1, 1], [0.0, 0.5, 0.25, 2.0])
     0.78125
     """
