@@ -12,7 +12,7 @@ from rocmax.estimators._base import Ranker, warn_unconverged
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.risks import Evaluation
 from rocmax.risks._base import OwnOracle
-from rocmax.solvers import minimise_convex
+from rocmax.solvers import Objective, leave_zero, mean_difference, minimise_convex
 
 
 class TauFPL(Ranker):
@@ -22,7 +22,7 @@ class TauFPL(Ranker):
 
         R(s) = 1/m sum_i (1 - s_i + tbar)_+^2,   tbar = the mean of the j highest scores of negatives, j = ceil(n tau),
 
-    by cutting planes, to a certified gap.
+    by cutting planes, to a certified gap. Where the zero model is optimal to `tol`, a short one that ranks takes its place.
 
     Parameters
     ----------
@@ -136,7 +136,11 @@ class TauFPL(Ranker):
         _, top = _core.Problem(positive, weight).ranks(0.0, tau)
         risk = TopMean(positive, np.ones(len(positive)) if weight is None else weight, top)
         with np.errstate(over="ignore", invalid="ignore"):  # said by the risk
-            result = minimise_convex(risk, as_design(X), C, tol=tol, max_iter=max_iter)
+            design = as_design(X)
+            result = minimise_convex(risk, design, C, tol=tol, max_iter=max_iter)
+            objective = Objective(risk, design, C)
+            directions = [result.ranker.vector, mean_difference(objective, positive, weight)]
+            result = leave_zero(result, objective, directions, tol)
         self.coef_ = result.model.vector[None].copy()
         self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
         self._set_threshold(X, positive, weight)
