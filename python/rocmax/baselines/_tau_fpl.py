@@ -22,7 +22,8 @@ class TauFPL(Ranker):
 
         R(s) = 1/m sum_i (1 - s_i + tbar)_+^2,   tbar = the mean of the j highest scores of negatives, j = ceil(n tau),
 
-    by cutting planes, to a certified gap. Where the zero model is optimal to `tol`, a short one that ranks takes its place.
+    by cutting planes, to a certified gap. Where the zero model is optimal to `tol`, a short one that ranks takes its
+    place.
 
     Parameters
     ----------
