@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_score
 
 from rocmax import PartialAUCSVC, metrics
@@ -251,5 +251,32 @@ def test_weights_are_repetitions_or_shares():
 
 
 def test_a_single_sample_is_not_drawn_again():
-    with pytest.raises(ValueError, match="y_true has 1 positive sample"):
+    with pytest.raises(ValueError, match=r"y_true has 1 positive sample.*method='wilson'"):
         metrics.operating_point([0, 0, 1], [1.0, 2.0, 3.0], method="bootstrap")
+
+
+def test_replicates_that_do_not_vary_are_no_certainty():
+    with pytest.warns(UserWarning, match=r"apart at the threshold 3 in all replicates.*'wilson'"):
+        metrics.operating_point([0, 0, 1, 1], [1, 2, 3, 4], threshold=[2, 3], method="bootstrap", n_resamples=50)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-13, 1e-11, 1e-9, -1e-9])
+def test_a_rule_is_the_measure_of_its_rate(off):
+    y, s, w = data(12)
+    negatives = np.cumsum(w[np.argsort(-s)] * ~y[np.argsort(-s)]) / w[~y].sum()
+    positives = np.cumsum(w[np.argsort(-s)] * y[np.argsort(-s)]) / w[y].sum()
+    for fpr, tpr in zip(negatives * (1 - off), 1 - (1 - positives) * (1 - off), strict=True):
+        if 0 < fpr < 1:
+            found = metrics.operating_point(y, s, threshold=[("fpr", fpr), ("specificity", 1 - fpr)], sample_weight=w)
+            assert found.tpr == pytest.approx([metrics.tpr_at_fpr_score(y, s, fpr=fpr, sample_weight=w)] * 2)
+        if 0 < tpr < 1:
+            found = metrics.operating_point(y, s, threshold=("sensitivity", tpr), sample_weight=w)
+            assert found.fpr == pytest.approx(metrics.fpr_at_tpr_score(y, s, tpr=tpr, sample_weight=w))
+
+
+def test_tuples_of_rules_are_lists():
+    y, s, _ = data(13)
+    listed, tupled = (metrics.operating_point(y, s, threshold=of(("youden", "eer"))).threshold for of in (list, tuple))
+    np.testing.assert_array_equal(listed, tupled)
+    with pytest.raises(ValueError, match="threshold must be a number or one of"):
+        metrics.operating_point(y, s, threshold=sparse.coo_array([0.1, 0.2]))

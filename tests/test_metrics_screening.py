@@ -206,3 +206,30 @@ def test_a_rate_says_its_threshold():
         metrics.operating_point(y, score, threshold=("sensitivity", 0.8)).threshold for score in (s, -s)
     ]
     assert auc_inference(y, s).threshold is None
+
+
+def test_a_function_of_scikit_learn_is_one_of_ours():
+    y, s = np.arange(60) % 3 == 0, np.random.default_rng(0).normal(size=60)
+    w = np.random.default_rng(1).integers(1, 4, 60)
+    assert Measure(average_precision_score)(y, s, w) == average_precision_score(y, s, sample_weight=w)
+    found = auc_inference(y, s, metric=average_precision_score, n_resamples=50, random_state=0)
+    assert found.estimate == average_precision_score(y, s)
+    with pytest.raises(ValueError, match=r"function of y_true, y_score and sample_weight, got .*spread.* \(y, s\)"):
+        Measure(spread)
+
+
+def spread(y, s):
+    return s[y].std()
+
+
+def test_a_function_may_sort_what_it_is_given():
+    def median(y_true, y_score, sample_weight=None):
+        y_score.sort()
+        y_true.sort()
+        return y_score[len(y_score) // 2]
+
+    y, s = np.arange(60) % 3 == 0, np.random.default_rng(0).normal(size=(60, 2))
+    before = y.copy(), s.copy()
+    np.testing.assert_array_equal(Measure(median)(y, s), np.sort(s, axis=0)[30])
+    np.testing.assert_array_equal(y, before[0])
+    np.testing.assert_array_equal(s, before[1])

@@ -323,3 +323,16 @@ def test_a_path_of_the_ramp_keeps_what_separates_all_pairs():
     ramp = Ramp((0.02, 0.2)).bind(_core.Problem(y), 1).whole
     for C, w, objective in zip(path.Cs, path.coefs, path.objectives, strict=True):
         assert 0.5 * w @ w + C * ramp(X @ w).value == pytest.approx(objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.0, 1.0)])
+def test_a_small_C_that_validation_chose_is_no_fault(fpr_range):
+    X, y = make_classification(900, weights=[0.8], class_sep=3.0, random_state=0)
+    X = 0.05 * StandardScaler().fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ZeroModelWarning)
+        model = PartialAUCSVCCV(fpr_range, Cs=[1e-4, 1e-3]).fit(X, y)
+    assert model.surrogate_ in ("logistic", "auc", "tight")
+    assert partial_auc_score(y, model.decision_function(X), fpr_range=fpr_range) > 0.95
+    with pytest.warns(ZeroModelWarning, match="raise C"):
+        PartialAUCSVC(C=1e-4).fit(X, y)

@@ -16,6 +16,7 @@ from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Model, SolverResult
 
 Data = tuple[Any, Bool, F64 | None]  # features, which are positive, weights
+_RAMP = "use surrogate='ramp' or a wider fpr_range"
 
 
 class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
@@ -105,12 +106,15 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             self.__dict__.pop(name, None)  # of an earlier fit with another kernel
         self.__dict__.update(coefficients)
 
-    def _warn(self, C: float, *, zero: bool) -> None:
+    def _warn(self, C: float, *, zero: bool, validated: bool = False) -> None:
         """Say what the certificate does not promise; called from `fit`."""
         warn_unconverged(self, stacklevel=4)
-        if zero:
-            low, high = self.fpr_range
-            advice = "widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"
+        low, high = self.fpr_range
+        # These fall along the difference of the means: zero is near because C is small, which validation may prefer.
+        falls = self.surrogate_ in ("auc", "logistic") or (low, high) == (0.0, 1.0)
+        if zero and not (validated and falls):
+            of_range = "raise C or widen fpr_range" if self.surrogate_ == "ramp" else _RAMP
+            advice = "raise C" if falls else of_range
             warnings.warn(
                 f"on fpr_range=({float(low):g}, {float(high):g}) with C={float(C):g} the zero model is within "
                 f"tol={float(self.tol):g} of optimal: the {self.surrogate_} surrogate cannot tell any direction from "

@@ -251,7 +251,7 @@ class PartialAUCSVCCV(PartialAUCModel):
 
         n_parts = len(spaces) + bool(rest) + 1
         zero, score = run(train, self, X, positive, weight, n_subtasks=n_parts)
-        self._warn(self.C_, zero=zero)
+        self._warn(self.C_, zero=zero, validated=True)
         if self.verbose:
             print(
                 f"{type(self).__name__}: C = {self.C_:g}, {self.surrogate_}, mean validation score {score:.4f}, "

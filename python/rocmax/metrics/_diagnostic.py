@@ -99,7 +99,7 @@ def intervals(found: dict[str, F64], sizes: Sizes, prevalence: float | None, z: 
 
 def _share(odds: F64) -> F64:
     """Return the probability of odds, of infinite ones 1."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):  # of a prevalence next to 0
         return np.asarray(1 / (1 + 1 / odds))
 
 

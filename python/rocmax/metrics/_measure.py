@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -117,9 +118,27 @@ def parse_measure(metric: Any, **options: Any) -> Measure:
         if metric.options:
             raise ValueError(f"metric is a function of your own, which takes no options, got {shown(metric.options)}")
         name = getattr(metric.metric, "__name__", type(metric.metric).__name__)
-        return Measure(name, 0.0, 1.0, -np.inf, np.inf, function=metric.metric)
+        return Measure(name, 0.0, 1.0, -np.inf, np.inf, function=_of_three(metric.metric))
     found = _parsed(metric.metric, **metric.options)
     return found._replace(options=tuple(metric.options.items()))
+
+
+def _of_three(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as one of labels, scores and weights, which those of scikit-learn take by name alone."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # not known of some in C
+        return function
+    weight = signature.parameters.get("sample_weight")
+    if weight is not None and weight.kind is weight.KEYWORD_ONLY:
+        return lambda y_true, y_score, sample_weight: function(y_true, y_score, sample_weight=sample_weight)
+    try:
+        signature.bind(None, None, None)
+    except TypeError:
+        raise ValueError(
+            f"metric must be a function of y_true, y_score and sample_weight, got {shown(function)} of {signature}"
+        ) from None
+    return function
 
 
 def _parsed(
@@ -252,7 +271,10 @@ def point_estimates(data: Sample, measure: Measure) -> F64:
         explain(data)
         positive = positives(data)
         columns = data.score.T if data.many else [data.score]
-        return np.array([own_value(measure, positive, column, data.weight) for column in columns])
+        weight = data.weight
+        # Copies: the function may sort what it is given.
+        made = ((positive.copy(), column.copy(), None if weight is None else weight.copy()) for column in columns)
+        return np.array([own_value(measure, *each) for each in made])
     return np.atleast_1d(call(_core.measure, data, *measure.key, data.threads))
 
 

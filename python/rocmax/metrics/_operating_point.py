@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from rocmax import _core
 from rocmax._memory import require_memory
@@ -261,6 +263,7 @@ def operating_point(
         where a rate is 0 or both are 1. At a given prevalence those of the predictive values are theirs by Bayes'
         theorem, the standard logit intervals [3]_, and accuracy and positive calls have sums of Wilson's (MOVER).
         "bootstrap": percentiles over samples drawn again, on each of which the rule chooses anew, of the threshold too.
+        A rate of 0 or 1 at a given threshold never varies there: Wilson's interval has a width.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
     n_resamples : int, default=2000
@@ -334,6 +337,7 @@ def operating_point(
             data, rules, prevalence, level, stratified, check_resamples(n_resamples), random_state, weight_kind
         )
         made |= of_bootstrap(method, n_resamples, stratified)
+        _warn_of_no_width(ends, found)
     for name, both in ends.items():
         made[f"{name}_interval"] = ConfidenceInterval(*(_shaped(end, several) for end in both))
     n_pos, n_neg = totals(data)
@@ -356,6 +360,18 @@ def operating_point(
     )
 
 
+def _warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
+    """Say where replicates promise too much: all of them separate the classes."""
+    (tpr, _), (_, fpr) = ends["tpr"], ends["fpr"]
+    apart = (tpr >= 1) & (fpr <= 0)
+    if apart.any():
+        warnings.warn(
+            f"the classes are apart at the threshold {thresholds[apart][0]:g} in all replicates, whose rates do not"
+            " vary; method='wilson' gives intervals with a width",
+            stacklevel=3,
+        )
+
+
 def _shaped(column: F64, several: bool) -> Any:
     return column if several else float(column[0])
 
@@ -365,7 +381,7 @@ def _asked(threshold: Any) -> tuple[list[Rule] | None, bool]:
     if isinstance(threshold, str) and threshold == "all":
         return None, True
     one = isinstance(threshold, str) or parse_rule(threshold) is not None or _named(threshold)
-    listed = isinstance(threshold, (list, tuple)) or getattr(threshold, "ndim", None) == 1
+    listed = isinstance(threshold, (list, tuple)) or (getattr(threshold, "ndim", None) == 1 and not issparse(threshold))
     if one or not listed:
         return [_rule(threshold)], False
     if len(threshold) == 0:
@@ -374,8 +390,9 @@ def _asked(threshold: Any) -> tuple[list[Rule] | None, bool]:
 
 
 def _named(threshold: Any) -> bool:
-    """Whether it begins as a rule with a number does."""
-    return isinstance(threshold, tuple) and len(threshold) > 0 and isinstance(threshold[0], str)
+    """Whether it begins as a rule with a number does, and is no tuple of rules."""
+    begins = isinstance(threshold, tuple) and len(threshold) > 0 and isinstance(threshold[0], str)
+    return begins and parse_rule(threshold[0]) is None
 
 
 def _rule(threshold: Any) -> Rule:
@@ -451,7 +468,7 @@ def _bootstrapped(
     weight_kind: str,
 ) -> dict[str, Ends]:
     """Return percentiles over samples drawn again, with rules that choose anew."""
-    data = drawable(data, weight_kind)
+    data = drawable(data, weight_kind, "method='wilson' has intervals of one")
     stratified, seed = check_flag("stratified", stratified), seed_of(random_state)
     needed = 8 * 16 * n_resamples * len(rules)
     require_memory(needed, f"n_resamples={n_resamples} with {len(rules)} thresholds", "take fewer")

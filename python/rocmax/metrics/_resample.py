@@ -96,7 +96,7 @@ def _own(data: Sample, measure: Measure, stratified: bool, n_resamples: int, see
     return found
 
 
-def drawable(data: Sample, weight_kind: str) -> Sample:
+def drawable(data: Sample, weight_kind: str, advice: str = "method='newcombe' gives an AUC an interval") -> Sample:
     """Return samples that all count for something, after a check that either class has two."""
     data = without_zero_weights(data)
     repeated = weight_kind == "frequency"
@@ -109,7 +109,6 @@ def drawable(data: Sample, weight_kind: str) -> Sample:
             explain(data)
             raise ValueError(
                 f"{data.names[0]} has {count:g} {name} sample: a variance needs two; drawn again and again it shows no"
-                " spread, so that a bootstrap would promise too much; method='newcombe' gives an AUC an interval"
-                + no_counts(count)
+                f" spread, so that a bootstrap would promise too much; {advice}" + no_counts(count)
             )
     return data

@@ -322,7 +322,7 @@ impl Curve {
 }
 
 /// The weight of negatives that a false positive rate of `fpr` allows, of a total of `neg`. Rates that differ by
-/// rounding are the same, whatever the unit of the weights.
+/// rounding are the same, whatever the unit of the weights. So of positives that a false negative rate allows.
 pub(crate) fn most_called(neg: f64, fpr: f64) -> f64 {
     const ROUNDING: f64 = 1e-10;
     neg * (fpr * (1.0 + ROUNDING))

@@ -2,9 +2,9 @@
 
 use std::iter;
 
-use super::curve::{Curve, Step};
+use super::curve::{Curve, Step, most_called};
 
-/// Weights and rates that differ by so little are the same.
+/// Losses that differ by so little are the same.
 const ROUNDING: f64 = 1e-12;
 
 /// How a threshold is chosen; "positive" means a score of at least the threshold. Of points that are equal by a rule the
@@ -59,18 +59,18 @@ impl Rule {
         [pos, neg]: [f64; 2],
     ) -> Cut {
         let points = || iter::once([0.0; 2]).chain(sums.clone()).enumerate();
-        let limit = 1.0 - ROUNDING;
         let (of_pos, of_neg) = (1.0 / pos, 1.0 / neg); // a division is what a point would cost most
         let linear = |r: f64| move |[tp, fp]: [f64; 2]| r * (fp * of_neg) - tp * of_pos;
         let (n_called, called) = match self {
             Rule::At(threshold) => return at(threshold, steps, points()),
             Rule::Midpoint => return at(midpoint(steps, sums.clone(), pos), steps, points()),
-            Rule::Fpr(rate) => highest(points().take_while(|(_, [_, fp])| *fp <= neg * rate * (1.0 + ROUNDING))),
-            Rule::Specificity(rate) => highest(points().take_while(|(_, [_, fp])| neg - fp >= neg * rate * limit)),
+            Rule::Fpr(rate) => within(points(), most_called(neg, rate)),
+            Rule::Specificity(rate) => within(points(), most_called(neg, 1.0 - rate)),
             Rule::Sensitivity(rate) => {
-                let mut reached = points().skip_while(|(_, [tp, _])| *tp < pos * rate * limit).peekable();
+                let missed = most_called(pos, 1.0 - rate);
+                let mut reached = points().skip_while(|(_, [tp, _])| pos - tp > missed).peekable();
                 let least = reached.peek().map_or(neg, |(_, [_, fp])| *fp);
-                highest(reached.take_while(|(_, [_, fp])| *fp <= least))
+                within(reached, least)
             }
             Rule::Eer => equal_rates(points(), [pos, neg]),
             Rule::Youden(r) => lowest(points(), linear(r)),
@@ -96,9 +96,10 @@ fn midpoint(steps: &[Step], mut sums: impl Iterator<Item = [f64; 2]> + Clone, po
     lowest / 2.0 + score(sums.position(|[_, fp]| fp > 0.0)) / 2.0
 }
 
-/// The first of the points with the largest true positive rate; they ascend.
-fn highest(points: impl Iterator<Item = Point>) -> Point {
-    points.reduce(|best, point| if point.1[0] > best.1[0] { point } else { best }).unwrap_or_default()
+/// The first of the points with the largest true positive rate that call no more weight of negatives; they ascend.
+fn within(points: impl Iterator<Item = Point>, most: f64) -> Point {
+    let allowed = points.take_while(|(_, [_, fp])| *fp <= most);
+    allowed.reduce(|best, point| if point.1[0] > best.1[0] { point } else { best }).unwrap_or_default()
 }
 
 /// The first of the points of the lowest loss.
