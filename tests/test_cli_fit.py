@@ -251,3 +251,10 @@ def test_completion_without_the_extra_is_named(run: Run, monkeypatch: pytest.Mon
     monkeypatch.setitem(__import__("sys").modules, "shtab", None)
     code, out, err = run("--print-completion", "bash")
     assert code == 1 and out == "" and one_line(err) and "pip install 'rocmax[cli]'" in err
+
+
+def test_features_are_there_once(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text("y,a,a\n" + "".join(f"{i % 2},{i},{i * i}\n" for i in range(40)))
+    code, _, err = run("fit", path, "--label", "y", "--out", tmp_path / "model", "--C", "1")
+    assert code == 1 and one_line(err) and "column 'a' is there more than once" in err

@@ -17,6 +17,7 @@ _INTERVALS = {
 }
 _RATES = {"tpr": "TPR", "fpr": "FPR"}
 _VALUES = {"ppv": "PPV", "npv": "NPV"}
+_WEIGHED = ("youden", "closest", "cost")  # rules that a known prevalence enters
 
 
 def check(arguments: Namespace) -> None:
@@ -63,7 +64,9 @@ def show(arguments: Namespace, found: dict[str, OperatingPoint]) -> None:
     report.show(shown)
     points = next(iter(found.values()))
     share = "known" if points.prevalence_known else "in the data"
-    report.say(f"PPV and NPV at a prevalence of {points.prevalence:.3g} ({share}). {_INTERVALS[points.method]}")
+    names = [name for name in dict.fromkeys(map(_name, arguments.at)) if name.partition("=")[0] in _WEIGHED]
+    also = f" It chose {', '.join(names)} too." if points.prevalence_known and names else ""
+    report.say(f"PPV and NPV at a prevalence of {points.prevalence:.3g} ({share}).{also} {_INTERVALS[points.method]}")
 
 
 def _name(asked: Any) -> str:

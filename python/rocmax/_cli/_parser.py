@@ -291,7 +291,8 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
         "--prevalence",
         type=_level,
         metavar="SHARE",
-        help="share of positives that predictive values (of --at) are for (default: that of the data)",
+        help="share of positives that predictive values (of --at) are for (default: that of the data); if given, "
+        "youden, closest and cost choose the cutoff for it too",
     )
     evaluate.add_argument(
         "--cutoff-intervals",

@@ -30,6 +30,8 @@ def run(arguments: Namespace) -> None:
     numeric, n_flags, categorical, empty = coding.split_columns(
         frame, exclude={*roles, *arguments.drop}, categorical=arguments.categorical
     )
+    for name in (*numeric, *categorical):
+        table.column(frame, name)  # is there once
     if empty:
         report.log(f"not used, without any value: {', '.join(empty)}")
     data = select.Data(
