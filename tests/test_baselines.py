@@ -170,6 +170,13 @@ def test_partial_boosting_never_falls_within_a_round():
     assert partial_auc_score(y, h, fpr_range=RANGE) > partial_auc_score(y, X[:, 0], fpr_range=RANGE)
 
 
+def test_a_stump_that_goes_in_and_out_ends_boosting():
+    i = np.arange(30)
+    X, y = np.column_stack([i * 7 % 13 % 4, i * 9 % 11 % 4]), i * i % 7 < 3
+    rounds = [len(PAUCBoost((0, 0.3), n_estimators).fit(X, y).coef_) for n_estimators in (20, 40, 10**9)]
+    assert rounds == [20, 29, 29]
+
+
 def test_thresholds_are_all_or_as_even_as_can_be():
     X, y = sample(400, 1, decimals=9)
     model = PAUCBoost(n_thresholds=4, n_estimators=60).fit(X, y)

@@ -32,7 +32,7 @@ class PAUCBoost(StumpRanker):
     fpr_range : tuple of float, default=(0.0, 1.0)
         The false positive rates (low, high) that matter.
     n_estimators : int, default=100
-        Rounds. Fewer are made where no stump gains anything.
+        Rounds. Fewer are made where no stump gains anything, or where one goes in and out for ever.
     n_thresholds : int, default=100
         Thresholds a feature, at most 254: between all its distinct values if they are that few, else at shares of the
         samples as equal as can be.
@@ -68,7 +68,8 @@ class PAUCBoost(StumpRanker):
     Coefficients are sixteenths, at most 1 up or down, so that scores lie on a grid, sums over all pairs are exact, and
     the best coefficient of every stump is found, where the paper takes a Newton step. The paper's other functions of a
     feature, natural cubic splines, and its penalty of their curvature are left out: no tuning. Within a round the
-    objective never falls; over the next round's negatives it may be lower.
+    objective never falls; over the next round's negatives it may be lower, and the best stump there may be the one just
+    made, taken back. It would go in and out for ever: boosting ends there, with the better of the two.
 
     Ties: of equal scores at an end of the range the share that lies in it counts; equally good stumps go by feature,
     then the highest threshold, then the smallest change. Weights: a pair weighs w_i w_j. Cost: O(N d) and O(T d K L) a

@@ -38,6 +38,12 @@ pub struct Round {
     pub after: f64,
 }
 
+impl Round {
+    fn undone_by(&self, feature: usize, bin: usize, steps: i64) -> bool {
+        (self.feature, self.bin, self.steps) == (feature, bin, -steps)
+    }
+}
+
 impl Codes<'_> {
     fn check(&self, n_samples: usize) -> Result<()> {
         Error::check_len("codes", n_samples, self.n_rows)?;
@@ -56,13 +62,15 @@ impl Codes<'_> {
     }
 }
 
-/// Boosts `n_rounds`, fewer where no stump gains anything.
+/// Boosts `n_rounds`, fewer where no stump gains anything or the best one undoes the round before.
 ///
 /// A round finds the negatives of the range anew: those ranked `j_a + 1 ..= j_b` by the scores F so far, of equal
 /// scores at an end of the range the share that lies in it. Over these and all positives the objective is the mean of
 /// `Phi(F_i - F_j - 2)`, Phi the normal distribution function; pairs weigh `w_i w_j`. Of all stumps and all coefficients of
 /// whole cells up to 1 it adds the one with the largest objective (of equal ones the first feature, there the highest
-/// threshold, there the smallest change), so it never falls within a round.
+/// threshold, there the smallest change), so it never falls within a round. Over the next round's negatives it may be
+/// lower, and the best stump there may be the same one taken back, which would go in and out for ever: then it stays in
+/// or out as is better by the objective over the negatives that each of the two scores has in the range.
 ///
 /// O(N d) and O(T d K L) a round for T thresholds, K cells that scores lie in and L that those of the range do; memory
 /// N d bytes, and 8 T (K + L) for each thread. The same bits for any number of threads.
@@ -89,6 +97,12 @@ pub fn partial_boost(
         let Some((feature, _)) = first_best(&gains) else { break };
         let Best { bin, steps, after } = found[feature];
         if after <= pairs.objective + TIE {
+            break;
+        }
+        if let Some(last) = rounds.last().filter(|last: &&Round| last.undone_by(feature, bin, steps)) {
+            if last.before > pairs.objective {
+                rounds.pop();
+            }
             break;
         }
         for (score, &code) in scores.iter_mut().zip(codes.column(feature)) {
@@ -307,6 +321,7 @@ mod tests {
         (0..scores.len()).map(share).collect()
     }
 
+    /// Goes on when a round is undone.
     fn naive(codes: &Codes<'_>, problem: &Problem, range: RateRange, n_rounds: usize) -> Vec<Round> {
         let (mut scores, mut rounds) = (vec![0i64; codes.n_rows], Vec::new());
         for _ in 0..n_rounds {
@@ -353,12 +368,35 @@ mod tests {
             let range = RateRange::new(low as f64 / 6.0, (low + width) as f64 / 6.0).unwrap();
             let found = partial_boost(&codes, &problem, range, 6, &Ctx::serial()).unwrap();
             let expected = naive(&codes, &problem, range, 6);
-            prop_assert_eq!(found.len(), expected.len());
+            prop_assert!(found.len() <= expected.len() && in_and_out(&expected[found.len()..]));
             for (a, b) in found.iter().zip(&expected) {
                 prop_assert_eq!((a.feature, a.bin, a.steps), (b.feature, b.bin, b.steps), "{:?} {:?}", a, b);
                 prop_assert!((a.before - b.before).abs() < 1e-12 && (a.after - b.after).abs() < 1e-12);
                 prop_assert!(a.after > a.before);
             }
+        }
+    }
+
+    fn in_and_out(rounds: &[Round]) -> bool {
+        rounds.windows(2).all(|two| two[0].undone_by(two[1].feature, two[1].bin, two[1].steps))
+    }
+
+    #[test]
+    fn a_stump_that_goes_in_and_out_for_ever_ends_it() {
+        let n = 30;
+        let problem = Problem::new((0..n).map(|i| i * i % 7 < 3).collect()).unwrap();
+        for (factor, high, n_rounds) in [(3, 0.2, 13), (7, 0.3, 29)] {
+            let bins = (0..n).map(|i| (i * factor % 13 % 4) as u8);
+            let bins: Vec<u8> = bins.chain((0..n).map(|i| (i * (factor + 2) % 11 % 4) as u8)).collect();
+            let codes = Codes { bins: &bins, n_bins: &[4; 2], n_rows: n };
+            let range = RateRange::new(0.0, high).unwrap();
+            let found = partial_boost(&codes, &problem, range, usize::MAX, &Ctx::serial()).unwrap();
+            assert_eq!(found.len(), n_rounds);
+            let expected = naive(&codes, &problem, range, n_rounds + 8);
+            let same = |(a, b): (&Round, &Round)| (a.feature, a.bin, a.steps) == (b.feature, b.bin, b.steps);
+            assert!(found.iter().zip(&expected).all(same));
+            let rest = &expected[n_rounds..];
+            assert!(rest.len() == 8 && in_and_out(rest) && rest[0].before > rest[1].before);
         }
     }
 
