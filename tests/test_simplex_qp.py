@@ -83,7 +83,7 @@ def test_bad_input_is_refused():
     one = np.array([1.0])
     with pytest.raises(ValueError, match="gram has length 4"):
         minimise_on_simplex(np.eye(2), one, 1.0, one, 0.0)
-    with pytest.raises(ValueError, match="weights has length 2"):
+    with pytest.raises(ValueError, match="start has length 2"):
         minimise_on_simplex(np.eye(1), one, 1.0, np.array([0.5, 0.5]), 0.0)
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match="must be finite: scale the features"):

@@ -41,7 +41,7 @@ pub fn minimise_on_simplex(
     ctx: &Ctx<'_>,
 ) -> Result<()> {
     Error::check_len("gram", gain.len() * gain.len(), gram.len())?;
-    Error::check_len("weights", gain.len(), weights.len())?;
+    Error::check_len("start", gain.len(), weights.len())?;
     gram.iter().try_for_each(|&entry| check_finite(4.0 * entry))?; // sums of a few are finite too
     let mut face = Face::new(gram, gain, total, weights)?;
     let mut gradient = alloc::filled(0.0, gain.len());
@@ -350,7 +350,7 @@ mod tests {
             minimise_on_simplex(gram, &[1.0], 1.0, weights, 0.0, &Ctx::serial()).unwrap_err()
         };
         assert!(matches!(fail(&[1.0, 2.0], &mut [1.0]), Error::Length { name: "gram", .. }));
-        assert!(matches!(fail(&[1.0], &mut [1.0, 0.0]), Error::Length { name: "weights", .. }));
+        assert!(matches!(fail(&[1.0], &mut [1.0, 0.0]), Error::Length { name: "start", .. }));
         assert!(matches!(fail(&[f64::NAN], &mut [1.0]), Error::Domain { .. }));
         assert!(matches!(fail(&[f64::INFINITY], &mut [1.0]), Error::Domain { .. }));
     }
