@@ -9,7 +9,7 @@ see agd_sbcd.py; "tau_fpl", tau = 0.05, stands in for ASVM, whose formulation th
 Table 4 leaves out; "splines" is the ramp on cubic splines of the features of more than five values: pAUCBoost's own
 functions of a feature are such splines, and ours are stumps. Errors of the gains: t-test over splits, corrected as they
 share rows. "delong" of the rows is the standard error of a split's partial AUC over test sets. The times of Figures 6
-and 7, training and validation, are in the same rows, taken on one thread with `--jobs` processes at once.
+and 7, training and validation, are in the same rows: processor seconds of one thread, with `--jobs` processes at once.
 
 `--parts fractions`: Figures 4 and 5, test partial AUC on [0, 0.05] and [0, 0.1] by the fraction of the training rows
 (a tenth, half and all; the paper shows more), on substitutes (hiva, dud_cdk2_cox2_fxa_fp2, mammography): yeast PPI and
@@ -85,7 +85,7 @@ def make(method: str, C: float, fpr_range: tuple[float, float], name: str, quick
 
 def fitted(method: str, X: np.ndarray, y: np.ndarray, fpr_range: tuple[float, float], name: str, quick: bool) -> Row:
     """Return a model with the C that held-out rows choose, and the times that it took."""
-    Cs, C, began = CS[::3] if quick else CS, np.nan, time.perf_counter()
+    Cs, C, began = CS[::3] if quick else CS, np.nan, time.process_time()
     n = min(len(y), VALIDATED)
     held_out = StratifiedShuffleSplit(1, train_size=int(0.7 * n), test_size=int(0.3 * n), random_state=0)
     if method in WITH_C:
@@ -93,13 +93,13 @@ def fitted(method: str, X: np.ndarray, y: np.ndarray, fpr_range: tuple[float, fl
         models = [make(method, c, fpr_range, name, quick).fit(X[fitting], y[fitting]) for c in Cs]
         scores = np.column_stack([model.decision_function(X[rest]) for model in models])
         C = Cs[np.argmax(partial_auc_score(y[rest], scores, fpr_range, method="ranked"))]
-    middle = time.perf_counter()
+    middle = time.process_time()
     model = (
         PartialAUCSVCCV(fpr_range, Cs=Cs[Cs > 1e-3], cv=held_out, n_jobs=1).fit(X, y)
         if method == "cv"
         else make(method, C, fpr_range, name, quick).fit(X, y)
     )
-    times = {"validation_seconds": middle - began, "training_seconds": time.perf_counter() - middle}
+    times = {"validation_seconds": middle - began, "training_seconds": time.process_time() - middle}
     return {"model": model, "C": C} | times
 
 
