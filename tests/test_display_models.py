@@ -11,6 +11,7 @@ matplotlib.use("agg")
 
 from matplotlib import pyplot, style  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
+from scipy.special import ndtri  # noqa: E402
 from sklearn.calibration import calibration_curve  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.metrics import brier_score_loss  # noqa: E402
@@ -20,6 +21,7 @@ from sklearn.svm import SVC  # noqa: E402
 
 from rocmax.display import ReliabilityDisplay, ROCDisplay, ScoreDisplay, SROCDisplay, WeightsDisplay  # noqa: E402
 from rocmax.metrics import auc_inference, operating_point, roc_curve  # noqa: E402
+from rocmax.metrics._interval import wilson  # noqa: E402
 
 rng = np.random.default_rng(0)
 Y = (rng.random(500) < 0.3).astype(int)
@@ -132,6 +134,24 @@ def test_reliability_is_scikit_learns_with_intervals(strategy: str) -> None:
     np.testing.assert_array_equal(other.curves[0].share, display.curves[0].share)
     lower = ReliabilityDisplay.from_estimator(MODEL, X, Y, strategy="uniform", n_bins=8, pos_label=0).curves[0]
     np.testing.assert_allclose(lower.brier, display.curves[0].brier)
+
+
+@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
+@pytest.mark.parametrize("n_bins", [1, 2, 3, 17, 20, 21, 34, 48])
+def test_reliability_has_bins_of_scikit_learn_where_ties_lie_on_their_edges(strategy: str, n_bins: int) -> None:
+    draws = np.random.default_rng(n_bins)
+    y = np.arange(86) % 3 == 0
+    tied = {f"tied {k}": draws.integers(0, 3 + 3 * k, 86) / (45 + k) for k in range(12)}
+    scores = tied | {"continuous": draws.random(86), "rounded": np.round(draws.random(86), 1)}
+    curves = ReliabilityDisplay.from_predictions(y, scores, n_bins=n_bins, strategy=strategy).curves
+    for curve, column in zip(curves, scores.values(), strict=True):
+        share, mean = calibration_curve(y, column, n_bins=n_bins, strategy=strategy)
+        np.testing.assert_array_equal((curve.share, curve.score), (share, mean))
+        edges = np.linspace(0, 1, n_bins + 1)
+        edges = np.percentile(column, edges * 100) if strategy == "quantile" else edges
+        below = [sum(edge < score for edge in edges[1:-1]) for score in column]
+        sizes = np.array([below.count(k) for k in range(n_bins) if k in below])
+        np.testing.assert_allclose((curve.low, curve.high), wilson(share * sizes, sizes, ndtri(0.975)), atol=1e-12)
 
 
 def test_weights_have_names_and_an_order() -> None:

@@ -187,15 +187,13 @@ class ReliabilityDisplay:
 def _reliability(
     name: str, positive: NDArray[np.bool_], scores: NDArray[np.float64], n_bins: int, strategy: str, z: float
 ) -> Reliability:
-    """Return the bins of one model; scikit-learn has their means, but not their sizes."""
-    from sklearn.calibration import calibration_curve
-
-    share, mean = calibration_curve(positive, scores, n_bins=n_bins, strategy=strategy)
-    edges = (
-        np.quantile(scores, np.linspace(0, 1, n_bins + 1)) if strategy == "quantile" else np.linspace(0, 1, n_bins + 1)
-    )
-    sizes = np.bincount(np.searchsorted(edges[1:-1], scores))
-    sizes = sizes[sizes > 0]
-    intervals = [wilson(round(p * n), int(n), z) for p, n in zip(share, sizes, strict=True)]
-    low, high = np.array(intervals, dtype=np.float64).T
-    return Reliability(name, mean, share, low, high, float(np.mean((scores - positive) ** 2)))
+    """Return the bins of one model: those of :func:`sklearn.calibration.calibration_curve`, which keeps no sizes."""
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    if strategy == "quantile":
+        edges = np.percentile(scores, edges * 100)  # `np.quantile` rounds otherwise, and ties lie on the edges
+    bins = np.searchsorted(edges[1:-1], scores)
+    sizes, hits, sums = (np.bincount(bins, weight, n_bins) for weight in (None, positive, scores))
+    held = sizes > 0
+    sizes, hits, sums = sizes[held], hits[held], sums[held]
+    low, high = wilson(hits, sizes, z)
+    return Reliability(name, sums / sizes, hits / sizes, low, high, float(np.mean((scores - positive) ** 2)))
