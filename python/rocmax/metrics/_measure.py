@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
 from rocmax._parameters import shown
 from rocmax.metrics._partial import both_ranges, curve_area
 from rocmax.metrics._two_way import Region, areas
-from rocmax.metrics._validation import F64, Sample, call, choice, explain, number
+from rocmax.metrics._validation import F64, Sample, call, choice, explain, number, sample
 
 RATES = ("tpr_at_fpr", "fpr_at_tpr")
 SCREENING = ("enrichment_factor", "rie", "bedroc")
@@ -261,6 +261,20 @@ def rates(weight: F64) -> F64:
     """Return the share of a class at every distinct score or above; of all of it that is 1 to the last bit."""
     sums = np.cumsum(weight)
     return np.asarray(sums / sums[-1])
+
+
+def value_of(
+    measure: Measure,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    pos_label: Any,
+    n_jobs: int | None,
+) -> Any:
+    """Return the value of the measure, of several models an array."""
+    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    found = point_estimates(data, measure)
+    return found if data.many else float(found[0])
 
 
 def point_estimates(data: Sample, measure: Measure) -> F64:

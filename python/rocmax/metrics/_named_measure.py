@@ -6,9 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from rocmax.metrics._measure import Asked, parse_measure, point_estimates
+from rocmax.metrics._measure import Asked, parse_measure, value_of
 from rocmax.metrics._scorers import scorer_of
-from rocmax.metrics._validation import sample
 
 
 class Measure(Asked):
@@ -75,9 +74,7 @@ class Measure(Asked):
         float or ndarray of shape (n_models,)
             The value.
         """
-        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-        found = point_estimates(data, parse_measure(self))
-        return found if data.many else float(found[0])
+        return value_of(parse_measure(self), y_true, y_score, sample_weight, pos_label, n_jobs)
 
     def scorer(self, *, pos_label: Any = None) -> Any:
         """Return a scorer for `cross_val_score` and `GridSearchCV`.

@@ -6,8 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from rocmax.metrics._measure import Measure, parse_measure, point_estimates
-from rocmax.metrics._validation import sample
+from rocmax.metrics._measure import parse_measure, value_of
 
 
 def enrichment_factor_score(
@@ -59,7 +58,7 @@ def enrichment_factor_score(
     3.333333
     """
     measure = parse_measure("enrichment_factor", fraction=fraction)
-    return _score(measure, y_true, y_score, sample_weight, pos_label, n_jobs)
+    return value_of(measure, y_true, y_score, sample_weight, pos_label, n_jobs)
 
 
 def rie_score(
@@ -112,7 +111,7 @@ def rie_score(
     >>> round(rie_score([0, 1, 0, 0, 0, 0, 0, 0, 1, 1], range(10)), 4)
     3.2723
     """
-    return _score(parse_measure("rie", alpha=alpha), y_true, y_score, sample_weight, pos_label, n_jobs)
+    return value_of(parse_measure("rie", alpha=alpha), y_true, y_score, sample_weight, pos_label, n_jobs)
 
 
 def bedroc_score(
@@ -165,10 +164,4 @@ def bedroc_score(
     >>> round(bedroc_score([0, 1, 0, 0, 0, 0, 0, 0, 1, 1], range(10)), 4)
     0.9841
     """
-    return _score(parse_measure("bedroc", alpha=alpha), y_true, y_score, sample_weight, pos_label, n_jobs)
-
-
-def _score(measure: Measure, y_true: Any, y_score: Any, sample_weight: Any, pos_label: Any, n_jobs: Any) -> Any:
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-    found = point_estimates(data, measure)
-    return found if data.many else float(found[0])
+    return value_of(parse_measure("bedroc", alpha=alpha), y_true, y_score, sample_weight, pos_label, n_jobs)
