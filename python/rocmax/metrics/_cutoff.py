@@ -28,17 +28,25 @@ CHOICES = (
     "'midpoint', 'eer', 'youden', 'closest', ('fpr', rate), ('sensitivity', rate) or ('specificity', rate) with"
     " 0 <= rate <= 1 or ('cost', ratio) with ratio > 0"
 )
-_RATES = ("fpr", "sensitivity", "specificity")
+#: Rules in which FPR weighs something in units of TPR.
+WEIGHED = ("youden", "closest")
+_UNNUMBERED = (*WEIGHED, "eer", "midpoint")  # asked for by name alone
+_OF_RATE = ("fpr", "sensitivity", "specificity")
 
 
 class Rule(NamedTuple):
-    """A rule and its number: of "youden" and "closest" what FPR weighs in units of TPR, 0 where there is none."""
+    """A rule and its number: of those that are weighed what FPR weighs in units of TPR, 0 where there is none."""
 
     name: str
     number: float = 0.0
 
     def __str__(self) -> str:
         return str(RULES[self.name]).replace("{n}", f"{self.number:g}")
+
+    @property
+    def criterion(self) -> str | tuple[str, float]:
+        """The rule as it is asked for."""
+        return self.name if self.name in _UNNUMBERED else (self.name, self.number)
 
     def of(self, curve: _core.Curve) -> float:
         """Return the threshold on a curve: scores of at least that are called positive."""
@@ -48,11 +56,10 @@ class Rule(NamedTuple):
 def parse_rule(threshold: Any) -> Rule | None:
     """Return the rule that `threshold` names, None if it names none."""
     if isinstance(threshold, str):
-        weight = 1.0 if threshold in ("youden", "closest") else 0.0
-        return Rule(threshold, weight) if threshold in ("youden", "closest", "eer", "midpoint") else None
+        return Rule(threshold, float(threshold in WEIGHED)) if threshold in _UNNUMBERED else None
     if isinstance(threshold, tuple) and len(threshold) == 2 and isinstance(threshold[0], str):
         rule = Rule(threshold[0], as_float(threshold[1]))
-        of_rate = rule.name in _RATES and 0.0 <= rule.number <= 1.0
+        of_rate = rule.name in _OF_RATE and 0.0 <= rule.number <= 1.0
         return rule if of_rate or (rule.name == "cost" and 0.0 < rule.number < np.inf) else None
     return None
 

@@ -14,7 +14,7 @@ from rocmax import _core
 from rocmax._memory import require_memory
 from rocmax._parameters import check_flag, shown
 from rocmax.metrics import _words as words
-from rocmax.metrics._cutoff import CHOICES, RULES, Rule, parse_rule
+from rocmax.metrics._cutoff import CHOICES, RULES, WEIGHED, Rule, parse_rule
 from rocmax.metrics._diagnostic import OF_PREVALENCE, QUANTITIES, Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical
@@ -160,7 +160,7 @@ class OperatingPoint(Unpacked):
         if rule is None:
             return "given"
         prevalence = self.prevalence if self.prevalence_known else 0.5
-        usual = rule.name not in ("youden", "closest") or (self.cost, prevalence) == (1.0, 0.5)
+        usual = rule.name not in WEIGHED or (self.cost, prevalence) == (1.0, 0.5)
         return str(rule) if usual else f"{rule}, with cost {self.cost:g} and prevalence {prevalence:g}"
 
     def _where(self) -> str:
@@ -328,7 +328,8 @@ def operating_point(
     calls = _calls(curve, found)
     shares = values(calls)
     if prevalence is not None:
-        shares |= {name: share for name, share in values(_at(calls, prevalence)).items() if name in OF_PREVALENCE}
+        there = values(Calls.of_rates(shares["tpr"], shares["fpr"], prevalence))
+        shares |= {name: there[name] for name in OF_PREVALENCE}
     made: dict[str, Any] = {name: _shaped(column, several) for name, column in (shares | calls._asdict()).items()}
     if method == "wilson":
         ends = intervals(shares, _sizes(data, curve, found, weight_kind), prevalence, critical(level))
@@ -341,7 +342,7 @@ def operating_point(
     for name, both in ends.items():
         made[f"{name}_interval"] = ConfidenceInterval(*(_shaped(end, several) for end in both))
     n_pos, n_neg = totals(data)
-    criteria = [None if rule.name == "at" else _criterion(rule) for rule in asked]
+    criteria = [None if rule.name == "at" else rule.criterion for rule in asked]
     counted = of_samples(sample_weight, weight_kind, None, data.y)
     return OperatingPoint(
         threshold=_shaped(found, several),
@@ -402,11 +403,6 @@ def _rule(threshold: Any) -> Rule:
     return Rule("at", number(threshold, "threshold", f"or one of {CHOICES}", lambda value: not np.isnan(value)))
 
 
-def _criterion(rule: Rule) -> Any:
-    """Return a rule as it is asked for."""
-    return rule.name if rule.name in ("youden", "closest", "eer", "midpoint") else tuple(rule)
-
-
 def _name(criterion: Any) -> str:
     """Return how a threshold was chosen, for a table."""
     if criterion is None:
@@ -418,7 +414,7 @@ def _weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
     """Return the rule with what FPR weighs by costs and prevalence."""
     odds = 1.0 if prevalence is None else (1 - prevalence) / prevalence
     # Beyond the limit false alarms alone decide, and a product with a rate of 0 must stay 0.
-    if rule.name in ("youden", "closest"):
+    if rule.name in WEIGHED:
         return rule._replace(number=min(odds / cost, _MOST))
     if rule.name == "cost" and prevalence is not None:
         return Rule("youden", min(rule.number * odds, _MOST))
@@ -432,13 +428,6 @@ def _calls(curve: _core.Curve, thresholds: F64) -> Calls:
     sums = [np.concatenate([[0.0], np.cumsum(weight)]) for weight in weights]
     (tp, fp), (pos, neg) = (each[n_called] for each in sums), (each[-1] for each in sums)
     return Calls(tp, fp, pos - tp, neg - fp)
-
-
-def _at(calls: Calls, prevalence: float) -> Calls:
-    """Return the calls as shares of samples with that prevalence."""
-    pos, neg = calls.tp + calls.fn, calls.fp + calls.tn
-    p, q = prevalence, 1 - prevalence
-    return Calls(p * calls.tp / pos, q * calls.fp / neg, p * calls.fn / pos, q * calls.tn / neg)
 
 
 def _sizes(data: Sample, curve: _core.Curve, thresholds: F64, weight_kind: str) -> Sizes:
