@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,9 @@ SHADE: dict[str, Any] = {"color": "#B08000", "alpha": 0.18, "linewidth": 0}  # o
 AVERAGE: dict[str, Any] = {"linestyle": "solid", "linewidth": 2.4}  # of the others of a plot
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))  # after six models the colours come again
 
+_PREFERRED = "decision_function"  # of estimators that have probabilities too
+
+T = TypeVar("T")
 Scores = ArrayLike | Mapping[str, ArrayLike]
 
 
@@ -85,7 +88,7 @@ def is_positive(y_true: ArrayLike, pos_label: Any, name: str = "y_true") -> tupl
 
 
 def estimator_scores(
-    estimators: Any, X: Any, y: Any, pos_label: Any, *, prefer: str = "decision_function"
+    estimators: Any, X: Any, y: Any, pos_label: Any, *, prefer: str = _PREFERRED
 ) -> tuple[dict[str, NDArray[np.float64]], Any]:
     """Return the scores of one fitted estimator, a list of them, or a mapping from names, and for which class they are.
 
@@ -115,6 +118,15 @@ def estimator_scores(
     if n_rows(y) != n_samples:
         raise ValueError(f"y has {n_rows(y)} samples, X has {n_samples}; they must agree")
     return found, pos_label
+
+
+def of_estimators(
+    draw: Callable[..., T], estimators: Any, X: Any, y: Any, options: dict[str, Any], *, prefer: str = _PREFERRED
+) -> T:
+    """Draw the scores of fitted estimators by a function of labels and scores, such as `from_predictions`."""
+    scores, label = estimator_scores(estimators, X, y, options.get("pos_label"), prefer=prefer)
+    is_positive(y, label, "y")
+    return draw(y, scores, **{**options, "pos_label": label})
 
 
 def _scores(estimator: Any, X: Any, pos_label: Any, methods: Sequence[str]) -> NDArray[np.float64]:

@@ -14,7 +14,6 @@ from rocmax.display._common import (
     Scores,
     axes_of,
     dress,
-    estimator_scores,
     in_memory,
     ink,
     is_positive,
@@ -22,6 +21,7 @@ from rocmax.display._common import (
     look,
     name_curves,
     named_scores,
+    of_estimators,
     styles,
 )
 from rocmax.metrics._interval import critical, wilson
@@ -147,9 +147,7 @@ class ReliabilityDisplay:
         -------
         display : ReliabilityDisplay
         """
-        scores, label = estimator_scores(estimator, X, y, options.get("pos_label"), prefer="predict_proba")
-        is_positive(y, label, "y")
-        return cls.from_predictions(y, scores, **{**options, "pos_label": label})
+        return of_estimators(cls.from_predictions, estimator, X, y, options, prefer="predict_proba")
 
     def plot(self, ax: Axes | None = None, *, curve_kwargs: Any = None) -> Self:
         """Draw the curves.

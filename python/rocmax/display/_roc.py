@@ -29,6 +29,7 @@ from rocmax.display._common import (
     marked_point,
     name_curves,
     named_scores,
+    of_estimators,
     styles,
 )
 from rocmax.display._curves import Curve, bootstrap_band, curve_of, grid_of, mean_curve
@@ -218,9 +219,7 @@ class ROCDisplay:
         if not is_one_of(options.get("multi_class", "raise"), ("raise",)):
             found, names = class_scores(estimator, X)
             return cls.from_predictions(y, found, **{"labels": names, **options})
-        scores, label = estimator_scores(estimator, X, y, options.get("pos_label"))
-        is_positive(y, label, "y")
-        return cls.from_predictions(y, scores, **{**options, "pos_label": label})
+        return of_estimators(cls.from_predictions, estimator, X, y, options)
 
     @classmethod
     def from_cv_results(

@@ -11,7 +11,6 @@ from rocmax._parameters import check_count, shown
 from rocmax.display._common import (
     axes_of,
     dress,
-    estimator_scores,
     in_memory,
     ink,
     is_positive,
@@ -20,6 +19,7 @@ from rocmax.display._common import (
     marked_point,
     name_curves,
     named_scores,
+    of_estimators,
 )
 from rocmax.metrics import OperatingPoint
 from rocmax.metrics import _words as words
@@ -153,10 +153,7 @@ class ScoreDisplay:
         -------
         display : ScoreDisplay
         """
-        scores, label = estimator_scores([estimator], X, y, options.get("pos_label"))
-        is_positive(y, label, "y")
-        ((name, found),) = scores.items()
-        return cls.from_predictions(y, found, **{"name": name, **options, "pos_label": label})
+        return of_estimators(cls.from_predictions, [estimator], X, y, options)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the histograms.

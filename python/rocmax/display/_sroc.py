@@ -13,13 +13,13 @@ from rocmax.display._common import (
     Scores,
     axes_of,
     dress,
-    estimator_scores,
     in_memory,
     is_positive,
     legend_name,
     look,
     name_curves,
     named_scores,
+    of_estimators,
 )
 from rocmax.metrics import scored_auc_score, sroc_curve
 
@@ -132,9 +132,7 @@ class SROCDisplay:
         -------
         display : SROCDisplay
         """
-        scores, label = estimator_scores(estimator, X, y, options.get("pos_label"), prefer="predict_proba")
-        is_positive(y, label, "y")
-        return cls.from_predictions(y, scores, **{**options, "pos_label": label})
+        return of_estimators(cls.from_predictions, estimator, X, y, options, prefer="predict_proba")
 
     def __repr__(self) -> str:
         return f"SROCDisplay({', '.join(self._label(curve).strip() for curve in self.curves)})"
