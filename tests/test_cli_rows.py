@@ -120,6 +120,15 @@ def test_missing_values_are_left_out_if_asked(frame: "pl.DataFrame", tmp_path: P
     assert code == 1 and one_line(err) and "no row is left" in err
 
 
+def test_a_group_that_is_nan_is_missing(frame: "pl.DataFrame", tmp_path: Path, run: Run) -> None:
+    numbers = pl.Series("ward", np.arange(N) // 3 + 0.5).scatter([4, 7], np.nan)
+    frame.with_columns(numbers).write_parquet(tmp_path / "wards.parquet")
+    asked = ["--label", "y", "--score", "a", "--fpr", 0, 0.5, "--groups", "ward"]
+    code, out, err = run("evaluate", tmp_path / "wards.parquet", *asked)
+    assert code == 1 and out == "" and "column 'ward' has no group in row 5 (of 2 such); --drop-missing" in err
+    assert answer(run, "evaluate", tmp_path / "wards.parquet", *asked, "--drop-missing")["n_dropped"] == 2
+
+
 @pytest.mark.parametrize("kind", ["repetitions", "sampling"])
 def test_weights_and_groups_are_those_of_the_library(
     kind: str, frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run

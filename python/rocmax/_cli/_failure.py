@@ -1,8 +1,10 @@
 """The exceptions that the command line raises itself."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
+from pathlib import Path
 
 _TRIED = 20_000  # names compared with one that is unknown: a column of a million labels would take minutes
 
@@ -17,6 +19,19 @@ class Misuse(Failure):
     """Arguments that cannot be meant, whatever the data."""
 
     code = 2
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Make a failure of what hinders the block to open or read a file."""
+    if Path(path).is_dir():
+        raise Failure(f"{path}: a folder, not a file")
+    try:
+        yield
+    except FileNotFoundError:
+        raise Failure(f"{path}: no such file") from None
+    except OSError as error:
+        raise Failure(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> Failure:

@@ -23,7 +23,7 @@ from rocmax import PartialAUCBoostingClassifier, PartialAUCSVC, PartialAUCSVCCV
 from rocmax._cli import _columns as coding
 from rocmax._cli import _table as table
 from rocmax._cli import _trees as trees
-from rocmax._cli._failure import Failure, short
+from rocmax._cli._failure import Failure, reading, short
 from rocmax._cli._output import written
 from rocmax.designs._kernel import Kernel
 
@@ -156,14 +156,8 @@ def save(model: Model, path: str) -> None:
 
 def load(path: str) -> Model:
     """Read a model file, or fail if it is none or holds anything that this command never writes."""
-    if Path(path).is_dir():
-        raise Failure(f"{path}: a folder, not a file")
-    try:
+    with reading(path):
         data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise Failure(f"{path}: no such file") from None
-    except OSError as error:
-        raise Failure(f"{path}: cannot be read: {error.strerror}") from error
     try:
         strange = _strange_types(data)
         if strange:

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._cli._failure import Failure, Misuse, short, unknown
+from rocmax._cli._failure import Failure, Misuse, reading, short, unknown
 from rocmax.metrics._validation import PAIRS, WHOLE
 from rocmax.metrics._validation import scores as as_scores
 
@@ -129,16 +129,8 @@ def _opened(path: str) -> BinaryIO:
         if sys.stdin is None:
             raise Failure("-: stdin is closed")
         return BytesIO(sys.stdin.buffer.read())
-    if Path(path).is_dir():
-        raise Failure(f"{path}: a folder, not a file")
-    try:
-        if Path(path).is_file():
-            return open(path, "rb")
-        return BytesIO(Path(path).read_bytes())
-    except FileNotFoundError:
-        raise Failure(f"{path}: no such file") from None
-    except OSError as error:
-        raise Failure(f"{path}: cannot be read: {error.strerror}") from error
+    with reading(path):
+        return open(path, "rb") if Path(path).is_file() else BytesIO(Path(path).read_bytes())
 
 
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
@@ -213,13 +205,7 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
     kind = series.dtype
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
         raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
-    if kind.is_float():
-        series = series.fill_nan(None)
-    if series.null_count():
-        row = int(series.is_null().arg_true()[0]) + 1
-        raise Failure(
-            f"column {name!r} has no label in row {row} (of {series.null_count()} such); --drop-missing leaves them out"
-        )
+    series = _without_holes(series, name, "label")
     values = series.unique().sort().to_list()
     if len(values) == 1:
         raise Failure(f"column {name!r} holds one class only ({short(values[0])}); two are needed")
@@ -233,6 +219,16 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
         value = texts[positive]
     others = [str(v) for v in values if v != value]
     return Labels((series == value).to_numpy(), name, value, others[0] if len(others) == 1 else f"not {value}")
+
+
+def _without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
+    """Return a column of labels or groups, or fail where a row has none; NaN is none."""
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.null_count():
+        row, n = int(series.is_null().arg_true()[0]) + 1, series.null_count()
+        raise Failure(f"column {name!r} has no {what} in row {row} (of {n} such); --drop-missing leaves them out")
+    return series
 
 
 def _greater(name: str, kind: pl.DataType, values: list[Any]) -> Any:
@@ -297,10 +293,7 @@ def cluster_numbers(frame: pl.DataFrame, name: str) -> NDArray[np.int64]:
     series = nameless(column(frame, name))
     if series.dtype.is_nested() or series.dtype == pl.Object:
         raise Failure(f"column {name!r} is {series.dtype}: groups are told apart by numbers, texts or dates")
-    if series.null_count():
-        row = int(series.is_null().arg_true()[0]) + 1
-        raise Failure(f"column {name!r} has no group in row {row} (of {series.null_count()} such)")
-    return series.rank("dense").to_numpy().astype(np.int64)
+    return _without_holes(series, name, "group").rank("dense").to_numpy().astype(np.int64)
 
 
 def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any]:
