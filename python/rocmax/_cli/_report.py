@@ -31,8 +31,6 @@ from rocmax._cli._output import plot_format, written
 from rocmax._cli._text import printable, printable_lines
 
 _BAND_ROWS = 200_000  # more rows make a band thinner than its curve, and slow
-
-
 _WIDEST = 160  # columns of a table
 _NAME = 40  # letters of a name in a plot, at most
 
@@ -157,7 +155,7 @@ def draw(
     if confidence_level is not None and len(positive) > _BAND_ROWS:
         log(f"{path}: drawn without confidence bands, for more than {_BAND_ROWS:,} rows")
         confidence_level = None
-    if min(positive.sum(), (~positive).sum()) < 2:
+    if confidence_level is not None and min(positive.sum(), (~positive).sum()) < 2:
         log(f"{path}: drawn without confidence bands, which need two rows of each class")
         confidence_level = None
     display = ROCDisplay.from_predictions(
@@ -182,16 +180,12 @@ def draw_bars(path: str, values: Mapping[str, float], what: str) -> None:
     """Write a plot of numbers by name, the first one on top."""
     from matplotlib.figure import Figure
 
+    from rocmax.display import WeightsDisplay
+
     figure = Figure(figsize=(7.0, 1.0 + 0.28 * len(values)), dpi=150, layout="constrained")
     axes = figure.subplots()
-    bars = list(values.values())
-    axes.barh(range(len(bars)), bars, color=["#0072b2" if value >= 0 else "#d55e00" for value in bars])
     names = [printable(name if len(name) <= _NAME else name[: _NAME - 3] + "...") for name in values]
-    axes.set_yticks(range(len(bars)), names)
-    axes.invert_yaxis()
-    axes.axvline(0.0, color="0.3", linewidth=0.8)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
+    WeightsDisplay(names, np.array(list(values.values()))).plot(axes, most=len(names))
     axes.set_xlabel(printable(what))
     _write(path, figure)
 

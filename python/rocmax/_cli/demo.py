@@ -176,8 +176,8 @@ def _show(
     low, high = arguments.fpr
     measures = {"auc": "AUC", "partial_auc": f"pAUC {low:g}-{high:g}", "tpr_at_fpr": f"TPR at FPR {high:g}"}
     shown = report.new_table(f"on {n_test:,} held-out records", *measures.values())
+    best = {m: max(row[m] for row in rows) for m in measures}
     for row in rows:
-        best = {m: max(r[m] for r in rows) for m in measures}
         cells = (Text(f"{row[m]:.3f}", style="bold" if row[m] == best[m] else "") for m in measures)
         shown.add_row(row["model"], *cells)
     report.show(shown)

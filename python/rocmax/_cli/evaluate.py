@@ -20,6 +20,14 @@ from rocmax.metrics import _words as words
 _BUDGETS = (0.01, 0.05, 0.1)
 
 
+class Model(NamedTuple):
+    """What is said of one column of scores; nothing is uncertain of the rate at 1, which is None."""
+
+    auc: AUCInference
+    partial_auc: AUCInference | None
+    rates: dict[float, AUCInference | None]
+
+
 def run(arguments: Namespace) -> None:
     """Measure each score column."""
     cutoffs.check(arguments)
@@ -46,32 +54,43 @@ def run(arguments: Namespace) -> None:
         rows.draw(arguments, scored)
     if arguments.report:
         _write_report(arguments, scored)
-    if arguments.json:
-        report.emit(
-            {
-                "data": arguments.data,
-                "n_samples": len(labels.positive),
-                "n_positive": int(labels.positive.sum()),
-                "n_dropped": scored.n_dropped,
-                "positive": str(labels.value),
-                "confidence_level": arguments.confidence,
-                "models": [
-                    {"score": name, **_plain(model)} | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
-                    for name, model in zip(columns, models, strict=True)
-                ],
-                "plot": arguments.plot,
-                "report": arguments.report,
-            }
-        )
+    if not arguments.json:
+        _show(arguments, scored, models)
+        if points:
+            cutoffs.show(arguments, points)
+        if arguments.plot:
+            report.say(f"ROC plot: {report.where(arguments.plot)}")
+        if arguments.report:
+            report.say(f"Report: {report.where(arguments.report)}")
         return
+    report.emit(
+        {
+            "data": arguments.data,
+            "n_samples": len(labels.positive),
+            "n_positive": int(labels.positive.sum()),
+            "n_dropped": scored.n_dropped,
+            "positive": str(labels.value),
+            "confidence_level": arguments.confidence,
+            "models": [
+                {"score": name, **_plain(model)} | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
+                for name, model in zip(columns, models, strict=True)
+            ],
+            "plot": arguments.plot,
+            "report": arguments.report,
+        }
+    )
+
+
+def _show(arguments: Namespace, scored: rows.Scored, models: list[Model]) -> None:
+    """Print a row a column of scores, and by which methods its intervals are."""
     report.say(f"{arguments.data}: {scored.summary}")
-    level = f"[{100 * arguments.confidence:g} % CI]"
+    level = f"[{words.level(arguments.confidence)}]"
     headers = ["score", f"AUC {level}"]
     if arguments.fpr:
         headers.append(f"pAUC {arguments.fpr[0]:g}-{arguments.fpr[1]:g} {level}")
-    headers += [f"TPR at FPR {b:g}" + (f" {level}" if arguments.fpr else "") for b in budgets]
+    headers += [f"TPR at FPR {b:g}" + (f" {level}" if arguments.fpr else "") for b in models[0].rates]
     shown = report.new_table(*headers)
-    for name, model in zip(columns, models, strict=True):
+    for name, model in zip(scored.columns, models, strict=True):
         areas = [model.auc] if model.partial_auc is None else [model.auc, model.partial_auc]
         shown.add_row(
             name,
@@ -82,12 +101,6 @@ def run(arguments: Namespace) -> None:
     if arguments.fpr:
         report.say("pAUC: area under that part of the curve / its width.")
     report.say(f"Intervals: {_methods(models, with_rates=arguments.fpr is not None)}.")
-    if points:
-        cutoffs.show(arguments, points)
-    if arguments.plot:
-        report.say(f"ROC plot: {report.where(arguments.plot)}")
-    if arguments.report:
-        report.say(f"Report: {report.where(arguments.report)}")
 
 
 def _write_report(arguments: Namespace, scored: rows.Scored) -> None:
@@ -105,14 +118,6 @@ def _write_report(arguments: Namespace, scored: rows.Scored) -> None:
             source=printable(f"{arguments.data}; {labels.name} = {labels.value} is positive"),
             **rows.options(arguments, scored),
         )
-
-
-class Model(NamedTuple):
-    """What is said of one column of scores; nothing is uncertain of the rate at 1, which is None."""
-
-    auc: AUCInference
-    partial_auc: AUCInference | None
-    rates: dict[float, AUCInference | None]
 
 
 def measure(
