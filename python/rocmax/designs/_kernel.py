@@ -106,13 +106,15 @@ class Kernel:
         if self.name == "linear":
             return np.asarray(X @ (Z.T @ coefs), dtype=np.float64)
         support = np.flatnonzero(coefs)
+        if not len(support):
+            return np.zeros(X.shape[0])
         coefs = coefs[support]
         if self.name != "precomputed":
             Z = Z[support].astype(np.float64, copy=False)
             X = X.astype(np.float64, copy=False)
-        scores = np.zeros(X.shape[0])
-        rows = max(1, _BLOCK // (8 * max(1, len(support)))) if len(support) else X.shape[0]
-        for first in range(0, X.shape[0] if len(support) else 0, rows):
+        scores = np.empty(X.shape[0])
+        rows = max(1, _BLOCK // (8 * len(support)))
+        for first in range(0, X.shape[0], rows):
             block = X[first : first + rows]
             block = block[:, support] if self.name == "precomputed" else block
             scores[first : first + rows] = self(block, Z) @ coefs

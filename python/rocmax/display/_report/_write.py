@@ -117,7 +117,8 @@ def write_report(
         n_jobs=n_jobs,
     )
     library = Resources(mode="inline", components=["bokeh"]).js_raw[0]
-    look, script = (files("rocmax.display._report").joinpath(name).read_text() for name in ("page.css", "page.js"))
+    parts = files("rocmax.display._report")
+    look, script = (parts.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     body = joined(sections.body(content, title, source), data_block("page-data", sections.data(content)))
     html = page(tag("title", title), body, look, [library, script]).encode("utf-8", "backslashreplace")
     if isinstance(path, (str, os.PathLike)):
