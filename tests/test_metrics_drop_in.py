@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
-from rocmax import metrics
+from rocmax import _core, metrics
 
 EXACT = 1e-12
 
@@ -43,6 +43,12 @@ DROP_IN = [
     (Y, S, {"sample_weight": np.array([1.0, 2.0])}),
     (Y, S, {"sample_weight": np.array([0.0, 1.0, 1.0])}),
     (Y, S, {"sample_weight": np.array([1e-300, 2e-300, 1e-300])}),
+    (Y, S, {"sample_weight": np.array([1e110, 1.0, 1.0])}),
+    (Y, S, {"sample_weight": [1.0, 1e-200, 1e-200]}),
+    (np.array([[0, 1], [1, 0], [1, 1]]), np.array([[0.1, 0.2], [0.3, 0.4], [0.2, np.inf]]), {}),
+    (Y, S, {"max_fpr": 1e-100}),
+    (Y, S, {"max_fpr": np.float64(1e-90)}),
+    (Y.astype(np.uint16), S, {}),
     (Y, S, {"sample_weight": np.array([1.0, 2.0, 0.5])[::-1], "max_fpr": 0.5}),
     (Y, S, {"max_fpr": 1.0}),
     (Y, S, {"max_fpr": 1e-300}),
@@ -162,6 +168,33 @@ def test_bad_lists_fail_as_in_scikit_learn(y_true, y_score):
             function(y_true, y_score)
         messages.append(str(raised.value))
     assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize(
+    ("y", "s", "options"),
+    [
+        (Y, S, {}),
+        (Y.tolist(), [1, 2, 3], {}),
+        (Y, S.astype(np.float32), {"max_fpr": 0.5}),
+        (Y, S, {"sample_weight": np.array([1.0, 2.0, 0.5])}),
+        (Y, S, {"sample_weight": [1, 0, 1]}),
+        (Y.astype(np.int16), S[::-1], {}),
+        (np.array(["a", "b", "b"]), np.c_[S, -S], {}),
+        (np.arange(3), np.eye(3), {"multi_class": "ovr"}),
+        (np.arange(3), np.eye(3), {"multi_class": "ovo"}),
+        (np.array([[0, 1], [1, 0]]), np.array([[0.1, 0.2], [0.3, 0.4]]), {"average": "micro"}),
+    ],
+)
+@pytest.mark.parametrize("error", [ValueError, TypeError])
+def test_a_fault_of_the_core_is_not_taken_for_one_of_the_data(y, s, options, error, monkeypatch):
+    def faulty(*_):
+        raise error("a fault of the core")
+
+    assert np.isfinite(metrics.roc_auc_score(y, s, **options)).all()
+    monkeypatch.setattr(_core, "auc", faulty)
+    monkeypatch.setattr(_core, "measure", faulty)
+    with pytest.raises(error, match="a fault of the core"):
+        metrics.roc_auc_score(y, s, **options)
 
 
 CURVES = [

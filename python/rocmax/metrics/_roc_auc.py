@@ -13,6 +13,8 @@ from rocmax._parameters import as_float, shown
 from rocmax._threads import n_threads
 from rocmax.metrics._validation import (
     F64,
+    LABELS,
+    SCORES,
     WHOLE,
     in_memory,
     in_numpy,
@@ -28,6 +30,7 @@ from rocmax.metrics._validation import (
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
+_LEAST = 1e-100  # of the core's ranges, and of the weight of a class; its inverse is the most
 
 
 class _UnusualError(Exception):
@@ -100,15 +103,12 @@ def roc_auc_score(
     """
     named = is_one_of(average, _AVERAGES) and is_one_of(multi_class, _MULTI_CLASS)
     if named and _common(sample_weight, max_fpr):
-        try:
-            y, s = _array(y_true), _array(y_score, whole_as_float=True)
-            weight: Any = sample_weight
-            if _ready(y, s):
-                if sample_weight is None and max_fpr is None:
-                    return _core.auc(y, s, n_threads(None))
-                return _core.measure(y, s, weight, *_measure(max_fpr), n_threads(None))
-        except (TypeError, ValueError):
-            pass  # ragged, not two classes, or not finite: the long way says what is wrong
+        y, s, weight = _array(y_true), _array(y_score, whole_as_float=True), sample_weight
+        if _ready(y, s, weight):
+            try:
+                return _of_two_classes(y, s, weight, max_fpr)
+            except _UnusualError:
+                pass  # the long way says what is wrong
     y_true, y_score, sample_weight = in_numpy(y_true), in_numpy(y_score), in_numpy(sample_weight)
     options: dict[str, Any] = {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
     if is_dask(y_true, y_score, sample_weight):
@@ -132,14 +132,32 @@ def roc_auc_score(
             ) from error
 
 
-def _measure(max_fpr: Any) -> tuple[str, float, float]:
-    """Return the core's name and range of the area."""
-    return ("auc", 0.0, 1.0) if max_fpr is None or max_fpr == 1 else ("partial-mcclish", 0.0, max_fpr)
+def _of_two_classes(y: Any, s: Any, weight: Any, max_fpr: Any) -> Any:
+    """Return the area, of several models each; the core looks at every value anyway, and refuses some."""
+    try:
+        if weight is None and max_fpr is None and s.ndim == 1:
+            return _core.auc(y, s, n_threads(None))
+        name, high = ("auc", 1.0) if max_fpr is None or max_fpr == 1 else ("partial-mcclish", max_fpr)
+        return _core.measure(y, s, weight, name, 0.0, high, n_threads(None))
+    except ValueError as error:
+        if not _refused(y, s, weight):
+            raise
+        raise _UnusualError from error
+
+
+def _refused(y: NDArray[Any], s: NDArray[Any], weight: F64 | None) -> bool:
+    """Whether the core knows no area of such values: both classes weigh something, and all numbers are finite."""
+    classes = np.unique(y)
+    if len(classes) != 2 or not np.isfinite(s).all():
+        return True
+    with np.errstate(over="ignore"):
+        sums = [] if weight is None else [weight[y == label].sum() for label in classes]
+    return not all(_LEAST <= total <= 1.0 / _LEAST for total in sums) or bool(weight is not None and (weight < 0).any())
 
 
 def _common(sample_weight: Any, max_fpr: Any) -> bool:
     """Whether the core can take weights and range as they are; it checks the weights."""
-    return (max_fpr is None or (type(max_fpr) is float and 0.0 < max_fpr <= 1.0)) and (
+    return (max_fpr is None or (type(max_fpr) is float and _LEAST < max_fpr <= 1.0)) and (
         sample_weight is None
         or (type(sample_weight) is np.ndarray and sample_weight.dtype == np.float64 and sample_weight.ndim == 1)
     )
@@ -149,21 +167,27 @@ def _array(values: Any, *, whole_as_float: bool = False) -> Any:
     """Return a list as an array, anything else as it is."""
     if type(values) is not list:
         return values
-    array = np.asarray(values)
-    return scores(array) if whole_as_float and array.dtype.kind == "i" else array
+    try:
+        array = np.asarray(values)
+        return scores(array) if whole_as_float and array.dtype.kind == "i" else array
+    except ValueError:  # rows of several lengths, or integers that float64 does not tell apart
+        return values
 
 
-def _ready(y: Any, s: Any) -> bool:
-    """Whether the core can read both arrays as they are, for two classes and one model."""
+def _ready(y: Any, s: Any, weight: Any) -> bool:
+    """Whether the core can read the arrays as they are, for two classes and one model."""
     return (
         type(y) is np.ndarray
         and type(s) is np.ndarray
         and y.ndim == 1
         and s.ndim == 1
-        and (y.dtype.kind in "bi" or (y.dtype.kind == "f" and _whole(y)))
-        and s.dtype.kind == "f"
-        and y.flags.c_contiguous
-        and s.flags.c_contiguous
+        and len(y) == len(s)
+        and (weight is None or (len(weight) == len(y) and weight is plain(weight)))
+        and y is plain(y)
+        and s is plain(s)
+        and s.dtype in SCORES
+        and y.dtype in LABELS
+        and (y.dtype.kind != "f" or _whole(y))
     )
 
 
@@ -183,7 +207,7 @@ def _general(
 ) -> Any:
     from sklearn.utils.multiclass import type_of_target  # takes seconds to import: the common case does without
 
-    if max_fpr is not None and not 0.0 < as_float(max_fpr) <= 1.0:
+    if max_fpr is not None and not _LEAST < as_float(max_fpr) <= 1.0:
         raise _UnusualError
     try:
         y_true = _names(y_true)
@@ -206,7 +230,7 @@ def _general(
         if len(classes) != 2:
             raise _UnusualError
         s = s[:, 0] if s.ndim == 2 and s.shape[1] == 1 else s
-        return _auc(np.asarray(y == classes[1]), s, weight, max_fpr)
+        return _area(np.asarray(y == classes[1]), s, weight, max_fpr)
     if kind == "multilabel-indicator":
         if s.shape != y.shape or y.min() < 0 or y.max() > 1:
             raise _UnusualError
@@ -241,23 +265,19 @@ def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
     return plain(weight.astype(np.float64, copy=False))
 
 
-def _auc(y: NDArray[np.bool_], s: NDArray[Any], weight: F64 | None, max_fpr: Any) -> Any:
-    try:
-        y, s = plain(y), s if s.ndim == 2 else plain(s)
-        return _core.measure(y, s, weight, *_measure(max_fpr), n_threads(None))
-    except (TypeError, ValueError) as error:
-        raise _UnusualError from error
+def _area(y: NDArray[np.bool_], s: NDArray[Any], weight: F64 | None, max_fpr: Any) -> Any:
+    return _of_two_classes(plain(y), s if s.ndim == 2 else plain(s), weight, max_fpr)
 
 
 def _averaged(y: NDArray[np.bool_], s: NDArray[Any], average: Any, weight: F64 | None, max_fpr: Any) -> Any:
     """AUCs of several labels, as one number: scikit-learn's averages."""
     if average == "micro":
         spread = None if weight is None else np.repeat(weight, y.shape[1])
-        return _auc(y.ravel(), s.ravel(), spread, max_fpr)
+        return _area(y.ravel(), s.ravel(), spread, max_fpr)
     if average == "samples":
-        values = [_auc(row, of, None, max_fpr) for row, of in zip(y, s, strict=True)]
+        values = [_area(row, of, None, max_fpr) for row, of in zip(y, s, strict=True)]
         return float(np.average(values, weights=weight))
-    values = [_auc(y[:, c], s[:, c], weight, max_fpr) for c in range(y.shape[1])]
+    values = [_area(y[:, c], s[:, c], weight, max_fpr) for c in range(y.shape[1])]
     if average is None:
         return np.array(values)
     prevalence = None
@@ -302,6 +322,6 @@ def _one_versus_one(y: NDArray[Any], s: NDArray[Any], average: str, classes: NDA
     for a, b in combinations(np.unique(encoded), 2):
         kept = (encoded == a) | (encoded == b)
         first = encoded[kept] == a
-        values.append((_auc(first, s[kept, a], None, None) + _auc(~first, s[kept, b], None, None)) / 2)
+        values.append((_area(first, s[kept, a], None, None) + _area(~first, s[kept, b], None, None)) / 2)
         prevalence.append(kept.mean())
     return np.average(values, weights=prevalence if average == "weighted" else None)

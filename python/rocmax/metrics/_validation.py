@@ -17,10 +17,11 @@ from rocmax._threads import n_threads
 F64 = NDArray[np.float64]
 T = TypeVar("T")
 
-_LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}
+#: What the core reads as it is.
+LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}
+SCORES = {np.dtype("f8"), np.dtype("f4")}
 PAIRS = ((0, 1), (-1, 1))  # labels that tell which of them is positive; False and True are 0 and 1
 _BLOCK = 1 << 14
-_SCORES = {np.dtype("f8"), np.dtype("f4")}
 WHOLE = 2**53  # float64 holds every integer up to here
 
 
@@ -145,7 +146,7 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tu
         _require_two(classes, len(y), name)
         label = found[1] if tuple(sorted(found, key=str)) not in PAIRS else 1
         return np.asarray(y == label), label
-    if y.dtype in _LABELS:
+    if y.dtype in LABELS:
         if _first_two(y) not in PAIRS:  # otherwise the core finds out whether there are others
             positive_label(_classes(y, name), len(y), name)
         return plain(y), y.dtype.type(1).item()
@@ -287,7 +288,7 @@ def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
     s = unmasked(y_score, name)
     if s.ndim not in (1, 2) or s.shape[-1:] == (0,) != s.shape:
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
-    if s.dtype not in _SCORES:
+    if s.dtype not in SCORES:
         s = _as_float64(s, name)
     return plain(s) if s.ndim == 1 or not s.flags.aligned else s
 
