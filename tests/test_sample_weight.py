@@ -9,7 +9,8 @@ from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from rocmax import PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
+from rocmax import AUCRLS, AUCRLSCV, RLS, PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
+from rocmax.baselines import RankBoost
 from rocmax.estimators._thresholds import choose_threshold
 from rocmax.metrics import partial_auc_score
 from rocmax.risks import Ramp, Tight
@@ -39,6 +40,23 @@ def assert_same(one, other, X):
     # Models of one objective to 1e-10 are as close as its root; where scores nearly tie, the threshold may jump.
     scores = [model.decision_function(X) - model.intercept_ for model in (one, other)]
     np.testing.assert_allclose(*scores, atol=3e-4)
+
+
+@pytest.mark.parametrize(
+    "laid_out",
+    [lambda w: np.repeat(w, 2)[::2], lambda w: np.frombuffer(b"." + w.tobytes(), dtype=np.float64, offset=1)],
+    ids=["strided", "misaligned"],
+)
+@pytest.mark.parametrize(
+    "model",
+    [PartialAUCSVC((0.0, 0.2)), PartialAUCSVCCV((0.0, 0.2), Cs=[1.0]), AUCRLS(), RLS(), AUCRLSCV(3, cv=3), RankBoost()],
+    ids=lambda model: type(model).__name__,
+)
+def test_weights_may_lie_anywhere(data, model, laid_out):
+    X, y = data
+    weight = np.random.default_rng(1).random(N_SAMPLES)
+    expected = sklearn.base.clone(model).fit(X, y, weight).decision_function(X)
+    np.testing.assert_array_equal(model.fit(X, y, laid_out(weight)).decision_function(X), expected)
 
 
 def is_convex(surrogate, fpr_range):

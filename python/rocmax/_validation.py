@@ -24,7 +24,14 @@ from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import is_dask, is_stored
 from rocmax.designs._memmap import blocks
 from rocmax.exceptions import PositiveClassWarning
-from rocmax.metrics._validation import in_numpy, require_finite, require_labels, require_present, require_unmasked
+from rocmax.metrics._validation import (
+    in_numpy,
+    plain,
+    require_finite,
+    require_labels,
+    require_present,
+    require_unmasked,
+)
 
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
@@ -47,14 +54,14 @@ def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
     if is_dask(sample_weight):
         sample_weight = np.asarray(sample_weight)
     require_present(sample_weight, "sample_weight")
-    plain = _is_plain(sample_weight, 1) and len(sample_weight) == X.shape[0]
-    if plain and sample_weight.min() >= 0 and sample_weight.any():
+    usual = _is_plain(sample_weight, 1) and len(sample_weight) == X.shape[0]
+    if usual and sample_weight.min() >= 0 and sample_weight.any():
         weight = np.asarray(sample_weight, dtype=np.float64)
     else:
         with _checks("sample_weight"):
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         require_finite(weight, "sample_weight")  # which a single number is not checked to be
-    return None if np.all(weight == 1.0) else np.asarray(weight)
+    return None if np.all(weight == 1.0) else plain(weight)
 
 
 def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool]:
