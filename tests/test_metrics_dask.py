@@ -21,31 +21,6 @@ def draw(n, seed=0, digits=1):
     return y, np.round(rng.normal(size=n) + y, digits), rng.random(n)
 
 
-def test_dask_arrays_on_two_workers():
-    distributed = pytest.importorskip("distributed")
-    y, s, w = draw(5_000, digits=2)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        distributed.Client(cluster),
-    ):
-        lazy = [da.from_array(a, chunks=1700) for a in (y, s, w)]
-        for measure, options in [
-            (metrics.roc_auc_score, {}),
-            (metrics.roc_auc_score, {"max_fpr": 0.2}),
-            (metrics.partial_auc_score, {"fpr_range": (0.1, 0.3)}),
-            (metrics.tpr_at_fpr_score, {"fpr": 0.2}),
-            (metrics.scored_auc_score, {}),
-        ]:
-            for weights in ((None, None), (w, lazy[2])):
-                expected = measure(y, s, sample_weight=weights[0], **options)
-                found = measure(*lazy[:2], sample_weight=weights[1], **options)
-                assert found == pytest.approx(expected, abs=1e-12)
-        expected, found = metrics.auc_inference(y, s), metrics.auc_inference(*lazy[:2])
-        assert found.variance == pytest.approx(expected.variance, abs=1e-12)
-        with pytest.raises(ValueError, match="y_score has shape"):
-            metrics.roc_auc_score(lazy[0], lazy[1][:100])
-
-
 def test_dask_arrays_of_any_labels_and_shapes():
     y, s, w = draw(600, digits=1)
     y = y.astype(int)

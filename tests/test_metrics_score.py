@@ -41,28 +41,25 @@ def test_model_is_what_its_definition_says(a, b, low, high):
 @pytest.mark.parametrize("n", [1, 7, 25, 200])
 def test_mean_of_the_estimate_is_that_of_the_order_statistics(n, low, high):
     a, b = 0.7, 1.2
+    u, weight = np.polynomial.legendre.leggauss(400)
+    u, weight = (u + 1) / 2, weight / 2
+    height = stats.norm.cdf(a + b * stats.norm.ppf(u))
     expected = 0.0
-    for k in range(
-        n
-    ):  # the share of the range between k / n and (k + 1) / n has the height at a rate of Beta(k + 1, n - k)
+    # The share of the range between k / n and (k + 1) / n has the height at a rate of Beta(k + 1, n - k).
+    for k in range(n):
         share = min(high, (k + 1) / n) - max(low, k / n)
         if share > 0:
-            u, weight = np.polynomial.legendre.leggauss(400)
-            u, weight = (u + 1) / 2, weight / 2
-            height = stats.norm.cdf(a + b * stats.norm.ppf(u))
             expected += share / (high - low) * (weight * height * stats.beta.pdf(u, k + 1, n - k)).sum()
     assert model(np.array([b]), n, low, high)(np.array([a])).mean[0] == pytest.approx(expected, abs=2e-4)
 
 
 @pytest.mark.parametrize("fpr_range", RANGES)
 @pytest.mark.parametrize(("m", "n"), [(2, 40), (30, 70), (1, 30), (25, 3)])
-@pytest.mark.parametrize("normalize", ["width", "mcclish", None])
-def test_ends_solve_the_equation(m, n, fpr_range, normalize):
+def test_ends_solve_the_equation(m, n, fpr_range):
     rng = np.random.default_rng(m)
     y = np.arange(m + n) < m
     s = rng.normal(size=m + n) + y
     options = {"metric": "partial_auc", "fpr_range": fpr_range, "method": "score", "confidence_level": 0.9}
-    found = metrics.auc_inference(y, s, normalize=normalize, **options)
     low, high = fpr_range
     measure = parse_measure("partial_auc", fpr_range=fpr_range)
     (estimate,), (pos,), (neg,), _ = one_model(sample(y, s), measure)
@@ -92,10 +89,12 @@ def test_ends_solve_the_equation(m, n, fpr_range, normalize):
     plain = metrics.auc_inference(y, s, **options)
     assert list(plain.confidence_interval) == pytest.approx(ends, abs=2e-3)
     assert ends[1] - ends[0] > 0.05
-    least = {"width": 0.0, "mcclish": 0.5 - 0.5 * (high + low) / (2 - high - low), None: 0.0}[normalize]
-    most = high - low if normalize is None else 1.0
-    scaled = [least + (most - least) * end for end in plain.confidence_interval]
-    assert list(found.confidence_interval) == pytest.approx(scaled, abs=1e-9)
+    for normalize in ("width", "mcclish", None):
+        found = metrics.auc_inference(y, s, normalize=normalize, **options)
+        least = 0.5 - 0.5 * (high + low) / (2 - high - low) if normalize == "mcclish" else 0.0
+        most = high - low if normalize is None else 1.0
+        scaled = [least + (most - least) * end for end in plain.confidence_interval]
+        assert list(found.confidence_interval) == pytest.approx(scaled, abs=1e-9)
 
 
 def test_perfect_and_reversed_rankings():

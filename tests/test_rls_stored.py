@@ -82,9 +82,9 @@ def test_resident_memory_does_not_grow_with_the_file(tmp_path):
         from rocmax import AUCRLS
         X = np.memmap(sys.argv[1], dtype=np.float32, mode="w+", shape=(1_000_000, 100))
         y = np.arange(len(X)) % 3 == 0
-        rng = np.random.default_rng(0)
+        block = np.random.default_rng(0).standard_normal((50_000, 100), np.float32)
         for first in range(0, len(X), 50_000):
-            X[first : first + 50_000] = rng.standard_normal((50_000, 100), np.float32) + y[first : first + 50_000, None]
+            X[first : first + 50_000] = block + y[first : first + 50_000, None]
             X.flush()
             X._mmap.madvise(4)  # not needed
         AUCRLS().fit(X[:1000], y[:1000])
