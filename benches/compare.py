@@ -15,11 +15,13 @@ import subprocess
 import sys
 import tempfile
 from fnmatch import fnmatch
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ["cargo", "build", "--locked", "--quiet", "--release", "-p", "rocmax-benches", "--example", "cases"]
 ROUNDS = 5
+RISKS = [prefix + risk for prefix in ("", "weighted_") for risk in ("tight", "between", "hinge", "smooth")]
 
 CASES = [
     *(f"auc-{shape}-f64-300-{n}" for shape in ("normal", "heavy", "few") for n in (100, 1000, 10_000, 100_000)),
@@ -29,7 +31,8 @@ CASES = [
     *(f"moments-{shape}-f64-300-{n}" for shape in ("normal", "few") for n in (10_000, 1_000_000)),
     *(f"partial-{shape}-f64-300-100000" for shape in ("normal", "heavy", "few")),
     *(f"paired-{shape}-f64-300-100000" for shape in ("normal", "heavy", "ties")),
-    *(f"{work}-normal-f64-300-100000" for work in ("replicates", "curve", "tight")),
+    *(f"{work}-normal-f64-300-100000" for work in ("replicates", "curve")),
+    *(f"{work}-normal-f64-300-{n}" for work, n in product(RISKS, (1000, 100_000))),
 ]
 
 

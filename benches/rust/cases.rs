@@ -12,11 +12,27 @@ use rocmax_benches::{Shape, scores_of};
 use rocmax_core::metric::{
     self, Column, Labels, Limits, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind,
 };
-use rocmax_core::oracle::{Oracle, Tight, Workspace};
+use rocmax_core::oracle::{Oracle, Rank, Term, Tight, TopHinge, Workspace};
 use rocmax_core::{Ctx, Problem, RateRange};
 
 /// What is done with labels and scores.
-const WORKS: [&str; 8] = ["auc", "auc2", "moments", "partial", "paired", "replicates", "curve", "tight"];
+const WORKS: [&str; 15] = [
+    "auc",
+    "auc2",
+    "moments",
+    "partial",
+    "paired",
+    "replicates",
+    "curve",
+    "tight",
+    "between",
+    "hinge",
+    "smooth",
+    "weighted_tight",
+    "weighted_between",
+    "weighted_hinge",
+    "weighted_smooth",
+];
 /// Share of positives, in thousandths.
 const SHARES: [u32; 2] = [300, 5];
 const SIZES: [usize; 6] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
@@ -106,12 +122,26 @@ fn paired(labels: &[bool], scores: Column<'_>, repeats: usize) -> (f64, Duration
     })
 }
 
-fn tight(labels: Vec<bool>, scores: &[f64], repeats: usize) -> (f64, Duration) {
-    let problem = Arc::new(Problem::new(labels).expect("both classes"));
-    let oracle = Tight::new(problem, RateRange::new(0.0, 0.05).expect("a range"));
-    let (mut ws, mut coef) = (Workspace::default(), vec![0.0; scores.len()]);
-    run(repeats, &mut || {
-        oracle.evaluate(scores.into(), &mut coef, &mut ws, &Ctx::serial()).expect("an evaluation").value
+/// A risk at the scores: "tight" up to a rate of 0.05 or "between" two rates, the "hinge" over all pairs, or the first
+/// of these made "smooth"; of samples with weights by the prefix.
+fn risk(work: &str, labels: Vec<bool>, scores: &[f64], repeats: usize) -> (f64, Duration) {
+    let weights = (0..scores.len()).map(|i| 0.5 + (i % 3) as f64).collect();
+    let (work, problem) = match work.strip_prefix("weighted_") {
+        Some(work) => (work, Problem::weighted(labels, weights)),
+        None => (work, Problem::new(labels)),
+    };
+    let problem = Arc::new(problem.expect("both classes"));
+    let range = |low, high| RateRange::new(low, high).expect("a range");
+    let all = vec![Term { weight: 1.0, end: Rank::Bottom, margin: 1.0 }];
+    let oracle: Box<dyn Oracle> = match work {
+        "hinge" => Box::new(TopHinge::new(problem, RateRange::FULL, all).expect("finite terms")),
+        "between" => Box::new(Tight::new(problem, range(0.02, 0.05))),
+        _ => Box::new(Tight::new(problem, range(0.0, 0.05))),
+    };
+    let (mut ws, mut coef, ctx) = (Workspace::default(), vec![0.0; scores.len()], Ctx::serial());
+    run(repeats, &mut || match work {
+        "smooth" => oracle.smooth(scores, 0.5, &mut coef, &mut ws, &ctx).expect("a cut").expect("hinges").offset,
+        _ => oracle.evaluate(scores.into(), &mut coef, &mut ws, &ctx).expect("an evaluation").value,
     })
 }
 
@@ -128,7 +158,8 @@ fn main() {
     let narrow: Vec<f32> = scores.iter().map(|&x| x as f32).collect();
     let n = scores.len() as f64;
     let (value, least) = match (work, float) {
-        ("tight", _) => tight(labels, &scores, repeats),
+        ("tight" | "between" | "hinge" | "smooth", _) => risk(work, labels, &scores, repeats),
+        (work, _) if work.starts_with("weighted_") => risk(work, labels, &scores, repeats),
         ("paired", "f32") => paired(&labels, Column::F32(narrow.into()), repeats),
         ("paired", _) => paired(&labels, Column::F64(scores.into()), repeats),
         (_, "f32") => measures(work, &labels, &narrow, (repeats, limits)),

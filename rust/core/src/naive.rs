@@ -53,7 +53,7 @@ pub fn partial_auc_curve(problem: &Problem, scores: &[f64], range: RateRange) ->
 
 /// Scores and weights of one class, by descending score.
 fn members(problem: &Problem, scores: &[f64], class: bool) -> Vec<(f64, f64)> {
-    let weight = |i: usize| problem.weights().map_or(1.0, |weights| weights.values[i]);
+    let weight = |i: usize| problem.sample_weight().map_or(1.0, |weights| weights[i]);
     let labelled = scores.iter().zip(problem.labels()).enumerate();
     let mut kept: Vec<_> = labelled.filter(|(_, (_, l))| **l == class).map(|(i, (s, _))| (*s, weight(i))).collect();
     kept.sort_by(|x, y| y.0.total_cmp(&x.0));
@@ -118,7 +118,7 @@ pub fn pair_loss(
     range: RateRange,
     loss: impl Fn(f64) -> [f64; 3],
 ) -> (f64, Vec<f64>, Vec<f64>) {
-    let weight = |i: usize| problem.weights().map_or(1.0, |weights| weights.values[i]);
+    let weight = |i: usize| problem.sample_weight().map_or(1.0, |weights| weights[i]);
     let of = |class: bool| (0..scores.len()).filter(move |&i| problem.labels()[i] == class);
     let sum = |kept: &dyn Fn(f64) -> bool| of(false).filter(|&k| kept(scores[k])).map(weight).sum::<f64>();
     let (j_a, j_b) = problem.ranks(range);

@@ -15,10 +15,10 @@ pub struct Problem {
 
 /// Sample weights, and the total of either class.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Weights {
-    pub(crate) values: Vec<f64>,
-    pub(crate) pos: f64,
-    pub(crate) neg: f64,
+struct Weights {
+    values: Vec<f64>,
+    pos: f64,
+    neg: f64,
     whole: bool,
 }
 
@@ -69,11 +69,6 @@ impl Problem {
         let whole = f64::max(pos, neg) < 9e15 && weights.iter().all(|w| w.fract() == 0.0);
         let weights = Some(Weights { values: weights, pos, neg, whole });
         Ok(Self { weights, ..problem })
-    }
-
-    /// The weights, unless every sample counts once.
-    pub(crate) fn weights(&self) -> Option<&Weights> {
-        self.weights.as_ref()
     }
 
     /// The weight of each sample, unless every one counts once.

@@ -442,6 +442,28 @@ fn two_threads_give_the_same_bits() {
 }
 
 #[test]
+fn whole_weights_are_repetitions_in_every_chunk_and_region() {
+    let n = 150_000u64;
+    let hash = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11;
+    let labels: Vec<bool> = (0..n).map(|i| hash(i) % 3 == 0).collect();
+    let weights: Vec<f64> = (0..n).map(|i| (hash(i * 17 + 3) % 4) as f64).collect();
+    let scores: Vec<f64> = (0..n).map(|i| (hash(i * 31 + 5) % 70_001) as f64 / 30_000.0).collect();
+    let rows: Vec<usize> = (0..scores.len()).flat_map(|i| vec![i; weights[i] as usize]).collect();
+    let repeated = Problem::new(rows.iter().map(|&i| labels[i]).collect()).map(Arc::new).unwrap();
+    let weighted = Problem::weighted(labels, weights.clone()).map(Arc::new).unwrap();
+    let repeated_scores: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
+    for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.3)] {
+        let range = RateRange::new(low, high).unwrap();
+        let (value, coef, partial_auc) = evaluate(&Tight::new(weighted.clone(), range), &scores);
+        let (expected, by_row, share) = evaluate(&Tight::new(repeated.clone(), range), &repeated_scores);
+        assert!((value - expected).abs() < TOLERANCE && (partial_auc - share).abs() < TOLERANCE);
+        let mut summed = vec![0.0; coef.len()];
+        rows.iter().zip(by_row).for_each(|(&i, c)| summed[i] += c);
+        assert!(coef.iter().zip(&summed).all(|(ours, theirs)| (ours - theirs).abs() < 1e-15), "{range:?}");
+    }
+}
+
+#[test]
 fn a_margin_that_is_no_number_is_refused() {
     use rocmax_core::Error;
     use rocmax_core::metric::{Labels, Measure, Scratch, measure};

@@ -10,9 +10,11 @@ mod pairs;
 mod proximal;
 mod smoothed;
 mod springs;
+mod tally;
 mod tight;
 mod top_hinge;
-mod weighted;
+mod weights;
+mod workspace;
 
 pub use naive::Naive;
 pub use pair_loss::{PairLoss, PairRange, pair_loss};
@@ -21,15 +23,12 @@ pub use smoothed::{Selection, Smoothed, SmoothedHinge};
 pub use springs::{Curvature, Sample, Stretch};
 pub use tight::Tight;
 pub use top_hinge::{Term, TopHinge};
+pub use workspace::Workspace;
 
 use std::ops::{Add, Range};
 
-use pairs::{Ends, Pairs};
-use weighted::Weighted;
-
-use crate::order::cells::Cells;
-use crate::order::sorted::Sorted;
 use crate::{Ctx, Error, Problem, RateRange, Result, Scores};
+use workspace::Ends;
 
 /// What one oracle call finds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,6 +90,12 @@ pub trait Sums {
     /// `1 / M`.
     fn scale(&self) -> f64;
 
+    /// Mean over the pairs of the range of 1[s > t].
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    fn partial_auc(&mut self, ctx: &Ctx<'_>) -> Result<f64>;
+
     /// `scale * sum_i sum_k (margin - s_i + t_(k))_+` over the negatives of `ranks`.
     ///
     /// # Errors
@@ -109,33 +114,6 @@ pub trait Sums {
     /// # Errors
     /// [`Error::Interrupted`].
     fn smoothed(&mut self, hinge: Hinge, width: f64, ctx: &Ctx<'_>) -> Result<(Selection, f64)>;
-}
-
-/// Buffers kept from call to call, so that repeated calls on one problem allocate little.
-#[derive(Debug, Default)]
-pub struct Workspace {
-    cells: Cells,
-    sorted: Sorted,
-    pos: Vec<f64>,
-    weighted: Weighted,
-}
-
-impl Workspace {
-    /// The positives in order and the negatives up to the last of `ends`; `coef` is for the derivatives, which are not
-    /// set for the latter.
-    fn pairs<'a>(
-        &'a mut self,
-        problem: &Problem,
-        scores: Scores<'_>,
-        ends: &'a Ends,
-        coef: &'a mut [f64],
-        ctx: &Ctx<'_>,
-    ) -> Result<Pairs<'a>> {
-        let Self { cells, sorted, pos, .. } = self;
-        cells.gather(problem, scores, &ends.tops, &mut sorted.map, ctx)?;
-        sorted.build(&cells.positives(), ctx)?;
-        Ok(Pairs::new(cells, sorted, ends, coef, pos))
-    }
 }
 
 /// The problem, if there are as many scores and slopes as samples.
@@ -183,32 +161,20 @@ pub trait Oracle: Sync {
     /// R(scores), and a subgradient in `coef`.
     ///
     /// The positives are sorted and indexed, each of the negatives up to the last rank then finds its own rank among
-    /// them in a few table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution. Weighted
-    /// samples are sorted: O(N + (m + k) log(m + k)), k the number of negatives up to the last rank.
+    /// them in a few table look-ups: O(N + m log m) time at most, O(N) for scores of any smooth distribution.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] if their differences overflow,
     /// [`Error::Interrupted`].
     fn evaluate(&self, scores: Scores<'_>, coef: &mut [f64], ws: &mut Workspace, ctx: &Ctx<'_>) -> Result<Evaluation> {
         let problem = checked(self.problem(), scores.len(), coef.len())?;
-        let found = match problem.weights() {
-            None => {
-                let ends = Ends::new(problem, self.range(), self.last(), [].into_iter());
-                let mut pairs = ws.pairs(problem, scores, &ends, coef, ctx)?;
-                let partial_auc = pairs.partial_auc(ctx)?;
-                let Sum { value, offset } = self.sweep(&mut pairs, ctx)?;
-                pairs.finish(ctx)?;
-                Evaluation { value, offset, partial_auc }
-            }
-            Some(weights) => {
-                let most = if self.last() == Rank::Bottom { weights.neg } else { problem.ranks(self.range()).1 };
-                let mut pairs = ws.weighted.order(problem, weights, scores, (self.range(), most), ctx)?;
-                let partial_auc = pairs.partial_auc(ctx)?;
-                let Sum { value, offset } = self.sweep(&mut pairs, ctx)?;
-                pairs.finish(coef);
-                Evaluation { value, offset, partial_auc }
-            }
+        let sum = |sums: &mut dyn Sums| {
+            let partial_auc = sums.partial_auc(ctx)?;
+            let Sum { value, offset } = self.sweep(sums, ctx)?;
+            Ok(Evaluation { value, offset, partial_auc })
         };
+        let ends = Ends::new(problem, self.range(), self.last(), &[]);
+        let found = ws.sum((problem, &ends), scores, coef, sum, ctx)?;
         if found.value.is_finite() {
             return Ok(found);
         }
@@ -239,8 +205,6 @@ pub trait Oracle: Sync {
             return Err(Error::Domain { name: "width", domain: "a positive number", value: width.to_string() });
         }
         let Some(hinges) = self.hinges() else { return Ok(None) };
-        let (_, all) = problem.totals();
-        let reaches = hinges.iter().map(|hinge| smoothed::reach(hinge.top, all, all / problem.n_neg() as f64));
         let sum = |sums: &mut dyn Sums| {
             let mut found = Smoothed { offset: 0.0, hinges: Vec::new() };
             for &hinge in &hinges {
@@ -248,25 +212,10 @@ pub trait Oracle: Sync {
                 found.offset += hinge.scale * hinge.margin * shares;
                 found.hinges.push(SmoothedHinge { hinge, selection });
             }
-            Ok(found)
+            Ok(Some(found))
         };
-        match problem.weights() {
-            None => {
-                let ends = Ends::new(problem, self.range(), Rank::Top, reaches.map(|reach| reach as usize));
-                let mut pairs = ws.pairs(problem, scores.into(), &ends, coef, ctx)?;
-                pairs.clear();
-                let found = sum(&mut pairs)?;
-                pairs.finish(ctx)?;
-                Ok(Some(found))
-            }
-            Some(weights) => {
-                let most = reaches.fold(0.0, f64::max);
-                let mut pairs = ws.weighted.order(problem, weights, scores.into(), (self.range(), most), ctx)?;
-                let found = sum(&mut pairs)?;
-                pairs.finish(coef);
-                Ok(Some(found))
-            }
-        }
+        let ends = Ends::new(problem, self.range(), Rank::Top, &hinges);
+        ws.sum((problem, &ends), scores.into(), coef, sum, ctx)
     }
 
     /// Writes to `coef` the subgradient of a hinge at its proximal point, where `hinge(p) + 1/2 sum_k c_k (p_k -

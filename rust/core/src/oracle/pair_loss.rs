@@ -112,17 +112,12 @@ struct Members {
 impl Members {
     /// The positives and the negatives, each between its `ends`.
     fn of(problem: &Problem, scores: &[f64], ends: [(f64, f64); 2], ctx: &Ctx<'_>) -> Result<[Self; 2]> {
-        let (_, neg) = problem.totals();
-        let (labels, weights, last) = (problem.labels(), problem.sample_weight(), ends[1].1);
-        let bound = match weights {
-            _ if last >= neg => f64::NEG_INFINITY,
-            None => select::bound(problem, scores.into(), last as usize).map_or(f64::NEG_INFINITY, |(s, _)| s),
-            Some(weights) => select::weighted_bound(labels, weights, scores.into(), last / neg),
-        };
+        let (weights, last) = (problem.sample_weight(), ends[1].1);
+        let bound = select::bound(problem, scores.into(), last).map_or(f64::NEG_INFINITY, |(score, _)| score);
         let weight = |entry: &Entry| weights.map_or(1.0, |weights| weights[entry.index()]);
-        let mut classes = order::entries(labels, weights, scores.into(), bound, ctx)?;
+        let mut classes = order::entries(problem, scores.into(), bound, ctx)?;
         if bound > f64::NEG_INFINITY && classes[0].iter().map(weight).sum::<f64>() < last {
-            classes = order::entries(labels, weights, scores.into(), f64::NEG_INFINITY, ctx)?;
+            classes = order::entries(problem, scores.into(), f64::NEG_INFINITY, ctx)?;
         }
         let [neg, pos] = &mut classes;
         let mut scratch = Vec::new();

@@ -2,125 +2,73 @@
 
 use std::ops::Range;
 
+use super::tally::{Mark, Tally};
+use super::weights::Weights;
+use super::workspace::Ends;
 use super::{Hinge, Rank, Selection, Sum, Sums};
-pub(super) use crate::order::cells::Task;
-use crate::order::cells::{Cells, Class};
+use crate::order::cells::{Cells, Class, Task};
 use crate::order::fast;
 use crate::order::sorted::Sorted;
-use crate::{CHUNK, Ctx, Problem, RateRange, Result, alloc};
+use crate::{CHUNK, Ctx, Result, alloc};
 
 /// Scores ranked at a time.
 pub(super) const TILE: usize = 1 << 10;
 
-/// The ranks that a risk distinguishes.
-#[derive(Debug)]
-pub(crate) struct Ends {
-    /// What each [`Rank`] stands for.
-    ranks: [usize; 4],
-    /// Those up to the last that is looked at, ascending and distinct: the negatives are grouped between them.
-    pub(crate) tops: Vec<usize>,
-}
-
-impl Ends {
-    /// Groups that end at the ranks up to `last`, and at `others`.
-    pub(crate) fn new(problem: &Problem, range: RateRange, last: Rank, others: impl Iterator<Item = usize>) -> Self {
-        let (low, high) = problem.ranks(range);
-        let ranks = [0, low as usize, high as usize, problem.n_neg()];
-        let mut tops: Vec<usize> =
-            ranks[1..=last as usize].iter().copied().chain(others).filter(|&top| top > 0).collect();
-        tops.sort_unstable();
-        tops.dedup();
-        Self { ranks, tops }
-    }
-}
-
 /// The positives and the highest negatives of one score vector, and the derivatives found so far.
 #[derive(Debug)]
-pub(crate) struct Pairs<'a> {
-    cells: &'a Cells,
-    sorted: &'a Sorted,
-    ends: &'a Ends,
+pub(super) struct Pairs<'a, W> {
+    pub(super) cells: &'a Cells,
+    pub(super) sorted: &'a Sorted,
+    pub(super) ends: &'a Ends,
+    pub(super) weights: W,
     /// A derivative for each negative, in the layout of `cells`; in the end that of each sample.
-    neg: &'a mut [f64],
-    /// A derivative for each positive, by ascending score.
-    pos: &'a mut Vec<f64>,
+    pub(super) neg: &'a mut [f64],
+    /// A derivative for each positive, by ascending score, and by its weight.
+    pub(super) pos: &'a mut Vec<f64>,
 }
 
-/// Negatives by the number of positives below them (plus a margin): how many there are, and the sums of their scores.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    first: usize,
-    pub(crate) counts: Vec<u32>,
-    pub(crate) sums: Vec<f64>,
-    /// Over all negatives: the sum of their scores, or of what else is asked for.
-    pub(crate) total: f64,
+/// Some scores in a row: their ranks among the positives and their weights.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tile<'a, W: Weights> {
+    pub(super) scores: &'a [f64],
+    pub(super) ranks: &'a [u32],
+    pub(super) own: &'a [W::One],
+    /// Whether their weights lie in the class wholly.
+    whole: bool,
 }
 
-impl<'a> Pairs<'a> {
-    pub(crate) fn new(
-        cells: &'a Cells,
-        sorted: &'a Sorted,
-        ends: &'a Ends,
-        neg: &'a mut [f64],
-        pos: &'a mut Vec<f64>,
-    ) -> Self {
-        pos.clear();
-        alloc::resize(pos, sorted.scores().len(), 0.0);
-        Self { cells, sorted, ends, neg, pos }
-    }
-
-    /// Sets the derivatives of the negatives to zero.
-    pub(super) fn clear(&mut self) {
-        self.neg.fill(0.0);
-    }
-
-    pub(super) fn n_neg(&self) -> usize {
-        self.ends.ranks[Rank::Bottom as usize]
-    }
-
+impl<W: Weights> Pairs<'_, W> {
     /// The middle one of the positives' scores: relative to it sums of scores stay accurate.
     pub(super) fn origin(&self) -> f64 {
         let scores = self.sorted.scores();
         scores[scores.len() / 2]
     }
 
-    pub(super) fn sorted(&self) -> &'a Sorted {
-        self.sorted
-    }
-
-    /// The derivatives of the positives, by ascending score.
-    pub(super) fn positives(&mut self) -> &mut [f64] {
-        self.pos
-    }
-
-    /// The groups of the negatives ranked `ranks.start + 1 ..= ranks.end`.
-    fn groups(&self, ranks: &Range<usize>) -> Class {
-        let group = |rank| self.ends.tops.partition_point(|&top| top <= rank);
-        Class::Negatives(group(ranks.start)..group(ranks.end))
-    }
-
-    /// Visits the negatives of `ranks` tile by tile: their scores, what `rank` says of each, and their derivatives.
+    /// Visits the samples of `class` tile by tile, with their derivatives; `rank` gives the ranks of scores.
     ///
     /// What has become of each task's `start` goes to `take`, in order. A tile is ranked before anything is done with
     /// it: if each were counted at once, the next look-up would wait.
     pub(super) fn visit<S: Send>(
         &mut self,
-        ranks: Range<usize>,
+        class: Class,
         rank: impl Fn(&[f64], &mut [u32]) + Sync + Send,
         start: impl Fn(&Task<'_>) -> S + Sync + Send,
-        visit: impl Fn(&mut S, &[f64], &[u32], &mut [f64]) + Sync + Send,
+        visit: impl Fn(&mut S, Tile<'_, W>, &mut [f64]) + Sync + Send,
         take: impl FnMut(S),
         ctx: &Ctx<'_>,
     ) -> Result<()> {
-        let class = self.groups(&ranks);
-        let one = |task: Task<'_>| {
+        let weights = self.weights;
+        let one = |mut task: Task<'_>| {
             let mut state = start(&task);
-            let mut ranks = [0u32; TILE];
-            for (scores, found) in task {
-                for (scores, found) in scores.chunks(TILE).zip(found.chunks_mut(TILE)) {
-                    let ranks = &mut ranks[..scores.len()];
+            let (mut ranks, mut own) = ([0u32; TILE], [W::One::default(); TILE]);
+            for part in &mut task {
+                let tiles = part.scores.chunks(TILE).zip(part.index.chunks(TILE)).zip((0..).step_by(TILE));
+                for ((scores, index), from) in tiles {
+                    let (ranks, own) = (&mut ranks[..scores.len()], &mut own[..scores.len()]);
                     rank(scores, ranks);
-                    visit(&mut state, scores, ranks, found);
+                    weights.fill(part, index, own);
+                    let tile = Tile { scores, ranks, own, whole: part.share == 1.0 };
+                    visit(&mut state, tile, &mut part.found[from..from + scores.len()]);
                 }
             }
             state
@@ -128,158 +76,176 @@ impl<'a> Pairs<'a> {
         ctx.fold(self.cells.tasks(&class, self.neg), one, take)
     }
 
-    /// Mean over positives and the negatives ranked `j_a + 1 ..= j_b` of 1[s > t]; sets the derivatives to zero.
-    pub(crate) fn partial_auc(&mut self, ctx: &Ctx<'_>) -> Result<f64> {
-        let (sorted, [_, j_a, j_b, _]) = (self.sorted, self.ends.ranks);
-        let last = self.ends.tops[self.ends.tops.len() - 1];
-        for ranks in [0..j_a, j_b..last] {
-            self.visit(ranks, |_, _| (), |_| (), |(), _, _, found| found.fill(0.0), |()| (), ctx)?;
-        }
-        let count = |lost: &mut u64, _: &[f64], ranks: &[u32], found: &mut [f64]| {
-            *lost += ranks.iter().copied().map(u64::from).sum::<u64>();
-            found.fill(0.0);
+    /// What the positives weigh that are below each rank.
+    pub(super) fn below(&mut self, ctx: &Ctx<'_>) -> Result<Vec<f64>> {
+        let sorted = self.sorted;
+        let count = |tally: &mut Tally<f64>, tile: Tile<'_, W>, _: &mut [f64]| {
+            for (&rank, &own) in tile.ranks.iter().zip(tile.own) {
+                *tally.at(rank) += own.into();
+            }
         };
-        let mut won = sorted.scores().len() as u64 * (j_b - j_a) as u64;
-        let pairs = won as f64;
-        self.visit(j_a..j_b, |scores, ranks| sorted.up_to(scores, ranks), |_| 0, count, |lost| won -= lost, ctx)?;
-        Ok(won as f64 / pairs)
+        let (rank, start) = (rank_below(sorted, 0.0), |task: &Task<'_>| Tally::new(sorted, 0.0, task));
+        let mut tally = Tally::all(sorted);
+        self.visit(Class::Positives, rank, start, count, |part| tally.add(&part), ctx)?;
+        let mut below = 0.0;
+        for sum in &mut tally.sums {
+            below += std::mem::replace(sum, below);
+        }
+        Ok(tally.sums)
     }
 
-    /// For each positive, how many of the negatives of `ranks` exceed its score less `margin`, and the sum of their
-    /// scores; keeps in place of every derivative the number of positives that the negative exceeds so.
-    pub(crate) fn tally(&mut self, ranks: Range<usize>, margin: f64, ctx: &Ctx<'_>) -> Result<Tally> {
+    /// What `sum` makes of the pairs; the derivatives that it found are put in the order of the samples.
+    pub(super) fn sum<T>(mut self, sum: impl FnOnce(&mut dyn Sums) -> Result<T>, ctx: &Ctx<'_>) -> Result<T> {
+        let found = sum(&mut self)?;
+        self.finish(ctx)?;
+        Ok(found)
+    }
+
+    /// For each rank, the sums over the negatives of `ranks` that exceed so many positives less `margin`, or more;
+    /// keeps in place of the derivative of each that lies there wholly the number of positives that it exceeds so.
+    fn tally(&mut self, ranks: Range<f64>, margin: f64, ctx: &Ctx<'_>) -> Result<Vec<Mark>> {
         let (sorted, origin) = (self.sorted, self.origin());
-        let count = |tally: &mut Tally, scores: &[f64], ranks: &[u32], found: &mut [f64]| {
-            tally.count(ranks);
-            for ((&t, &rank), found) in scores.iter().zip(ranks).zip(found) {
-                tally.sums[rank as usize - tally.first] += t - origin;
-                *found = f64::from(rank);
+        let count = |tally: &mut Tally<Mark>, tile: Tile<'_, W>, found: &mut [f64]| {
+            for (((&t, &rank), &own), found) in tile.scores.iter().zip(tile.ranks).zip(tile.own).zip(found) {
+                let weight = own.into();
+                *tally.at(rank) += Mark { weight, moment: weight * (t - origin) };
+                if tile.whole {
+                    *found = f64::from(rank);
+                }
             }
         };
-        let start = |task: &Task<'_>| {
-            let tally = Tally::new(sorted, margin, task);
-            Tally { sums: alloc::filled(0.0, tally.counts.len()), ..tally }
-        };
-        let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
-        let n_ranks = sorted.scores().len() + 1;
-        let mut tally =
-            Tally { counts: alloc::filled(0, n_ranks), sums: alloc::filled(0.0, n_ranks), ..Tally::default() };
-        self.visit(ranks, rank, start, count, |part| tally.add(&part), ctx)?;
-        let (mut above, mut sum) = (0, 0.0);
-        for (counts, sums) in tally.counts.chunks_mut(CHUNK).zip(tally.sums.chunks_mut(CHUNK)).rev() {
-            ctx.check()?;
-            for (count, of) in counts.iter_mut().zip(sums).rev() {
-                above += *count;
-                sum += *of;
-                (*count, *of) = (above, sum);
-            }
-        }
-        // What stands at rank r are those that exceed r positives or more: the r-th and all below it.
-        tally.total = sum;
-        tally.counts.remove(0);
-        tally.sums.remove(0);
-        Ok(tally)
+        let (rank, start) = (rank_below(sorted, margin), |task: &Task<'_>| Tally::new(sorted, margin, task));
+        let mut tally = Tally::all(sorted);
+        self.visit(Class::Negatives(ranks), rank, start, count, |part| tally.add(&part), ctx)?;
+        tally.above(ctx)
     }
 
-    /// Makes the derivative of every negative of `ranks` what `of` makes of the number that [`Pairs::tally`] left
-    /// there.
-    pub(crate) fn spread(
+    /// Adds to the derivative of every negative of `ranks` its weight times what `of` makes of the number that
+    /// [`Pairs::tally`] found, and left there if it could.
+    fn spread(
         &mut self,
-        ranks: Range<usize>,
+        ranks: Range<f64>,
+        margin: f64,
         of: impl Fn(usize) -> f64 + Sync + Send,
         ctx: &Ctx<'_>,
     ) -> Result<()> {
-        let apply = |(): &mut (), _: &[f64], _: &[u32], found: &mut [f64]| {
-            for found in found {
-                *found = of(*found as usize);
+        let sorted = self.sorted;
+        let apply = |(): &mut (), tile: Tile<'_, W>, found: &mut [f64]| {
+            for ((found, &t), &own) in found.iter_mut().zip(tile.scores).zip(tile.own) {
+                if tile.whole {
+                    *found = own.into() * of(*found as usize);
+                } else {
+                    let mut rank = [0];
+                    sorted.below(&[t], margin, &mut rank);
+                    *found += own.into() * of(rank[0] as usize);
+                }
             }
         };
-        self.visit(ranks, |_, _| (), |_| (), apply, |()| (), ctx)
+        self.visit(Class::Negatives(ranks), |_, _| (), |_| (), apply, |()| (), ctx)
     }
 
     /// Puts the derivatives in the order of the samples, zero for negatives that were not looked at.
-    pub(crate) fn finish(self, ctx: &Ctx<'_>) -> Result<()> {
-        let (sorted, pos) = (self.sorted, &*self.pos);
-        ctx.map(self.cells.tasks(&Class::Positives, self.neg), |task| {
-            let mut ranks = [0u32; TILE];
-            for (scores, found) in task {
-                for (scores, found) in scores.chunks(TILE).zip(found.chunks_mut(TILE)) {
-                    sorted.below(scores, 0.0, &mut ranks[..scores.len()]);
-                    for (found, &rank) in found.iter_mut().zip(&ranks) {
-                        *found = pos[rank as usize];
-                    }
-                }
+    fn finish(mut self, ctx: &Ctx<'_>) -> Result<()> {
+        let (sorted, pos) = (self.sorted, std::mem::take(self.pos));
+        let apply = |(): &mut (), tile: Tile<'_, W>, found: &mut [f64]| {
+            for ((found, &rank), &own) in found.iter_mut().zip(tile.ranks).zip(tile.own) {
+                *found = own.into() * pos[rank as usize];
             }
-        })?;
+        };
+        self.visit(Class::Positives, rank_below(sorted, 0.0), |_| (), apply, |()| (), ctx)?;
+        *self.pos = pos;
         self.cells.scatter(self.neg, ctx)
     }
 }
 
-impl Sums for Pairs<'_> {
+/// How many positives are below each score plus `margin`.
+pub(super) fn rank_below(sorted: &Sorted, margin: f64) -> impl Fn(&[f64], &mut [u32]) {
+    move |scores, ranks| sorted.below(scores, margin, ranks)
+}
+
+impl<W: Weights> Sums for Pairs<'_, W> {
     fn scale(&self) -> f64 {
-        let [_, j_a, j_b, _] = self.ends.ranks;
-        1.0 / (self.sorted.scores().len() as f64 * (j_b - j_a) as f64)
+        1.0 / self.ends.pairs
+    }
+
+    fn partial_auc(&mut self, ctx: &Ctx<'_>) -> Result<f64> {
+        let (sorted, weights, [_, low, high, _]) = (self.sorted, self.weights, self.ends.ranks);
+        let count = |lost: &mut f64, tile: Tile<'_, W>, _: &mut [f64]| *lost += weights.pairs(tile.ranks, tile.own);
+        let mut won = self.ends.pairs;
+        let rank = |scores: &[f64], ranks: &mut [u32]| sorted.up_to(scores, ranks);
+        self.visit(Class::Negatives(low..high), rank, |_| 0.0, count, |lost| won -= lost, ctx)?;
+        Ok(won.max(0.0) / self.ends.pairs)
     }
 
     fn hinge(&mut self, ranks: Range<Rank>, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum> {
-        let (from, to) = (self.ends.ranks[ranks.start as usize], self.ends.ranks[ranks.end as usize]);
-        if from == to {
+        let ranks = self.ends.ranks[ranks.start as usize]..self.ends.ranks[ranks.end as usize];
+        if ranks.is_empty() {
             return Ok(Sum::default());
         }
-        let (sorted, origin) = (self.sorted, self.origin());
-        let count = |tally: &mut Tally, scores: &[f64], ranks: &[u32], found: &mut [f64]| {
-            tally.count(ranks);
-            tally.total += fast(Count { scores, ranks, found, origin: origin - margin, scale });
+        let (sorted, weights, origin) = (self.sorted, self.weights, self.origin());
+        let count = |(tally, total): &mut (Tally<W::Sum>, f64), tile: Tile<'_, W>, found: &mut [f64]| {
+            for (&rank, &own) in tile.ranks.iter().zip(tile.own) {
+                *tally.at(rank) += own;
+            }
+            *total += fast(Count { weights, tile, found, origin: origin - margin, scale });
         };
-        let rank = |scores: &[f64], ranks: &mut [u32]| sorted.below(scores, margin, ranks);
-        let mut tally = Tally { counts: alloc::filled(0, sorted.scores().len() + 1), ..Tally::default() };
-        let start = |task: &Task<'_>| Tally::new(sorted, margin, task);
-        self.visit(from..to, rank, start, count, |part| tally.add(&part), ctx)?;
-        let mut total = tally.total;
-        let (mut above, mut counted) = (0, 0);
-        let pos = sorted.scores().chunks(CHUNK).zip(self.pos.chunks_mut(CHUNK)).zip(tally.counts[1..].chunks(CHUNK));
-        for ((scores, found), counts) in pos.rev() {
+        let start = |task: &Task<'_>| (Tally::new(sorted, margin, task), 0.0);
+        let (mut tally, mut total) = (Tally::all(sorted), 0.0);
+        let take = |(part, sum): (Tally<W::Sum>, f64)| {
+            total += sum;
+            tally.add(&part);
+        };
+        self.visit(Class::Negatives(ranks), rank_below(sorted, margin), start, count, take, ctx)?;
+        let (mut above, mut counted) = (W::Sum::default(), 0.0);
+        let pos = sorted.scores().chunks(CHUNK).zip(self.pos.chunks_mut(CHUNK)).zip(tally.sums[1..].chunks(CHUNK));
+        for (c, ((scores, found), counts)) in pos.enumerate().rev() {
             ctx.check()?;
-            for ((&s, found), count) in scores.iter().zip(found).zip(counts).rev() {
+            let stretch = scores.iter().zip(found).zip(counts).enumerate();
+            for (k, ((&s, found), &count)) in stretch.rev() {
                 above += count;
-                counted += u64::from(above);
-                total -= f64::from(above) * (s - origin);
-                *found -= scale * f64::from(above);
+                let (above, own) = (above.into(), weights.at(c * CHUNK + k).into());
+                counted += own * above;
+                total -= own * above * (s - origin);
+                *found -= scale * above;
             }
         }
-        Ok(Sum { value: scale * total, offset: scale * margin * counted as f64 })
+        Ok(Sum { value: scale * total, offset: scale * margin * counted })
     }
 
     fn tight(&mut self, margin: f64, scale: f64, ctx: &Ctx<'_>) -> Result<Sum> {
-        let [_, j_a, j_b, _] = self.ends.ranks;
-        if j_a == 0 {
+        let [_, low, high, _] = self.ends.ranks;
+        if low == 0.0 {
             return self.hinge(Rank::Top..Rank::High, margin, scale, ctx);
         }
-        let inner = self.tally(0..j_a, 0.0, ctx)?;
-        let outer = self.tally(j_a..j_b, margin, ctx)?;
-        // How many of the positives below each rank choose the inner group's maximiser, and how many the outer's.
+        let inner = self.tally(0.0..low, 0.0, ctx)?;
+        let outer = self.tally(low..high, margin, ctx)?;
+        // What the positives weigh below each rank that choose the inner group's maximiser, and the outer's.
         let mut choices = alloc::with_capacity(self.sorted.scores().len() + 1);
-        choices.push((0u32, 0u32));
-        let (mut n_inner, mut n_outer, mut counted, mut total) = (0, 0, 0, 0.0);
-        let (scores, origin) = (self.sorted.scores(), self.origin());
+        let [mut of_inner, mut of_outer] = [W::Sum::default(); 2];
+        choices.push([of_inner, of_outer]);
+        let (mut counted, mut total) = (0.0, 0.0);
+        let (scores, weights, origin) = (self.sorted.scores(), self.weights, self.origin());
         for (j, (&s, found)) in scores.iter().zip(self.pos.iter_mut()).enumerate() {
-            let (r0, r1, s) = (inner.counts[j], outer.counts[j], s - origin);
-            let inner_gain = inner.sums[j] - f64::from(r0) * s;
-            let outer_gain = inner.total - j_a as f64 * s + outer.sums[j] - f64::from(r1) * (s - margin);
-            let r = if outer_gain >= inner_gain { j_a + r1 as usize } else { r0 as usize };
-            if outer_gain >= inner_gain {
-                n_outer += 1;
-                counted += u64::from(r1);
+            let (r0, r1, s) = (inner[j + 1], outer[j + 1], s - origin);
+            let inner_gain = r0.moment - r0.weight * s;
+            let outer_gain = inner[0].moment - low * s + r1.moment - r1.weight * (s - margin);
+            let own = weights.at(j);
+            let r = if outer_gain >= inner_gain {
+                of_outer += own;
+                counted += own.into() * r1.weight;
+                low + r1.weight
             } else {
-                n_inner += 1;
-            }
-            choices.push((n_inner, n_outer));
-            total += f64::max(inner_gain, outer_gain);
-            *found -= scale * r as f64;
+                of_inner += own;
+                r0.weight
+            };
+            choices.push([of_inner, of_outer]);
+            total += own.into() * f64::max(inner_gain, outer_gain);
+            *found -= scale * r;
         }
-        self.spread(0..j_a, |rank| scale * f64::from(n_outer + choices[rank].0), ctx)?;
-        self.spread(j_a..j_b, |rank| scale * f64::from(choices[rank].1), ctx)?;
-        Ok(Sum { value: scale * total, offset: scale * margin * counted as f64 })
+        let chosen = |rank: usize| choices[rank].map(W::Sum::into);
+        self.spread(0.0..low, 0.0, |rank| scale * (of_outer.into() + chosen(rank)[0]), ctx)?;
+        self.spread(low..high, margin, |rank| scale * chosen(rank)[1], ctx)?;
+        Ok(Sum { value: scale * total, offset: scale * margin * counted })
     }
 
     fn smoothed(&mut self, hinge: Hinge, width: f64, ctx: &Ctx<'_>) -> Result<(Selection, f64)> {
@@ -287,67 +253,32 @@ impl Sums for Pairs<'_> {
     }
 }
 
-/// Adds `scale` times the ranks to `found`; the sum of the ranks times the scores from `origin`.
-struct Count<'a> {
-    scores: &'a [f64],
-    ranks: &'a [u32],
+/// Adds to `found`, times `scale`, what pairs of the negatives and the positives below them weigh; the sum of that times
+/// the scores from `origin`.
+struct Count<'a, W: Weights> {
+    weights: W,
+    tile: Tile<'a, W>,
     found: &'a mut [f64],
     origin: f64,
     scale: f64,
 }
 
-impl pulp::NullaryFnOnce for Count<'_> {
+impl<W: Weights> pulp::NullaryFnOnce for Count<'_, W> {
     type Output = f64;
 
     #[inline(always)]
     fn call(self) -> f64 {
+        let Tile { scores, ranks, own, .. } = self.tile;
         // Sums in lanes, for the compiler may not reorder a sum by itself.
         let mut sums = [0.0; 8];
-        let tiles = self.scores.chunks(8).zip(self.ranks.chunks(8)).zip(self.found.chunks_mut(8));
-        for ((scores, ranks), found) in tiles {
-            for (((sum, score), &rank), found) in sums.iter_mut().zip(scores).zip(ranks).zip(found) {
-                *sum += f64::from(rank) * (score - self.origin);
-                *found += self.scale * f64::from(rank);
+        let tiles = scores.chunks(8).zip(ranks.chunks(8)).zip(own.chunks(8)).zip(self.found.chunks_mut(8));
+        for (((scores, ranks), own), found) in tiles {
+            for ((((sum, score), &rank), &own), found) in sums.iter_mut().zip(scores).zip(ranks).zip(own).zip(found) {
+                let pairs = own.into() * self.weights.below(rank);
+                *sum += pairs * (score - self.origin);
+                *found += self.scale * pairs;
             }
         }
         sums.iter().sum()
-    }
-}
-
-/// The lowest and the highest rank that the scores of `task` plus `shift` can have.
-pub(super) fn rank_ends(sorted: &Sorted, shift: f64, task: &Task<'_>) -> (u32, u32) {
-    let n = task.iter().map(|(scores, _)| scores.len()).sum::<usize>();
-    let mut ends = [0, sorted.scores().len() as u32];
-    if sorted.scores().len() > n {
-        // There are several regions; the scores are of one.
-        let scores = || task.iter().flat_map(|(scores, _)| *scores).copied();
-        let (low, high) = (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
-        sorted.below(&[low, high], shift, &mut ends);
-    }
-    (ends[0], ends[1])
-}
-
-impl Tally {
-    /// Zeros for the ranks that the scores of `task` plus `margin` can have.
-    fn new(sorted: &Sorted, margin: f64, task: &Task<'_>) -> Self {
-        let (first, last) = rank_ends(sorted, margin, task);
-        Self { first: first as usize, counts: alloc::filled(0, (last - first) as usize + 1), ..Self::default() }
-    }
-
-    fn count(&mut self, ranks: &[u32]) {
-        for &rank in ranks {
-            self.counts[rank as usize - self.first] += 1;
-        }
-    }
-
-    /// Adds another tally, of as many sums or of none.
-    fn add(&mut self, part: &Tally) {
-        self.total += part.total;
-        for (count, more) in self.counts[part.first..].iter_mut().zip(&part.counts) {
-            *count += more;
-        }
-        for (sum, more) in self.sums.iter_mut().skip(part.first).zip(&part.sums) {
-            *sum += more;
-        }
     }
 }

@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::collect::Collect;
 use super::map::{self, Map};
-use super::{fast, select};
+use super::{Entry, fast, select};
 use crate::ctx::{CHUNK, Ctx};
 use crate::problem::Problem;
-use crate::{Error, Result, Scores, alloc};
+use crate::{Result, Scores, alloc};
 
 /// Scores of a task, at least, unless there are no more.
 const TASK: usize = 1 << 15;
@@ -19,10 +19,13 @@ const TASK: usize = 1 << 15;
 /// ranks) and in each by region (stretch of the positives' [`Map`]), then the positives by region. So the scores of one
 /// region are a slice of every chunk, and what is found for a score goes back to its sample without leaving the chunk.
 /// The order depends on the data only.
+///
+/// A negative takes up as much of the order as it weighs. One that a rank cuts through is a group of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     chunks: Vec<Chunk>,
-    n_groups: usize,
+    /// What the negatives weigh up to the end of each group.
+    ends: Vec<f64>,
     n_regions: usize,
     spare: Spare,
 }
@@ -55,24 +58,40 @@ struct Scratch {
 #[derive(Debug, Clone)]
 pub(crate) enum Class {
     Positives,
-    /// Negatives of these groups.
-    Negatives(Range<usize>),
+    /// Negatives between two of the ranks that they were gathered by.
+    Negatives(Range<f64>),
 }
 
-/// Scores handled in one go, each with what is found for it.
-pub(crate) type Task<'a> = Vec<(&'a [f64], &'a mut [f64])>;
+/// Scores of one cell of one chunk.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    pub(crate) scores: &'a [f64],
+    /// Which samples of the chunk they are of.
+    pub(crate) index: &'a [u16],
+    /// The first sample of the chunk.
+    pub(crate) from: usize,
+    /// How much of the weight of each lies between the ranks.
+    pub(crate) share: f64,
+    /// What is found for each.
+    pub(crate) found: &'a mut [f64],
+}
 
-/// The score and index of the last negative of a group.
+/// Scores handled in one go.
+pub(crate) type Task<'a> = Vec<Part<'a>>;
+
+/// The score of the last negative of a group, and one more than its index.
 #[derive(Debug, Clone, Copy)]
 struct Cut {
     score: f64,
-    index: usize,
+    end: usize,
 }
 
 impl Cut {
+    const NONE: Self = Self { score: f64::NEG_INFINITY, end: usize::MAX };
+
     #[inline]
     fn covers(&self, score: f64, index: usize) -> bool {
-        (score > self.score) | ((score == self.score) & (index <= self.index))
+        (score > self.score) | ((score == self.score) & (index < self.end))
     }
 }
 
@@ -108,19 +127,25 @@ impl Scratch {
 }
 
 impl Chunk {
-    /// Takes the positives, and the negatives that reach `bound`, as one cell each; the number of the latter, or `None`
-    /// if a score is not finite.
-    fn collect(&mut self, scores: &[f64], labels: &[bool], bound: f64, scratch: &mut Scratch) -> Option<usize> {
+    /// Takes the positives, and the negatives that reach `bound`, as one cell each; what the latter weigh, or `None` if
+    /// a score is not finite.
+    fn collect(
+        &mut self,
+        scores: &[f64],
+        (labels, weights): (&[bool], Option<&[f64]>),
+        bound: f64,
+        scratch: &mut Scratch,
+    ) -> Option<f64> {
         let Self { scores: to, index, starts } = self;
-        let (n_neg, n_pos) = if bound == f64::NEG_INFINITY {
+        let (n_neg, n_pos) = if bound == f64::NEG_INFINITY && weights.is_none() {
             size(to, scores.len());
             size(index, scores.len());
-            fast(Collect { scores, labels, bound, to, index })?
+            fast(Collect { scores, labels, weights, bound, to, index })?
         } else {
             // The number is not known, and room for all would be too much.
             let (found, found_index, _) = scratch.of(scores.len());
             let (to_found, to_index) = (&mut *found, &mut *found_index);
-            let (n_neg, n_pos) = fast(Collect { scores, labels, bound, to: to_found, index: to_index })?;
+            let (n_neg, n_pos) = fast(Collect { scores, labels, weights, bound, to: to_found, index: to_index })?;
             let first_pos = scores.len() - n_pos;
             replace(to, [&found[..n_neg], &found[first_pos..]]);
             replace(index, [&found_index[..n_neg], &found_index[first_pos..]]);
@@ -128,7 +153,8 @@ impl Chunk {
         };
         starts.clear();
         starts.extend([0, n_neg as u32, (n_neg + n_pos) as u32]);
-        Some(n_neg)
+        let weight = |weights: &[f64]| index[..n_neg].iter().map(|&i| weights[usize::from(i)]).sum();
+        Some(weights.map_or(n_neg as f64, weight))
     }
 
     /// Where a cell begins.
@@ -145,27 +171,33 @@ fn replace<T: Copy>(buffer: &mut Vec<T>, parts: [&[T]; 2]) {
 }
 
 impl Cells {
-    /// Gathers the positives and the `tops.last()` highest negatives, grouped by the ascending ranks `tops`, and fits
-    /// `map` to the positives. O(N); keeps 10 bytes a gathered score.
+    /// Gathers the positives and the highest negatives that weigh `tops.last()`, grouped by the ascending ranks `tops`,
+    /// and fits `map` to the positives. O(N); keeps 10 bytes a gathered score.
     pub(crate) fn gather(
         &mut self,
         problem: &Problem,
         scores: Scores<'_>,
-        tops: &[usize],
+        tops: &[f64],
         map: &mut Map,
         ctx: &Ctx<'_>,
     ) -> Result<()> {
-        Error::check_len("scores", problem.n_samples(), scores.len())?;
         let top = tops[tops.len() - 1];
-        let mut n_neg = self.collect(problem, scores, select::bound(problem, scores, top), ctx)?;
-        if n_neg < top {
-            n_neg = self.collect(problem, scores, None, ctx)?;
+        let bound = select::bound(problem, scores, top);
+        let weight = self.collect(problem, scores, bound, ctx)?;
+        if bound.is_some() && weight < top {
+            self.collect(problem, scores, None, ctx)?;
         }
         let positives = self.positives().concat();
-        let sample = select::sampled(&positives, problem.n_pos(), problem.n_pos().min(map::SAMPLES));
-        *map = Map::fit(&mut sample.collect::<Vec<_>>(), problem.n_pos());
-        if tops != [n_neg] {
-            let cuts = self.cuts(tops, n_neg, ctx)?;
+        let n_pos = positives.iter().map(|part| part.len()).sum();
+        let sample = select::sampled(&positives, n_pos, n_pos.min(map::SAMPLES));
+        *map = Map::fit(&mut sample.collect::<Vec<_>>(), n_pos);
+        self.ends = vec![top];
+        let (_, total) = problem.totals();
+        if tops != [total] {
+            let cuts = match problem.sample_weight() {
+                None => self.cuts(tops, ctx)?,
+                Some(weights) => self.weighted_cuts(weights, total, tops, ctx)?,
+            };
             self.split_groups(&cuts, ctx)?;
         }
         if map.n_regions() > 1 {
@@ -174,66 +206,98 @@ impl Cells {
         Ok(())
     }
 
-    /// Collects the positives and the negatives that reach `bound`, as one cell each; the number of the latter. Of a
-    /// tie at the bound only the chunks up to its index are collected.
+    /// Collects the positives and the negatives that reach `bound`, as one cell each; what the latter weigh. Of a tie
+    /// at the bound only the chunks up to its index are collected.
     fn collect(
         &mut self,
         problem: &Problem,
         scores: Scores<'_>,
         bound: Option<(f64, usize)>,
         ctx: &Ctx<'_>,
-    ) -> Result<usize> {
+    ) -> Result<f64> {
         let lowest = |from| match bound {
             None => f64::NEG_INFINITY,
             Some((score, index)) if from <= index => score,
             Some((score, _)) => score.next_up(),
         };
         self.chunks.resize_with(scores.len().div_ceil(CHUNK), Chunk::default);
-        (self.n_groups, self.n_regions) = (1, 1);
-        let spare = &self.spare;
+        (self.ends, self.n_regions) = (vec![f64::INFINITY], 1);
+        let (spare, weights) = (&self.spare, problem.sample_weight());
         let jobs = problem.labels().chunks(CHUNK).zip(&mut self.chunks).zip((0..).step_by(CHUNK)).collect();
         let counts = ctx.map(jobs, |((labels, chunk), from): ((&[bool], &mut Chunk), usize)| {
             spare.lend(|scratch| {
                 let mut read = std::mem::take(&mut scratch.read);
                 let scores = scores.stretch(from..from + labels.len(), &mut read);
-                let n_neg = chunk.collect(scores, labels, lowest(from), scratch);
+                let weights = weights.map(|weights| &weights[from..from + labels.len()]);
+                let weight = chunk.collect(scores, (labels, weights), lowest(from), scratch);
                 scratch.read = read;
-                n_neg
+                weight
             })
         })?;
-        let total = counts.into_iter().sum::<Option<usize>>();
+        let total = counts.into_iter().sum::<Option<f64>>();
         total.ok_or_else(|| scores.non_finite())
     }
 
-    /// The ends of the groups among the `n_neg` collected negatives.
-    fn cuts(&self, tops: &[usize], n_neg: usize, ctx: &Ctx<'_>) -> Result<Vec<Cut>> {
+    /// The collected negatives: their scores and the numbers of their samples.
+    fn negatives(&self) -> impl Iterator<Item = (f64, usize)> {
+        self.chunks.iter().zip((0..).step_by(CHUNK)).flat_map(|(chunk, from)| {
+            let scores = &chunk.scores[..chunk.start(1)];
+            scores.iter().zip(&chunk.index).map(move |(&s, &i)| (s, from + usize::from(i)))
+        })
+    }
+
+    /// The ends of the groups among the collected negatives, and what these weigh up to there.
+    fn cuts(&self, tops: &[f64], ctx: &Ctx<'_>) -> Result<Vec<(f64, Cut)>> {
         let collected: Vec<&[f64]> = self.chunks.iter().map(|chunk| &chunk.scores[..chunk.start(1)]).collect();
-        let cut = |&top: &usize| {
-            if top == n_neg {
-                return Ok(Cut { score: f64::NEG_INFINITY, index: usize::MAX });
+        let n_neg = collected.iter().map(|part| part.len()).sum();
+        let cut = |rank: usize| {
+            if rank == n_neg {
+                return Ok(Cut::NONE);
             }
             let ends = (f64::NEG_INFINITY, f64::INFINITY);
-            let (score, above, n_tied) = select::nth_highest(&collected, n_neg, top, ends, ctx)?;
-            if above + n_tied == top {
-                return Ok(Cut { score, index: usize::MAX });
+            let (score, above, n_tied) = select::nth_highest(&collected, n_neg, rank, ends, ctx)?;
+            if above + n_tied == rank {
+                return Ok(Cut { score, end: usize::MAX });
             }
-            let tied = self.chunks.iter().enumerate().flat_map(|(c, chunk)| {
-                let neg = chunk.scores[..chunk.start(1)].iter().zip(&chunk.index);
-                neg.filter(move |(s, _)| **s == score).map(move |(_, &i)| c * CHUNK + usize::from(i))
-            });
-            Ok(Cut { score, index: tied.take(top - above).last().unwrap_or(0) })
+            let tied = self.negatives().filter(|&(s, _)| s == score).take(rank - above).last();
+            Ok(Cut { score, end: tied.map_or(0, |(_, i)| i + 1) })
         };
-        tops.iter().map(cut).collect()
+        tops.iter().map(|&top| Ok((top, cut(top as usize)?))).collect()
+    }
+
+    /// The same where samples have weights and all negatives weigh `total`: two cuts before and behind the negative
+    /// that a rank cuts through.
+    fn weighted_cuts(&self, weights: &[f64], total: f64, tops: &[f64], ctx: &Ctx<'_>) -> Result<Vec<(f64, Cut)>> {
+        let mut entries = alloc::gathered(self.negatives().map(|(s, i)| Entry::new(s, i as u32)));
+        let weight = |entry: &Entry| weights[entry.index()];
+        let mut cuts: Vec<(f64, Cut)> = Vec::new();
+        for &top in tops {
+            ctx.check()?;
+            if top >= total {
+                cuts.push((top, Cut::NONE));
+                continue;
+            }
+            let (entry, before) = select::weighted_nth(&mut entries, top, Entry::cmp, weight);
+            let (score, index) = (entry.score(), entry.index());
+            let last = cuts.last().copied();
+            if last.is_none_or(|(_, cut)| !cut.covers(score, index)) {
+                // Sums in another order may differ by rounding.
+                let before = last.map_or(before, |(end, _)| before.max(end));
+                cuts.push((before, Cut { score, end: index }));
+                cuts.push((before + weight(&entry), Cut { score, end: index + 1 }));
+            }
+        }
+        Ok(cuts)
     }
 
     /// Splits the negatives into the groups that `cuts` end, dropping those beyond.
-    fn split_groups(&mut self, cuts: &[Cut], ctx: &Ctx<'_>) -> Result<()> {
+    fn split_groups(&mut self, cuts: &[(f64, Cut)], ctx: &Ctx<'_>) -> Result<()> {
         let split = |scratch: &mut Scratch, c: usize, chunk: &mut Chunk| {
             let n_neg = chunk.start(1);
             let (to, to_index, _) = scratch.of(n_neg);
             let (mut ends, mut n) = (vec![0], 0);
-            for (g, cut) in cuts.iter().enumerate() {
-                let inner = g.checked_sub(1).map(|g| cuts[g]);
+            for (g, (_, cut)) in cuts.iter().enumerate() {
+                let inner = g.checked_sub(1).map(|g| cuts[g].1);
                 for (&s, &i) in chunk.scores[..n_neg].iter().zip(&chunk.index) {
                     if n == n_neg {
                         break;
@@ -254,7 +318,7 @@ impl Cells {
         let spare = &self.spare;
         let jobs = self.chunks.iter_mut().enumerate().collect();
         ctx.map(jobs, |(c, chunk)| spare.lend(|scratch| split(scratch, c, chunk)))?;
-        self.n_groups = cuts.len();
+        self.ends = cuts.iter().map(|(end, _)| *end).collect();
         Ok(())
     }
 
@@ -293,39 +357,50 @@ impl Cells {
         Ok(())
     }
 
-    /// Which cells of a chunk a class has.
-    fn span(&self, class: &Class) -> Range<usize> {
-        let groups = match class {
-            Class::Negatives(groups) => groups.clone(),
-            Class::Positives => self.n_groups..self.n_groups + 1,
-        };
-        groups.start * self.n_regions..groups.end * self.n_regions
+    /// The groups of a class.
+    fn groups(&self, class: &Class) -> Range<usize> {
+        let n_groups = self.ends.len();
+        match class {
+            Class::Positives => n_groups..n_groups + 1,
+            Class::Negatives(ranks) if ranks.is_empty() => 0..0,
+            Class::Negatives(ranks) => {
+                let last = self.ends.partition_point(|&end| end < ranks.end);
+                self.ends.partition_point(|&end| end <= ranks.start)..usize::min(last + 1, n_groups)
+            }
+        }
+    }
+
+    /// How much of a group lies in a class.
+    fn share(&self, class: &Class, group: usize) -> f64 {
+        let Class::Negatives(ranks) = class else { return 1.0 };
+        let (from, to) = (group.checked_sub(1).map_or(0.0, |before| self.ends[before]), self.ends[group]);
+        if to > from { ((to.min(ranks.end) - from.max(ranks.start)) / (to - from)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
     /// The positives by region, each in parts.
     pub(crate) fn positives(&self) -> Vec<Vec<&[f64]>> {
-        let mut regions = vec![Vec::new(); self.n_regions];
-        let span = self.span(&Class::Positives);
-        for chunk in &self.chunks {
-            for (region, cell) in regions.iter_mut().zip(span.clone()) {
-                region.push(&chunk.scores[chunk.start(cell)..chunk.start(cell + 1)]);
-            }
-        }
-        regions
+        let first = self.ends.len() * self.n_regions;
+        let part = |chunk: &'_ Chunk, cell| chunk.start(cell)..chunk.start(cell + 1);
+        let region = |cell| self.chunks.iter().map(|chunk| &chunk.scores[part(chunk, cell)]).collect();
+        (first..first + self.n_regions).map(region).collect()
     }
 
     /// The scores of a class, region by region, each with its place in `found`.
     pub(crate) fn tasks<'a>(&'a self, class: &Class, found: &'a mut [f64]) -> Vec<Task<'a>> {
-        let span = self.span(class);
+        let groups = self.groups(class);
+        let shares: Vec<f64> = groups.clone().map(|group| self.share(class, group)).collect();
+        let span = groups.start * self.n_regions..groups.end * self.n_regions;
         let mut regions: Vec<Task<'a>> = (0..self.n_regions).map(|_| Vec::new()).collect();
-        for (chunk, mut rest) in self.chunks.iter().zip(found.chunks_mut(CHUNK)) {
+        for ((chunk, mut rest), first) in self.chunks.iter().zip(found.chunks_mut(CHUNK)).zip((0..).step_by(CHUNK)) {
             let mut at = 0;
             for (k, cell) in span.clone().enumerate() {
                 let (from, to) = (chunk.start(cell), chunk.start(cell + 1));
                 if from < to {
                     let (_, tail) = rest.split_at_mut(from - at);
-                    let (cell, tail) = tail.split_at_mut(to - from);
-                    regions[k % self.n_regions].push((&chunk.scores[from..to], cell));
+                    let (found, tail) = tail.split_at_mut(to - from);
+                    let (scores, index) = (&chunk.scores[from..to], &chunk.index[from..to]);
+                    let share = shares[k / self.n_regions];
+                    regions[k % self.n_regions].push(Part { scores, index, from: first, share, found });
                     (rest, at) = (tail, to);
                 }
             }
@@ -333,12 +408,12 @@ impl Cells {
         let mut tasks: Vec<Task<'a>> = Vec::new();
         for region in regions {
             let mut room = 0;
-            for cell in region {
-                let len = cell.0.len();
+            for part in region {
+                let len = part.scores.len();
                 match tasks.last_mut() {
-                    Some(task) if room > 0 => task.push(cell),
+                    Some(task) if room > 0 => task.push(part),
                     _ => {
-                        tasks.push(vec![cell]);
+                        tasks.push(vec![part]);
                         room = TASK;
                     }
                 }
@@ -346,6 +421,14 @@ impl Cells {
             }
         }
         tasks
+    }
+
+    /// Makes what is found for the negatives zero.
+    pub(crate) fn clear(&self, found: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
+        let first_pos = self.ends.len() * self.n_regions;
+        let jobs = self.chunks.iter().zip(found.chunks_mut(CHUNK)).collect();
+        ctx.map(jobs, |(chunk, found): (&Chunk, &mut [f64])| found[..chunk.start(first_pos)].fill(0.0))?;
+        Ok(())
     }
 
     /// Moves what was found from the place of each score to its sample, in `found` itself; zero for samples that were

@@ -1,7 +1,7 @@
 //! The scores of a chunk that matter, found among all by their flags.
 
 use super::{Entry, fast};
-use crate::{CHUNK, Ctx, Result, Scores, alloc};
+use crate::{CHUNK, Ctx, Problem, Result, Scores, alloc};
 
 /// Scores whose flags are taken together.
 const TILE: usize = 1 << 12;
@@ -9,12 +9,13 @@ const TILE: usize = 1 << 12;
 pub(crate) const DENSE: u32 = 24;
 
 /// Moves the wanted negatives to the front of `to` and the positives, backwards, to its end; their numbers, or `None`
-/// if a score is not finite.
+/// if a score is not finite. Samples without weight are left out.
 ///
 /// Flags are compared in bulk and read as bits: unwanted scores cost little, and no branch depends on a single label.
 pub(super) struct Collect<'a> {
     pub(super) scores: &'a [f64],
     pub(super) labels: &'a [bool],
+    pub(super) weights: Option<&'a [f64]>,
     pub(super) bound: f64,
     pub(super) to: &'a mut [f64],
     pub(super) index: &'a mut [u16],
@@ -25,7 +26,7 @@ impl pulp::NullaryFnOnce for Collect<'_> {
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let Self { scores, labels, bound, to, index } = self;
+        let Self { scores, labels, weights, bound, to, index } = self;
         let (mut n_neg, mut n_pos) = (0, 0);
         let (mut wanted, mut positive) = ([0u8; TILE], [0u8; TILE]);
         for (t, (tile, labels)) in scores.chunks(TILE).zip(labels.chunks(TILE)).enumerate() {
@@ -38,6 +39,12 @@ impl pulp::NullaryFnOnce for Collect<'_> {
             for (((wanted, positive), score), &label) in wanted.iter_mut().zip(&mut positive).zip(tile).zip(labels) {
                 *positive = u8::from(label);
                 *wanted = u8::from(*score >= bound) & !u8::from(label);
+            }
+            if let Some(weights) = weights {
+                for ((wanted, positive), weight) in wanted.iter_mut().zip(&mut positive).zip(&weights[t * TILE..]) {
+                    let counts = u8::from(*weight > 0.0);
+                    (*wanted, *positive) = (*wanted & counts, *positive & counts);
+                }
             }
             let blocks = wanted.as_chunks::<64>().0.iter().zip(positive.as_chunks::<64>().0);
             for ((wanted, positive), at) in blocks.take(n_blocks).zip((t * TILE..).step_by(64)) {
@@ -72,13 +79,8 @@ impl pulp::NullaryFnOnce for Collect<'_> {
 
 /// The negatives that reach `bound`, and the positives, each in any order that depends on the data only; samples without
 /// weight are left out.
-pub(crate) fn entries(
-    labels: &[bool],
-    weights: Option<&[f64]>,
-    scores: Scores<'_>,
-    bound: f64,
-    ctx: &Ctx<'_>,
-) -> Result<[Vec<Entry>; 2]> {
+pub(crate) fn entries(problem: &Problem, scores: Scores<'_>, bound: f64, ctx: &Ctx<'_>) -> Result<[Vec<Entry>; 2]> {
+    let (labels, weights) = (problem.labels(), problem.sample_weight());
     let parts = ctx.map((0..scores.len()).step_by(CHUNK).collect(), |from| {
         let to = usize::min(from + CHUNK, scores.len());
         let (mut wanted, mut index, mut made) = ([0.0; TILE], [0; TILE], Vec::new());
@@ -86,13 +88,15 @@ pub(crate) fn entries(
         for from in (from..to).step_by(TILE) {
             let len = usize::min(TILE, to - from);
             let (wanted, index) = (&mut wanted[..len], &mut index[..len]);
-            let (labels, scores) = (&labels[from..from + len], scores.stretch(from..from + len, &mut made));
-            let (n_neg, n_pos) = fast(Collect { scores, labels, bound, to: &mut *wanted, index: &mut *index })?;
+            let stretch = from..from + len;
+            let (labels, weights) = (&labels[stretch.clone()], weights.map(|weights| &weights[stretch.clone()]));
+            let scores = scores.stretch(stretch, &mut made);
+            let (n_neg, n_pos) =
+                fast(Collect { scores, labels, weights, bound, to: &mut *wanted, index: &mut *index })?;
             for (class, of) in classes.iter_mut().zip([0..n_neg, len - n_pos..len]) {
-                let found = wanted[of.clone()].iter().zip(&index[of]).map(|(&s, &i)| (s, from + usize::from(i)));
-                found.filter(|&(_, i)| weights.is_none_or(|weights| weights[i] > 0.0)).for_each(|(s, i)| {
-                    alloc::push(class, Entry::new(s, i as u32));
-                });
+                for (&s, &i) in wanted[of.clone()].iter().zip(&index[of]) {
+                    alloc::push(class, Entry::new(s, (from + usize::from(i)) as u32));
+                }
             }
         }
         Some(classes)

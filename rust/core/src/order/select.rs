@@ -25,39 +25,53 @@ fn bracket(n: usize, share: f64) -> [Option<usize>; 2] {
     [n * share + slack, n * share - slack].map(|rank| (0.0..n).contains(&rank).then_some(rank as usize))
 }
 
-/// A score, and an index in its tie, that more than `top` negatives reach, though not many more; almost certainly.
-/// `None` if a large part of them do.
-pub(crate) fn bound(problem: &Problem, scores: Scores<'_>, top: usize) -> Option<(f64, usize)> {
-    let (n, share) = (scores.len(), top as f64 / problem.n_neg() as f64);
-    let n_sampled = sample_len(n);
+/// A score, and an index in its tie, that negatives reach which weigh more than `top`, though not much more; almost
+/// certainly. `None` if a large part of them do.
+pub(crate) fn bound(problem: &Problem, scores: Scores<'_>, top: f64) -> Option<(f64, usize)> {
+    let (n, share) = (scores.len(), top / problem.totals().1);
+    let (n_sampled, labels, weights) = (sample_len(n), problem.labels(), problem.sample_weight());
     if n < 4 * n_sampled || share > 0.5 {
         return None;
     }
-    let sampled = (0..n_sampled).map(|k| spread(k, n_sampled, n)).filter(|&i| !problem.labels()[i]);
+    let counts = |&i: &usize| !labels[i] && weights.is_none_or(|weights| weights[i] > 0.0);
+    let sampled = (0..n_sampled).map(|k| spread(k, n_sampled, n)).filter(counts);
     let mut sample: Vec<Entry> = sampled.map(|i| Entry::new(scores.get(i), i as u32)).collect();
-    let [last, _] = bracket(sample.len(), share);
-    last.map(|rank| *sample.select_nth_unstable(rank).1).map(|entry| (entry.score(), entry.index()))
+    let found = match weights {
+        None => bracket(sample.len(), share)[0].map(|rank| *sample.select_nth_unstable(rank).1),
+        Some(weights) => {
+            sample.sort_unstable();
+            let of_sample = || sample.iter().map(|entry| weights[entry.index()]);
+            let squares = of_sample().map(|w| w * w).sum::<f64>();
+            // By four standard deviations of the weight that a sample holds above the bound, and two samples.
+            let slack = 4.0 * (share * (1.0 - share) * squares).sqrt() + 2.0 * (squares / sample.len() as f64).sqrt();
+            let mut left = share * of_sample().sum::<f64>() + slack;
+            let passes = |w: f64| {
+                left -= w;
+                left < 0.0
+            };
+            of_sample().position(passes).map(|rank| sample[rank])
+        }
+    };
+    found.map(|entry| (entry.score(), entry.index()))
 }
 
-/// A score that the negatives reach that hold more than a `share` of their weight, by a sample; -inf for a large share.
-pub(crate) fn weighted_bound(labels: &[bool], weights: &[f64], scores: Scores<'_>, share: f64) -> f64 {
-    let (n, n_sampled) = (scores.len(), sample_len(scores.len()));
-    if n < 4 * n_sampled || share > 0.5 {
-        return f64::NEG_INFINITY;
+/// The first of `items`, in the order of `compare`, up to which they weigh `top`, or the last; what those before weigh.
+pub(crate) fn weighted_nth<T: Copy>(
+    mut items: &mut [T],
+    top: f64,
+    compare: impl Fn(&T, &T) -> Ordering,
+    weight: impl Fn(&T) -> f64,
+) -> (T, f64) {
+    let mut before = 0.0;
+    while items.len() > 1 {
+        let half = items.len() / 2;
+        items.select_nth_unstable_by(half, &compare);
+        let first = items[..half].iter().map(&weight).sum::<f64>();
+        let passed = before + first < top;
+        before += if passed { first } else { 0.0 };
+        items = if passed { &mut items[half..] } else { &mut items[..half] };
     }
-    let sampled = (0..n_sampled).map(|k| spread(k, n_sampled, n)).filter(|&i| !labels[i] && weights[i] > 0.0);
-    let mut sample: Vec<(f64, f64)> = sampled.map(|i| (scores.get(i), weights[i])).collect();
-    sample.sort_unstable_by(|x, y| y.0.total_cmp(&x.0));
-    let total = sample.iter().map(|(_, w)| w).sum::<f64>();
-    let squares = sample.iter().map(|(_, w)| w * w).sum::<f64>();
-    // By four standard deviations of the weight that a sample holds above the bound, and two samples.
-    let slack = 4.0 * (share * (1.0 - share) * squares).sqrt() + 2.0 * (squares / sample.len() as f64).sqrt();
-    let mut above = 0.0;
-    let enough = sample.iter().position(|(_, w)| {
-        above += w;
-        above > share * total + slack
-    });
-    enough.map_or(f64::NEG_INFINITY, |k| sample[k].0)
+    (items[0], before)
 }
 
 /// The `top`-th highest of the scores in `parts`, of which there are `n`, at least `top`; how many are higher, and how
