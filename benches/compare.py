@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ["cargo", "build", "--locked", "--quiet", "--release", "-p", "rocmax-benches", "--example", "cases"]
 ROUNDS = 5
-RISKS = [prefix + risk for prefix in ("", "weighted_") for risk in ("tight", "between", "hinge", "smooth")]
+RISKS = [prefix + risk for prefix in ("", "weighted_") for risk in ("tight", "between", "hinge", "smooth", "proximal")]
 
 CASES = [
     *(f"auc-{shape}-f64-300-{n}" for shape in ("normal", "heavy", "few") for n in (100, 1000, 10_000, 100_000)),

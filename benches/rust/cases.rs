@@ -16,7 +16,7 @@ use rocmax_core::oracle::{Oracle, Rank, Term, Tight, TopHinge, Workspace};
 use rocmax_core::{Ctx, Problem, RateRange};
 
 /// What is done with labels and scores.
-const WORKS: [&str; 15] = [
+const WORKS: [&str; 17] = [
     "auc",
     "auc2",
     "moments",
@@ -28,10 +28,12 @@ const WORKS: [&str; 15] = [
     "between",
     "hinge",
     "smooth",
+    "proximal",
     "weighted_tight",
     "weighted_between",
     "weighted_hinge",
     "weighted_smooth",
+    "weighted_proximal",
 ];
 /// Share of positives, in thousandths.
 const SHARES: [u32; 2] = [300, 5];
@@ -123,7 +125,7 @@ fn paired(labels: &[bool], scores: Column<'_>, repeats: usize) -> (f64, Duration
 }
 
 /// A risk at the scores: "tight" up to a rate of 0.05 or "between" two rates, the "hinge" over all pairs, or the first
-/// of these made "smooth"; of samples with weights by the prefix.
+/// of these made "smooth", or its "proximal" point; of samples with weights by the prefix.
 fn risk(work: &str, labels: Vec<bool>, scores: &[f64], repeats: usize) -> (f64, Duration) {
     let weights = (0..scores.len()).map(|i| 0.5 + (i % 3) as f64).collect();
     let (work, problem) = match work.strip_prefix("weighted_") {
@@ -139,7 +141,12 @@ fn risk(work: &str, labels: Vec<bool>, scores: &[f64], repeats: usize) -> (f64, 
         _ => Box::new(Tight::new(problem, range(0.0, 0.05))),
     };
     let (mut ws, mut coef, ctx) = (Workspace::default(), vec![0.0; scores.len()], Ctx::serial());
+    let stiffness = [5.0 / scores.len() as f64; 2];
     run(repeats, &mut || match work {
+        "proximal" => {
+            let hinge = oracle.hinges().expect("hinges")[0];
+            oracle.proximal(&hinge, scores, stiffness, &mut coef, &ctx).expect("a point").offset
+        }
         "smooth" => oracle.smooth(scores, 0.5, &mut coef, &mut ws, &ctx).expect("a cut").expect("hinges").offset,
         _ => oracle.evaluate(scores.into(), &mut coef, &mut ws, &ctx).expect("an evaluation").value,
     })
@@ -158,7 +165,7 @@ fn main() {
     let narrow: Vec<f32> = scores.iter().map(|&x| x as f32).collect();
     let n = scores.len() as f64;
     let (value, least) = match (work, float) {
-        ("tight" | "between" | "hinge" | "smooth", _) => risk(work, labels, &scores, repeats),
+        ("tight" | "between" | "hinge" | "smooth" | "proximal", _) => risk(work, labels, &scores, repeats),
         (work, _) if work.starts_with("weighted_") => risk(work, labels, &scores, repeats),
         ("paired", "f32") => paired(&labels, Column::F32(narrow.into()), repeats),
         ("paired", _) => paired(&labels, Column::F64(scores.into()), repeats),

@@ -235,9 +235,6 @@ pub trait Oracle: Sync {
         ctx: &Ctx<'_>,
     ) -> Result<Proximal> {
         let problem = checked(self.problem(), scores.len(), coef.len())?;
-        if !scores.iter().all(|s| s.is_finite()) {
-            return Err(Scores::from(scores).non_finite());
-        }
         if !stiffness.iter().all(|c| c.is_normal() && *c > 0.0) {
             let value = format!("{stiffness:?}");
             return Err(Error::Domain { name: "stiffness", domain: "positive numbers", value });

@@ -12,7 +12,7 @@
 //! therefore cut at the level that it would have if all of it were tied; where no cut is better it is tied.
 
 use super::Hinge;
-use crate::order::{Entry, sort};
+use crate::order::{self, Entry, select};
 use crate::{Ctx, Error, Problem, Result, alloc};
 
 /// What [`super::Oracle::proximal`] finds beside the subgradient.
@@ -28,6 +28,8 @@ pub struct Proximal {
 
 /// A cut is only better than a tie beyond rounding errors.
 const ROUNDING: f64 = 1e-14;
+/// Steps to the level that no negative sinks below: each looks at all negatives, of which the next would spare few.
+const HALVINGS: usize = 6;
 
 /// One class in order: its samples, their levels and weights, and the sums of the first weights.
 struct Class {
@@ -152,40 +154,41 @@ pub(super) fn proximal(
 
 /// The positives, lowest first, and the negatives that the hinge can reach, highest first; none without weight.
 fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &Ctx<'_>) -> Result<(Class, Class)> {
-    let mut scratch = Vec::new();
-    let weights = problem.sample_weight();
-    let samples = || problem.labels().iter().zip(scores).zip(0..).filter(|&(_, k)| weights.is_none_or(|w| w[k] > 0.0));
-    let entry = |((_, &score), index)| Entry::new(score, index as u32);
-    let mut pos = alloc::gathered(samples().filter(|((label, _), _)| **label).map(entry));
-    sort(&mut pos, &mut scratch, ctx)?;
+    let (weights, mut scratch) = (problem.sample_weight(), Vec::new());
+    let [_, mut pos] = order::entries(problem, scores.into(), f64::INFINITY, ctx)?;
+    order::sort_entries(&mut pos, &mut scratch, ctx)?;
     pos.reverse();
     // Positives only rise and negatives only sink, and not below where they still meet a positive.
-    let mut reached = pos[0].score() - hinge.margin;
-    let above = |least: f64| samples().filter(move |((label, score), _)| !**label && **score > least);
-    // Nor do more than the top reach below the last of these, but for those that sink as far.
-    let furthest = hinge.scale * problem.totals().0 / of_neg;
-    if weights.is_none() {
-        let top = hinge.top as usize;
-        let mut levels = alloc::gathered(above(reached).map(|((_, &score), _)| score));
-        ctx.check()?;
-        if levels.len() > top {
-            let (_, &mut last, _) = levels.select_nth_unstable_by(top - 1, |x, y| y.total_cmp(x));
-            reached = reached.max(last - furthest);
-        }
-    }
-    let mut neg = alloc::gathered(above(reached).map(entry));
-    sort(&mut neg, &mut scratch, ctx)?;
-    if let Some(weights) = weights {
-        let mut total = 0.0;
-        let reaches = |entry: &&Entry| {
-            total += weights[entry.index()];
-            total < hinge.top
-        };
-        let last = neg.iter().take_while(reaches).count();
-        if let Some(last) = neg.get(last) {
-            let lowest = last.score() - furthest;
-            neg.truncate(neg.partition_point(|entry| entry.score() > lowest));
-        }
-    }
+    let [mut neg, _] = order::entries(problem, scores.into(), pos[0].score() - hinge.margin, ctx)?;
+    let weight = |entry: &Entry| weights.map_or(1.0, |weights| weights[entry.index()]);
+    let levels = alloc::collected(neg.iter().map(|entry| (entry.score(), weight(entry))));
+    let lowest = lowest(levels, hinge.top, hinge.scale * problem.totals().0 / of_neg);
+    neg.retain(|entry| entry.score() >= lowest);
+    order::sort_entries(&mut neg, &mut scratch, ctx)?;
     Ok((Class::new(pos, -hinge.margin, weights), Class::new(neg, 0.0, weights)))
+}
+
+/// A level that no negative sinks below, given those of all and their weights, and how far one can sink.
+///
+/// Let `x` be the lowest level that one sinks to. The negatives above it that do not end there are higher, and are
+/// pushed as far or further; together they weigh less than `top`, and those that end at `x` share what is left of it. So
+/// `sum_k w_k min((t_k - x)_+, furthest) <= top * furthest`, and `x` is not below where that is an equality.
+fn lowest(mut levels: Vec<(f64, f64)>, top: f64, furthest: f64) -> f64 {
+    if levels.iter().map(|level| level.1).sum::<f64>() <= top {
+        return f64::NEG_INFINITY;
+    }
+    let ((last, _), _) = select::weighted_nth(&mut levels, top, |x, y| y.0.total_cmp(&x.0), |level| level.1);
+    let (mut low, mut high) = (last - furthest, last);
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        // In lanes, for the compiler may not reorder a sum by itself.
+        let mut sums = [0.0; 8];
+        for levels in levels.chunks(8) {
+            for (sum, (t, weight)) in sums.iter_mut().zip(levels) {
+                *sum += weight * (t - middle).max(0.0).min(furthest);
+            }
+        }
+        *(if sums.iter().sum::<f64>() > top * furthest { &mut low } else { &mut high }) = middle;
+    }
+    low
 }
