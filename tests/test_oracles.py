@@ -172,4 +172,4 @@ def test_a_proximal_point_wants_finite_scores_and_a_positive_stiffness():
     assert _core.Oracle.tight(problem, 0.5, 1.0).hinges() is None
     weighted = _core.Problem(np.array([True, False, False]), np.array([2.0, 0.5, 2.0]))
     assert _core.Oracle.tight(weighted, 0.0, 0.5).hinges() == [(1 / 2.5, 1.25)]
-    assert _core.Oracle.tight(problem, 0.0, 0.5).sample_weight is None
+    assert _core.Oracle.tight(problem, 0.0, 0.5).problem.sample_weight is None

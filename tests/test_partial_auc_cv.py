@@ -142,7 +142,7 @@ def test_the_candidate_logistic_is_logistic_regression(data, kind, C, tmp_path, 
     if kind == "memmap":
         stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
         stored[:] = X
-    training = Training(as_design(stored), y > 0, (0.0, 0.2), 1, weight=weight)
+    training = Training(as_design(stored), _core.Problem(y > 0, weight), (0.0, 0.2), 1)
     result = training.fit("logistic", C, tol=1e-6, max_iter=1000)
     assert result.gap <= 1e-6
     regression = LogisticRegression(C=C / weight.sum(), tol=1e-10, max_iter=1000).fit(X, y, weight)
@@ -155,7 +155,7 @@ def test_the_candidate_logistic_is_logistic_regression(data, kind, C, tmp_path, 
 def test_sparse_matrices_start_where_arrays_do(data, surrogate):
     X, y = data
     fits = [
-        Training(as_design(kind(X)), y > 0, (0.0, 0.2), 1).fit(surrogate, 10.0, tol=1e-3, max_iter=1000)
+        Training(as_design(kind(X)), _core.Problem(y > 0), (0.0, 0.2), 1).fit(surrogate, 10.0, tol=1e-3, max_iter=1000)
         for kind in (sp.csr_matrix, sp.csr_array, np.asarray)
     ]
     assert len({fit.n_iter for fit in fits}) == 1

@@ -134,13 +134,14 @@ class TauFPL(Ranker):
         max_iter = check_count("max_iter", self.max_iter)
         check_threshold(self.threshold)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
-        _, top = _core.Problem(positive, weight).ranks(0.0, tau)
+        problem = _core.Problem(positive, weight)
+        _, top = problem.ranks(0.0, tau)
         risk = TopMean(positive, np.ones(len(positive)) if weight is None else weight, top)
         with np.errstate(over="ignore", invalid="ignore"):  # said by the risk
             design = as_design(X)
             result = minimise_convex(risk, design, C, tol=tol, max_iter=max_iter)
             objective = Objective(risk, design, C)
-            directions = [result.ranker.vector, mean_difference(objective, positive, weight)]
+            directions = [result.ranker.vector, mean_difference(design, problem)]
             result = leave_zero(result, objective, directions, tol)
         self.coef_ = result.model.vector[None].copy()
         self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 
+from rocmax import _core
 from rocmax._parameters import as_float, shown
 from rocmax._threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
@@ -170,7 +171,7 @@ class Validation:
             return {"X": self._X[rows], "y": self._labels(positive), "metadata": metadata}
 
         part = task.subtask("fold", n_subtasks=len(surrogates) * len(Cs), number=number, data=data)
-        training = Training(design, positive, self._estimator.fpr_range, threads, weight=weight)
+        training = Training(design, _core.Problem(positive, weight), self._estimator.fpr_range, threads)
 
         def attributes(model: Model) -> dict[str, Any]:
             found: dict[str, Any] = self._estimator._attributes(model, positive, weight, self._landmarks)

@@ -247,7 +247,8 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
 
         design = self._design(X, positive, structure)
         listed = self._listed(X, positive, threads)
-        oracle = Tight(_FULL).bind(_core.Problem(positive), threads) if listed is None else PairHinge(*listed)
+        problem = _core.Problem(positive)
+        oracle = Tight(_FULL).bind(problem, threads) if listed is None else PairHinge(*listed)
 
         def attributes(model: Model) -> dict[str, Any]:
             intercept = self._intercept(margin * model.scores, positive)
@@ -257,7 +258,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             steps = Steps(task, attributes, self._report(callback))
             # rho is a unit: solve for margin 1, then scale.
             if solver == "auto":
-                result, multipliers = _by_cuts(design, oracle, C / margin, positive, tol, max_iter, steps)
+                result, multipliers = _by_cuts(design, oracle, C / margin, problem, tol, max_iter, steps)
             else:
                 pairs = every_pair(positive) if listed is None else listed
                 result, multipliers = _by_pairs(design, oracle, C / margin, pairs, tol, max_iter)
@@ -349,18 +350,24 @@ def _history(result: SolverResult, margin: float) -> dict[str, F64]:
 
 
 def _by_cuts(
-    design: Design, oracle: Oracle, C: float, positive: Bool, tol: float, max_iter: int, callback: Callback | None
+    design: Design,
+    oracle: Oracle,
+    C: float,
+    problem: _core.Problem,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None,
 ) -> tuple[SolverResult, Multipliers]:
     bundle = Bundle(design)
     result = minimise_convex(oracle, design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback)
     # The last steps may have been of the augmented Lagrangian method, which leaves the weights of the planes behind.
     bundle.minimise(C, Tilt(design), tol=1e-3 * tol * result.objective)
     objective = Objective(oracle, design, C)
-    result = leave_zero(result, objective, [result.ranker.vector, mean_difference(objective, positive, None)], tol)
+    result = leave_zero(result, objective, [result.ranker.vector, mean_difference(design, problem)], tol)
     coefs = bundle.vectors[:, : design.n_samples]
     if isinstance(oracle, PairHinge):
-        return result, ListedMultipliers(oracle.i, oracle.j, oracle.multipliers(bundle.weights, coefs), len(positive))
-    return result, CutMultipliers(bundle.weights, coefs, positive)
+        return result, ListedMultipliers(oracle.i, oracle.j, oracle.multipliers(bundle.weights, coefs), len(coefs[0]))
+    return result, CutMultipliers(bundle.weights, coefs, problem.labels)
 
 
 def _by_pairs(

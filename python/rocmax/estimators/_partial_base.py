@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Design, Landmarks, as_design
 from rocmax.estimators._base import warn_unconverged
@@ -53,7 +54,8 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         """Fit to all samples, from the model `start`; return whether the zero model would do as well."""
         X, positive, weight = data
         steps = Steps(task, lambda model: self._attributes(model, positive, weight, landmarks), report)
-        training = Training(design, positive, rate_range(self.fpr_range, "fpr_range"), threads, weight=weight)
+        fpr_range = rate_range(self.fpr_range, "fpr_range")
+        training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
         result = training.fit(
             surrogate,
             C,

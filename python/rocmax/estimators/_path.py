@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax import _core
 from rocmax._parameters import check_count, check_positive, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64
@@ -142,7 +143,7 @@ def partial_auc_path(
     tol, max_iter = check_positive("tol", tol), check_count("max_iter", max_iter)
     threads = n_threads(n_jobs)
     X, positive, weight = PartialAUCSVC()._validate_weighted(X, y, sample_weight)
-    training = Training(as_design(X), positive, fpr_range, threads, weight=weight)
+    training = Training(as_design(X), _core.Problem(positive, weight), fpr_range, threads)
     # Results hold scores, models of the path their vectors alone.
     coefs, numbers = zip(
         *(

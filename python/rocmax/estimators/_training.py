@@ -10,7 +10,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._parameters import check_choice
-from rocmax._typing import F64, Bool
+from rocmax._typing import F64
 from rocmax.designs import Design
 from rocmax.risks import Difference, Hinge, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight
 from rocmax.solvers import (
@@ -83,14 +83,11 @@ class Training:
     def __init__(
         self,
         design: Design,
-        positive: Bool,
+        problem: _core.Problem,
         fpr_range: tuple[float, float],
         n_threads: int,
-        *,
-        weight: F64 | None = None,
     ) -> None:
-        self._design, self._labels, self._weight = design, positive, weight
-        self._problem = _core.Problem(positive, weight)
+        self._design, self._problem = design, problem
         self._fpr_range, self._n_threads = fpr_range, n_threads
         self._full: F64 | None = None  # the model of the full range, made last
         self._known: dict[Surrogate, tuple[Oracle | Difference, Bundle]] = {}
@@ -208,24 +205,25 @@ class Training:
         """Return the result, its model another one where it is zero."""
         if result.model.norm > 0:
             return result
-        directions = [result.ranker.vector, mean_difference(objective, self._labels, self._weight)]
+        directions = [result.ranker.vector, mean_difference(self._design, self._problem)]
         return leave_zero(result, objective, directions, tol)
 
     def _sample(self) -> "Training | None":
         """Return the fits of a sample of both classes, or None if that is not much less than all."""
         dim, (least, most) = self._design.dim, _ROWS
-        size = min(len(self._labels) // _SHARE, max(most, _ROWS_A_FEATURE * dim))
+        labels, weight = self._problem.labels, self._problem.sample_weight
+        size = min(len(labels) // _SHARE, max(most, _ROWS_A_FEATURE * dim))
         if size < max(least, _ROWS_A_FEATURE * dim):
             return None
         rng = np.random.default_rng(0)
-        counted = np.ones(len(self._labels), dtype=bool) if self._weight is None else self._weight > 0
-        classes = [np.flatnonzero(counted & (self._labels == positive)) for positive in (True, False)]
+        counted = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
+        classes = [np.flatnonzero(counted & (labels == positive)) for positive in (True, False)]
         rows = np.sort(np.concatenate([rng.choice(of, min(len(of), size // 2), replace=False) for of in classes]))
         design = self._design.rows(rows)
         if design is None:
             return None
-        weight = None if self._weight is None else self._weight[rows]
-        return Training(design, self._labels[rows], self._fpr_range, self._n_threads, weight=weight)
+        problem = _core.Problem(labels[rows], None if weight is None else weight[rows])
+        return Training(design, problem, self._fpr_range, self._n_threads)
 
     def _bound(self, surrogate: Surrogate) -> tuple[Oracle | Difference, Bundle]:
         if surrogate not in self._known:

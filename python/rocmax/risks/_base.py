@@ -98,15 +98,15 @@ class Oracle:
             self._at_zero = self(np.zeros(n_samples)).value
         return self._at_zero
 
-    @cached_property
+    @property
     def labels(self) -> Bool:
         """Which samples are positive."""
-        return self._core.labels
+        return self._core.problem.labels
 
-    @cached_property
+    @property
     def sample_weight(self) -> F64 | None:
         """What the samples weigh; None unless the weights differ from 1."""
-        return self._core.sample_weight
+        return self._core.problem.sample_weight
 
 
 class OwnOracle(Oracle):

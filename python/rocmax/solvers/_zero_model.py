@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rocmax._typing import F64, Bool
+from rocmax import _core
+from rocmax._typing import F64
+from rocmax.designs import Design
 from rocmax.solvers._candidates import Candidate
 from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._result import SolverResult, certified_limit
@@ -13,11 +15,12 @@ from rocmax.solvers._result import SolverResult, certified_limit
 _SHORTENINGS = 60
 
 
-def mean_difference(objective: Objective, positive: Bool, weight: F64 | None) -> F64:
+def mean_difference(design: Design, problem: _core.Problem) -> F64:
     """Return the vector along the difference of the classes' means, in which the AUC risk falls at zero."""
+    positive, weight = problem.labels, problem.sample_weight
     own = np.ones(len(positive)) if weight is None else weight
     coef = np.where(positive, own / own[positive].sum(), -own / own[~positive].sum())
-    vector: F64 = objective.design.adjoint(coef[None])[0]
+    vector: F64 = design.adjoint(coef[None])[0]
     return vector
 
 

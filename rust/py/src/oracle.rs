@@ -1,6 +1,6 @@
 //! Binding of `rocmax_core::oracle`.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
@@ -11,7 +11,7 @@ use rocmax_core::oracle::{
 };
 use rocmax_core::{RateRange, Scores, alloc};
 
-use crate::error::{allocating, copied, to_python};
+use crate::error::{allocating, to_python};
 use crate::gate;
 use crate::problem::Problem;
 
@@ -25,17 +25,18 @@ type Rows<'py> = Bound<'py, PyArray1<isize>>;
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Oracle {
     inner: Box<dyn CoreOracle + Send + Sync>,
-    workspace: Arc<Mutex<Workspace>>,
+    #[pyo3(get)]
+    problem: Py<Problem>,
 }
 
 impl Oracle {
-    fn of(inner: impl CoreOracle + Send + 'static, problem: &Problem) -> Self {
-        Self { inner: Box::new(inner), workspace: Arc::clone(&problem.workspace) }
+    fn of(inner: impl CoreOracle + Send + 'static, problem: Bound<'_, Problem>) -> Self {
+        Self { inner: Box::new(inner), problem: problem.unbind() }
     }
 
     /// Another thread may be inside an oracle of the same problem: it keeps the workspace, this call makes its own.
     fn with_workspace<T>(&self, call: impl FnOnce(&mut Workspace) -> T) -> T {
-        match self.workspace.try_lock() {
+        match self.problem.get().workspace.try_lock() {
             Ok(mut workspace) => call(&mut workspace),
             Err(_) => call(&mut Workspace::default()),
         }
@@ -45,19 +46,19 @@ impl Oracle {
 #[pymethods]
 impl Oracle {
     #[staticmethod]
-    fn tight(problem: &Problem, low: f64, high: f64) -> PyResult<Self> {
+    fn tight(problem: Bound<'_, Problem>, low: f64, high: f64) -> PyResult<Self> {
         let range = RateRange::new(low, high).map_err(to_python)?;
-        Ok(Self::of(Tight::new(Arc::clone(&problem.inner), range), problem))
+        Ok(Self::of(Tight::new(Arc::clone(&problem.get().inner), range), problem))
     }
 
     #[staticmethod]
-    fn naive(problem: &Problem, low: f64, high: f64) -> PyResult<Self> {
+    fn naive(problem: Bound<'_, Problem>, low: f64, high: f64) -> PyResult<Self> {
         let range = RateRange::new(low, high).map_err(to_python)?;
-        Ok(Self::of(Naive::new(Arc::clone(&problem.inner), range), problem))
+        Ok(Self::of(Naive::new(Arc::clone(&problem.get().inner), range), problem))
     }
 
     #[staticmethod]
-    fn top_hinge(problem: &Problem, low: f64, high: f64, terms: Vec<(f64, String, f64)>) -> PyResult<Self> {
+    fn top_hinge(problem: Bound<'_, Problem>, low: f64, high: f64, terms: Vec<(f64, String, f64)>) -> PyResult<Self> {
         let range = RateRange::new(low, high).map_err(to_python)?;
         let term = |(weight, end, margin): (f64, String, f64)| match end.as_str() {
             "low" => Ok(Term { weight, end: Rank::Low, margin }),
@@ -65,24 +66,7 @@ impl Oracle {
             _ => Err(PyValueError::new_err(format!("a term ends at 'low' or 'high', got {end:?}"))),
         };
         let terms = terms.into_iter().map(term).collect::<PyResult<_>>()?;
-        Ok(Self::of(TopHinge::new(Arc::clone(&problem.inner), range, terms).map_err(to_python)?, problem))
-    }
-
-    #[getter]
-    fn n_samples(&self) -> usize {
-        self.inner.problem().n_samples()
-    }
-
-    #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        Ok(PyArray1::from_vec(py, copied(self.inner.problem().labels())?))
-    }
-
-    /// The weights of the samples; None unless they differ from 1.
-    #[getter]
-    fn sample_weight<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        let weights = self.inner.problem().sample_weight().map(copied).transpose()?;
-        Ok(weights.map(|weights| PyArray1::from_vec(py, weights)))
+        Ok(Self::of(TopHinge::new(Arc::clone(&problem.get().inner), range, terms).map_err(to_python)?, problem))
     }
 
     /// Writes the coefficients at `scores`, or at `scores + step * change`, to `coef`; returns the value, the ranked

@@ -2,32 +2,43 @@
 
 use std::sync::{Arc, Mutex};
 
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use rocmax_core::RateRange;
 use rocmax_core::oracle::Workspace;
 
 use crate::error::{copied, to_python};
 
-/// Labels, checked once (see `rocmax_core::Problem`).
+/// Labels and weights, checked once (see `rocmax_core::Problem`), and the arrays that they came in.
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Problem {
     pub(crate) inner: Arc<rocmax_core::Problem>,
     /// Of all its oracles, which take turns.
     pub(crate) workspace: Arc<Mutex<Workspace>>,
+    #[pyo3(get)]
+    labels: Py<PyArray1<bool>>,
+    /// None unless they differ from 1.
+    #[pyo3(get)]
+    sample_weight: Option<Py<PyArray1<f64>>>,
 }
 
 #[pymethods]
 impl Problem {
     #[new]
     #[pyo3(signature = (labels, sample_weight=None))]
-    fn new(labels: PyReadonlyArray1<'_, bool>, sample_weight: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
-        let labels = copied(labels.as_slice()?)?;
-        let inner = match sample_weight {
-            None => rocmax_core::Problem::new(labels),
-            Some(weights) => rocmax_core::Problem::weighted(labels, copied(weights.as_slice()?)?),
+    fn new(labels: Bound<'_, PyArray1<bool>>, sample_weight: Option<Bound<'_, PyArray1<f64>>>) -> PyResult<Self> {
+        let of = copied(labels.try_readonly()?.as_slice()?)?;
+        let inner = match &sample_weight {
+            None => rocmax_core::Problem::new(of),
+            Some(weights) => rocmax_core::Problem::weighted(of, copied(weights.try_readonly()?.as_slice()?)?),
         };
-        Ok(Self { inner: Arc::new(inner.map_err(to_python)?), workspace: Arc::default() })
+        let inner = inner.map_err(to_python)?;
+        Ok(Self {
+            labels: labels.unbind(),
+            sample_weight: sample_weight.filter(|_| inner.sample_weight().is_some()).map(Bound::unbind),
+            inner: Arc::new(inner),
+            workspace: Arc::default(),
+        })
     }
 
     /// The ranks (j_a, j_b) of a range, or sums of weights (see `rocmax_core::Problem::ranks`).
