@@ -1,6 +1,8 @@
 """Bad input to the measures: an error that names the argument, the value and the way out; no silent number."""
 
+import inspect
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -207,3 +209,36 @@ def test_a_missing_label_is_no_class(missing, pos_label):
         metrics.partial_auc_score(np.where(np.arange(30) == 4, np.nan, Y), S, pos_label=1)
     with pytest.raises(ValueError, match="y_true has 30 masked values"):
         metrics.ROCAccumulator().update(np.ma.masked_array(Y, mask=True), S)
+
+
+OF_ANY_MEASURE = {
+    metrics.auc_inference: (Y, S),
+    metrics.compare_auc: (Y, S, S[::-1]),
+    metrics.compare_models: (Y, np.c_[S, S[::-1]]),
+    metrics.ROCAccumulator().update(Y, S).result: (),
+    partial(metrics.mrmc_analysis, reader=np.arange(30) // 15, modality=np.arange(30) % 2, case=np.arange(30) % 15): (
+        Y,
+        S,
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "function", OF_ANY_MEASURE, ids=lambda function: getattr(function, "__name__", "mrmc_analysis")
+)
+def test_options_of_a_measure_are_those_of_every_function_that_takes_one(function):
+    named = inspect.signature(function).parameters
+    assert {name: named[name].default for name in ("fpr_range", "margin", "normalize", "alpha")} == {
+        "fpr_range": None,
+        "margin": None,
+        "normalize": "width",
+        "alpha": None,
+    }
+    assert "options" not in named
+    given = OF_ANY_MEASURE[function]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'fpr_rnage'"):
+        function(*given, fpr_rnage=(0.0, 0.1))
+    with pytest.raises(ValueError, match=r"^alpha goes with metric='rie' or 'bedroc', got alpha=3 and metric='auc'$"):
+        function(*given, alpha=3)
+    with pytest.raises(ValueError, match="margin goes with a metric that is named"):
+        function(*given, metric=metrics.Measure("auc"), margin=0.1)

@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from rocmax.metrics import _rate as rate
 from rocmax.metrics._components import moments, parts_of
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
-from rocmax.metrics._measure import Measure, parse_measure, require_two
+from rocmax.metrics._measure import Measure, MeasureOptions, of_any_measure, parse_measure, require_two
 from rocmax.metrics._methods import check_method, default_method, warn_of_few
 from rocmax.metrics._result import of_measure
 from rocmax.metrics._validation import (
@@ -217,27 +217,23 @@ class ROCAccumulator:
         fpr, tpr = (np.concatenate([[0.0], sums / sums[-1]]) for sums in (np.cumsum(neg), np.cumsum(pos)))
         return fpr, tpr, np.concatenate([[np.inf], low])
 
+    @of_any_measure
     def result(
         self,
         *,
         metric: Any = "auc",
-        fpr_range: tuple[float, float] | None = None,
-        tpr_range: tuple[float, float] | None = None,
-        normalize: str | None = "width",
-        margin: float | None = None,
-        fpr: float | None = None,
-        tpr: float | None = None,
         method: str | None = None,
         null_value: float | None = None,
         alternative: str = "two-sided",
         equivalence_margin: float | None = None,
         confidence_level: float = 0.95,
+        **options: Unpack[MeasureOptions],
     ) -> AUCInference:
         """Measure what has been taken in, as :func:`auc_inference` does.
 
         Parameters
         ----------
-        metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
+        metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha : optional
             As in :func:`auc_inference`; the scored and the margin AUC only while no bin holds two scores.
         method : {"delong", "logit-delong", "score", "newcombe", "wu"} or None, default=None
             As in :func:`auc_inference`, by default too; weights count as repetitions.
@@ -257,9 +253,7 @@ class ROCAccumulator:
             If there are fewer than two samples of either class (but for "newcombe" and "score"), or
             options do not go together.
         """
-        what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
-        what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
-        measure = parse_measure(metric, **what)
+        measure = parse_measure(metric, **options)
         method = default_method(measure) if method is None else method
         check_method(method, measure.family, in_parts=True)
         question = parse_question(measure, confidence_level, null_value, alternative, equivalence_margin)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,11 @@ from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import Law, percentiles, wald
 from rocmax.metrics._measure import (
     Measure,
+    MeasureOptions,
     check_level,
     check_variance,
     effective,
+    of_any_measure,
     parse_measure,
     point_estimates,
     positives,
@@ -178,6 +180,7 @@ def error_of(covariance: F64) -> float:
     return float(np.sqrt(variance)) if variance > 1e-14 * (covariance[0, 0] + covariance[1, 1]) else 0.0
 
 
+@of_any_measure
 def compare_auc(
     y_true: ArrayLike,
     score_a: ArrayLike,
@@ -185,12 +188,6 @@ def compare_auc(
     *,
     y_true_b: ArrayLike | None = None,
     metric: Any = "auc",
-    fpr_range: tuple[float, float] | None = None,
-    tpr_range: tuple[float, float] | None = None,
-    normalize: str | None = "width",
-    margin: float | None = None,
-    fpr: float | None = None,
-    tpr: float | None = None,
     method: str | None = None,
     alternative: str = "two-sided",
     null_difference: float = 0.0,
@@ -208,6 +205,7 @@ def compare_auc(
     pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    **options: Unpack[MeasureOptions],
 ) -> AUCComparison:
     """Test whether two models have the same AUC of any kind, or the same rate at a threshold that the other rate sets.
 
@@ -227,7 +225,7 @@ def compare_auc(
         17 bytes a sample are held in this process; see :mod:`rocmax.metrics`.
     y_true_b : array-like of shape (n_samples_b,), default=None
         Labels of a second, independent sample. None for a paired comparison.
-    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha : optional
         What is measured, as in :func:`auc_inference`.
     method : {"delong", "bootstrap", "obuchowski", "venkatraman"} or None, default=None
         Where the covariance comes from. None stands for "delong", and for "bootstrap" where fewer than five samples
@@ -313,15 +311,13 @@ def compare_auc(
     difference +0.240 [-0.002, +0.482] (95 % CI), p = 0.052 (paired two-sided test)
     DeLong et al. 1988; 5 positive, 5 negative samples
     """
-    what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
-    what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
-    measure = parse_measure(metric, **what)
+    measure = parse_measure(metric, **options)
     choice(method, ("delong", "bootstrap", "obuchowski", "venkatraman", None), "method")
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level, resampling = check_level(confidence_level), (stratified, n_resamples, random_state)
     test = _Test(measure, method, hypothesis, level, weight_kind, groups, resampling)
     how = check_average(multi_class, average)
-    options: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     names = _names(score_a, score_b)
     if how.multi_class != "raise":
         if y_true_b is not None or pos_label is not None:
@@ -334,16 +330,16 @@ def compare_auc(
                 "method='venkatraman' compares whole curves: it needs metric='auc', alternative='two-sided' and"
                 " null_difference=0, and takes no weights and no groups"
             )
-        found = curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), options)
+        found = curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), reading)
     else:
         check_method(test.usual, measure.family, weight_kind=weight_kind)
         if y_true_b is None:
             if sample_weight_b is not None:
                 raise ValueError("sample_weight_b needs y_true_b: paired models share sample_weight")
-            found, sizes = _of_one_sample(test, y_true, score_a, score_b, sample_weight, options)
+            found, sizes = _of_one_sample(test, y_true, score_a, score_b, sample_weight, reading)
         else:
             first, second = (y_true, score_a, sample_weight), (y_true_b, score_b, sample_weight_b)
-            found, sizes = _of_two_samples(test, first, second, options)
+            found, sizes = _of_two_samples(test, first, second, reading)
         warn_of_few_compared(found.method, measure, sizes, weight_kind)
     return replace(found, names=names, **of_measure(measure))
 

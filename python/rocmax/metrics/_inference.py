@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,9 @@ from rocmax.metrics._cutoff import Rule
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._measure import (
     Measure,
+    MeasureOptions,
     check_variance,
+    of_any_measure,
     parse_measure,
     point_estimates,
     totals,
@@ -206,17 +208,12 @@ class AUCInference(Measured):
         return (*self._source(self.method).sources, *equivalence)
 
 
+@of_any_measure
 def auc_inference(
     y_true: ArrayLike,
     y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
     metric: Any = "auc",
-    fpr_range: tuple[float, float] | None = None,
-    tpr_range: tuple[float, float] | None = None,
-    normalize: str | None = "width",
-    margin: float | None = None,
-    fpr: float | None = None,
-    tpr: float | None = None,
     method: str | None = None,
     null_value: float | None = None,
     alternative: str = "two-sided",
@@ -234,6 +231,7 @@ def auc_inference(
     pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    **options: Unpack[MeasureOptions],
 ) -> AUCInference:
     """Variance and confidence interval of an AUC of any kind, or of the rate at a threshold that the other rate sets.
 
@@ -273,6 +271,9 @@ def auc_inference(
     fpr, tpr : float in (0, 1), default=None
         The rate at which "tpr_at_fpr" or "fpr_at_tpr" reads the curve; see :func:`tpr_at_fpr_score`
         and :func:`fpr_at_tpr_score`.
+    fraction, alpha : float, default=None
+        How much of a screen "enrichment_factor" looks at, None for 0.01, and how early "rie" and "bedroc" look, None
+        for 20; see :func:`enrichment_factor_score` and :func:`bedroc_score`.
     method : {"delong", "logit-delong", "score", "newcombe", "obuchowski", "wu", "bootstrap"} or None, default=None
         None stands for the method whose intervals hold the truth most nearly as often as they say, as measured by
         ``benches/python/coverage_metrics.py``: "score" for partial areas and rates, "logit-delong" for all else and
@@ -385,9 +386,7 @@ def auc_inference(
     >>> found.summary()
     'AUC 0.889 (95 % CI 0.401-0.988; Newcombe 2006; 3 positive, 3 negative samples).'
     """
-    what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
-    what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
-    measure = parse_measure(metric, **what)
+    measure = parse_measure(metric, **options)
     choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
     if bootstrap_interval == "bca" and not (measure.has_components and is_one_of(multi_class, ("raise",))):
         raise ValueError(

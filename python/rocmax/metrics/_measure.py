@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,8 @@ from rocmax._parameters import shown
 from rocmax.metrics._partial import both_ranges, curve_area
 from rocmax.metrics._two_way import Region, areas
 from rocmax.metrics._validation import F64, Sample, call, choice, explain, number, sample
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 RATES = ("tpr_at_fpr", "fpr_at_tpr")
 SCREENING = ("enrichment_factor", "rie", "bedroc")
@@ -34,7 +36,35 @@ _LEAST = float(np.finfo(float).tiny)  # of what is divided by
 _LEAST_ALPHA = 1e-3  # below, the differences that BEDROC is made of lose their digits
 
 
-_OPTIONS = {"fpr_range", "tpr_range", "normalize", *(name for name, _ in _PARAMETERS.values())}
+class MeasureOptions(TypedDict, total=False):
+    """The options of measures that are named, which functions of any measure take beside `metric`."""
+
+    fpr_range: tuple[float, float] | None
+    tpr_range: tuple[float, float] | None
+    normalize: str | None
+    margin: float | None
+    fpr: float | None
+    tpr: float | None
+    fraction: float | None
+    alpha: float | None
+
+
+_OPTIONS = frozenset(MeasureOptions.__annotations__)
+_USUAL = {"normalize": "width"}  # of the others None
+
+
+def of_any_measure(function: F) -> F:
+    """Name, in the signature of a function of a `metric`, the `options` that it hands to :func:`parse_measure`."""
+    own = inspect.signature(function)
+    named: list[inspect.Parameter] = []
+    for parameter in own.parameters.values():
+        named += [] if parameter.kind is parameter.VAR_KEYWORD else [parameter]
+        if parameter.name == "metric":
+            for name, kind in MeasureOptions.__annotations__.items():
+                annotation = getattr(kind, "__forward_arg__", kind)
+                named.append(parameter.replace(name=name, default=_USUAL.get(name), annotation=annotation))
+    function.__signature__ = own.replace(parameters=named)  # type: ignore[attr-defined]
+    return function
 
 
 @dataclass(frozen=True)
@@ -104,11 +134,10 @@ class Measure(NamedTuple):
 
 def parse_measure(metric: Any, **options: Any) -> Measure:
     """Check what says what is measured: a name and its options, a value that holds both, or a function."""
-    given = {name: value for name, value in options.items() if value is not None}
+    if options.keys() - _OPTIONS:
+        raise TypeError(f"got an unexpected keyword argument {min(options.keys() - _OPTIONS)!r}")
     if isinstance(metric, Asked) or callable(metric):
-        own = {name for name, value in given.items() if (name, value) != ("normalize", "width")}
-        if own:
-            raise ValueError(f"{min(own)} goes with a metric that is named, got metric={shown(metric)}")
+        refuse_options(metric, **options)
     if not isinstance(metric, Asked):
         metric = Asked(metric, {} if callable(metric) else options)
     unknown = set(metric.options) - _OPTIONS
@@ -121,6 +150,13 @@ def parse_measure(metric: Any, **options: Any) -> Measure:
         return Measure(name, 0.0, 1.0, -np.inf, np.inf, function=_of_three(metric.metric))
     found = _parsed(metric.metric, **metric.options)
     return found._replace(options=tuple(metric.options.items()))
+
+
+def refuse_options(metric: Any, **options: Any) -> None:
+    """Check that there are no options beside a value that holds them, or a function, which takes none."""
+    given = {name for name, value in options.items() if value is not None and (name, value) != ("normalize", "width")}
+    if given:
+        raise ValueError(f"{min(given)} goes with a metric that is named, got metric={shown(metric)}")
 
 
 def _of_three(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics._compare import AUCComparison, difference_test, error_of, method_for, paired
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
-from rocmax.metrics._measure import check_level, check_variance, parse_measure, totals
+from rocmax.metrics._measure import MeasureOptions, check_level, check_variance, of_any_measure, parse_measure, totals
 from rocmax.metrics._methods import check_method, warn_of_few_compared
 from rocmax.metrics._references import ADJUSTMENTS as ADJUSTED
 from rocmax.metrics._result import Measured, of_bootstrap, of_measure, of_samples, plain
@@ -192,18 +192,13 @@ class ModelsComparison(Measured):
         return (*self._source(self.method).sources, *adjusted, *equivalence)
 
 
+@of_any_measure
 def compare_models(
     y_true: ArrayLike,
     y_score: ArrayLike | Mapping[str, ArrayLike],
     *,
     contrast: ArrayLike | None = None,
     metric: Any = "auc",
-    fpr_range: tuple[float, float] | None = None,
-    tpr_range: tuple[float, float] | None = None,
-    normalize: str | None = "width",
-    margin: float | None = None,
-    fpr: float | None = None,
-    tpr: float | None = None,
     method: str | None = None,
     alternative: str = "two-sided",
     null_difference: float = 0.0,
@@ -218,6 +213,7 @@ def compare_models(
     pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    **options: Unpack[MeasureOptions],
 ) -> ModelsComparison:
     """Test whether several models of the same samples have the same measure.
 
@@ -235,7 +231,7 @@ def compare_models(
         result their names.
     contrast : array-like of shape (n_contrasts, n_models), default=None
         Rows whose products with the estimates are all 0 under the hypothesis.
-    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha : optional
         What is measured, as in :func:`auc_inference`.
     method : {"delong", "bootstrap", "obuchowski"} or None, default=None
         Where the covariance comes from, as in :func:`compare_auc`, by default too; intervals and p-values of pairs
@@ -270,9 +266,7 @@ def compare_models(
     >>> found.estimates.round(3), round(found.pvalue, 3)
     (array([0.595, 0.645, 0.7  ]), 0.643)
     """
-    what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
-    what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
-    measure = parse_measure(metric, **what)
+    measure = parse_measure(metric, **options)
     usual = "delong" if measure.has_components else "bootstrap"
     choice(adjust, _ADJUSTMENTS, "adjust")
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)

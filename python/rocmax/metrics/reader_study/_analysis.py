@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,16 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import Law, wald
-from rocmax.metrics._measure import Asked, Measure, check_level, check_variance, parse_measure
+from rocmax.metrics._measure import (
+    Asked,
+    Measure,
+    MeasureOptions,
+    check_level,
+    check_variance,
+    of_any_measure,
+    parse_measure,
+    refuse_options,
+)
 from rocmax.metrics._references import REFERENCES
 from rocmax.metrics._result import Measured, of_measure
 from rocmax.metrics._validation import F64, Sample, choice, number
@@ -255,6 +264,7 @@ def anova(theta: F64, covariance: F64) -> _Anova:
     )
 
 
+@of_any_measure
 def mrmc_analysis(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -263,12 +273,6 @@ def mrmc_analysis(
     modality: ArrayLike,
     case: ArrayLike,
     metric: str | Callable[[NDArray[np.bool_], F64], float] = "auc",
-    fpr_range: tuple[float, float] | None = None,
-    tpr_range: tuple[float, float] | None = None,
-    normalize: str | None = "width",
-    margin: float | None = None,
-    fpr: float | None = None,
-    tpr: float | None = None,
     covariance: str = "delong",
     readers: str = "random",
     cases: str = "random",
@@ -281,6 +285,7 @@ def mrmc_analysis(
     pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    **options: Unpack[MeasureOptions],
 ) -> MRMCAnalysis:
     """Compare modalities in a study of several readers and many cases (MRMC).
 
@@ -307,7 +312,7 @@ def mrmc_analysis(
     metric : str or callable, default="auc"
         What is measured, as in :func:`auc_inference` with `fpr_range`, `tpr_range`, `normalize`, `margin`, `fpr` and
         `tpr`; or a function of labels and scores that returns a number, with "jackknife" or "bootstrap".
-    fpr_range, tpr_range, normalize, margin, fpr, tpr : optional
+    fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha : optional
         Options of the measure.
     covariance : {"delong", "jackknife", "unbiased", "bootstrap", "obuchowski"}, default="delong"
         Where the covariances come from: DeLong's components; leaving out case after case; products of kernels that
@@ -368,9 +373,7 @@ def mrmc_analysis(
     >>> found.means.round(3), round(found.pvalue, 3)
     (array([0.917, 0.75 ]), 0.101)
     """
-    what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
-    what |= {"margin": margin, "fpr": fpr, "tpr": tpr}
-    measure, measured = _measured(metric, covariance, what)
+    measure, measured = _measured(metric, covariance, options)
     random = random_readers, random_cases = _random(readers, cases)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
@@ -430,13 +433,13 @@ def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
     return readers == "random", cases == "random"
 
 
-def _measured(metric: Any, covariance: Any, what: dict[str, Any]) -> tuple[Measure | None, covariances.Measured]:
+def _measured(metric: Any, covariance: Any, options: MeasureOptions) -> tuple[Measure | None, covariances.Measured]:
     """Return the measure, if the core knows it, and the function that measures one test."""
     choice(covariance, _COVARIANCES, "covariance")
     if isinstance(metric, Asked) and callable(metric.metric):
         metric = metric.metric
     if isinstance(metric, Asked) or not callable(metric):
-        measure = parse_measure(metric, **what)
+        measure = parse_measure(metric, **options)
         if covariance in ("obuchowski", "bootstrap") and measure.region is not None:
             raise ValueError(f"covariance={covariance!r} takes one range, got both: 'delong' and 'jackknife' take both")
         if covariance == "obuchowski" and measure.metric not in ("auc", "partial_auc"):
@@ -444,6 +447,7 @@ def _measured(metric: Any, covariance: Any, what: dict[str, Any]) -> tuple[Measu
         return measure, partial(covariances.point, measure=measure)
     if covariance not in ("jackknife", "bootstrap"):
         raise ValueError(f"a metric of your own needs covariance='jackknife' or 'bootstrap', got {covariance!r}")
+    refuse_options(metric, **options)
 
     def measured(data: Sample) -> float:
         value = metric(data.y, data.score)
