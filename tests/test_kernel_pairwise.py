@@ -262,3 +262,56 @@ def test_what_cannot_fit_is_refused_with_its_size(monkeypatch):
         AUCSVC().fit(X, y)
     with pytest.raises(MemoryError, match=r"solver='cvxopt' on [0-9,]+ pairs needs .* GB of memory.*solver='auto'"):
         AUCSVC(kernel="linear", solver="cvxopt").fit(*gaussian(15, n=60))
+
+
+def of_pairs(model, y):
+    """Return the multipliers of all pairs, and what they make the coefficients of the samples."""
+    pos, neg = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    found = model.pair_dual(pos[:, None], neg)
+    coefs = np.zeros(len(y))
+    coefs[pos], coefs[neg] = found.sum(axis=1), -found.sum(axis=0)
+    return found, coefs
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"structure": 0.5}, {"margin": 2.0}], ids=str)
+def test_whole_weights_are_repetitions(options):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y, weight = (X[:, 0] + rng.standard_normal(60) > 0.5).astype(int), rng.integers(0, 4, 60)
+    rows = np.repeat(np.arange(60), weight)
+    one, other = (AUCSVC(10.0, tol=1e-8, **options).fit(*data) for data in ((X, y, weight), (X[rows], y[rows])))
+    assert one.objective_ == pytest.approx(other.objective_, rel=1e-7)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-3)
+    (found, coefs), (repeated, _) = of_pairs(one, y), of_pairs(other, y[rows])
+    assert found.sum() == pytest.approx(repeated.sum(), rel=1e-6)
+    if "structure" not in options:
+        np.testing.assert_allclose(coefs, one.dual_coef_[0], atol=1e-9)
+
+
+def test_multipliers_of_weighted_pairs_make_the_coefficients():
+    rng = np.random.default_rng(1)
+    X = np.round(rng.standard_normal((80, 2)), 1)  # ties
+    y = (X[:, 0] + rng.standard_normal(80) > 0.5).astype(int)
+    weight = rng.random(80) * (rng.random(80) < 0.9) * 10.0 ** rng.integers(-3, 3, 80)
+    model = AUCSVC(10.0, tol=1e-9).fit(X, y, weight)
+    found, coefs = of_pairs(model, y)
+    np.testing.assert_allclose(coefs, model.dual_coef_[0], atol=1e-9)
+    share = np.outer(*(weight[y == label] / weight[y == label].sum() for label in (1, 0)))
+    assert found.min() >= 0 and (found <= 10.0 * share * (1 + 1e-9)).all()
+    with pytest.raises(
+        ValueError, match="sample_weight goes with pairs='all' and solver='auto', got pairs='neighbors'"
+    ):
+        AUCSVC(pairs="neighbors").fit(X, y, weight)
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"structure": 0.5}], ids=str)
+def test_a_warm_start_saves_steps(options):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((150, 4))
+    y = (X[:, 0] + rng.standard_normal(150) > 0.5).astype(int)
+    model = AUCSVC(100.0, margin=0.5, tol=1e-6, warm_start=True, **options).fit(X, y)
+    steps, objective = model.n_iter_, model.objective_
+    model.fit(X, y)
+    assert model.n_iter_ < steps and model.objective_ == pytest.approx(objective, rel=2e-6)
+    assert set(model.history_) == {"objective", "bound", "partial_auc", "step"}
+    assert model.fit(X[:100], y[:100]).dual_gap_ <= 1e-6

@@ -17,11 +17,14 @@ class Design:
         The numbers of samples, and of entries of a vector.
     divisible : bool
         Whether a product with some of the samples costs no more than their share of one with all.
+    dual : bool
+        Whether a vector begins with a coefficient for each sample.
     """
 
     n_samples: int
     dim: int
     divisible = False
+    dual = False
 
     def scores(self, vector: F64, /) -> F64:
         """Return X v, one score for each sample: shape (dim,) to (n_samples,), an array that the caller may change."""

@@ -191,6 +191,8 @@ class KernelDesign(Design):
         K. In float32 it is cast up block by block, so that products accumulate in float64.
     """
 
+    dual = True
+
     def __init__(self, matrix: AnyArray) -> None:
         self.n_samples = len(matrix)
         self.dim = 2 * self.n_samples
@@ -221,6 +223,8 @@ class KernelDesign(Design):
 
 class DualDesign(Design):
     """A linear design whose vectors are [a, X'a], so that models are known by their coefficients over the samples."""
+
+    dual = True
 
     def __init__(self, design: Design) -> None:
         self.n_samples = design.n_samples

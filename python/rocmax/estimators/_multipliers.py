@@ -5,6 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax import _core
 from rocmax._typing import F64, Bool
 
 
@@ -21,25 +22,39 @@ class CutMultipliers:
 
     A cut counts the pairs with s_i - s_j < 1 at some scores s. Sorted by score these make a staircase, and a staircase
     is known by its row sums: cut k counts (i, j) where fewer than r_i negatives have a larger column sum than j, r_i
-    being the row sum of i. So the coefficients of the cuts, which are those sums, are enough. Memory O(cuts N).
+    being the row sum of i. So the coefficients of the cuts, which are those sums, are enough. Memory O(cuts N). Of
+    weighted samples numbers are sums of weights, 1 / (m n) is w_i w_j over those of the classes, and half of w_j on top
+    of the weight that is ahead of j keeps rounding from deciding.
     """
 
-    def __init__(self, weights: F64, coefs: F64, positive: Bool) -> None:
-        n_pairs = int(positive.sum()) * int((~positive).sum())
+    def __init__(self, weights: F64, coefs: F64, problem: _core.Problem) -> None:
+        positive, own = problem.labels, problem.sample_weight
         used = weights > 0
-        sums = np.rint(np.abs(coefs[used]) * n_pairs).astype(np.int64)
-        self._weights = weights[used] / n_pairs
-        self._steps = np.empty(sums.shape, dtype=np.int32)
+        if own is None:
+            n_pairs = problem.n_pos * problem.n_neg
+            sums = np.rint(np.abs(coefs[used]) * n_pairs).astype(np.int64)
+            self._share = np.full(len(positive), 1.0 / np.sqrt(n_pairs))
+        else:
+            totals = np.where(positive, own[positive].sum(), own[~positive].sum())
+            sums = np.abs(coefs[used]) * (totals[positive][0] * totals[~positive][0]) / np.where(own > 0, own, 1.0)
+            self._share = own / totals
+        self._weights = weights[used]
+        self._steps = np.empty(sums.shape, dtype=np.int32 if own is None else np.float64)
         self._steps[:, positive] = sums[:, positive]
         negatives = -sums[:, ~positive]
         for row, found in zip(negatives, self._steps, strict=True):
-            # How many columns are longer.
-            found[~positive] = np.searchsorted(np.sort(row), row, side="left")
+            # How many columns are longer, or what they weigh.
+            place = np.searchsorted(np.sort(row), row, side="left")
+            if own is not None:
+                ahead = np.concatenate([[0.0], np.cumsum(own[~positive][np.argsort(row, kind="stable")])])
+                place = ahead[place] + own[~positive] / 2
+            found[~positive] = place
 
     def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
         total = np.zeros(np.shape(i))
         for weight, steps in zip(self._weights, self._steps, strict=True):
             total += weight * (steps[j] < steps[i])
+        total *= self._share[i] * self._share[j]
         return total
 
 

@@ -1,6 +1,8 @@
 """AUCSVC: the pairwise kernel machine over every pair, or over listed ones."""
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -8,18 +10,27 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
-from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive, check_verbose
+from rocmax._parameters import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_nonnegative,
+    check_positive,
+    check_verbose,
+)
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import Design, DualDesign
 from rocmax.estimators._base import warn_unconverged
-from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task, run
-from rocmax.estimators._kernel_base import KernelRanker, check_kernel_dtype, kernel_design
+from rocmax.estimators._callbacks import StepReport, run
+from rocmax.estimators._kernel_base import check_kernel_dtype, kernel_design
 from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
 from rocmax.estimators._pair_lists import RULES, Pairs, every_pair, kernel_pairs, neighbor_pairs
+from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.estimators._training import FULL, Surrogate, Training
 from rocmax.exceptions import ZeroModelWarning
-from rocmax.risks import Oracle, PairHinge, Tight
+from rocmax.risks import Listed, Oracle, PairHinge
 from rocmax.solvers import (
     Bundle,
     Callback,
@@ -30,16 +41,11 @@ from rocmax.solvers import (
     SolverResult,
     Tilt,
     check_bound,
-    leave_zero,
-    mean_difference,
-    minimise_convex,
     solve_pair_dual,
 )
 
-_FULL = (0.0, 1.0)
 
-
-class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
+class AUCSVC(PartialAUCModel):
     """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
 
     Minimises ``1/2 |f|^2 + C * mean over pairs of max(0, margin - (f(x_i) - f(x_j)))``, f in the space of a kernel. All
@@ -80,6 +86,8 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         Largest relative gap (objective - lower bound) / objective to stop at.
     max_iter : int, default=2000
         At most this many steps, each one product of two vectors with the kernel matrix.
+    warm_start : bool, default=False
+        Begin at the model of the last call of ``fit`` if it is one of as many samples, which may save steps.
     kernel_dtype : {"float64", "float32"}, default="float64"
         What the kernel matrix is stored in; products accumulate in float64. With "float32" the gap is that of the
         problem with the rounded matrix.
@@ -111,7 +119,8 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     n_iter_ : int
         Number of steps.
     history_ : dict of ndarray
-        "objective", "bound" and "partial_auc" (of the training samples, on the full range) after each step.
+        "objective", "bound" and "partial_auc" (of the training samples, on the full range) after each step at this C;
+        "step" is its kind, as in :class:`PartialAUCSVC`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -157,11 +166,10 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     True
     """
 
-    objective_: float
-    dual_gap_: float
-    n_iter_: int
+    fpr_range = FULL
+    _without_samples = ("precomputed",)
+
     n_pairs_: int
-    history_: dict[str, F64]
     support_pairs_: NDArray[np.intp]
     _positive: Bool
     _multipliers: Multipliers
@@ -182,6 +190,7 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         solver: str = "auto",
         tol: float = 1e-4,
         max_iter: int = 2000,
+        warm_start: bool = False,
         kernel_dtype: str = "float64",
         threshold: Threshold = "eer",
         n_jobs: int | None = None,
@@ -200,12 +209,13 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.kernel_dtype = kernel_dtype
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, callback: StepReport | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callback: StepReport | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -214,6 +224,9 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             Training samples; their kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
             Labels of two classes; the second in sorted order is the positive one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of at least 0, of ``pairs="all"`` and ``solver="auto"``; a pair weighs w_i w_j. Whole numbers are
+            repetitions, 0 leaves a sample out.
         callback : callable, default=None
             Called after each step with a ``Progress`` (objective, bound, partial_auc, gap), in units of margin 1.
             scikit-learn's own callbacks (1.9 or later) are set by ``set_callbacks``: each step is a task.
@@ -233,58 +246,89 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         if not 0 < margin * margin < np.inf:
             raise ValueError(f"margin must have a square that is a number, got {margin:g}: it is only a unit, use 1.0")
         structure, tol = check_nonnegative("structure", self.structure), check_positive("tol", self.tol)
-        max_iter = check_count("max_iter", self.max_iter)
+        check_count("max_iter", self.max_iter)
         check_choice("pairs", self.pairs, ("all", "neighbors"))
         check_count("n_neighbors", self.n_neighbors)
         check_choice("neighbor_rule", self.neighbor_rule, RULES)
-        solver = check_choice("solver", self.solver, ("auto", "cvxopt"))
+        check_choice("solver", self.solver, ("auto", "cvxopt")), check_flag("warm_start", self.warm_start)
         check_kernel_dtype(self.kernel_dtype)
         check_verbose(self.verbose), check_threshold(self.threshold)
         threads = n_threads(self.n_jobs)
-        X, positive, _ = self._validate_weighted(X, y)
-        self._set_kernel(X)
+        X, positive, weight = self._validate_weighted(X, y, sample_weight)
+        self._set_kernel(X, weight)
         self._positive = positive
 
-        design = self._design(X, positive, structure)
         listed = self._listed(X, positive, threads)
-        problem = _core.Problem(positive)
-        oracle = Tight(_FULL).bind(problem, threads) if listed is None else PairHinge(*listed)
-
-        def attributes(model: Model) -> dict[str, Any]:
-            intercept = self._intercept(margin * model.scores, positive)
-            return {"dual_coef_": margin * self._dual_coef(model, positive, structure), "intercept_": intercept}
-
-        def train(task: Task) -> SolverResult:
-            steps = Steps(task, attributes, self._report(callback))
-            # rho is a unit: solve for margin 1, then scale.
-            if solver == "auto":
-                result, multipliers = _by_cuts(design, oracle, C / margin, problem, tol, max_iter, steps)
-            else:
-                pairs = every_pair(positive) if listed is None else listed
-                result, multipliers = _by_pairs(design, oracle, C / margin, pairs, tol, max_iter)
-            steps.close()
-            self._multipliers = multipliers
-            self.n_pairs_ = int(positive.sum() * (~positive).sum()) if listed is None else len(listed[0])
-            self.objective_ = margin**2 * result.objective
-            self.dual_gap_ = result.gap
-            self.n_iter_ = result.n_iter
-            self.history_ = _history(result, margin)
-            self.__dict__.pop("support_pairs_", None)
-            if isinstance(multipliers, ListedMultipliers):
-                self.support_pairs_ = multipliers.support
-            self.dual_coef_ = margin * self._dual_coef(result.model, positive, structure)
-            scores = None if self._kernel.name == "linear" else margin * result.model.scores
-            self._set_threshold(X, positive, scores=scores)
-            return result
-
-        result = run(train, self, X, positive, None)
-        self._warn(result)
+        if weight is not None and (listed is not None or self.solver != "auto"):
+            raise ValueError(
+                f"sample_weight goes with pairs='all' and solver='auto', got pairs={self.pairs!r} and"
+                f" solver={self.solver!r}"
+            )
+        design = self._design(X, positive, structure, weight)
+        start = self._before(design, X, None) if self.warm_start else None
+        surrogate = "tight" if listed is None else Listed(*listed)
+        train = partial(self._train, (X, positive, weight), None, design, surrogate, C, threads)
+        zero = run(partial(train, report=self._report(callback), start=start), self, X, positive, weight)
+        del self.surrogate_  # there is no choice of one
+        counted = positive if weight is None else positive[weight > 0]
+        self.n_pairs_ = int(counted.sum() * (~counted).sum()) if listed is None else len(listed[0])
+        warn_unconverged(self, stacklevel=3)
+        if zero:
+            warnings.warn(
+                f"with C={C:g} the zero model is within tol={tol:g} of optimal; raise C. "
+                "The returned model is, of those within tol, the one that ranked the training samples best",
+                ZeroModelWarning,
+                stacklevel=2,
+            )
         if self.verbose:
             print(f"AUCSVC: {self.n_iter_} steps, objective {self.objective_:.6g}, gap {self.dual_gap_:.2g}")
         return self
 
+    @property
+    def _is_dual(self) -> bool:
+        return True
+
+    def _solver(self, training: Training) -> Callable[..., SolverResult]:
+        return partial(self._solved, training)
+
+    def _solved(
+        self,
+        training: Training,
+        surrogate: Surrogate,
+        C: float,
+        *,
+        tol: float,
+        max_iter: int,
+        start: Model | None,
+        callback: Callback,
+        **_: Any,
+    ) -> SolverResult:
+        """Return the model, and keep its multipliers."""
+        margin, design = float(self.margin), training.design  # rho is a unit: solve for margin 1, then scale
+        oracle, bundle = training.bound(surrogate)
+        assert isinstance(oracle, Oracle)  # all of them are convex
+
+        def told(progress: Progress, model: Model) -> None:
+            callback(progress, model.scaled(margin))
+
+        self.__dict__.pop("support_pairs_", None)
+        if self.solver == "cvxopt":
+            pairs = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(training.problem.labels)
+            result, self._multipliers = _by_pairs(design, oracle, C / margin, pairs, tol, max_iter)
+        else:
+            start = None if start is None else start.scaled(1.0 / margin)
+            result = training.fit(surrogate, C / margin, tol=tol, max_iter=max_iter, start=start, callback=told)
+            # The last steps may have been of the augmented Lagrangian method, which leaves the planes' weights behind.
+            bundle.minimise(C / margin, Tilt(design), tol=1e-3 * tol * result.objective)
+            self._multipliers = _of_cuts(oracle, bundle, training.problem)
+        if isinstance(self._multipliers, ListedMultipliers):
+            self.support_pairs_ = self._multipliers.support
+        return result if margin == 1.0 else result.scaled(margin)
+
     def pair_dual(self, i: Any, j: Any) -> F64:
         """Return the multiplier al_ij of pairs of training rows, 0 <= al_ij <= C / (number of pairs).
+
+        Of weighted samples at most C times the share that the pair's weight w_i w_j has in that of all.
 
         al_ij = 0 where f(x_i) - f(x_j) > margin, C / (number of pairs) where it is below, anything between where it is
         equal (the first reference of the class, Proposition 3.2.1), all to the accuracy of the fit. sum_j al_ij are the
@@ -314,60 +358,19 @@ class AUCSVC(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             return kernel_pairs(X, positive, self.n_neighbors, self.neighbor_rule)
         return neighbor_pairs(X, positive, self.n_neighbors, self.neighbor_rule, threads)
 
-    def _design(self, X: Any, positive: Bool, structure: float) -> Design:
-        design = kernel_design(self._kernel, X, positive, structure, dtype=check_kernel_dtype(self.kernel_dtype))
+    def _design(self, X: Any, positive: Bool, structure: float, weight: F64 | None) -> Design:
+        dtype = check_kernel_dtype(self.kernel_dtype)
+        design = kernel_design(self._kernel, X, positive, structure, weight=weight, dtype=dtype)
         return DualDesign(design) if self._kernel.name == "linear" else design
 
-    def _report(self, callback: StepReport | None) -> StepReport | None:
-        if self.verbose < 2:
-            return callback
 
-        def report(progress: Any) -> None:
-            print(f"  objective {progress.objective:.6g}  gap {progress.gap:.2g}  AUC {progress.partial_auc:.4f}")
-            if callback is not None:
-                callback(progress)
-
-        return report
-
-    def _warn(self, result: SolverResult) -> None:
-        warn_unconverged(self, stacklevel=4)
-        if result.zero_will_do(self.tol):
-            warnings.warn(
-                f"with C={float(self.C):g} the zero model is within tol={float(self.tol):g} of optimal; raise C. "
-                "The returned model is, of those within tol, the one that ranked the training samples best",
-                ZeroModelWarning,
-                stacklevel=3,
-            )
-
-
-def _history(result: SolverResult, margin: float) -> dict[str, F64]:
-    """Return what `history_` holds, in units of the margin."""
-    return {
-        "objective": np.array([margin**2 * step.objective for step in result.history]),
-        "bound": np.array([margin**2 * step.bound for step in result.history]),
-        "partial_auc": np.array([step.partial_auc for step in result.history]),
-    }
-
-
-def _by_cuts(
-    design: Design,
-    oracle: Oracle,
-    C: float,
-    problem: _core.Problem,
-    tol: float,
-    max_iter: int,
-    callback: Callback | None,
-) -> tuple[SolverResult, Multipliers]:
-    bundle = Bundle(design)
-    result = minimise_convex(oracle, design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback)
-    # The last steps may have been of the augmented Lagrangian method, which leaves the weights of the planes behind.
-    bundle.minimise(C, Tilt(design), tol=1e-3 * tol * result.objective)
-    objective = Objective(oracle, design, C)
-    result = leave_zero(result, objective, [result.ranker.vector, mean_difference(design, problem)], tol)
-    coefs = bundle.vectors[:, : design.n_samples]
+def _of_cuts(oracle: Oracle, bundle: Bundle, problem: _core.Problem) -> Multipliers:
+    """Return the multipliers of pairs that those of the cuts give."""
+    coefs = bundle.vectors[:, : problem.n_samples]
     if isinstance(oracle, PairHinge):
-        return result, ListedMultipliers(oracle.i, oracle.j, oracle.multipliers(bundle.weights, coefs), len(coefs[0]))
-    return result, CutMultipliers(bundle.weights, coefs, problem.labels)
+        values = oracle.multipliers(bundle.weights, coefs)
+        return ListedMultipliers(oracle.i, oracle.j, values, problem.n_samples)
+    return CutMultipliers(bundle.weights, coefs, problem)
 
 
 def _by_pairs(

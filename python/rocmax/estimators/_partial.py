@@ -6,7 +6,7 @@ from typing import Any, Self
 from rocmax._parameters import check_count, check_flag, check_nonnegative, check_positive, check_verbose
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
-from rocmax.designs import Design, Landmarks
+from rocmax.designs import Landmarks
 from rocmax.estimators._callbacks import StepReport, run
 from rocmax.estimators._kernel_base import kernel_design
 from rocmax.estimators._landmarks import (
@@ -21,7 +21,6 @@ from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, check_surrogate
 from rocmax.metrics._resample import seed_of
 from rocmax.metrics._validation import rate_range
-from rocmax.solvers import Model, Progress
 
 
 class PartialAUCSVC(PartialAUCModel):
@@ -269,6 +268,10 @@ class PartialAUCSVC(PartialAUCModel):
             )
         return self
 
+    @property
+    def _is_dual(self) -> bool:
+        return self._kernel.name != "linear"
+
     def _set_landmarks(self, X: Any, positive: Bool, weight: F64 | None, seed: int) -> Landmarks | None:
         """Resolve the kernel and choose landmarks, None if there are to be none; a warm start keeps the last ones."""
         n = check_landmarks(self.n_landmarks, self.kernel, X)
@@ -279,36 +282,3 @@ class PartialAUCSVC(PartialAUCModel):
         if points is None or points.shape != (n, X.shape[1]):
             points = copied(X, first_of_both(positive, ranks(positive, weight, seed), n))
         return Landmarks(self._kernel, points)
-
-    def _coefficients(
-        self, model: Model, positive: Bool, weight: F64 | None, landmarks: Landmarks | None
-    ) -> dict[str, Any]:
-        if landmarks is not None or self._kernel.name == "linear":
-            return super()._coefficients(model, positive, weight, landmarks)
-        coefs = self._dual_coef(model, positive, float(self.structure), weight)
-        return {"dual_coef_": coefs, "_coefs": model.vector[: len(positive)].copy()}
-
-    def _before(self, design: Design, X: Any, landmarks: Landmarks | None) -> F64 | None:
-        """Return the model of the last fit, None if there is none or it is of other features, samples or landmarks."""
-        if landmarks is not None:
-            same = landmarks.points is getattr(self, "landmarks_", None) and len(self._coefs) == landmarks.dim
-            return self._coefs if same else None
-        if self._kernel.name == "linear":
-            coef = getattr(self, "coef_", None)
-            return coef[0] if coef is not None and coef.shape[1] == X.shape[1] else None
-        coefs = getattr(self, "_coefs", None)
-        return design.adjoint(coefs[None])[0] if coefs is not None and len(coefs) == X.shape[0] else None
-
-    def _report(self, callback: StepReport | None) -> StepReport | None:
-        if self.verbose < 2:
-            return callback
-
-        def report(progress: Progress) -> None:
-            print(
-                f"  {progress.step:<9}  objective {progress.objective:.6g}  gap {progress.gap:.2g}  "
-                f"partial AUC {progress.partial_auc:.4f}"
-            )
-            if callback is not None:
-                callback(progress)
-
-        return report

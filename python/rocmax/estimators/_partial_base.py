@@ -1,6 +1,7 @@
 """What the models for partial AUC share once they are solved."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from rocmax.estimators._kernel_base import KernelRanker
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.metrics._validation import rate_range
-from rocmax.solvers import Model, SolverResult
+from rocmax.solvers import Model, Progress, SolverResult
 
 Data = tuple[Any, Bool, F64 | None]  # features, which are positive, weights
 _RAMP = "use surrogate='ramp' or a wider fpr_range"
@@ -23,7 +24,7 @@ _RAMP = "use surrogate='ramp' or a wider fpr_range"
 class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     """A ranker, linear or over a kernel, and the certificate it came with."""
 
-    _without_samples = ("precomputed", "linear")
+    _without_samples: tuple[str, ...] = ("precomputed", "linear")
 
     fpr_range: tuple[float, float]
     tol: float
@@ -34,6 +35,9 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     n_iter_: int
     history_: dict[str, AnyArray]
     surrogate_: str
+    verbose: int
+    structure: float
+    _coefs: F64
 
     def _scores(self, X: Any) -> F64:
         return as_design(X).scores(self.coef_[0]) if hasattr(self, "coef_") else super()._scores(X)
@@ -56,7 +60,7 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         steps = Steps(task, lambda model: self._attributes(model, positive, weight, landmarks), report)
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
-        result = training.fit(
+        result = self._solver(training)(
             surrogate,
             C,
             tol=float(self.tol),
@@ -67,16 +71,28 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         )
         steps.close()
         self._store(result, surrogate, self._coefficients(result.model, positive, weight, landmarks))
-        scores = None if "coef_" in vars(self) else result.model.scores
+        scores = None if "coef_" in vars(self) or self._kernel.name == "linear" else result.model.scores
         zero = result.zero_will_do(self.tol)
         del training, result  # as much as the threshold takes
         self._set_threshold(X, positive, weight, scores)
         return zero
 
+    def _solver(self, training: Training) -> Callable[..., SolverResult]:
+        """Return what fits one model."""
+        return training.fit
+
+    @property
+    def _is_dual(self) -> bool:
+        """Whether models without landmarks are coefficients over the samples, not over the features."""
+        return False
+
     def _coefficients(
         self, model: Model, positive: Bool, weight: F64 | None, landmarks: Landmarks | None
     ) -> dict[str, Any]:
-        """Return what makes the scores of new samples: coefficients of features, or of the kernel with landmarks."""
+        """Return what makes the scores of new samples: coefficients of features, or of the kernel with samples."""
+        if landmarks is None and self._is_dual:
+            coefs = self._dual_coef(model, positive, float(self.structure), weight)
+            return {"dual_coef_": coefs, "_coefs": model.vector[: len(positive)].copy()}
         if landmarks is None:
             return {"coef_": model.vector[None].copy()}
         return {
@@ -86,6 +102,31 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             "_kernel": landmarks.kernel,
             "_samples": landmarks.points,
         }
+
+    def _before(self, design: Design, X: Any, landmarks: Landmarks | None) -> F64 | None:
+        """Return the model of the last fit, None if there is none or it is of other features, samples or landmarks."""
+        coefs = getattr(self, "_coefs", None)
+        if landmarks is not None:
+            same = landmarks.points is getattr(self, "landmarks_", None) and len(self._coefs) == landmarks.dim
+            return coefs if same else None
+        if self._is_dual:
+            return design.adjoint(coefs[None])[0] if coefs is not None and len(coefs) == X.shape[0] else None
+        coef = getattr(self, "coef_", None)
+        return coef[0] if coef is not None and coef.shape[1] == X.shape[1] else None
+
+    def _report(self, callback: StepReport | None) -> StepReport | None:
+        if self.verbose < 2:
+            return callback
+
+        def report(progress: Progress) -> None:
+            print(
+                f"  {progress.step:<9}  objective {progress.objective:.6g}  gap {progress.gap:.2g}  "
+                f"partial AUC {progress.partial_auc:.4f}"
+            )
+            if callback is not None:
+                callback(progress)
+
+        return report
 
     def _attributes(
         self, model: Model, positive: Bool, weight: F64 | None, landmarks: Landmarks | None

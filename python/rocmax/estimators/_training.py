@@ -12,7 +12,7 @@ from rocmax import _core
 from rocmax._parameters import check_choice
 from rocmax._typing import F64
 from rocmax.designs import Design
-from rocmax.risks import Difference, Hinge, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight
+from rocmax.risks import Difference, Hinge, Listed, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight
 from rocmax.solvers import (
     Bundle,
     Callback,
@@ -49,12 +49,13 @@ _SMOOTH_TOL = 0.1
 _CLOSE, _FAR = 0.01, 3.0
 # A large C is reached in steps: cuts made at a tenth of it are of use, and ten times cheaper to make. Measured on
 # 100,000 x 50, [0, 0.05], C = 1000 (`bench_fit.py --only dense`): 13 steps, most at a smaller C, instead of 23, and
-# less than half of the time.
+# less than half of the time. With a kernel, whose matrix each step multiplies whatever the C, it took 15 to 50 % more
+# steps ("tight" on 2,000 samples, C = 300 to 10,000).
 _STEP_C, _DIRECT_C, _STEP_TOL = 10.0, 100.0, 3.0
 
 
-# A name of _RISKS, or a user's own function.
-Surrogate = str | RiskFunction
+# A name of _RISKS, listed pairs, or a user's own function.
+Surrogate = str | Listed | RiskFunction
 
 
 def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
@@ -87,7 +88,7 @@ class Training:
         fpr_range: tuple[float, float],
         n_threads: int,
     ) -> None:
-        self._design, self._problem = design, problem
+        self.design, self.problem = design, problem
         self._fpr_range, self._n_threads = fpr_range, n_threads
         self._full: F64 | None = None  # the model of the full range, made last
         self._known: dict[Surrogate, tuple[Oracle | Difference, Bundle]] = {}
@@ -109,10 +110,10 @@ class Training:
         That is so where its risk is next to nothing, of the model or of one a little longer: no larger C can change
         that, and as the objective grows with C, none has a minimum near it that is lower.
         """
-        risk, _ = self._bound(surrogate)
+        risk, _ = self.bound(surrogate)
         if isinstance(risk, Oracle):
             return None
-        objective = Objective(risk.whole, self._design, C)
+        objective = Objective(risk.whole, self.design, C)
         for length in (1.0, 1.0 + tol / 4.0):
             model = found.lowest.scaled(length)
             value, evaluation = objective(model)
@@ -148,13 +149,13 @@ class Training:
         goes on from a lower C ends in a poorer minimum (objective up to 2 % higher, test partial AUC 0.44 instead of
         0.45).
         """
-        risk, bundle = self._bound(surrogate)
+        risk, bundle = self.bound(surrogate)
         if isinstance(risk, Oracle):
             found = self._minimise(surrogate, C, tol, max_iter, start, callback)
-            return self._leave_zero(found, Objective(risk, self._design, C), tol)
-        objective = Objective(risk.whole, self._design, C)
+            return self._leave_zero(found, Objective(risk, self.design, C), tol)
+        objective = Objective(risk.whole, self.design, C)
         descended = partial(
-            minimise_difference, risk, self._design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback
+            minimise_difference, risk, self.design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback
         )
         if not descend or start is None or start.norm == 0:
             vector, left = self._descent_start(surrogate, C, tol, max_iter)
@@ -168,7 +169,7 @@ class Training:
 
     def model(self, vector: F64) -> Model:
         """Return the model of a vector of the design."""
-        return Model.of(vector, self._design)
+        return Model.of(vector, self.design)
 
     def _descent_start(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> tuple[F64, float]:
         """Return a vector to descend from, and about what is left to gain, relative to the objective.
@@ -186,18 +187,18 @@ class Training:
         self, surrogate: Surrogate, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None
     ) -> SolverResult:
         """Minimise a convex risk from a model; None begins at the zero model, or at that of a lower C."""
-        oracle, bundle = self._bound(surrogate)
+        oracle, bundle = self.bound(surrogate)
         assert isinstance(oracle, Oracle)
-        objective, before = Objective(oracle, self._design, C), 0
+        objective, before = Objective(oracle, self.design, C), 0
         if suits_newton(objective):  # solved but for the certificate
             start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
-        elif start is None and C > _DIRECT_C:
+        elif start is None and C > _DIRECT_C and not self.design.dual:
             lower = self._minimise(surrogate, C / _STEP_C, _STEP_TOL * tol, max_iter, None, callback)
             start, before = lower.lowest, lower.n_iter
             del lower
         left = max(1, max_iter - before)
         result = minimise_convex(
-            oracle, self._design, C, tol=tol, max_iter=left, start=start, bundle=bundle, callback=callback
+            oracle, self.design, C, tol=tol, max_iter=left, start=start, bundle=bundle, callback=callback
         )
         return replace(result, n_iter=result.n_iter + before)
 
@@ -205,13 +206,13 @@ class Training:
         """Return the result, its model another one where it is zero."""
         if result.model.norm > 0:
             return result
-        directions = [result.ranker.vector, mean_difference(self._design, self._problem)]
+        directions = [result.ranker.vector, mean_difference(self.design, self.problem)]
         return leave_zero(result, objective, directions, tol)
 
     def _sample(self) -> "Training | None":
         """Return the fits of a sample of both classes, or None if that is not much less than all."""
-        dim, (least, most) = self._design.dim, _ROWS
-        labels, weight = self._problem.labels, self._problem.sample_weight
+        dim, (least, most) = self.design.dim, _ROWS
+        labels, weight = self.problem.labels, self.problem.sample_weight
         size = min(len(labels) // _SHARE, max(most, _ROWS_A_FEATURE * dim))
         if size < max(least, _ROWS_A_FEATURE * dim):
             return None
@@ -219,17 +220,21 @@ class Training:
         counted = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
         classes = [np.flatnonzero(counted & (labels == positive)) for positive in (True, False)]
         rows = np.sort(np.concatenate([rng.choice(of, min(len(of), size // 2), replace=False) for of in classes]))
-        design = self._design.rows(rows)
+        design = self.design.rows(rows)
         if design is None:
             return None
         problem = _core.Problem(labels[rows], None if weight is None else weight[rows])
         return Training(design, problem, self._fpr_range, self._n_threads)
 
-    def _bound(self, surrogate: Surrogate) -> tuple[Oracle | Difference, Bundle]:
+    def bound(self, surrogate: Surrogate) -> tuple[Oracle | Difference, Bundle]:
+        """Return the risk of a surrogate, bound to the labels, and its cuts so far."""
         if surrogate not in self._known:
-            make = _RISKS[surrogate] if isinstance(surrogate, str) else partial(Own, function=surrogate)
-            risk = make(self._fpr_range)
-            self._known[surrogate] = risk.bind(self._problem, self._n_threads), Bundle(self._design)
+            risk: Risk
+            if isinstance(surrogate, str):
+                risk = _RISKS[surrogate](self._fpr_range)
+            else:
+                risk = surrogate if isinstance(surrogate, Listed) else Own(self._fpr_range, surrogate)
+            self._known[surrogate] = risk.bind(self.problem, self._n_threads), Bundle(self.design)
         return self._known[surrogate]
 
 

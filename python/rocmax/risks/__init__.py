@@ -5,7 +5,7 @@ from rocmax.risks._base import Difference, Evaluation, Oracle, Risk
 from rocmax.risks._logistic import Logistic
 from rocmax.risks._own import Own, RiskFunction
 from rocmax.risks._pair_loss import PAIR_LOSSES, Derivatives, PairLoss
-from rocmax.risks._pairs import PairHinge
+from rocmax.risks._pairs import Listed, PairHinge
 from rocmax.risks._partial import Hinge, Naive, Ramp, Tight
 from rocmax.risks._proximal import Proximal
 from rocmax.risks._smoothed import Curvature, Smoothed
@@ -17,6 +17,7 @@ __all__ = [
     "Difference",
     "Evaluation",
     "Hinge",
+    "Listed",
     "Logistic",
     "Naive",
     "Oracle",

@@ -5,8 +5,20 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax import _core
 from rocmax._typing import F64
 from rocmax.risks._base import Evaluation, OwnOracle
+
+
+class Listed:
+    """The hinge over pairs (i, j) that are listed, whatever the labels."""
+
+    def __init__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> None:
+        self.pairs = i, j
+
+    def bind(self, problem: _core.Problem, n_threads: int) -> "PairHinge":
+        """Return the oracle of these pairs."""
+        return PairHinge(*self.pairs)
 
 
 class PairHinge(OwnOracle):

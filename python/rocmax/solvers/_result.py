@@ -1,7 +1,7 @@
 """What every solver returns, and the record it keeps on the way."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rocmax.solvers._candidates import Candidate
 from rocmax.solvers._objective import Model
@@ -87,6 +87,21 @@ class SolverResult:
     def gap(self) -> float:
         """(objective - bound) / objective, 0 where the objective is 0."""
         return relative_gap(self.objective, self.bound)
+
+    def scaled(self, step: float) -> "SolverResult":
+        """Return the result in a unit of scores that is 1 / step as large."""
+        area = step * step
+        steps = (replace(at, objective=area * at.objective, bound=area * at.bound) for at in self.history)
+        return replace(
+            self,
+            model=self.model.scaled(step),
+            objective=area * self.objective,
+            bound=area * self.bound,
+            zero_objective=area * self.zero_objective,
+            lowest=self.lowest.scaled(step),
+            lowest_objective=area * self.lowest_objective,
+            history=list(steps),
+        )
 
     def zero_will_do(self, tol: float) -> bool:
         """Whether the zero model is within `tol` of optimal."""
