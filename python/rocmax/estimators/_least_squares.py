@@ -28,8 +28,7 @@ from rocmax.solvers.least_squares import (
     Features,
     KernelFeatures,
     LinearFeatures,
-    fit_kernel,
-    fit_linear,
+    fit,
     fit_products,
     is_sparse,
     laplacian,
@@ -188,12 +187,12 @@ class LeastSquares(Ranker):
         """Whether the d x d system is the smaller one."""
         return bool(self.kernel == "linear" and (X.shape[1] <= X.shape[0] or is_stored(X)))
 
-    def _features(self, X: Any, weight: F64) -> Features:
-        """Return the samples as held-out computations see them."""
+    def _features(self, X: Any, weight: F64, *, held_out: bool) -> Features:
+        """Return the samples as closed forms and held-out computations see them."""
         if self._in_features(X):
-            self._require_features(X, held_out=True)
+            self._require_features(X, held_out=held_out)
             return interruptible(X.shape[0] * X.shape[1], LinearFeatures, X, weight, pairwise=self._pairwise)
-        self._require_kernel(X.shape[0], held_out=True)
+        self._require_kernel(X.shape[0], held_out=held_out)
         return KernelFeatures(self._kernel_matrix(X))
 
     @staticmethod
@@ -234,21 +233,21 @@ class LeastSquares(Ranker):
         dual: F64 | None = None
         if solver == "cg":
             self.coef_ = self._conjugate_gradients(data, alphas, tol, max_iter)
-        elif self._in_features(X):
-            self._require_features(X)
-            work = X.shape[0] * X.shape[1]
-            self.coef_ = interruptible(work, fit_linear, X, labels, weight, alphas, pairwise=self._pairwise)
         else:
-            self._require_kernel(X.shape[0])
-            K = features.K if isinstance(features, KernelFeatures) else self._kernel_matrix(X)
-            dual = interruptible(K.size, fit_kernel, K, labels, weight, alphas, pairwise=self._pairwise)
-            if self.kernel == "linear":
-                self.coef_ = np.asarray((X.T @ dual.T).T, dtype=np.float64)
-        if self.kernel == "linear":
+            features = features or self._features(X, weight, held_out=False)
+            work = X.shape[0] * min(X.shape)
+            coefs = interruptible(work, fit, features, labels, weight, alphas, pairwise=self._pairwise)
+            if isinstance(features, LinearFeatures):
+                self.coef_ = coefs
+            else:
+                dual = coefs
+                if self.kernel == "linear":
+                    self.coef_ = np.asarray((X.T @ dual.T).T, dtype=np.float64)
+        if dual is None or self.kernel == "linear":
             scores = self._scores(X)
         else:
-            assert dual is not None
-            scores = K @ dual.T
+            assert isinstance(features, KernelFeatures)
+            scores = features.K @ dual.T
         if not np.isfinite(scores).all():
             raise ValueError("the model is not finite: its numbers overflow; scale the features, alpha or the weights")
         if dual is None:

@@ -123,7 +123,7 @@ class _RegularisedLeastSquares(LeastSquares):
             f"leave_pair_out of {len(pairs):,} pairs of {touched:,} samples",
             _FEWER_PAIRS,
         )
-        features = model._features(X, weight)
+        features = model._features(X, weight, held_out=True)
         scores = interruptible(
             X.shape[0] * min(X.shape), pair_scores, features, pos, weight, alpha, pairs, pairwise=self._pairwise
         )

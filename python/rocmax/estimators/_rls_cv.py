@@ -81,7 +81,7 @@ class _CrossValidated(LeastSquares):
         threads = n_threads(self.n_jobs)
         data = self._prepare(X, y, sample_weight)
         # In features this is the smaller matrix; else the kernel, formed once for all labels, folds and the fit.
-        features = self._features(data.X, data.weight)
+        features = self._features(data.X, data.weight, held_out=True)
         once = not (isinstance(self.cv, str | Integral) or hasattr(self.cv, "split"))
         cv = list(self.cv) if once else self.cv
         size, results = data.X.shape[0] * min(data.X.shape), []

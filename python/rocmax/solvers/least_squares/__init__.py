@@ -1,8 +1,9 @@
 """Regularised least squares, over samples (RLS) and over pairs (AUC-RLS): fits, and exact held-out scores."""
 
-from rocmax.solvers.least_squares._closed_form import fit_kernel, fit_linear, is_sparse, laplacian, rough_mean, targets
-from rocmax.solvers.least_squares._features import Features, KernelFeatures, LinearFeatures
+from rocmax.solvers.least_squares._closed_form import fit
+from rocmax.solvers.least_squares._features import Features, KernelFeatures, LinearFeatures, is_sparse, rough_mean
 from rocmax.solvers.least_squares._held_out import PairOutcomes, held_out_scores, leave_pair_out, pair_scores
+from rocmax.solvers.least_squares._loss import laplacian, targets
 from rocmax.solvers.least_squares._products import fit_products
 
 __all__ = [
@@ -10,8 +11,7 @@ __all__ = [
     "KernelFeatures",
     "LinearFeatures",
     "PairOutcomes",
-    "fit_kernel",
-    "fit_linear",
+    "fit",
     "fit_products",
     "held_out_scores",
     "is_sparse",

@@ -1,16 +1,22 @@
-"""Training samples as held-out computations see them: the spectrum of F' K F, and P for any alpha from it.
+"""Training samples as least squares sees them: systems to solve, and the spectrum of F' K F, with P for any alpha.
 
-P = [K + alpha S]^-1, bordered by the free shift for AUC-RLS (see `_closed_form.Loss` for F and S).
+P = [K + alpha S]^-1, bordered by the free shift for AUC-RLS (see `_loss.Loss` for F and S).
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers.least_squares._closed_form import Loss, Moments, kernel_noise, require_size, zero_below
+from rocmax.designs import as_design, is_dask, is_stored, moments, some_rows
+from rocmax.designs._memmap import row_blocks
+from rocmax.solvers.least_squares._loss import Loss, targets
 
+# Rows of which the rough mean is taken.
+_SOME = 500
+_EPS = float(np.finfo(np.float64).eps)
 # alpha / largest eigenvalue above which the ranking is that of the limit, to the accuracy that the limit can be had.
 _LIMIT = 1e6
 # ... and below which all that an alpha does is to divide the rounding of what K does not reach.
@@ -24,30 +30,21 @@ class Inverse:
     """P = U diag(g) U' + diag(h) at one alpha."""
 
     basis: F64
-    squares: F64
     scale: F64
-    diagonal_part: F64
+    remainder: F64
 
     def diagonal(self) -> F64:
         """Return P_ii."""
-        return np.asarray(self.squares @ self.scale + self.diagonal_part)
+        return np.asarray(self.basis**2 @ self.scale + self.remainder)
 
     def times(self, v: F64) -> F64:
-        """Return P v."""
-        return np.asarray(self.basis @ (self.scale * (self.basis.T @ v)) + self.diagonal_part * v)
-
-    def columns(self, index: AnyArray) -> F64:
-        """Return the columns P e_i for i in `index`."""
-        block = self.basis @ (self.basis[index] * self.scale).T
-        block[index, np.arange(len(index))] += self.diagonal_part[index]
-        return np.asarray(block)
+        """Return P v, for each column of v."""
+        return np.asarray(self.basis @ (self.scale * (self.basis.T @ v).T).T + (self.remainder * v.T).T)
 
     def block(self, index: AnyArray) -> F64:
         """Return P_BB."""
         rows = self.basis[index]
-        block = (rows * self.scale) @ rows.T
-        block.flat[:: len(index) + 1] += self.diagonal_part[index]
-        return np.asarray(block)
+        return np.asarray((rows * self.scale) @ rows.T + np.diag(self.remainder[index]))
 
 
 @dataclass(frozen=True)
@@ -61,115 +58,210 @@ class Spectrum:
     loss: Loss
     values: F64
     basis: F64
-    squares: F64
+    rows: F64
+    """K, or X V of features: from it scores follow without c, which grows like 1 / alpha where they do not."""
     in_features: bool
-    rotated: F64 | None = None
-    """X V of features: from it scores follow without c, which grows like 1 / alpha where they do not."""
 
-    def alpha(self, alpha: float) -> float:
+    def alpha(self, alpha: float, most: float = _LIMIT) -> float:
         """Return alpha, or the next whose held-out scores stand clear of rounding (their limit's ranking)."""
         largest = float(self.values.max())
-        return min(self.at_least(alpha), _LIMIT * largest) if largest > 0 else alpha
+        return min(max(alpha, _LEAST * largest), most * largest) if largest > 0 else alpha
 
-    def at_least(self, alpha: float) -> float:
-        """Return alpha, or the least that is told from 0: the scores are those of the limit."""
-        return max(alpha, _LEAST * float(self.values.max()))
-
-    def scores(self, rows: AnyArray, alpha: float, v: F64) -> F64 | None:
-        """Return K[rows] P v for each column of `v`, from features; None from a kernel."""
-        if self.rotated is None:
-            return None
+    def scores(self, rows: AnyArray, alpha: float, v: F64) -> F64:
+        """Return K[rows] P v for each column of `v`."""
+        if not self.in_features:
+            return np.asarray(self.rows[rows] @ self.inverse(alpha).times(v))
         along = self.basis[:, : len(self.values)].T @ v
-        return np.asarray(self.rotated[rows] @ (along.T / (self.values + alpha)).T)
+        return np.asarray(self.rows[rows] @ (along.T / (self.values + alpha)).T)
 
     def inverse(self, alpha: float) -> Inverse:
         """Return P at one alpha > 0."""
-        n_samples = len(self.basis)
         if not self.in_features:
-            return Inverse(self.basis, self.squares, 1 / (self.values + alpha), np.zeros(n_samples))
+            return Inverse(self.basis, 1 / (self.values + alpha), np.zeros(len(self.basis)))
         scale = -1 / (self.values + alpha)
         if self.loss.shift is not None:
             scale = np.append(scale, [-1.0, 1 / (1 - self.loss.bend)])
-        return Inverse(self.basis, self.squares, scale / alpha, self.loss.root**2 / alpha)
+        return Inverse(self.basis, scale / alpha, self.loss.root**2 / alpha)
 
 
-class Features(Protocol):
-    """Training samples as held-out computations see them."""
+class Features:
+    """Training samples, behind their kernel matrix or as features.
 
-    n_samples: int
+    Attributes
+    ----------
+    what : str
+        What its systems are of, in messages.
+    nullity : int
+        The dimensions that the systems of AUC-RLS lack at least.
+    """
+
+    what: str
+    nullity: int
+
+    def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
+        """Return F' K F, or X' F F' X, the right-hand side for each column of `labels`, and the matrix's rounding."""
+        raise NotImplementedError
+
+    def model(self, loss: Loss, solved: F64) -> F64:
+        """Return the coefficients of what solves a system: of the samples, or of the features."""
+        raise NotImplementedError
+
+    def take(self, index: AnyArray) -> Self:
+        """Return some of the samples."""
+        raise NotImplementedError
+
+    def scores(self, train: AnyArray, coef: F64) -> F64:
+        """Return K[:, train] coef for each column of `coef`."""
+        raise NotImplementedError
 
     def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
-        """Return the spectrum of F' K F."""
-        ...
+        """Return the spectrum of F' K F: O(9 N^3), or O(d^2 N + d^3)."""
+        M, _, noise = self.system(loss, pos[:, None])
+        require_size(M)
+        values, vectors = np.linalg.eigh(M)
+        values = np.where(values > zero_below(values, noise, self.what), values, 0.0)
+        return self._spectrum(loss, values, vectors)
 
-    def take(self, index: AnyArray) -> "Features":
-        """Return some of the samples."""
-        ...
-
-    def scores(self, rows: AnyArray, train: AnyArray, coef: F64) -> F64:
-        """Return K[rows, train] coef for each column of `coef`."""
-        ...
+    def _spectrum(self, loss: Loss, values: F64, vectors: F64) -> Spectrum:
+        raise NotImplementedError
 
 
-class KernelFeatures:
+class KernelFeatures(Features):
     """Samples behind their kernel matrix."""
 
+    what, nullity = "the kernel matrix", 1
+
     def __init__(self, K: F64) -> None:
-        self.n_samples = len(K)
         self.K = K
 
-    def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
-        """O(9 N^3)."""
-        whole = loss.sandwich(self.K)
-        require_size(whole)
-        values, vectors = np.linalg.eigh(whole)
-        values = _clean(values, kernel_noise(self.K, loss), "the kernel matrix")
+    def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
+        return loss.sandwich(self.K), loss.right(targets(labels)), kernel_noise(self.K, loss)
+
+    def model(self, loss: Loss, solved: F64) -> F64:
+        return loss.left(solved)
+
+    def take(self, index: AnyArray) -> Self:
+        return type(self)(self.K[np.ix_(index, index)])
+
+    def scores(self, train: AnyArray, coef: F64) -> F64:
+        return np.asarray(self.K[:, train] @ coef)
+
+    def _spectrum(self, loss: Loss, values: F64, vectors: F64) -> Spectrum:
         basis = loss.left(vectors)
         length = np.linalg.norm(basis, axis=0)
         basis[:, (values == 0) & (length <= _NONE * length.max())] = 0.0  # F q: 1 / alpha would amplify its rounding
-        return Spectrum(loss, values, basis, basis**2, False)
-
-    def take(self, index: AnyArray) -> "KernelFeatures":
-        """Return some of the samples."""
-        return KernelFeatures(self.K[np.ix_(index, index)])
-
-    def scores(self, rows: AnyArray, train: AnyArray, coef: F64) -> F64:
-        """Return K[rows, train] coef."""
-        return np.asarray(self.K[np.ix_(rows, train)] @ coef)
+        return Spectrum(loss, values, basis, self.K, False)
 
 
-class LinearFeatures:
-    """Fewer features than samples: nothing of size N^2 is formed."""
+class LinearFeatures(Features):
+    """Samples of few features: nothing of size N^2 is formed.
+
+    Weighted moments of X (an ndarray, sparse matrix, memmap or dask array) are made in one pass, and shared by all
+    labels; each takes one over a class. For pairs a rough mean is taken off first, so that nothing cancels: L does not
+    see it.
+    """
+
+    what, nullity = "the matrix of features", 0
 
     def __init__(self, X: Any, weight: F64, *, pairwise: bool) -> None:
-        self.n_samples = X.shape[0]
         self._X, self._weight, self._pairwise = X, weight, pairwise
-        self._moments = Moments(X, weight, centred=pairwise)
+        self._design = as_design(X)
+        self._shift = rough_mean(X) if pairwise else np.zeros(X.shape[1])
+        self._gram, self._sum = moments(self._design, weight, self._shift)
 
-    def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
-        """O(d^2 N + d^3)."""
-        gram, noise = self._moments.gram, 0.0
-        if self._pairwise:
-            gram, _ = self._moments.of_pairs(pos, loss.totals)
-            noise = self._moments.noise(pos, loss.totals)
-        require_size(gram)
-        values, vectors = np.linalg.eigh(gram)
-        values = _clean(values, noise, "the Gram matrix")
+    def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
+        """Through the rows of the class of the smaller weight in D only, and with positive terms only.
+
+        About the middle of the class means, L is D plus a multiple of the square of their difference.
+        """
+        if loss.shift is None:
+            return self._gram, _adjoint(self._X, self._weight[:, None] * targets(labels)), 0.0
+        (w_pos, w_neg), pos = loss.totals, labels[:, 0]
+        # D = w W_- on positives: the class of the larger D has its rows added to a multiple of the Gram matrix of all.
+        more = pos if w_neg >= w_pos else ~pos
+        extra, sum_more = moments(self._design, self._weight * more, self._shift)
+        s_pos, s_neg = sum_more, self._sum - sum_more
+        if w_neg < w_pos:
+            s_pos, s_neg = s_neg, s_pos
+        of_pos, of_neg = w_neg * self._weight[pos].sum(), w_pos * self._weight[~pos].sum()
+        # Along q and along p of F.
+        total = of_pos + of_neg
+        along, across = (w_neg * s_pos + w_pos * s_neg) / np.sqrt(total), w_neg * s_pos - w_pos * s_neg
+        tilted = np.sqrt(loss.omega) * (across - (of_pos - of_neg) / np.sqrt(total) * along)
+        H = min(w_pos, w_neg) * self._gram
+        H += abs(w_neg - w_pos) * extra
+        H -= np.outer(along, along)
+        H += np.outer(tilted, tilted) / (1 - loss.bend)
+        # What rounding leaves where features hardly differ from their mean.
+        noise = len(H) * total * (4 * _EPS * float(np.abs(self._shift).max(initial=0.0))) ** 2
+        return H, 2 * across[:, None], noise
+
+    def model(self, loss: Loss, solved: F64) -> F64:
+        return solved
+
+    def take(self, index: AnyArray) -> Self:
+        return type(self)(self._X[index], self._weight[index], pairwise=self._pairwise)
+
+    def scores(self, train: AnyArray, coef: F64) -> F64:
+        return np.asarray(self._X @ (self._X[train].T @ coef))
+
+    def _spectrum(self, loss: Loss, values: F64, vectors: F64) -> Spectrum:
         rotated = np.asarray(self._X @ vectors, dtype=np.float64)
         basis = loss.left(loss.right(rotated))
         basis[:, values == 0] = 0.0  # rounding, which 1 / alpha would amplify
-        if loss.shift is not None:
+        if loss.shift is not None and loss.tilt is not None:
             basis = np.column_stack([basis, loss.root * loss.shift, loss.root * loss.tilt])
-        return Spectrum(loss, values, basis, basis**2, True, rotated)
-
-    def take(self, index: AnyArray) -> "LinearFeatures":
-        """Return some of the samples."""
-        return LinearFeatures(self._X[index], self._weight[index], pairwise=self._pairwise)
-
-    def scores(self, rows: AnyArray, train: AnyArray, coef: F64) -> F64:
-        """Return X[rows] X[train]' coef."""
-        return np.asarray(self._X[rows] @ (self._X[train].T @ coef))
+        return Spectrum(loss, values, basis, rotated, True)
 
 
-def _clean(values: F64, noise: float, what: str) -> F64:
-    return np.where(values > zero_below(values, noise, what), values, 0.0)
+def is_sparse(X: Any) -> bool:
+    """Return whether X is a scipy sparse matrix."""
+    return bool(sp.issparse(X))
+
+
+def rough_mean(X: Any) -> F64:
+    """Return the mean of some rows where it is large beside their spread, else 0, as for sparse X."""
+    if is_sparse(X):
+        return np.zeros(X.shape[1])
+    some = some_rows(X, _SOME) if is_stored(X) else X[:: max(1, len(X) // _SOME)]
+    some = np.asarray(some, dtype=np.float64)
+    mean = some.mean(axis=0)
+    return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
+
+
+def _adjoint(X: Any, columns: F64) -> F64:
+    """Return X' V in double precision whatever X has, V of shape (n_samples, k)."""
+    if is_dask(X):
+        return np.asarray(X.rechunk({1: -1}).astype(np.float64).T.dot(columns).compute())
+    rows = row_blocks(X) if is_stored(X) else [(slice(None), X)]
+    return sum((np.asarray(part.T @ columns[some], dtype=np.float64) for some, part in rows), np.zeros(1))
+
+
+def kernel_noise(K: F64, loss: Loss) -> float:
+    """Return the rounding of F' K F: projecting the shift out may cancel everything else."""
+    return len(K) * _EPS * float(np.max(loss.root**2 * np.abs(np.diag(K)), initial=0.0))
+
+
+def require_size(*products: F64) -> None:
+    """Raise unless these products of features, or of a kernel, are finite."""
+    if not all(np.isfinite(values).all() for values in products):
+        raise ValueError(
+            "X is too large, or a weight or the kernel: sums of squares over the samples overflow; scale the features"
+        )
+
+
+def zero_below(values: F64, noise: float, what: str) -> float:
+    """Return the size below which eigenvalues (ascending) are zero up to rounding; `noise` is what M was formed with.
+
+    Raises
+    ------
+    ValueError
+        The spectrum reaches below zero by more than that.
+    """
+    largest = max(float(values[-1]), 0.0)
+    if values[0] < -1e-8 * largest - noise:
+        raise ValueError(
+            f"{what} is not positive semi-definite: its eigenvalues reach from {values[0]:.3g} to {values[-1]:.3g}; "
+            "use a positive semi-definite kernel such as 'linear', 'rbf' or 'poly'"
+        )
+    return max(len(values) * _EPS * largest, noise)

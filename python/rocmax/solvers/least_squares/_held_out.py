@@ -1,6 +1,6 @@
 """Exact cross-validation of RLS and AUC-RLS for a grid of alphas, without retraining.
 
-With L^-1 = S up to shifts (see `_closed_form.Loss`), both learners are regressions of y on K with noise alpha S:
+With L^-1 = S up to shifts (see `_loss.Loss`), both learners are regressions of y on K with noise alpha S:
 
     P = [K + alpha S]^-1 (bordered by the free shift for AUC-RLS),   c = P y,
 
@@ -15,13 +15,14 @@ same class weights behind, so leave-pair-out needs ONE spectrum for all pairs an
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers.least_squares._closed_form import Loss, targets
 from rocmax.solvers.least_squares._features import Features, Spectrum
+from rocmax.solvers.least_squares._loss import Loss, targets
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Entries of P that are formed at once for the pairs.
@@ -59,13 +60,7 @@ class PairOutcomes:
 
 
 def leave_pair_out(
-    features: Features,
-    pos: Bool,
-    weight: F64,
-    alphas: F64,
-    *,
-    pairwise: bool,
-    n_threads: int,
+    features: Features, pos: Bool, weight: F64, alphas: F64, *, pairwise: bool, n_threads: int
 ) -> PairOutcomes:
     """Compare f_i with f_j for every pair (i, j), by the model trained without both, at every alpha.
 
@@ -79,21 +74,27 @@ def leave_pair_out(
     y = targets(pos)
     for loss, rows, cols in _pair_groups(pos, weight, pairwise=pairwise):
         i, j = positives[rows], negatives[cols]
-        if loss.bend > _BENT:
-            _retrained_pairs(features, pos, weight, alphas, (rows, cols), (won, lost), pairwise)
+        if loss.bend > _BENT:  # few pairs: two samples of each class, or huge weights
+            for row, col in product(rows, cols):
+                pair = [positives[row], negatives[col]]
+                f, g = _retrained(features, pos, weight, alphas, np.array(pair))[0][:, pair].T
+                outcome = np.where(np.isclose(f, g, 1e-11, 0), 0.5, f > g)
+                won[:, row] += outcome * weight[pair[1]]
+                lost[:, col] += outcome * weight[pair[0]]
             continue
         spectrum = features.spectrum(loss, pos)
-        product = _CrossProduct(spectrum, i, j)
+        cross, step = _CrossProduct(spectrum, i, j), max(1, _TILE // len(j))
         for k, alpha in enumerate(map(spectrum.alpha, alphas)):
             inverse = spectrum.inverse(alpha)
             c, diagonal, coupling = inverse.times(y), inverse.diagonal(), alpha * loss.omega
             _require_finite(c, diagonal)
-            scale, base, norm = product.form(alpha, diagonal)
+            scale, base, norm = cross.form(alpha, diagonal)
             neg_side = diagonal[j], c[j], weight[j], norm[j]
-            for tile in _tiles(len(i), len(j)):
+            for first in range(0, len(i), step):
+                tile = slice(first, first + step)
                 part = i[tile]
                 row_sums, col_sums = _core.leave_pair_out(
-                    product.tile(tile, scale, base),
+                    cross.tile(tile, scale, base),
                     (diagonal[part], c[part], weight[part], norm[part]),
                     neg_side,
                     coupling,
@@ -122,7 +123,7 @@ class _CrossProduct:
         self._coarse = (self._cols / self._largest).astype(np.float32)
         loss, self._entry = spectrum.loss, 0.0
         self._diagonal = loss.root**2
-        if loss.shift is not None:
+        if loss.shift is not None and loss.tilt is not None:
             bend = 1 / (1 - loss.bend)
             inside = -loss.shift[i[0]] * loss.shift[j[0]] + bend * loss.tilt[i[0]] * loss.tilt[j[0]]
             self._entry = float(loss.root[i[0]] * loss.root[j[0]] * inside)
@@ -176,82 +177,32 @@ def _pair_groups(pos: Bool, weight: F64, *, pairwise: bool) -> Iterator[tuple[Lo
     for a, w_i in enumerate(kinds_pos):
         for b, w_j in enumerate(kinds_neg):
             rest = float(of_pos.sum() - w_i), float(of_neg.sum() - w_j)
-            yield (
-                Loss.pairs(pos, weight, rest),
-                np.flatnonzero(code_pos == a),
-                np.flatnonzero(code_neg == b),
-            )
+            yield Loss.pairs(pos, weight, rest), np.flatnonzero(code_pos == a), np.flatnonzero(code_neg == b)
 
 
-def _tiles(n_rows: int, n_cols: int) -> Iterator[slice]:
-    step = max(1, _TILE // n_cols)
-    for first in range(0, n_rows, step):
-        yield slice(first, min(first + step, n_rows))
+def _retrained(features: Features, pos: Bool, weight: F64, alphas: F64, held_out: AnyArray) -> tuple[F64, F64]:
+    """Return all scores by models of AUC-RLS trained without some samples, where S is singular, and their midpoints.
 
-
-def _retrained_pairs(
-    features: Features,
-    pos: Bool,
-    weight: F64,
-    alphas: F64,
-    group: tuple[AnyArray, AnyArray],
-    sums: tuple[F64, F64],
-    pairwise: bool,
-) -> None:
-    """Do the same by retraining, for the few pairs where S is singular (two samples of each class; huge weights)."""
-    (rows, cols), (won, lost) = group, sums
-    positives, negatives = np.flatnonzero(pos), np.flatnonzero(~pos)
-    for row in rows:
-        for col in cols:
-            pair = np.array([positives[row], negatives[col]])
-            f, _ = retrained(features, pos, weight, alphas, pair, pairwise=pairwise)
-            outcome = (np.sign(np.where(np.isclose(f[:, 0], f[:, 1], 1e-11, 0), 0, f[:, 0] - f[:, 1])) + 1) / 2
-            won[:, row] += outcome * weight[pair[1]]
-            lost[:, col] += outcome * weight[pair[0]]
-
-
-def retrained(
-    features: Features,
-    pos: Bool,
-    weight: F64,
-    alphas: F64,
-    held_out: AnyArray,
-    *,
-    pairwise: bool,
-) -> tuple[F64, F64]:
-    """Return the held-out scores by models trained on the rest, and the models' midpoints between the class means.
-
-    Shapes (n_alphas, n_held_out) and (n_alphas, 1).
+    Shapes (n_alphas, n_samples) and (n_alphas, 1).
     """
     rest = np.setdiff1d(np.arange(len(pos)), held_out)
-    loss = Loss.pairs(pos[rest], weight[rest]) if pairwise else Loss.samples(weight[rest])
-    spectrum = features.take(rest).spectrum(loss, pos[rest])
-    y = targets(pos[rest])
-    coefs = np.column_stack([spectrum.inverse(spectrum.alpha(a)).times(y) for a in alphas])
-    mean_of = np.zeros(len(rest))
-    for side in (pos[rest], ~pos[rest]) if pairwise else ():
-        mean_of[side] = 0.5 * weight[rest][side] / weight[rest][side].sum()
-    midpoint = mean_of @ features.scores(rest, rest, coefs)
-    return features.scores(held_out, rest, coefs).T, midpoint[:, None]
+    y, w = targets(pos[rest]), weight[rest]
+    spectrum = features.take(rest).spectrum(Loss.pairs(y > 0, w), y > 0)
+    coefs = np.column_stack([spectrum.inverse(spectrum.alpha(alpha)).times(y) for alpha in alphas])
+    scores = features.scores(rest, coefs).T
+    mean_of = 0.5 * w * np.where(y > 0, 1 / w[y > 0].sum(), 1 / w[y < 0].sum())
+    return scores, (scores[:, rest] @ mean_of)[:, None]
 
 
-def pair_scores(
-    features: Features,
-    pos: Bool,
-    weight: F64,
-    alpha: float,
-    pairs: AnyArray,
-    *,
-    pairwise: bool,
-) -> F64:
+def pair_scores(features: Features, pos: Bool, weight: F64, alpha: float, pairs: AnyArray, *, pairwise: bool) -> F64:
     """Return f_i and f_j of each pair (rows of `pairs`: i positive, j negative) when both are held out.
 
-    The scores themselves, not only their order: c without the pair is c - P e_B g, so the columns of P that the pairs
-    touch are formed, O(N) numbers for each.
+    The scores themselves, not only their order: c without the pair is c - P e_B g, so the columns of K P that the pairs
+    touch are formed.
     """
     _two_of_each(pos)
     found = np.full(pairs.shape, np.nan)
-    y, all_samples = targets(pos), np.arange(len(pos))
+    y = targets(pos)
     rank = np.where(pos, np.cumsum(pos), np.cumsum(~pos)) - 1
     for loss, rows, cols in _pair_groups(pos, weight, pairwise=pairwise):
         mine = np.flatnonzero(np.isin(rank[pairs[:, 0]], rows) & np.isin(rank[pairs[:, 1]], cols))
@@ -259,45 +210,29 @@ def pair_scores(
             continue
         if loss.bend > _BENT:
             for k in mine:
-                one = np.array([alpha])
-                found[k] = retrained(features, pos, weight, one, pairs[k], pairwise=pairwise)[0]
+                found[k] = _retrained(features, pos, weight, np.array([alpha]), pairs[k])[0][0, pairs[k]]
             continue
         spectrum = features.spectrum(loss, pos)
-        near = spectrum.at_least(alpha)
+        near = spectrum.alpha(alpha, np.inf)
         inverse, size = spectrum.inverse(near), near + float(spectrum.values.max())
         touched, where = np.unique(pairs[mine], return_inverse=True)
-        where = where.reshape(-1, 2)
+        i, j = where.reshape(-1, 2).T
+        units = np.zeros((len(pos), len(touched)))
+        units[touched, np.arange(len(touched))] = 1.0
+        full, moved = (spectrum.scores(touched, near, v) for v in (y, units))
         # P and c times `size`, so that products of two neither overflow nor vanish.
-        c, columns = size * inverse.times(y), size * inverse.columns(touched)
-        full, moved = spectrum.scores(touched, near, y), spectrum.scores(touched, near, _units(len(pos), touched))
-        if full is None or moved is None:
-            full, moved = (features.scores(touched, all_samples, v) / size for v in (c, columns))
-        i, j = where.T
-        P_ii, P_jj, P_ij = (columns[touched[r], s] for r, s in ((i, i), (j, j), (i, j)))
-        c_i, c_j = c[touched[i]], c[touched[j]]
+        c, block = size * inverse.times(y)[touched], size * inverse.block(touched)
+        P_ii, P_jj, P_ij = block[i, i], block[j, j], block[i, j]
         det = P_ii * P_jj - P_ij**2
-        g_i, g_j = (c_i * P_jj - c_j * P_ij) / det, (c_j * P_ii - c_i * P_ij) / det
+        g_i, g_j = (c[i] * P_jj - c[j] * P_ij) / det, (c[j] * P_ii - c[i] * P_ij) / det
         found[mine, 0] = full[i] - moved[i, i] * g_i - moved[i, j] * g_j
         found[mine, 1] = full[j] - moved[j, i] * g_i - moved[j, j] * g_j
     _require_finite(found)
     return found
 
 
-def _units(n_samples: int, index: AnyArray) -> F64:
-    """Return the unit vectors of some samples, as columns."""
-    units = np.zeros((n_samples, len(index)))
-    units[index, np.arange(len(index))] = 1.0
-    return units
-
-
 def held_out_scores(
-    features: Features,
-    pos: Bool,
-    weight: F64,
-    alphas: F64,
-    folds: Sequence[AnyArray],
-    *,
-    pairwise: bool,
+    features: Features, pos: Bool, weight: F64, alphas: F64, folds: Sequence[AnyArray], *, pairwise: bool
 ) -> F64:
     """Return the score of every sample by the model trained without its fold: shape (n_alphas, n_samples).
 
@@ -321,8 +256,8 @@ def held_out_scores(
         loss = Loss.pairs(pos, weight, rest) if pairwise else Loss.samples(weight)
         if loss.bend > _BENT:
             for fold in members:
-                f, midpoint = retrained(features, pos, weight, alphas, fold, pairwise=pairwise)
-                scores[:, fold] = f - midpoint
+                f, midpoint = _retrained(features, pos, weight, alphas, fold)
+                scores[:, fold] = f[:, fold] - midpoint
             continue
         spectrum = features.spectrum(loss, pos)
         singles = np.array([fold[0] for fold in members if len(fold) == 1], dtype=np.intp)

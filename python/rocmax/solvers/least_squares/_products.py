@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers.least_squares._closed_form import is_sparse, require_size, targets
+from rocmax.solvers.least_squares._features import is_sparse, require_size
+from rocmax.solvers.least_squares._loss import targets
 
 
 def fit_products(
@@ -32,16 +33,14 @@ def fit_products(
         |X' L y - (X' L X + alpha I) w| / |X' L y|.
     """
     system = _System(X, labels, weight, alphas, pairwise=pairwise)
-    rhs = system.rhs()
+    rhs, everything = system.rhs, np.arange(labels.shape[1])
     norm = np.linalg.norm(rhs, axis=0)
-    require_size(norm, system.times(rhs, np.arange(rhs.shape[1])))
-    n_labels = rhs.shape[1]
+    require_size(norm, system.times(rhs, everything))
     W, R = np.zeros_like(rhs), rhs.copy()
-    target = min(tol, 1.0) * norm
-    n_iter = np.zeros(n_labels, dtype=np.int64)
-    Z = system.precondition(R, slice(None))
-    P, rho = Z.copy(), np.einsum("ij,ij->j", R, Z)
-    active = np.flatnonzero(np.linalg.norm(R, axis=0) > target)
+    n_iter = np.zeros(len(everything), dtype=np.int64)
+    P = Z = system.inverse_diagonal * R
+    rho = np.einsum("ij,ij->j", R, Z)
+    active = np.flatnonzero(norm > min(tol, 1.0) * norm)
     for _ in range(max_iter):
         if len(active) == 0:
             break
@@ -51,62 +50,48 @@ def fit_products(
         W[:, active] += step * direction
         R[:, active] -= step * image
         n_iter[active] += 1
-        active = active[np.linalg.norm(R[:, active], axis=0) > target[active]]
-        Z = system.precondition(R[:, active], active)
+        active = active[np.linalg.norm(R[:, active], axis=0) > min(tol, 1.0) * norm[active]]
+        Z = system.inverse_diagonal[:, active] * R[:, active]
         new = np.einsum("ij,ij->j", R[:, active], Z)
         P[:, active] = Z + new / rho[active] * P[:, active]
         rho[active] = new
-    everything = np.arange(n_labels)
     left = np.linalg.norm(rhs - system.times(W, everything), axis=0)
     return W.T.copy(), n_iter, left / np.where(norm > 0, norm, 1.0)
 
 
 class _System:
-    """The normal equations, divided by W_+ W_- (RLS: by 1) so that no label's numbers are huge."""
+    """The normal equations, divided by W_+ W_- (RLS: by 1) so that no label's numbers are huge.
+
+    L / (W_+ W_-) = diag(u_+ + u_-) - u_+ u_-' - u_- u_+', u_+ and u_- the weights' shares of their class; RLS has the
+    weights in place of the diagonal, and nothing else.
+    """
 
     def __init__(self, X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool) -> None:
-        self._X, self._Xt, self._labels = X, X.T, labels
-        self._pairwise = pairwise
-        column = weight[:, None]
+        self._X, self._Xt, self._ridge = X, X.T, alphas
+        self._diagonal = np.broadcast_to(weight[:, None], labels.shape)
+        self._shares: list[F64] = []
         if pairwise:
-            # L / (W_+ W_-) = diag(u_+ + u_-) - u_+ u_-' - u_- u_+', u_+ and u_- the weights' shares of their class.
-            self._of_pos = np.where(labels, column, 0.0)
-            self._of_neg = np.where(labels, 0.0, column)
-            w_pos, w_neg = self._of_pos.sum(axis=0), self._of_neg.sum(axis=0)
-            self._of_pos /= w_pos
-            self._of_neg /= w_neg
-            self._ridge = alphas / (w_pos * w_neg)
-            self._diagonal = self._of_pos + self._of_neg
-        else:
-            self._ridge = alphas
-            self._diagonal = np.broadcast_to(column, labels.shape)
-        self._inverse_diagonal = self._preconditioner()
+            of_class = [self._diagonal * labels, self._diagonal * ~labels]
+            sums = [of.sum(axis=0) for of in of_class]
+            self._shares = [of / total for of, total in zip(of_class, sums, strict=True)]
+            self._ridge = alphas / (sums[0] * sums[1])
+            self._diagonal = self._shares[0] + self._shares[1]
+        self.rhs = self._adjoint((2.0 if pairwise else 1.0) * self._diagonal * targets(labels))
+        self.inverse_diagonal = np.ones_like(self.rhs)
+        if is_sparse(X):
+            diagonal = np.asarray(X.multiply(X).T @ self._diagonal)
+            if pairwise:
+                diagonal -= 2 * self._adjoint(self._shares[0]) * self._adjoint(self._shares[1])
+            self.inverse_diagonal = np.asarray(1 / (np.maximum(diagonal, 0) + self._ridge))
 
-    def _preconditioner(self) -> F64 | None:
-        if not is_sparse(self._X):
-            return None
-        diagonal = np.asarray(self._X.multiply(self._X).T @ self._diagonal)
-        if self._pairwise:
-            diagonal -= 2 * (self._Xt @ self._of_pos) * (self._Xt @ self._of_neg)
-        diagonal = np.maximum(diagonal, 0) + self._ridge
-        return np.asarray(1 / diagonal)
-
-    def rhs(self) -> F64:
-        if self._pairwise:  # L y / (W_+ W_-)
-            return np.asarray(self._Xt @ (2 * (self._of_pos - self._of_neg)), dtype=np.float64)
-        return np.asarray(self._Xt @ (self._diagonal * targets(self._labels)), dtype=np.float64)
-
-    def precondition(self, R: F64, columns: Any) -> F64:
-        return R.copy() if self._inverse_diagonal is None else np.asarray(R * self._inverse_diagonal[:, columns])
+    def _adjoint(self, V: F64) -> F64:
+        return np.asarray(self._Xt @ V, dtype=np.float64)
 
     def times(self, W: F64, columns: AnyArray) -> F64:
+        """Return the product for some of the labels."""
         F = np.asarray(self._X @ W, dtype=np.float64)
         V = self._diagonal[:, columns] * F
-        if self._pairwise:
-            u_pos, u_neg = self._of_pos[:, columns], self._of_neg[:, columns]
-            mean_pos, mean_neg = np.einsum("ij,ij->j", u_pos, F), np.einsum("ij,ij->j", u_neg, F)
-            V -= u_pos * mean_neg
-            V -= u_neg * mean_pos
-        V = np.asarray(self._Xt @ V, dtype=np.float64)
-        V += self._ridge[columns] * W
-        return V
+        shares = [share[:, columns] for share in self._shares]
+        for own, other in zip(shares, shares[::-1], strict=True):
+            V -= own * np.einsum("ij,ij->j", other, F)
+        return self._adjoint(V) + self._ridge[columns] * W

@@ -1,0 +1,94 @@
+"""The quadratic losses of regularised least squares, over samples (RLS) and over pairs (AUC-RLS).
+
+Both minimise (f - y)' L (f - y) + alpha |f|^2, y = +-1, with L = F F'. RLS has L = W, the diagonal of the weights w;
+AUC-RLS has the Laplacian of the pairs, sum_ij w_i w_j (2 - f_i + f_j)^2:
+
+    L = D - w_+ w_-' - w_- w_+',   D = w_i W_- on positives, w_j W_+ on negatives,
+
+w_+ and w_- being w on one class and 0 on the other, W_+ and W_- their sums. With e = sqrt(D), q = e / |e| and t = +-1,
+
+    F = diag(e) B,   B = (I - q q' - p p')^(-1/2) on the complement of q,   p = (I - q q') (e t) / sqrt(4 W_+ W_-),
+
+so c = F (F' K F + alpha I)^-1 F' y needs one symmetric matrix, is exact on singular kernels, and its spectrum serves
+every alpha. (Paper 5, eq. 8 has the unsymmetric (L K + alpha I)^-1 L y.)
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from rocmax._typing import F64, Bool
+
+
+@dataclass(frozen=True)
+class Loss:
+    """L = F F' of a quadratic loss, and the coupling of its noise covariance.
+
+    Up to the free shift of AUC-RLS, L is the inverse of S = D^-1 - omega t t' (omega = 0 for RLS); S restricted to a
+    subset of the samples is the noise of the model trained on that subset, provided that D was built from the subset's
+    class weights. That makes held-out scores a marginalisation (see `_held_out`).
+    """
+
+    root: F64
+    shift: F64 | None = None
+    tilt: F64 | None = None
+    omega: float = 0.0
+    totals: tuple[float, float] = (0.0, 0.0)
+    """W_+ and W_-, of AUC-RLS."""
+    bend: float = 0.0
+    """|p|^2: below 1 wherever S is positive definite, 1/2 where the class weights are those of the samples."""
+
+    @classmethod
+    def samples(cls, weight: F64) -> Self:
+        """Return the loss of RLS: L = W."""
+        return cls(np.sqrt(weight))
+
+    @classmethod
+    def pairs(cls, pos: Bool, weight: F64, totals: tuple[float, float] | None = None) -> Self:
+        """Return the loss of AUC-RLS, with class weights `totals` (W_+, W_-) in place of the samples' own sums."""
+        w_pos, w_neg = totals or (float(weight[pos].sum()), float(weight[~pos].sum()))
+        root = np.sqrt(weight * np.where(pos, w_neg, w_pos))
+        shift = root / np.linalg.norm(root)
+        tilt = root * targets(pos) / np.sqrt(4.0 * w_pos * w_neg)
+        tilt -= shift * (shift @ tilt)
+        return cls(root, shift, tilt, 1.0 / (4.0 * w_pos * w_neg), (w_pos, w_neg), float(tilt @ tilt))
+
+    def right(self, M: F64) -> F64:
+        """Return F' M."""
+        return self._bent(self._scaled(M))
+
+    def left(self, M: F64) -> F64:
+        """Return F M."""
+        return self._scaled(self._bent(M))
+
+    def sandwich(self, K: F64) -> F64:
+        """Return F' K F, symmetric to the last bit."""
+        M = self.right(self.right(K).T)
+        M += M.T
+        M *= 0.5
+        return M
+
+    def _scaled(self, M: F64) -> F64:
+        return self.root.reshape(-1, *(1,) * (M.ndim - 1)) * M
+
+    def _bent(self, M: F64) -> F64:
+        """Return B M."""
+        if self.shift is None or self.tilt is None:
+            return M
+        M = M - np.multiply.outer(self.shift, self.shift @ M)
+        if self.bend > 0:
+            stretch = ((1 - self.bend) ** -0.5 - 1) / self.bend
+            M += np.multiply.outer(self.tilt * stretch, self.tilt @ M)
+        return M
+
+
+def targets(pos: Bool) -> F64:
+    """Return y: +1 on positives, -1 on negatives."""
+    return np.where(pos, 1.0, -1.0)
+
+
+def laplacian(v: F64, pos: Bool, weight: F64) -> F64:
+    """Return L v of AUC-RLS in O(N)."""
+    (w_pos, sum_pos), (w_neg, sum_neg) = ((weight[side].sum(), weight[side] @ v[side]) for side in (pos, ~pos))
+    return np.asarray(weight * (np.where(pos, w_neg, w_pos) * v - np.where(pos, sum_neg, sum_pos)))
