@@ -91,7 +91,7 @@ def test_bounds_and_cuts_are_never_above(name, monkeypatch):
         bundle = Bundle(as_design(X))
         found, objective = solve(name, X, y, weight, low_high, C, vector, bundle)
         for scale in (0.0, 0.01, 1.0):
-            other = Model.of(found.lowest.vector + scale * rng.standard_normal(X.shape[1]), objective.design)
+            other = Model.of(found.model.vector + scale * rng.standard_normal(X.shape[1]), objective.design)
             value, at = objective(other)
             size = 1.0 + np.abs(other.scores).max()
             assert found.bound <= value + 1e-10 * (abs(value) + C * size)
@@ -99,7 +99,7 @@ def test_bounds_and_cuts_are_never_above(name, monkeypatch):
         if kind in ("whole", "twos"):
             rows = np.repeat(np.arange(len(y)), weight.astype(int))
             again, _ = solve(name, X[rows], y[rows], None, low_high, C, vector)
-            least, size = min(found.lowest_objective, again.lowest_objective), abs(found.lowest_objective) + C
+            least, size = min(found.objective, again.objective), abs(found.objective) + C
             assert max(found.bound, again.bound) <= least + 1e-10 * size
 
 
@@ -127,7 +127,7 @@ def test_rounding_is_no_false_alarm_and_no_false_bound(name):
         X, C, tol = scaled(rng, X), 10.0 ** rng.uniform(-6, 8), 10.0 ** rng.uniform(-14, -2)
         oracle = RISKS[name](low_high).bind(_core.Problem(y), 1)
         found = minimise_convex(oracle, as_design(X), C, tol=tol, max_iter=100)
-        w = found.lowest.vector.astype(np.longdouble)
+        w = found.model.vector.astype(np.longdouble)
         value = 0.5 * w @ w + np.longdouble(C) * exact(y, X.astype(np.longdouble) @ w, low_high)
         # Products of single precision are as accurate as what they are the sums of.
         assert found.bound <= value * (1 + 1e-6) + (1e-6 * C if X.dtype == np.float32 else 0.0)

@@ -14,7 +14,7 @@ from rocmax._core import minimise_on_simplex
 from rocmax.designs import as_design
 from rocmax.risks import Logistic, Naive, Ramp, Tight
 from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_difference, minimise_smooth
-from rocmax.solvers._descent import descend
+from rocmax.solvers._convex_concave import descend
 from rocmax.solvers._envelope import Envelope
 from rocmax.solvers._objective import Objective
 
@@ -89,12 +89,12 @@ def test_the_ramp_falls_and_its_majorant_is_certified(fpr_range, C):
         return 0.5 * model.vector @ model.vector + C * reference.ramp(y, X @ model.vector, fpr_range)
 
     ramp = Ramp(fpr_range).bind(problem, 1)
-    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=3000, start=start, left=3.0)
+    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=3000, start=start)
     assert found.gap <= 1e-4
     assert found.objective == pytest.approx(objective(found.model), rel=1e-9)
     assert found.objective <= objective(start)
-    again = minimise_difference(ramp, design, C, tol=1e-4, max_iter=3000, start=found.lowest, left=0.01)
-    assert again.lowest_objective <= objective(found.lowest) * (1 + 1e-12)
+    again = minimise_difference(ramp, design, C, tol=1e-4, max_iter=3000, start=found.model)
+    assert again.objective <= objective(found.model) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.05, 0.3), (0.0, 1.0)])
@@ -107,7 +107,7 @@ def test_newton_steps_take_the_ramp_down_and_leave_true_cuts(fpr_range, C):
     def objective(vector):
         return 0.5 * vector @ vector + C * reference.ramp(y, X @ vector, fpr_range)
 
-    model, value, history = descend(ramp, design, C, tol=1e-3, max_iter=50, start=start, left=3.0, bundle=bundle)
+    model, value, history = descend(ramp, design, C, tol=1e-3, max_iter=50, start=start, bundle=bundle)
     values = [progress.objective for progress in history]
     assert values == sorted(values, reverse=True) and values[-1] == value
     assert values[-1] == pytest.approx(objective(model.vector), rel=1e-9)
@@ -131,7 +131,7 @@ def test_newton_steps_of_whole_weights_are_those_of_repeated_samples(fpr_range):
     for rows, weights in ((slice(None), weight.astype(float)), (repeated, None)):
         ramp, design = Ramp(fpr_range).bind(_core.Problem(y[rows] == 1, weights), 1), as_design(X[rows])
         start = Model.of(np.ones(design.dim), design)
-        found.append(descend(ramp, design, 10.0, tol=1e-3, max_iter=9, start=start, left=3.0, bundle=Bundle(design)))
+        found.append(descend(ramp, design, 10.0, tol=1e-3, max_iter=9, start=start, bundle=Bundle(design)))
     assert len(found[0][2]) > 3
     np.testing.assert_allclose(found[0][0].vector, found[1][0].vector, rtol=1e-5)
     assert found[0][1] == pytest.approx(found[1][1], rel=1e-7)
@@ -150,10 +150,10 @@ def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store, monke
     X, y = wide(np.random.default_rng(0))
     oracle, design = Tight(fpr_range).bind(_core.Problem(y), 1), as_design(store(X))
     found = minimise_convex(oracle, design, 1e3, tol=1e-6, max_iter=2000)
-    w = found.lowest.vector
+    w = found.model.vector
     assert found.gap <= 1e-6 and found.n_iter < 120
-    assert found.lowest_objective == pytest.approx(0.5 * w @ w + 1e3 * reference.tight(y, X @ w, fpr_range), rel=1e-9)
-    np.testing.assert_allclose(found.lowest.scores, X @ w, atol=1e-10)
+    assert found.objective == pytest.approx(0.5 * w @ w + 1e3 * reference.tight(y, X @ w, fpr_range), rel=1e-9)
+    np.testing.assert_allclose(found.model.scores, X @ w, atol=1e-10)
     bounds = [progress.bound for progress in found.history]
     objectives = [progress.objective for progress in found.history]
     assert bounds == sorted(bounds) and objectives == sorted(objectives, reverse=True)
@@ -161,7 +161,7 @@ def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store, monke
     monkeypatch.setattr("rocmax.solvers._planes.suits", lambda _: False)
     planes = minimise_convex(oracle, design, 1e3, tol=1e-3, max_iter=5000)
     assert planes.n_iter > found.n_iter
-    assert found.bound <= planes.lowest_objective and planes.bound <= found.lowest_objective
+    assert found.bound <= planes.objective and planes.bound <= found.objective
 
 
 def test_multipliers_serve_the_next_fit():
@@ -170,7 +170,7 @@ def test_multipliers_serve_the_next_fit():
     oracle = Tight((0.0, 0.1)).bind(_core.Problem(y), 1)
     first = minimise_convex(oracle, design, 1e2, tol=1e-4, max_iter=999, bundle=bundle)
     assert bundle.multipliers is not None
-    second = minimise_convex(oracle, design, 1e3, tol=1e-4, max_iter=999, bundle=bundle, start=first.lowest)
+    second = minimise_convex(oracle, design, 1e3, tol=1e-4, max_iter=999, bundle=bundle, start=first.model)
     assert first.gap <= 1e-4 and second.gap <= 1e-4 and 3 * second.n_iter < first.n_iter
 
 
@@ -179,11 +179,11 @@ def test_the_ramp_of_wide_data_is_certified(fpr_range):
     X, y = wide(np.random.default_rng(2))
     ramp, design, C = Ramp(fpr_range).bind(_core.Problem(y), 1), as_design(X), 1e3
     bundle = Bundle(design)
-    start = minimise_convex(ramp.convex, design, 1.0, tol=1e-2, max_iter=2000).lowest
-    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=500, start=start, left=3.0, bundle=bundle)
-    w = found.lowest.vector
+    start = minimise_convex(ramp.convex, design, 1.0, tol=1e-2, max_iter=2000).model
+    found = minimise_difference(ramp, design, C, tol=1e-4, max_iter=500, start=start, bundle=bundle)
+    w = found.model.vector
     assert found.gap <= 1e-4 and bundle.multipliers is not None
-    assert found.lowest_objective == pytest.approx(0.5 * w @ w + C * reference.ramp(y, X @ w, fpr_range), rel=1e-9)
+    assert found.objective == pytest.approx(0.5 * w @ w + C * reference.ramp(y, X @ w, fpr_range), rel=1e-9)
 
 
 def test_two_hinges_have_multipliers_each_and_a_certified_sum(monkeypatch):
@@ -195,7 +195,7 @@ def test_two_hinges_have_multipliers_each_and_a_certified_sum(monkeypatch):
     bundle = Bundle(design)
     found = minimise_convex(convex, design, 1e2, tol=1e-6, max_iter=500, bundle=bundle)
     assert found.gap <= 1e-6 and bundle.multipliers[0].shape == (2, 400)
-    assert found.bound <= planes.lowest_objective and planes.bound <= found.lowest_objective
+    assert found.bound <= planes.objective and planes.bound <= found.objective
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.02, 0.1)])
@@ -211,7 +211,7 @@ def test_whole_weights_are_repetitions_in_wide_data(fpr_range):
         found = minimise_convex(convex, as_design(X[rows]), 1e3, tol=1e-6, max_iter=300, bundle=bundle)
         assert found.gap <= 1e-6 and bundle.multipliers is not None
         bounds.append(found.bound)
-        objectives.append(found.lowest_objective)
+        objectives.append(found.objective)
     assert max(bounds) <= min(objectives)
 
 

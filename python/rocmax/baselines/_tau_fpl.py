@@ -12,7 +12,7 @@ from rocmax.estimators._base import Ranker, warn_unconverged
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.risks import Evaluation
 from rocmax.risks._base import OwnOracle
-from rocmax.solvers import Objective, leave_zero, mean_difference, minimise_convex
+from rocmax.solvers import Objective, leave_zero, minimise_convex
 
 
 class TauFPL(Ranker):
@@ -141,8 +141,7 @@ class TauFPL(Ranker):
             design = as_design(X)
             result = minimise_convex(risk, design, C, tol=tol, max_iter=max_iter)
             objective = Objective(risk, design, C)
-            directions = [result.ranker.vector, mean_difference(design, problem)]
-            result = leave_zero(result, objective, directions, tol)
+            result = leave_zero(result, objective, problem, tol)
         self.coef_ = result.model.vector[None].copy()
         self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
         self._set_threshold(X, positive, weight)

@@ -1,7 +1,8 @@
 """scikit-learn's callbacks (``sklearn.callback``, from 1.9 on) told of a fit, its parts and its steps."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from rocmax._typing import F64, Bool
 from rocmax.solvers import Model, Progress
@@ -18,9 +19,7 @@ except ImportError:  # an older scikit-learn, which has none
         return method
 
 
-__all__ = ["CallbackSupportMixin", "StepReport", "Steps", "Task", "run"]
-
-T = TypeVar("T")
+__all__ = ["CallbackSupportMixin", "StepReport", "Steps", "Task", "whole_fit"]
 
 # What users may pass to `fit`.
 StepReport = Callable[[Progress], None]
@@ -84,30 +83,23 @@ class Steps:
         self._step.end()
 
 
-def run(
-    train: Callable[[Task], T],
-    estimator: Any,
-    X: Any,
-    positive: Bool,
-    weight: F64 | None,
-    *,
-    n_subtasks: int | None = None,
-) -> T:
-    """Return ``train(task)``, the task being the whole fit, at whose end the estimator is fitted.
+@contextmanager
+def whole_fit(
+    estimator: Any, X: Any, positive: Bool, weight: F64 | None, *, n_subtasks: int | None = None
+) -> Iterator[Task]:
+    """Enter the task that is the whole fit, at whose end the estimator is fitted.
 
     `n_subtasks` is None where their number is not known.
     """
-
-    def watched(estimator: Any) -> T:
+    if not getattr(estimator, "_skl_callbacks", None):
+        yield Task(estimator, None, {})
+        return
+    try:
         context = estimator._init_callback_context(max_subtasks=n_subtasks)
         metadata = None if weight is None else {"sample_weight": weight}
         y = estimator.classes_[positive.astype(int)]
         task = Task(estimator, context, {"X": X, "y": y, "metadata": metadata})
-        found = train(task)
+        yield task
         task.end(dict)
-        return found
-
-    if not getattr(estimator, "_skl_callbacks", None):
-        return train(Task(estimator, None, {}))
-    result: T = with_callbacks(watched)(estimator)
-    return result
+    finally:
+        with_callbacks(lambda _: None)(estimator)  # lets go of what the context holds, as at the end of any method

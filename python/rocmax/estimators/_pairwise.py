@@ -1,8 +1,6 @@
 """AUCSVC: the pairwise kernel machine over every pair, or over listed ones."""
 
 import warnings
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +20,7 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import Design, DualDesign
 from rocmax.estimators._base import warn_unconverged
-from rocmax.estimators._callbacks import StepReport, run
+from rocmax.estimators._callbacks import StepReport, whole_fit
 from rocmax.estimators._kernel_base import check_kernel_dtype, kernel_design
 from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
 from rocmax.estimators._pair_lists import RULES, Pairs, every_pair, kernel_pairs, neighbor_pairs
@@ -34,7 +32,6 @@ from rocmax.risks import Listed, Oracle, PairHinge
 from rocmax.solvers import (
     Bundle,
     Callback,
-    Candidate,
     Model,
     Objective,
     Progress,
@@ -267,8 +264,17 @@ class AUCSVC(PartialAUCModel):
         design = self._design(X, positive, structure, weight)
         start = self._before(design, X, None) if self.warm_start else None
         surrogate = "tight" if listed is None else Listed(*listed)
-        train = partial(self._train, (X, positive, weight), None, design, surrogate, C, threads)
-        zero = run(partial(train, report=self._report(callback), start=start), self, X, positive, weight)
+        data = X, positive, weight
+        with whole_fit(self, X, positive, weight) as task:
+            steps = self._steps(task, data, None, self._report(callback))
+            zero = self._keep(
+                self._solved(
+                    Training(design, _core.Problem(positive, weight), FULL, threads), surrogate, C, tol=tol,
+                    max_iter=int(self.max_iter), start=None if start is None else Model.of(start, design),
+                    callback=steps,
+                ),
+                steps, surrogate, data, None,
+            )  # fmt: skip
         del self.surrogate_  # there is no choice of one
         counted = positive if weight is None else positive[weight > 0]
         self.n_pairs_ = int(counted.sum() * (~counted).sum()) if listed is None else len(listed[0])
@@ -288,9 +294,6 @@ class AUCSVC(PartialAUCModel):
     def _is_dual(self) -> bool:
         return True
 
-    def _solver(self, training: Training) -> Callable[..., SolverResult]:
-        return partial(self._solved, training)
-
     def _solved(
         self,
         training: Training,
@@ -301,7 +304,6 @@ class AUCSVC(PartialAUCModel):
         max_iter: int,
         start: Model | None,
         callback: Callback,
-        **_: Any,
     ) -> SolverResult:
         """Return the model, and keep its multipliers."""
         margin, design = float(self.margin), training.design  # rho is a unit: solve for margin 1, then scale
@@ -400,9 +402,7 @@ def _by_pairs(
         bound=bound,
         zero_objective=objective(objective.zero())[0],
         partial_auc=found.partial_auc,
-        lowest=model,
-        lowest_objective=value,
-        ranker=Candidate(value, found.partial_auc, vector),
+        ranker=vector,
         n_iter=n_iter,
         history=[Progress(value, bound, found.partial_auc, "pairs")],
     )

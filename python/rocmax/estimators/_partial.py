@@ -1,13 +1,13 @@
 """PartialAUCSVC: structural and ramp machines for a range of false positive rates."""
 
-from functools import partial
 from typing import Any, Self
 
+from rocmax import _core
 from rocmax._parameters import check_count, check_flag, check_nonnegative, check_positive, check_verbose
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import Landmarks
-from rocmax.estimators._callbacks import StepReport, run
+from rocmax.estimators._callbacks import StepReport, whole_fit
 from rocmax.estimators._kernel_base import kernel_design
 from rocmax.estimators._landmarks import (
     check_landmarks,
@@ -18,9 +18,10 @@ from rocmax.estimators._landmarks import (
 )
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.estimators._training import FULL, check_surrogate
+from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics._resample import seed_of
 from rocmax.metrics._validation import rate_range
+from rocmax.solvers import Model
 
 
 class PartialAUCSVC(PartialAUCModel):
@@ -91,8 +92,7 @@ class PartialAUCSVC(PartialAUCModel):
     landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
         The landmarks x_l, rows of X, if `n_landmarks` is given; fewer where X has fewer.
     coef_ : ndarray of shape (1, n_features)
-        w, of the linear kernel. Of the models met whose gap is within `tol`, the one with the best training partial
-        AUC.
+        w, of the linear kernel.
     intercept_ : ndarray of shape (1,)
         Minus the threshold.
     classes_ : ndarray of shape (2,)
@@ -120,7 +120,7 @@ class PartialAUCSVC(PartialAUCModel):
     ConvergenceWarning
         The fit stopped at `max_iter` above `tol`; the message says the gap.
     ZeroModelWarning
-        The zero model is within `tol` of optimal.
+        The zero model is within `tol` of optimal; see Notes.
     PositiveClassWarning
         The labels do not say which class is positive: they are not {0, 1}, {-1, 1} or booleans.
     FeatureScaleWarning
@@ -243,7 +243,7 @@ class PartialAUCSVC(PartialAUCModel):
         own = self.surrogate if callable(self.surrogate) else None
         surrogate = own or check_surrogate(self.surrogate, fpr_range)
         C, structure = check_positive("C", self.C), check_nonnegative("structure", self.structure)
-        check_positive("tol", self.tol), check_count("max_iter", self.max_iter)
+        tol, max_iter = check_positive("tol", self.tol), check_count("max_iter", self.max_iter)
         check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)
         threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
@@ -254,13 +254,22 @@ class PartialAUCSVC(PartialAUCModel):
             design = kernel_design(self._kernel, X, positive, structure, weight=weight)
         else:
             design = landmark_design(landmarks, X, positive, structure, weight)
-        start = None
+        before = None
         if self.warm_start and (landmarks is None or self._kernel == last_kernel):
-            start = self._before(design, X, landmarks)
+            before = self._before(design, X, landmarks)
 
-        data, report = (X, positive, weight), self._report(callback)
-        train = partial(self._train, data, landmarks, design, surrogate, C, threads, report=report, start=start)
-        self._warn(C, zero=run(train, self, X, positive, weight))
+        data = X, positive, weight
+        with whole_fit(self, X, positive, weight) as task:
+            steps = self._steps(task, data, landmarks, self._report(callback))
+            start = None if before is None else Model.of(before, design)
+            # Nothing here holds the training nor its result, which take as much memory as the threshold.
+            zero = self._keep(
+                Training(design, _core.Problem(positive, weight), fpr_range, threads).fit(
+                    surrogate, C, tol=tol, max_iter=max_iter, start=start, descend=True, callback=steps
+                ),
+                steps, surrogate, data, landmarks,
+            )  # fmt: skip
+        self._warn(C, zero=zero)
         if self.verbose:
             print(
                 f"{type(self).__name__}: {self.n_iter_} steps, objective {self.objective_:.6g}, "

@@ -1,20 +1,17 @@
 """What the models for partial AUC share once they are solved."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Design, Landmarks, as_design
 from rocmax.estimators._base import warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
 from rocmax.estimators._kernel_base import KernelRanker
-from rocmax.estimators._training import Surrogate, Training
+from rocmax.estimators._training import Surrogate
 from rocmax.exceptions import ZeroModelWarning
-from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Model, Progress, SolverResult
 
 Data = tuple[Any, Bool, F64 | None]  # features, which are positive, weights
@@ -42,44 +39,23 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     def _scores(self, X: Any) -> F64:
         return as_design(X).scores(self.coef_[0]) if hasattr(self, "coef_") else super()._scores(X)
 
-    def _train(
-        self,
-        data: Data,
-        landmarks: Landmarks | None,
-        design: Design,
-        surrogate: Surrogate,
-        C: float,
-        threads: int,
-        task: Task,
-        *,
-        report: StepReport | None = None,
-        start: F64 | None = None,
+    def _steps(self, task: Task, data: Data, landmarks: Landmarks | None, report: StepReport | None = None) -> Steps:
+        """Return what makes each step of the fit to all samples a part of a task."""
+        _, positive, weight = data
+        return Steps(task, lambda model: self._attributes(model, positive, weight, landmarks), report)
+
+    def _keep(
+        self, result: SolverResult, steps: Steps, surrogate: Surrogate, data: Data, landmarks: Landmarks | None
     ) -> bool:
-        """Fit to all samples, from the model `start`; return whether the zero model would do as well."""
+        """Set the fitted attributes; return whether the zero model would do as well."""
         X, positive, weight = data
-        steps = Steps(task, lambda model: self._attributes(model, positive, weight, landmarks), report)
-        fpr_range = rate_range(self.fpr_range, "fpr_range")
-        training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
-        result = self._solver(training)(
-            surrogate,
-            C,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            start=None if start is None else training.model(start),
-            descend=True,
-            callback=steps,
-        )
         steps.close()
         self._store(result, surrogate, self._coefficients(result.model, positive, weight, landmarks))
         scores = None if "coef_" in vars(self) or self._kernel.name == "linear" else result.model.scores
         zero = result.zero_will_do(self.tol)
-        del training, result  # as much as the threshold takes
+        del result  # as much as the threshold takes
         self._set_threshold(X, positive, weight, scores)
         return zero
-
-    def _solver(self, training: Training) -> Callable[..., SolverResult]:
-        """Return what fits one model."""
-        return training.fit
 
     @property
     def _is_dual(self) -> bool:

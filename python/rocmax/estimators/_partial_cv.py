@@ -8,11 +8,12 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from rocmax import _core
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool, Rows
 from rocmax.designs import Kernel, Landmarks, as_design
-from rocmax.estimators._callbacks import Task, run
+from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._folds import Fold, Validation, check_one_score, rows_of, split
 from rocmax.estimators._landmarks import (
     check_landmarks,
@@ -25,7 +26,7 @@ from rocmax.estimators._landmarks import (
 from rocmax.estimators._partial_base import Data, PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.estimators._training import FULL, check_surrogate
+from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import partial_auc_scorer
 from rocmax.metrics._resample import seed_of
 from rocmax.metrics._validation import rate_range
@@ -205,7 +206,8 @@ class PartialAUCSVCCV(PartialAUCModel):
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         surrogate = check_surrogate(self.surrogate, fpr_range)
         selection = check_choice("selection", self.selection, ("best", "one-standard-error"))
-        check_positive("tol", self.tol), check_count("max_iter", self.max_iter), check_threshold(self.threshold)
+        tol, max_iter = check_positive("tol", self.tol), check_count("max_iter", self.max_iter)
+        check_threshold(self.threshold)
         check_verbose(self.verbose)
         check_one_score(self)
         threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
@@ -223,7 +225,9 @@ class PartialAUCSVCCV(PartialAUCModel):
         self.Cs_ = np.array(Cs)
         first, rest = _stages(surrogates, len(spaces))
 
-        def train(task: Task) -> tuple[bool, float]:
+        n_parts = len(spaces) + bool(rest) + 1
+        with whole_fit(self, X, positive, weight, n_subtasks=n_parts) as task:
+
             def validated(space: Landmarks | None, names: tuple[str, ...]) -> F64:
                 part = task.subtask("validation", n_subtasks=len(folds), parallel=True)
                 found = self._validation(data, space, folds, place, score_params).scores(names, Cs, threads, part)
@@ -243,14 +247,17 @@ class PartialAUCSVCCV(PartialAUCModel):
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
             design = as_design(X) if space is None else landmark_design(space, X, positive, 0.0, weight)
-            zero = self._train(data, space, design, surrogates[chosen], self.C_, threads, part)
+            steps, name = self._steps(part, data, space), surrogates[chosen]
+            zero = self._keep(
+                Training(design, _core.Problem(positive, weight), fpr_range, threads).fit(
+                    name, self.C_, tol=tol, max_iter=max_iter, callback=steps
+                ),
+                steps, name, data, space,
+            )  # fmt: skip
             if space is not None:
                 self.gamma_ = space.kernel.gamma
             part.end(dict)
-            return zero, float(scores[:, chosen, column].mean())
-
-        n_parts = len(spaces) + bool(rest) + 1
-        zero, score = run(train, self, X, positive, weight, n_subtasks=n_parts)
+            score = float(scores[:, chosen, column].mean())
         self._warn(self.C_, zero=zero, validated=True)
         if self.verbose:
             print(

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,8 @@ from rocmax.solvers import (
     Callback,
     Model,
     Objective,
-    Ray,
     SolverResult,
     leave_zero,
-    mean_difference,
     minimise_convex,
     minimise_difference,
     minimise_smooth,
@@ -40,13 +37,12 @@ _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
 }
 # The full-range model only starts the descent on a risk that is not convex: a rough one does.
 _START_TOL = 1e-2
+_MULTIPLES = tuple(2.0**k for k in range(-3, 5))
 # On many rows a descent begins at what it finds on one of _SHARE of them, _ROWS or so many a feature. Measured on
 # covtype (387,000 x 54) and on 100,000 x 50, [0, 0.05]: half the time.
 _SHARE, _ROWS, _ROWS_A_FEATURE = 8, (10_000, 20_000), 100
 # A smooth risk is solved to this share of the tolerance: one plane certifies it then.
 _SMOOTH_TOL = 0.1
-# What is then left to gain, relative to the objective, and what it is otherwise; widths of smoothing follow from these.
-_CLOSE, _FAR = 0.01, 3.0
 # A large C is reached in steps: cuts made at a tenth of it are of use, and ten times cheaper to make. Measured on
 # 100,000 x 50, [0, 0.05], C = 1000 (`bench_fit.py --only dense`): 13 steps, most at a smaller C, instead of 23, and
 # less than half of the time. With a kernel, whose matrix each step multiplies whatever the C, it took 15 to 50 % more
@@ -97,41 +93,29 @@ class Training:
         self, surrogate: Surrogate, Cs: list[float], *, tol: float, max_iter: int, callback: Callback | None = None
     ) -> Iterator[SolverResult]:
         """Fit for every C of an ascending list, each from the model of the one before."""
+        risk, _ = self.bound(surrogate)
         last: SolverResult | None = None
         for C in Cs:
-            kept = None if last is None else self._kept(surrogate, C, last, tol)
-            start = None if last is None else last.lowest
+            kept = None if last is None or isinstance(risk, Oracle) else self._kept(risk, C, last, tol)
+            start = None if last is None else last.model
             last = kept or self.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=callback)
             yield last
 
-    def _kept(self, surrogate: Surrogate, C: float, found: SolverResult, tol: float) -> SolverResult | None:
+    def _kept(self, risk: Difference, C: float, found: SolverResult, tol: float) -> SolverResult | None:
         """Return the result for a lower C once more, of a risk that is not convex, if it costs no more than `tol` here.
 
         That is so where its risk is next to nothing, of the model or of one a little longer: no larger C can change
         that, and as the objective grows with C, none has a minimum near it that is lower.
         """
-        risk, _ = self.bound(surrogate)
-        if isinstance(risk, Oracle):
-            return None
         objective = Objective(risk.whole, self.design, C)
         for length in (1.0, 1.0 + tol / 4.0):
-            model = found.lowest.scaled(length)
-            value, evaluation = objective(model)
-            if value <= (1.0 + tol) * found.lowest_objective:
-                return replace(
-                    found,
-                    model=model,
-                    objective=value,
-                    zero_objective=objective.at_zero(),
-                    partial_auc=evaluation.partial_auc,
-                    lowest=model,
-                    lowest_objective=value,
-                    n_iter=0,
-                    history=[],
-                )
+            model = found.model.scaled(length)
+            value, at = objective(model)
+            if value <= (1.0 + tol) * found.objective:
+                result = replace(found, model=model, objective=value, zero_objective=objective.at_zero())
+                return replace(result, partial_auc=at.partial_auc, n_iter=0, history=[])
         return None
 
-    @_blaming_features()
     def fit(
         self,
         surrogate: Surrogate,
@@ -149,65 +133,49 @@ class Training:
         goes on from a lower C ends in a poorer minimum (objective up to 2 % higher, test partial AUC 0.44 instead of
         0.45).
         """
-        risk, bundle = self.bound(surrogate)
-        if isinstance(risk, Oracle):
-            found = self._minimise(surrogate, C, tol, max_iter, start, callback)
-            return self._leave_zero(found, Objective(risk, self.design, C), tol)
-        objective = Objective(risk.whole, self.design, C)
-        descended = partial(
-            minimise_difference, risk, self.design, C, tol=tol, max_iter=max_iter, bundle=bundle, callback=callback
-        )
-        if not descend or start is None or start.norm == 0:
-            vector, left = self._descent_start(surrogate, C, tol, max_iter)
-        else:
-            vector, left = start.vector, _FAR
-        found = descended(start=_best_multiple(objective, vector), left=left)
-        result = self._leave_zero(found, objective, tol)
-        if found.model.norm == 0 and result.objective < (1.0 - tol) * found.objective:
-            result = descended(start=result.model, left=_FAR)  # below zero: the descent cannot end there again
-        return result
+        design, (risk, bundle) = self.design, self.bound(surrogate)
+        objective = Objective(risk if isinstance(risk, Oracle) else risk.whole, design, C)
+        with _blaming_features():
+            if isinstance(risk, Oracle):
+                Cs, n_iter = [C], 0
+                if suits_newton(objective):  # solved but for the certificate
+                    start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
+                while start is None and Cs[0] > _DIRECT_C and not design.dual:
+                    Cs.insert(0, Cs[0] / _STEP_C)
+                for left, at in zip(range(len(Cs))[::-1], Cs, strict=True):
+                    found = minimise_convex(
+                        risk, design, at, tol=tol * _STEP_TOL**left, max_iter=max(1, max_iter - n_iter), start=start,
+                        bundle=bundle, callback=callback,
+                    )  # fmt: skip
+                    start, n_iter = found.model, n_iter + found.n_iter
+                return leave_zero(replace(found, n_iter=n_iter), objective, self.problem, tol)
+            if not descend or start is None or start.norm == 0:
+                start = self._descent_start(surrogate, C, max(tol, _START_TOL), max_iter)
+            # What matters of a start is its direction.
+            start = min((start.scaled(multiple) for multiple in _MULTIPLES), key=lambda model: objective(model)[0])
+            while True:
+                found = minimise_difference(
+                    risk, design, C, tol=tol, max_iter=max_iter, start=start, bundle=bundle, callback=callback
+                )
+                result = leave_zero(found, objective, self.problem, tol)
+                if found.model.norm > 0 or result.objective >= (1.0 - tol) * found.objective:
+                    return result
+                start = result.model  # below zero: the descent cannot end there again
 
-    def model(self, vector: F64) -> Model:
-        """Return the model of a vector of the design."""
-        return Model.of(vector, self.design)
-
-    def _descent_start(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> tuple[F64, float]:
-        """Return a vector to descend from, and about what is left to gain, relative to the objective.
+    def _descent_start(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> Model:
+        """Return a model to descend from.
 
         That of full-range training, which ranks the whole range well; on many rows that of the same risk on a sample.
         """
         sample = self._sample()
         if sample is not None:
-            return sample.fit(surrogate, C, tol=max(tol, _START_TOL), max_iter=max_iter).lowest.vector, _CLOSE
-        before = None if self._full is None else self.model(self._full)
-        self._full = self._minimise("auc", C, max(tol, _START_TOL), max_iter, before, None).lowest.vector
-        return self._full, _FAR
-
-    def _minimise(
-        self, surrogate: Surrogate, C: float, tol: float, max_iter: int, start: Model | None, callback: Callback | None
-    ) -> SolverResult:
-        """Minimise a convex risk from a model; None begins at the zero model, or at that of a lower C."""
-        oracle, bundle = self.bound(surrogate)
+            return Model.of(sample.fit(surrogate, C, tol=tol, max_iter=max_iter).model.vector, self.design)
+        before = None if self._full is None else Model.of(self._full, self.design)
+        oracle, bundle = self.bound("auc")
         assert isinstance(oracle, Oracle)
-        objective, before = Objective(oracle, self.design, C), 0
-        if suits_newton(objective):  # solved but for the certificate
-            start = minimise_smooth(objective, start or objective.zero(), tol=_SMOOTH_TOL * tol)
-        elif start is None and C > _DIRECT_C and not self.design.dual:
-            lower = self._minimise(surrogate, C / _STEP_C, _STEP_TOL * tol, max_iter, None, callback)
-            start, before = lower.lowest, lower.n_iter
-            del lower
-        left = max(1, max_iter - before)
-        result = minimise_convex(
-            oracle, self.design, C, tol=tol, max_iter=left, start=start, bundle=bundle, callback=callback
-        )
-        return replace(result, n_iter=result.n_iter + before)
-
-    def _leave_zero(self, result: SolverResult, objective: Objective, tol: float) -> SolverResult:
-        """Return the result, its model another one where it is zero."""
-        if result.model.norm > 0:
-            return result
-        directions = [result.ranker.vector, mean_difference(self.design, self.problem)]
-        return leave_zero(result, objective, directions, tol)
+        found = minimise_convex(oracle, self.design, C, tol=tol, max_iter=max_iter, start=before, bundle=bundle)
+        self._full = found.model.vector
+        return found.model
 
     def _sample(self) -> "Training | None":
         """Return the fits of a sample of both classes, or None if that is not much less than all."""
@@ -236,11 +204,3 @@ class Training:
                 risk = surrogate if isinstance(surrogate, Listed) else Own(self._fpr_range, surrogate)
             self._known[surrogate] = risk.bind(self.problem, self._n_threads), Bundle(self.design)
         return self._known[surrogate]
-
-
-def _best_multiple(objective: Objective, vector: F64) -> Model:
-    """Return the best of a vector's multiples by powers of two: what matters of a start is its direction."""
-    ray = Ray(objective, objective.zero(), vector)
-    steps, point = [2.0**k for k in range(-3, 5)], None
-    values = [(point := ray.point(step, point)).value for step in steps]
-    return ray.model(steps[int(np.argmin(values))])

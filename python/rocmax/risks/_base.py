@@ -53,9 +53,9 @@ class Oracle:
         value, partial_auc, offset = self._core.evaluate(scores, coef, self._n_threads)
         return Evaluation(value, coef, partial_auc, offset)
 
-    def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
-        """Evaluate the risk at the scores base + step change, which are not kept; `out` may be used for ``coef``."""
-        coef = np.empty(len(base)) if out is None else out
+    def on_ray(self, base: F64, step: float, change: F64) -> Evaluation:
+        """Evaluate the risk at the scores base + step change, which are not kept."""
+        coef = np.empty(len(base))
         value, partial_auc, offset = self._core.evaluate(base, coef, self._n_threads, step=step, change=change)
         return Evaluation(value, coef, partial_auc, offset)
 
@@ -112,7 +112,7 @@ class Oracle:
 class OwnOracle(Oracle):
     """A risk with an evaluation of its own: `__call__` is all there is to it."""
 
-    def on_ray(self, base: F64, step: float, change: F64, out: F64 | None = None) -> Evaluation:
+    def on_ray(self, base: F64, step: float, change: F64) -> Evaluation:
         """Evaluate the risk at the scores base + step change."""
         return self(base + step * change)
 

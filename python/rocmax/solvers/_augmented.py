@@ -1,21 +1,18 @@
 """The augmented Lagrangian method: for data on which cutting planes converge slowly."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from rocmax.designs import inner
 from rocmax.solvers._envelope import Envelope
-from rocmax.solvers._objective import Model, Objective
+from rocmax.solvers._objective import Objective
 from rocmax.solvers._ray import Point, Ray, search
 from rocmax.solvers._requirements import DIVISIBLE, HINGES, missing, require
 from rocmax.solvers._state import State
 
 # The inner problem is solved once its gradient is this small beside the move of the multipliers; at most so many steps.
 _INNER, _INNER_STEPS = 2.0, 12
-# The residual of a Newton step: the first, how it falls after a step that left more than _LITTLE of the gradient's
-# square, and the last.
-_RESIDUAL, _SHARPER, _LITTLE, _SHARPEST = 0.3, 0.3, 0.5, 1e-3
+# The residual of a Newton step.
+_RESIDUAL = 0.3
 # The accuracy of the best length of a model, relative to what is left to gain.
 _LENGTH = 0.05
 # The search along a step ends where the slope has fallen to this share, or after so many calls of the hinge.
@@ -23,16 +20,13 @@ _FLAT, _CALLS = 0.1, 20
 
 NEEDS = HINGES, DIVISIBLE
 
-# Takes F, its bound and the best model after each step, and says whether that is enough.
-Report = Callable[[float, float, Model], bool]
-
 
 def suits(objective: Objective) -> bool:
     """Whether the needs are met."""
     return not missing(NEEDS, objective)
 
 
-def minimise_augmented(state: State, report: Report) -> None:
+def minimise_augmented(state: State) -> None:
     """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a sum of hinges, from the best model of a state, and keep it up.
 
     Models and their scores are kept apart, w and, for each hinge, s = X w, a constraint with multipliers. Given these,
@@ -56,14 +50,14 @@ def minimise_augmented(state: State, report: Report) -> None:
     lean = 0.0 if tilt.vector is None else tilt.vector
     envelope = Envelope(objective, state.bundle, state.best.scores)
     model = state.best
-    steps, residual, before = 0, _RESIDUAL, np.inf
+    steps = 0
     found = envelope(model.scores)
     while True:
         pull = design.adjoint([found.coef])[0]
         of_dual = C * (lean - pull)
         gradient = model.vector - of_dual
         state.bound = max(state.bound, C * (found.offset - tilt.offset) - 0.5 * inner(design, of_dual, of_dual))
-        enough = report(state.value, state.bound, state.best)
+        enough = state.ended("augmented")
         slack = 0.5 * inner(design, gradient, gradient)
         if enough or slack <= _INNER * C * envelope.moved(found) or steps == _INNER_STEPS:
             state.bundle.add(np.array([found.offset]), pull[None])
@@ -71,19 +65,16 @@ def minimise_augmented(state: State, report: Report) -> None:
                 state.bundle.multipliers = C * found.multipliers, C * envelope.penalty
                 return
             envelope.update(found, steps)
-            steps, residual, before = 0, _RESIDUAL, np.inf
+            steps = 0
             found = envelope(model.scores)
             continue
         steps += 1
-        if slack > _LITTLE * before:
-            residual = max(_SHARPER * residual, _SHARPEST)
-        before = slack
-        ray = Ray(objective, model, model.vector + envelope.newton_step(found, gradient, residual))
+        ray = Ray(objective, model, model.vector + envelope.newton_step(found, gradient, _RESIDUAL))
         slope = inner(design, gradient, ray.direction)
         if not (slope < 0.0 and 0.0 < ray.curvature < np.inf):
             return  # nowhere to go, to the last digit or beyond the range of numbers
 
-        def slopes_at(step: float, _: Point | None, ray: Ray = ray) -> Point:
+        def slopes_at(step: float, ray: Ray = ray) -> Point:
             model = ray.at(step)
             found = envelope(model.scores)
             return Point(step, np.nan, ray.slope(step, ray.change(found.coef)), (model, found))

@@ -5,11 +5,11 @@ import numpy as np
 from rocmax._typing import F64
 from rocmax.solvers._newton import sampled_step, smoothed
 from rocmax.solvers._objective import Objective
-from rocmax.solvers._requirements import MANY_SAMPLES, missing
+from rocmax.solvers._requirements import SAMPLED, missing
 from rocmax.solvers._state import State
 
-# A Newton step that closed less of the gap is followed by one to the master's minimiser; so many refused are the last.
-_POOR, _PATIENCE = 0.2, 3
+# A Newton step that closed less of the gap is followed by one to the master's minimiser.
+_POOR = 0.2
 # While the zero model is the best, smoothed cuts gain less than they cost once the relative gap is this small.
 _SETTLED = 0.1
 
@@ -38,9 +38,6 @@ class Direction:
         """Return a vector to search the ray to from the best one, or None."""
         raise NotImplementedError
 
-    def refused(self) -> None:
-        """Take note that the ray leads uphill, and that another direction is asked."""
-
 
 class Newton(Direction):
     """To the minimiser of the second-order model of the smoothed risk.
@@ -50,16 +47,16 @@ class Newton(Direction):
     """
 
     name = "newton"
-    needs = (MANY_SAMPLES,)
+    needs = (SAMPLED,)
 
     def __init__(self, objective: Objective) -> None:
         super().__init__(objective)
         self._rng = np.random.default_rng(0)
-        self._on, self._refusals = True, 0
+        self._on = True
         self._before: float | None = None  # the gap that the last step began with, if it was one of these
 
     def prepare(self, state: State) -> None:
-        """Give the state a smoothed cut near its best model, unless the risk has none or they have not served."""
+        """Give the state a smoothed cut near its best model, unless the risk or the design has none."""
         left = state.value - state.bound if state.history else min(state.value - state.bound, self._objective.C)
         if self._on and (state.best.norm > 0 or left > _SETTLED * state.value):
             state.smoothed = smoothed(self._objective, state.near, left)
@@ -80,12 +77,6 @@ class Newton(Direction):
             self._before = gap
         target: F64 = state.best.vector + found[0]
         return target
-
-    def refused(self) -> None:
-        """Give way, in the end for good."""
-        self._before = None
-        self._refusals += 1
-        self._on = self._refusals < _PATIENCE
 
 
 class Master(Direction):

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import reduce
 from math import sqrt
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -28,21 +27,13 @@ _ROWS, _ONE_OF, _STEPS = 4000, 5, (5, 20)
 _RESIDUAL = 1e-2
 
 
-class Hessian(Protocol):
-    """A part of H."""
-
-    def __call__(self, vector: F64, /) -> F64:
-        """Return the product with a vector."""
-        ...
-
-    def matrix(self) -> F64 | None:
-        """Return the matrix, or None where products are cheaper."""
-        ...
+# A part of H: its product with a vector. Springs may have the matrix too.
+Hessian = Callable[[F64], F64]
 
 
 def solve(parts: list[Hessian], gradient: F64, design: Design, residual: float, steps: int = _CG_STEPS) -> F64:
     """Return the way to where (I + H) step = -gradient: exactly if all matrices are at hand, or to a residual."""
-    matrices = [matrix for part in parts if (matrix := part.matrix()) is not None]
+    matrices = [matrix for part in parts if isinstance(part, Springs) and (matrix := part.matrix()) is not None]
     if matrices and len(matrices) == len(parts):
         hessian = reduce(np.add, matrices)
         hessian.flat[:: design.dim + 1] += 1.0
@@ -111,27 +102,9 @@ class Springs:
         return values - np.repeat(sums / self._sums[:, None], self._sizes, axis=0)
 
 
-class _Sampled:
-    """The curvature of a smoothed risk, that of a sample: it costs no pass over the features."""
-
-    def __init__(self, sample: Design, curvature: Callable[[F64], F64], C: float) -> None:
-        self._sample, self._curvature, self._C = sample, curvature, C
-
-    def __call__(self, vector: F64, /) -> F64:
-        image: F64 = self._C * self._sample.adjoint(self._curvature(self._sample.scores(vector))[None])[0]
-        return image
-
-    def matrix(self) -> None:
-        return None
-
-
 def is_wide(design: Design) -> bool:
-    """Whether there are more features than rows in any sample."""
-    return design.dim > min(design.n_samples, _most_rows(design.n_samples))
-
-
-def _most_rows(n_samples: int) -> int:
-    return max(_ROWS, n_samples // _ONE_OF)
+    """Whether there are more features than rows in any sample, of which the curvature then says little."""
+    return design.dim > min(design.n_samples, max(_ROWS, design.n_samples // _ONE_OF))
 
 
 def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None:
@@ -158,14 +131,19 @@ def sampled_step(
     """
     design = objective.design
     n_samples = of_risk.n_samples
-    size = min(max(design.dim, min(_ROWS, n_samples)), _most_rows(n_samples))
+    size = min(max(design.dim, min(_ROWS, n_samples)), max(_ROWS, n_samples // _ONE_OF))
     rows, curvature = of_risk.sample(size, rng)
     sample = design.rows(rows)
     if sample is None:
         return None
+
+    def product(vector: F64) -> F64:
+        image: F64 = objective.C * sample.adjoint(curvature(sample.scores(vector))[None])[0]
+        return image
+
     gradient = model.vector + objective.C * slope
     if objective.tilt.vector is not None:
         gradient -= objective.C * objective.tilt.vector
     steps = min(max(n_samples // len(rows), _STEPS[0]), _STEPS[1])
-    step = solve([_Sampled(sample, curvature, objective.C)], gradient, design, _RESIDUAL, steps)
+    step = solve([product], gradient, design, _RESIDUAL, steps)
     return step, inner(design, gradient, step)

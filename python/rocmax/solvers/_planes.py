@@ -8,16 +8,13 @@ from rocmax.designs import Design
 from rocmax.risks import Oracle
 from rocmax.solvers._augmented import minimise_augmented, suits
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._certificate import check_bound
-from rocmax.solvers._directions import Direction, directions_for
+from rocmax.solvers._directions import directions_for
 from rocmax.solvers._objective import Model, Objective, Tilt
-from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
+from rocmax.solvers._result import Callback, Progress, SolverResult
 from rocmax.solvers._state import State
 
 # Cutting planes give way where, by the rate of the last _LOOKED_AT steps, more than _MANY are to come.
 _LOOKED_AT, _MANY = 6, 20
-# Where so many steps in succession gain nothing, rounding has ended the search.
-_PATIENCE = 50
 
 
 def minimise_convex(
@@ -63,83 +60,34 @@ def minimise_convex(
     Returns
     -------
     SolverResult
-        The certified model of best training partial AUC, or the one of lowest F if none is certified.
+        The model of lowest F.
 
     References
     ----------
     Narasimhan and Agarwal (2016), Algorithm 1; Franc and Sonnenburg (2009) for the line search.
     """
     objective = Objective(oracle, design, C, tilt)
-    state = State(objective, bundle or Bundle(design), start or objective.zero(), tol)
+    state = State(objective, bundle or Bundle(design), start or objective.zero(), tol, max_iter, enough, callback)
     del start
     directions = directions_for(objective)
-    report = _Report(state, tol, max_iter, enough, callback)
+    step = "start"
     while True:
         for direction in directions:
             direction.prepare(state)
         state.add_cuts()
-        if report(state.value, state.bound, state.best):
-            break
+        if state.ended(step):
+            return state.result()
         slow = state.bundle.multipliers is not None or _slow(state.history, tol)
         if slow and state.best.norm > 0 and suits(objective):
-            report.step = "augmented"
-            minimise_augmented(state, report)
-            break
-        taken = next((direction for direction in directions if _take(direction, state)), None)
-        if taken is None:
-            break  # no way leads down
-        report.step = taken.name
-    return state.result(report.status or "stalled")
-
-
-def _take(direction: Direction, state: State) -> bool:
-    """Take a step of a direction; False if it proposes none, or one that leads uphill."""
-    target = direction.propose(state)
-    if target is None:
-        return False
-    downhill = state.descend(target)
-    if not downhill:
-        direction.refused()
-    return downhill
-
-
-class _Report:
-    """Writes down the steps of a minimisation, each with its kind, and says when they are enough."""
-
-    def __init__(
-        self,
-        state: State,
-        tol: float,
-        max_iter: int,
-        enough: Callable[[float, float], bool] | None,
-        callback: Callback | None,
-    ) -> None:
-        self._state, self._tol, self._max_iter = state, tol, max_iter
-        self._enough, self._callback = enough, callback
-        self.step, self.status = "start", ""
-
-    def __call__(self, value: float, bound: float, best: Model) -> bool:
-        """Write down a step, and say whether it is the last."""
-        state = self._state
-        check_bound(state.objective, best, value, bound, state.bundle)
-        state.history.append(Progress(value, bound, state.candidates.lowest.partial_auc, self.step))
-        if self._callback is not None:
-            self._callback(state.history[-1], best)
-        if relative_gap(value, bound) <= self._tol or bound >= value:
-            self.status = "converged"
-        elif self._enough is not None and self._enough(value, bound):
-            self.status = "enough"
-        elif len(state.history) >= self._max_iter:
-            self.status = "max_iter"
-        return self.status != "" or _stalled(state.history)
-
-
-def _stalled(history: list[Progress]) -> bool:
-    """Whether the last steps gained nothing, to the last digit."""
-    if len(history) <= _PATIENCE:
-        return False
-    before, now = history[-1 - _PATIENCE], history[-1]
-    return now.objective >= before.objective and now.bound <= before.bound
+            minimise_augmented(state)
+            return state.result()
+        for direction in directions:
+            target = direction.propose(state)
+            if target is not None and state.descend(target):
+                step = direction.name
+                break
+        else:
+            return state.result()  # no way leads down
 
 
 def _slow(history: list[Progress], tol: float) -> bool:

@@ -7,7 +7,6 @@ import numpy as np
 
 from rocmax._typing import F64
 from rocmax.risks import Evaluation
-from rocmax.solvers._candidates import Candidates
 from rocmax.solvers._objective import Model, Objective
 
 # Where a search goes next: how much further, how far from the ends of the stretch that holds a minimum.
@@ -72,10 +71,9 @@ class Ray:
         scores += self.base.scores
         return Model(self.vector(step), scores, self._norm(step))
 
-    def point(self, step: float, instead: Point | None = None) -> Point:
-        """Evaluate the objective at a step, in the memory of a point that is of no use any more."""
-        out = None if instead is None or instead.found is None else instead.found.coef
-        found = self._objective.oracle.on_ray(self.base.scores, step, self._change, out)
+    def point(self, step: float) -> Point:
+        """Evaluate the objective at a step."""
+        found = self._objective.oracle.on_ray(self.base.scores, step, self._change)
         at, lean = self._tilt
         value = 0.5 * self._norm(step) + self._objective.C * (found.value - at - step * lean)
         return Point(step, value, self.slope(step, self.change(found.coef)), found)
@@ -90,14 +88,13 @@ class Ray:
 
 
 def search(
-    evaluate: Callable[[float, Point | None], Point],
+    evaluate: Callable[[float], Point],
     start: Point,
     curvature: float,
     *,
     tol: float = 0.0,
     flat: float = 0.0,
     max_calls: int = 12,
-    visit: Callable[[Point], None] = lambda _: None,
 ) -> list[Point]:
     """Return about the lowest point phi(t), t > 0, by values and slopes; it may be no lower than the start.
 
@@ -110,8 +107,7 @@ def search(
     Parameters
     ----------
     evaluate : callable
-        Step to :class:`Point`, in place of an earlier one, if not None. Each call is one oracle call and no product
-        with the features.
+        Step to :class:`Point`. Each call is one oracle call and no product with the features.
     start : Point
         The point at t = 0, with a negative slope.
     curvature : float
@@ -123,24 +119,18 @@ def search(
         The search ends where phi is lower than at the start and its slope no more than this share of that there.
     max_calls : int
         At most this many evaluations.
-    visit : callable
-        Called with every point evaluated; few of them are kept.
     """
-    left, right, lowest = start, None, None
-    step, unused = 1.0, None
+    left, right, lowest, step = start, None, None, 1.0
     for _ in range(max_calls):
-        point = evaluate(step, unused)
-        visit(point)
+        point = evaluate(step)
         if lowest is None or not point.value >= lowest.value:
             lowest = point
         if abs(point.slope) <= flat * abs(start.slope) and not point.value >= start.value:
             break
         if point.slope < 0 and not point.value >= left.value:
-            left, unused = point, left
+            left = point
         else:
-            right, unused = point, right
-        if unused is lowest:
-            unused = None
+            right = point
         if right is None:
             if point.slope >= -_LEVEL * curvature * step:
                 break
@@ -183,17 +173,8 @@ def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, 
     return step, max(bound(left, step), bound(right, step))
 
 
-def search_convex(ray: Ray, start: Point, tol: float, candidates: Candidates) -> list[Point]:
-    """Search a ray on which the objective is convex; all points seen become candidates."""
-
-    def keep(point: Point) -> None:
-        candidates.offer(point.value, point.found.partial_auc, lambda: ray.vector(point.step))
-
-    return search(ray.point, start, ray.curvature, tol=tol, visit=keep)
-
-
 def lengthened(
-    objective: Objective, model: Model, value: float, found: Evaluation, tol: float, candidates: Candidates
+    objective: Objective, model: Model, value: float, found: Evaluation, tol: float
 ) -> tuple[Model, float, list[Evaluation]] | None:
     """Return a longer multiple of a model that is better, its F and the cuts that enclose it, if there is one.
 
@@ -205,7 +186,7 @@ def lengthened(
     slope = ray.slope(0.0, float(found.coef @ model.scores))
     if slope >= 0:
         return None
-    ends = search_convex(ray, Point(0.0, value, slope), tol, candidates)
+    ends = search(ray.point, Point(0.0, value, slope), ray.curvature, tol=tol)
     if ends[0].value >= value:
         return None
     return ray.model(ends[0].step), ends[0].value, [end.found for end in ends]

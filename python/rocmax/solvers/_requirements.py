@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable
 
 from rocmax.risks import Oracle
+from rocmax.solvers._newton import is_wide
 from rocmax.solvers._objective import Objective
 
 HINGES = "a risk that is a sum of hinges"
 SECOND_DERIVATIVE = "a risk with a second derivative (`stiffness`)"
 DIVISIBLE = "a design of which some samples cost no more than their share (`divisible`)"
-MANY_SAMPLES = "samples enough for a drawn one of them to stand for all"
+SAMPLED = "more samples, drawn to stand for all, than features"
 
 # With fewer samples a step costs less than a Newton direction.
 _FEW = 1000
@@ -16,7 +17,7 @@ _MET: dict[str, Callable[[Objective], bool]] = {
     HINGES: lambda objective: objective.oracle.hinges is not None,
     SECOND_DERIVATIVE: lambda objective: type(objective.oracle).stiffness is not Oracle.stiffness,
     DIVISIBLE: lambda objective: objective.design.divisible,
-    MANY_SAMPLES: lambda objective: objective.design.n_samples >= _FEW,
+    SAMPLED: lambda objective: objective.design.n_samples >= _FEW and not is_wide(objective.design),
 }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from rocmax.solvers._candidates import Candidate
+from rocmax._typing import F64
 from rocmax.solvers._objective import Model
 
 
@@ -56,12 +56,8 @@ class SolverResult:
         The objective of the zero model.
     partial_auc : float
         Training partial AUC of the model.
-    lowest : Model
-        The model of lowest objective met, certified or not.
-    lowest_objective : float
-        Its objective.
-    ranker : Candidate
-        The model of best training partial AUC met, certified or not.
+    ranker : ndarray
+        The vector of best training partial AUC met, whatever its objective.
     n_iter : int
         Steps: products with the features, in pairs of one with X and one with its transpose.
     history : list of Progress
@@ -76,9 +72,7 @@ class SolverResult:
     bound: float
     zero_objective: float
     partial_auc: float
-    lowest: Model
-    lowest_objective: float
-    ranker: Candidate
+    ranker: F64
     n_iter: int
     history: list[Progress] = field(repr=False)
     status: str = "converged"
@@ -98,8 +92,6 @@ class SolverResult:
             objective=area * self.objective,
             bound=area * self.bound,
             zero_objective=area * self.zero_objective,
-            lowest=self.lowest.scaled(step),
-            lowest_objective=area * self.lowest_objective,
             history=list(steps),
         )
 

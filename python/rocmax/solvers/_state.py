@@ -1,4 +1,6 @@
-"""Where a minimisation by planes stands, and how it moves on."""
+"""Where a minimisation by planes stands, how it moves on, and when it ends."""
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -6,21 +8,21 @@ from rocmax._typing import F64
 from rocmax.designs import inner
 from rocmax.risks import Evaluation, Smoothed
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._candidates import Candidates
+from rocmax.solvers._certificate import check_bound
 from rocmax.solvers._objective import Model, Objective
-from rocmax.solvers._ray import Point, Ray, lengthened, search_convex
-from rocmax.solvers._result import Progress, SolverResult
+from rocmax.solvers._ray import Point, Ray, lengthened, search
+from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
 
 # Cuts without weight for _IDLE steps go once there are more than _KEPT of them.
 _IDLE, _KEPT = 50, 200
 # Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
-# An accuracy of the model's minimiser that is still of use.
-_LOOSE = 0.1
+# Where so many steps in succession gain nothing, rounding has ended the search.
+_PATIENCE = 100
 
 
 class State:
-    """The best model, the bound, and what is known of the risk.
+    """The best model, the bound, what is known of the risk, and the record of the steps.
 
     Attributes
     ----------
@@ -34,20 +36,29 @@ class State:
         The smoothed cut added last, if there was one, and its vector.
     """
 
-    def __init__(self, objective: Objective, bundle: Bundle, start: Model, tol: float) -> None:
-        self.objective, self.bundle, self.candidates = objective, bundle, Candidates(tol)
+    def __init__(
+        self,
+        objective: Objective,
+        bundle: Bundle,
+        start: Model,
+        tol: float,
+        max_iter: int,
+        enough: Callable[[float, float], bool] | None = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.objective, self.bundle, self.tol = objective, bundle, tol
+        self._max_iter, self._enough, self._callback = max_iter, enough, callback
         self.history: list[Progress] = []
-        self.best = self.near = start
-        self.value, found = objective(start)
-        self.candidates.offer(self.value, found.partial_auc, start.vector)
-        self.bound = -np.inf
-        if len(bundle) > 1:
-            self.bound = bundle.minimise(objective.C, objective.tilt, tol=tol * abs(self.value))[1]
-        self._tol = tol
-        self._cuts: list[Evaluation] = [found]
-        self._at_best = True  # whether the first of them touches the risk at the best model
+        self.status = "stalled"
         self.smoothed: Smoothed | None = None
-        self._lengthen(_SEARCH_TOL * tol * self.value)
+        self.value, self.bound, self._ranked = np.inf, -np.inf, -1.0
+        found = objective.oracle(start.scores)
+        value = objective.value(start, found)
+        self._cuts = self._take(start, value, found, _SEARCH_TOL * tol * value)
+        self._at_best = True  # whether the first of them touches the risk at the best model
+        self.near = self.best
+        if len(bundle) > 1:
+            self.bound = bundle.minimise(objective.C, objective.tilt, tol=tol * abs(value))[1]
 
     def add_cuts(self) -> None:
         """Add the cuts found since the last time to the model that they make, and minimise that."""
@@ -59,15 +70,28 @@ class State:
         if self._at_best:
             self._subgradient = vectors[0]
         self.of_smoothed = vectors[-1]
-        left = self.value - self.bound if self.history else self._tol * abs(self.value)
-        while True:
-            accuracy = max(_MASTER_TOL * left, 1e-15 * abs(self.value))
-            self.of_master, lower = bundle.minimise(objective.C, objective.tilt, tol=accuracy)
-            self.bound = max(self.bound, lower, 0.0)  # rounding of C times the risk may hide that F >= 0
-            left = self.value - self.bound
-            if accuracy <= max(_LOOSE * left, 1e-15 * abs(self.value)):
-                break  # or else the step has left less than the minimiser is accurate to
+        left = self.value - self.bound if self.history else self.tol * abs(self.value)
+        accuracy = max(_MASTER_TOL * left, 1e-15 * abs(self.value))
+        self.of_master, lower = bundle.minimise(objective.C, objective.tilt, tol=accuracy)
+        self.bound = max(self.bound, lower, 0.0)  # rounding of C times the risk may hide that F >= 0
         bundle.forget(_IDLE, _KEPT)
+
+    def ended(self, step: str) -> bool:
+        """Write down a step of this kind, and say whether it is the last."""
+        check_bound(self.objective, self.best, self.value, self.bound, self.bundle)
+        self.history.append(Progress(self.value, self.bound, self._partial_auc, step))
+        if self._callback is not None:
+            self._callback(self.history[-1], self.best)
+        if relative_gap(self.value, self.bound) <= self.tol or self.bound >= self.value:
+            self.status = "converged"
+        elif self._enough is not None and self._enough(self.value, self.bound):
+            self.status = "enough"
+        elif len(self.history) >= self._max_iter:
+            self.status = "max_iter"
+        elif len(self.history) > _PATIENCE:
+            before = self.history[-1 - _PATIENCE]
+            return self.value >= before.objective and self.bound <= before.bound
+        return self.status != "stalled"
 
     def descend(self, target: F64) -> bool:
         """Search the ray from the best model to a vector and on; False if it leads uphill."""
@@ -78,48 +102,44 @@ class State:
             return False
         accuracy = _SEARCH_TOL * (self.value - self.bound)
         # Two cuts hold the kink that the best model sits on between them, which one cannot.
-        ends = search_convex(ray, Point(0.0, self.value, slope), accuracy, self.candidates)
-        lowest = ends[0]
-        self._cuts, self._at_best = [end.found for end in ends], lowest.value < self.value
+        lowest, *others = search(ray.point, Point(0.0, self.value, slope), ray.curvature, tol=accuracy)
+        self._at_best, self._cuts = lowest.value < self.value, [lowest.found]
         if self._at_best:
-            self.best, self.value = ray.model(lowest.step), lowest.value
-            self._lengthen(accuracy)
+            self._cuts = self._take(ray.model(lowest.step), lowest.value, lowest.found, accuracy)
+        else:
+            self._rank(ray.vector(lowest.step), lowest.found)
+        self._cuts += [other.found for other in others]
         # A best model of equal scores says nothing new; one close to it does.
         self.near = self.best if self._at_best or self.best.norm > 0 else ray.model(lowest.step)
         return True
 
     def offer(self, model: Model, accuracy: float) -> None:
-        """Take a model, and a better multiple of it, if they are lower than the best one."""
-        value, found = self.objective(model)
-        self.candidates.offer(value, found.partial_auc, model.vector)
-        if value < self.value:
-            self.best, self.value = model, value
-        left = accuracy * (self.value - self.bound)
-        longer = lengthened(self.objective, model, value, found, left, self.candidates)
-        if longer is not None and longer[1] < self.value:
-            self.best, self.value, _ = longer
+        """Take a model, or a better multiple of it, if that is lower than the best one."""
+        self._take(model, *self.objective(model), accuracy * (self.value - self.bound))
 
-    def result(self, status: str) -> SolverResult:
-        """Return the certified model of best training partial AUC, or the lowest if none is certified."""
-        chosen, best = self.candidates.select(self.bound), self.best
-        same = np.array_equal(chosen.vector, best.vector)
+    def result(self) -> SolverResult:
+        """Return the best model and its certificate."""
         return SolverResult(
-            model=best if same else Model.of(chosen.vector, self.objective.design),
-            objective=chosen.objective,
+            model=self.best,
+            objective=self.value,
             bound=self.bound,
             zero_objective=self.objective.at_zero(),
-            partial_auc=chosen.partial_auc,
-            lowest=best,
-            lowest_objective=self.value,
-            ranker=self.candidates.ranker,
+            partial_auc=self._partial_auc,
+            ranker=self.ranker,
             n_iter=len(self.history),
             history=self.history,
-            status=status,
+            status=self.status,
         )
 
-    def _lengthen(self, accuracy: float) -> None:
-        """Take a better multiple of the best model, if that separates nearly all pairs."""
-        found = lengthened(self.objective, self.best, self.value, self._cuts[0], accuracy, self.candidates)
-        if found is not None:
-            self.best, self.value, cuts = found
-            self._cuts, self.near = [*cuts, *self._cuts[1:]], self.best
+    def _take(self, model: Model, value: float, found: Evaluation, accuracy: float) -> list[Evaluation]:
+        """Take a model, or a better multiple if that separates nearly all pairs, if it is lower; return its cuts."""
+        model, value, cuts = lengthened(self.objective, model, value, found, accuracy) or (model, value, [found])
+        self._rank(model.vector, cuts[0])
+        if value < self.value:
+            self.best, self.value, self._partial_auc = model, value, cuts[0].partial_auc
+        return cuts
+
+    def _rank(self, vector: F64, found: Evaluation) -> None:
+        """Keep the vector of the best training partial AUC met, whatever its F."""
+        if found.partial_auc > self._ranked:
+            self.ranker, self._ranked = vector, found.partial_auc

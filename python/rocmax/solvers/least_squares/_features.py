@@ -4,7 +4,7 @@ P = [K + alpha S]^-1, bordered by the free shift for AUC-RLS (see `_loss.Loss` f
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -84,50 +84,8 @@ class Spectrum:
         return Inverse(self.basis, scale / alpha, self.loss.root**2 / alpha)
 
 
-class Features:
-    """Training samples, behind their kernel matrix or as features.
-
-    Attributes
-    ----------
-    what : str
-        What its systems are of, in messages.
-    nullity : int
-        The dimensions that the systems of AUC-RLS lack at least.
-    """
-
-    what: str
-    nullity: int
-
-    def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
-        """Return F' K F, or X' F F' X, the right-hand side for each column of `labels`, and the matrix's rounding."""
-        raise NotImplementedError
-
-    def model(self, loss: Loss, solved: F64) -> F64:
-        """Return the coefficients of what solves a system: of the samples, or of the features."""
-        raise NotImplementedError
-
-    def take(self, index: AnyArray) -> Self:
-        """Return some of the samples."""
-        raise NotImplementedError
-
-    def scores(self, train: AnyArray, coef: F64) -> F64:
-        """Return K[:, train] coef for each column of `coef`."""
-        raise NotImplementedError
-
-    def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
-        """Return the spectrum of F' K F: O(9 N^3), or O(d^2 N + d^3)."""
-        M, _, noise = self.system(loss, pos[:, None])
-        require_size(M)
-        values, vectors = np.linalg.eigh(M)
-        values = np.where(values > zero_below(values, noise, self.what), values, 0.0)
-        return self._spectrum(loss, values, vectors)
-
-    def _spectrum(self, loss: Loss, values: F64, vectors: F64) -> Spectrum:
-        raise NotImplementedError
-
-
-class KernelFeatures(Features):
-    """Samples behind their kernel matrix."""
+class KernelFeatures:
+    """Samples behind their kernel matrix; `nullity` is how much less than full the rank of AUC-RLS systems is."""
 
     what, nullity = "the kernel matrix", 1
 
@@ -135,25 +93,30 @@ class KernelFeatures(Features):
         self.K = K
 
     def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
+        """Return F' K F, or X' F F' X, the right-hand side for each column of `labels`, and the matrix's rounding."""
         return loss.sandwich(self.K), loss.right(targets(labels)), kernel_noise(self.K, loss)
 
     def model(self, loss: Loss, solved: F64) -> F64:
+        """Return the coefficients of what solves a system: of the samples, or of the features."""
         return loss.left(solved)
 
-    def take(self, index: AnyArray) -> Self:
-        return type(self)(self.K[np.ix_(index, index)])
+    def take(self, index: AnyArray) -> "KernelFeatures":
+        """Return some of the samples."""
+        return KernelFeatures(self.K[np.ix_(index, index)])
 
     def scores(self, train: AnyArray, coef: F64) -> F64:
+        """Return K[:, train] coef for each column of `coef`."""
         return np.asarray(self.K[:, train] @ coef)
 
-    def _spectrum(self, loss: Loss, values: F64, vectors: F64) -> Spectrum:
+    def spectrum(self, loss: Loss, values: F64, vectors: F64) -> Spectrum:
+        """Return the spectrum of F' K F, given that of the system."""
         basis = loss.left(vectors)
         length = np.linalg.norm(basis, axis=0)
         basis[:, (values == 0) & (length <= _NONE * length.max())] = 0.0  # F q: 1 / alpha would amplify its rounding
         return Spectrum(loss, values, basis, self.K, False)
 
 
-class LinearFeatures(Features):
+class LinearFeatures:
     """Samples of few features: nothing of size N^2 is formed.
 
     Weighted moments of X (an ndarray, sparse matrix, memmap or dask array) are made in one pass, and shared by all
@@ -197,21 +160,37 @@ class LinearFeatures(Features):
         return H, 2 * across[:, None], noise
 
     def model(self, loss: Loss, solved: F64) -> F64:
+        """As of a kernel."""
         return solved
 
-    def take(self, index: AnyArray) -> Self:
-        return type(self)(self._X[index], self._weight[index], pairwise=self._pairwise)
+    def take(self, index: AnyArray) -> "LinearFeatures":
+        """As of a kernel."""
+        return LinearFeatures(self._X[index], self._weight[index], pairwise=self._pairwise)
 
     def scores(self, train: AnyArray, coef: F64) -> F64:
+        """As of a kernel."""
         return np.asarray(self._X @ (self._X[train].T @ coef))
 
-    def _spectrum(self, loss: Loss, values: F64, vectors: F64) -> Spectrum:
+    def spectrum(self, loss: Loss, values: F64, vectors: F64) -> Spectrum:
+        """As of a kernel."""
         rotated = np.asarray(self._X @ vectors, dtype=np.float64)
         basis = loss.left(loss.right(rotated))
         basis[:, values == 0] = 0.0  # rounding, which 1 / alpha would amplify
         if loss.shift is not None and loss.tilt is not None:
             basis = np.column_stack([basis, loss.root * loss.shift, loss.root * loss.tilt])
         return Spectrum(loss, values, basis, rotated, True)
+
+
+Features = KernelFeatures | LinearFeatures
+
+
+def spectrum_of(features: Features, loss: Loss, pos: Bool) -> Spectrum:
+    """Return the spectrum of F' K F: O(9 N^3) of a kernel, O(d^2 N + d^3) of features."""
+    M, _, noise = features.system(loss, pos[:, None])
+    require_size(M)
+    values, vectors = np.linalg.eigh(M)
+    values = np.where(values > zero_below(values, noise, features.what), values, 0.0)
+    return features.spectrum(loss, values, vectors)
 
 
 def is_sparse(X: Any) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers.least_squares._features import Features, Spectrum
+from rocmax.solvers.least_squares._features import Features, Spectrum, spectrum_of
 from rocmax.solvers.least_squares._loss import Loss, targets
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -82,7 +82,7 @@ def leave_pair_out(
                 won[:, row] += outcome * weight[pair[1]]
                 lost[:, col] += outcome * weight[pair[0]]
             continue
-        spectrum = features.spectrum(loss, pos)
+        spectrum = spectrum_of(features, loss, pos)
         cross, step = _CrossProduct(spectrum, i, j), max(1, _TILE // len(j))
         for k, alpha in enumerate(map(spectrum.alpha, alphas)):
             inverse = spectrum.inverse(alpha)
@@ -187,7 +187,7 @@ def _retrained(features: Features, pos: Bool, weight: F64, alphas: F64, held_out
     """
     rest = np.setdiff1d(np.arange(len(pos)), held_out)
     y, w = targets(pos[rest]), weight[rest]
-    spectrum = features.take(rest).spectrum(Loss.pairs(y > 0, w), y > 0)
+    spectrum = spectrum_of(features.take(rest), Loss.pairs(y > 0, w), y > 0)
     coefs = np.column_stack([spectrum.inverse(spectrum.alpha(alpha)).times(y) for alpha in alphas])
     scores = features.scores(rest, coefs).T
     mean_of = 0.5 * w * np.where(y > 0, 1 / w[y > 0].sum(), 1 / w[y < 0].sum())
@@ -212,7 +212,7 @@ def pair_scores(features: Features, pos: Bool, weight: F64, alpha: float, pairs:
             for k in mine:
                 found[k] = _retrained(features, pos, weight, np.array([alpha]), pairs[k])[0][0, pairs[k]]
             continue
-        spectrum = features.spectrum(loss, pos)
+        spectrum = spectrum_of(features, loss, pos)
         near = spectrum.alpha(alpha, np.inf)
         inverse, size = spectrum.inverse(near), near + float(spectrum.values.max())
         touched, where = np.unique(pairs[mine], return_inverse=True)
@@ -259,7 +259,7 @@ def held_out_scores(
                 f, midpoint = _retrained(features, pos, weight, alphas, fold)
                 scores[:, fold] = f[:, fold] - midpoint
             continue
-        spectrum = features.spectrum(loss, pos)
+        spectrum = spectrum_of(features, loss, pos)
         singles = np.array([fold[0] for fold in members if len(fold) == 1], dtype=np.intp)
         for k, alpha in enumerate(map(spectrum.alpha, alphas)):
             inverse = spectrum.inverse(alpha)
