@@ -90,7 +90,7 @@ pub trait Sums {
     /// `1 / M`.
     fn scale(&self) -> f64;
 
-    /// Mean over the pairs of the range of 1[s > t].
+    /// Mean over the pairs of the range of `1[s > t]`.
     ///
     /// # Errors
     /// [`Error::Interrupted`].
