@@ -103,8 +103,8 @@ class Springs:
 
 
 def is_wide(design: Design) -> bool:
-    """Whether there are more features than rows in any sample, of which the curvature then says little."""
-    return design.dim > min(design.n_samples, max(_ROWS, design.n_samples // _ONE_OF))
+    """Whether there are more features than samples, whose curvature then says little."""
+    return design.dim > design.n_samples
 
 
 def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None:
