@@ -57,6 +57,17 @@ def options(arguments: Namespace, scored: Scored) -> dict[str, Any]:
     return weighted | ({} if scored.groups is None else {"groups": scored.groups})
 
 
+def plain(arguments: Namespace, scored: Scored) -> dict[str, Any]:
+    """Return what --json says of the rows."""
+    return {
+        "data": arguments.data,
+        "n_samples": len(scored.labels.positive),
+        "n_positive": int(scored.labels.positive.sum()),
+        "n_dropped": scored.n_dropped,
+        "positive": str(scored.labels.value),
+    }
+
+
 def draw(arguments: Namespace, scored: Scored) -> None:
     """Write the ROC plot that evaluate and compare were asked for."""
     level = arguments.confidence

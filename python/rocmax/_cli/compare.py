@@ -35,11 +35,7 @@ def run(arguments: Namespace) -> None:
     if arguments.json:
         report.emit(
             {
-                "data": arguments.data,
-                "n_samples": len(labels.positive),
-                "n_positive": int(labels.positive.sum()),
-                "n_dropped": scored.n_dropped,
-                "positive": str(labels.value),
+                **rows.plain(arguments, scored),
                 "scores": arguments.score,
                 "fpr_range": arguments.fpr,
                 "confidence_level": arguments.confidence,

@@ -65,11 +65,7 @@ def run(arguments: Namespace) -> None:
         return
     report.emit(
         {
-            "data": arguments.data,
-            "n_samples": len(labels.positive),
-            "n_positive": int(labels.positive.sum()),
-            "n_dropped": scored.n_dropped,
-            "positive": str(labels.value),
+            **rows.plain(arguments, scored),
             "confidence_level": arguments.confidence,
             "models": [
                 {"score": name, **_plain(model)} | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
