@@ -9,7 +9,7 @@ from rocmax.solvers._objective import Objective
 HINGES = "a risk that is a sum of hinges"
 SECOND_DERIVATIVE = "a risk with a second derivative (`stiffness`)"
 DIVISIBLE = "a design of which some samples cost no more than their share (`divisible`)"
-SAMPLED = "more samples, drawn to stand for all, than features"
+SAMPLED = "at least 1,000 samples, and no fewer than features"
 
 # With fewer samples a step costs less than a Newton direction.
 _FEW = 1000
