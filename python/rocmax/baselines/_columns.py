@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rocmax._memory import require_memory
 from rocmax._typing import F64, Bool
-from rocmax.designs import is_stored
+from rocmax.designs import is_sparse, is_stored
 from rocmax.estimators._base import Ranker
 
 
@@ -16,11 +16,6 @@ class StumpRanker(Ranker):
     """A ranker that only asks which values exceed thresholds."""
 
     _by_scale = False
-
-
-def is_sparse(X: Any) -> bool:
-    """Whether X is a sparse matrix or array."""
-    return bool(sp.issparse(X))
 
 
 def in_memory(X: Any, positive: Bool, weight: F64 | None, n_bytes: int) -> tuple[Any, Bool, F64 | None]:

@@ -9,7 +9,8 @@ from rocmax import _core
 from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
-from rocmax.baselines._columns import StumpRanker, by_column, columns_of, in_memory, is_sparse, sum_of_stumps
+from rocmax.baselines._columns import StumpRanker, by_column, columns_of, in_memory, sum_of_stumps
+from rocmax.designs import is_sparse
 from rocmax.estimators._thresholds import Threshold, check_threshold
 
 

@@ -17,6 +17,11 @@ def is_stored(X: Any) -> bool:
     return isinstance(X, np.memmap) or is_dask(X)
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether X is a scipy sparse matrix or array."""
+    return bool(sp.issparse(X))
+
+
 def is_dask(X: Any) -> bool:
     """Whether X is a dask array, without importing dask."""
     return type(X).__module__.startswith("dask.array")
@@ -24,7 +29,7 @@ def is_dask(X: Any) -> bool:
 
 # A kind of features and their design: the first that fits.
 STORAGES: list[tuple[Callable[[Any], bool], Callable[[Any], Design]]] = [
-    (sp.issparse, SparseDesign),
+    (is_sparse, SparseDesign),
     (lambda X: isinstance(X, np.memmap), MemmapDesign),
     (lambda X: isinstance(X, np.ndarray), DenseDesign),
     (is_dask, DaskDesign),

@@ -20,7 +20,7 @@ from rocmax._validation import (
     check_two_classes,
     warn_of_positive_class,
 )
-from rocmax.designs import Kernel, as_design, is_dask, is_stored
+from rocmax.designs import Kernel, as_design, is_dask, is_sparse, is_stored
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold
@@ -28,10 +28,9 @@ from rocmax.solvers.least_squares import (
     Features,
     KernelFeatures,
     LinearFeatures,
+    Loss,
     fit,
     fit_products,
-    is_sparse,
-    laplacian,
     targets,
 )
 
@@ -193,7 +192,7 @@ class LeastSquares(Ranker):
             self._require_features(X, held_out=held_out)
             return interruptible(X.shape[0] * X.shape[1], LinearFeatures, X, weight, pairwise=self._pairwise)
         self._require_kernel(X.shape[0], held_out=held_out)
-        return KernelFeatures(self._kernel_matrix(X))
+        return KernelFeatures(self._kernel_matrix(X), weight, pairwise=self._pairwise)
 
     @staticmethod
     def _require_features(X: Any, *, held_out: bool = False) -> None:
@@ -236,7 +235,7 @@ class LeastSquares(Ranker):
         else:
             features = features or self._features(X, weight, held_out=False)
             work = X.shape[0] * min(X.shape)
-            coefs = interruptible(work, fit, features, labels, weight, alphas, pairwise=self._pairwise)
+            coefs = interruptible(work, fit, features, labels, alphas)
             if isinstance(features, LinearFeatures):
                 self.coef_ = coefs
             else:
@@ -286,8 +285,8 @@ class LeastSquares(Ranker):
         dual = np.full(scores.T.shape, np.nan)
         for c, f, pos, alpha in zip(dual, scores.T, labels.T, alphas, strict=True):
             if alpha > 0:
-                rest = targets(pos) - f
+                loss = Loss.pairs(pos, weight) if self._pairwise else Loss.samples(weight)
                 with np.errstate(over="ignore"):
-                    c[:] = (laplacian(rest, pos, weight) if self._pairwise else weight * rest) / alpha
+                    c[:] = loss.times(targets(pos) - f) / alpha
         dual[~np.isfinite(dual)] = np.nan
         return dual

@@ -124,10 +124,7 @@ class _RegularisedLeastSquares(LeastSquares):
             _FEWER_PAIRS,
         )
         features = model._features(X, weight, held_out=True)
-        scores = interruptible(
-            X.shape[0] * min(X.shape), pair_scores, features, pos, weight, alpha, pairs, pairwise=self._pairwise
-        )
-        return pairs, scores
+        return pairs, interruptible(X.shape[0] * min(X.shape), pair_scores, features, pos, alpha, pairs)
 
 
 class AUCRLS(_RegularisedLeastSquares):

@@ -13,11 +13,11 @@ from rocmax._parameters import shown
 from rocmax._threads import n_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._folds import check_folds
-from rocmax.estimators._least_squares import LeastSquares, Training
+from rocmax.estimators._least_squares import LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
 from rocmax.metrics._validation import is_one_of
-from rocmax.solvers.least_squares import PairOutcomes, held_out_scores, is_sparse, leave_pair_out, rough_mean
+from rocmax.solvers.least_squares import Features, held_out_scores, leave_pair_out, scale
 
 _MOST_ALPHAS = 1 << 20
 _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"
@@ -87,7 +87,7 @@ class _CrossValidated(LeastSquares):
         size, results = data.X.shape[0] * min(data.X.shape), []
         for pos in data.labels.T:
             folds = [] if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)) else list(self._folds(cv, X, pos, data.kept))
-            found = interruptible(size, self._validate_label, data, features, pos, grid, folds, threads)
+            found = interruptible(size, self._validate_label, features, pos, grid, folds, threads)
             results.append(found)
         best = np.array([_best(alphas, auc) for alphas, auc, _ in results])
         chosen = np.array([alphas[k] for (alphas, _, _), k in zip(results, best, strict=True)])
@@ -119,20 +119,15 @@ class _CrossValidated(LeastSquares):
         )
 
     def _validate_label(
-        self, data: Training, features: Any, pos: Bool, grid: F64 | int, folds: list[AnyArray], threads: int
+        self, features: Features, pos: Bool, grid: F64 | int, folds: list[AnyArray], threads: int
     ) -> tuple[F64, F64, F64]:
         """Return the alphas of one label, the cross-validated AUC of each and its standard error (NaN for folds)."""
-        weight = data.weight
-        alphas = grid
-        if isinstance(alphas, int):
-            alphas = self._trace(data.X, features, pos, weight) * np.logspace(-_DECADES, 0, alphas)
+        alphas = scale(features, pos) * np.logspace(-_DECADES, 0, grid) if isinstance(grid, int) else grid
         if is_one_of(self.cv, (_LEAVE_PAIR_OUT,)):
-            outcomes: PairOutcomes = leave_pair_out(
-                features, pos, weight, alphas, pairwise=self._pairwise, n_threads=threads
-            )
+            outcomes = leave_pair_out(features, pos, alphas, threads)
             return alphas, outcomes.auc, outcomes.standard_error
-        scores = held_out_scores(features, pos, weight, alphas, folds, pairwise=self._pairwise)
-        auc = np.array([roc_auc_score(pos, s, sample_weight=weight) for s in scores])
+        scores = held_out_scores(features, pos, alphas, folds)
+        auc = np.array([roc_auc_score(pos, s, sample_weight=features.weight) for s in scores])
         return alphas, auc, np.full(len(alphas), np.nan)
 
     def _folds(self, cv: Any, X: Any, pos: Bool, kept: Bool) -> Iterator[AnyArray]:
@@ -160,26 +155,6 @@ class _CrossValidated(LeastSquares):
         if not np.all(seen == 1):
             raise ValueError("cv must split the samples so that each is tested once, by a model trained on all others")
         yield from (test for test in tests if len(test))
-
-    def _trace(self, X: Any, features: Any, pos: Bool, weight: F64) -> float:
-        """Return the trace of L K (RLS: W K), the scale of alpha."""
-        if self._in_features(X):
-            # K from features less a rough mean, which L does not see.
-            Z = X if is_sparse(X) or not self._pairwise else X - rough_mean(X)
-            squares = Z.multiply(Z).sum(axis=1) if is_sparse(Z) else np.einsum("ij,ij->i", Z, Z)
-            diagonal = np.asarray(squares, dtype=np.float64).ravel()
-            means = np.stack([np.asarray((weight * side) @ Z) for side in (pos, ~pos)])
-            cross = float(means[0] @ means[1])
-        else:
-            K = features.K
-            diagonal = np.ascontiguousarray(np.diag(K))
-            cross = float((weight * pos) @ (K @ (weight * ~pos)))
-        if not self._pairwise:
-            return float(weight @ diagonal)
-        w_pos, w_neg = weight[pos].sum(), weight[~pos].sum()
-        trace = float((weight * np.where(pos, w_neg, w_pos)) @ diagonal) - 2 * cross
-        # Samples that are all equal have no scale.
-        return trace if trace > 0 else 1.0
 
     def _interval(self, auc: float, error: float) -> F64:
         half = float(ndtri(0.5 + self.confidence_level / 2)) * error

@@ -21,8 +21,9 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers.least_squares._features import Features, Spectrum, spectrum_of
+from rocmax.solvers.least_squares._features import Features
 from rocmax.solvers.least_squares._loss import Loss, targets
+from rocmax.solvers.least_squares._spectrum import Spectrum
 
 _TINY = float(np.finfo(np.float64).tiny)
 # Entries of P that are formed at once for the pairs.
@@ -59,9 +60,7 @@ class PairOutcomes:
         return np.sqrt(variance)
 
 
-def leave_pair_out(
-    features: Features, pos: Bool, weight: F64, alphas: F64, *, pairwise: bool, n_threads: int
-) -> PairOutcomes:
+def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -> PairOutcomes:
     """Compare f_i with f_j for every pair (i, j), by the model trained without both, at every alpha.
 
     One spectrum for each pair of distinct sample weights (one in all for equal weights), then O(N r) and m n r
@@ -71,18 +70,18 @@ def leave_pair_out(
     positives, negatives = _two_of_each(pos)
     won = np.zeros((len(alphas), len(positives)))
     lost = np.zeros((len(alphas), len(negatives)))
-    y = targets(pos)
-    for loss, rows, cols in _pair_groups(pos, weight, pairwise=pairwise):
+    y, weight = targets(pos), features.weight
+    for loss, rows, cols in _pair_groups(features, pos):
         i, j = positives[rows], negatives[cols]
         if loss.bend > _BENT:  # few pairs: two samples of each class, or huge weights
             for row, col in product(rows, cols):
                 pair = [positives[row], negatives[col]]
-                f, g = _retrained(features, pos, weight, alphas, np.array(pair))[0][:, pair].T
+                f, g = _retrained(features, pos, alphas, np.array(pair))[0][:, pair].T
                 outcome = np.where(np.isclose(f, g, 1e-11, 0), 0.5, f > g)
                 won[:, row] += outcome * weight[pair[1]]
                 lost[:, col] += outcome * weight[pair[0]]
             continue
-        spectrum = spectrum_of(features, loss, pos)
+        spectrum = features.spectrum(loss, pos)
         cross, step = _CrossProduct(spectrum, i, j), max(1, _TILE // len(j))
         for k, alpha in enumerate(map(spectrum.alpha, alphas)):
             inverse = spectrum.inverse(alpha)
@@ -162,12 +161,12 @@ def _two_of_each(pos: Bool) -> tuple[AnyArray, AnyArray]:
     return positives, negatives
 
 
-def _pair_groups(pos: Bool, weight: F64, *, pairwise: bool) -> Iterator[tuple[Loss, AnyArray, AnyArray]]:
+def _pair_groups(features: Features, pos: Bool) -> Iterator[tuple[Loss, AnyArray, AnyArray]]:
     """Yield the positives and negatives (by their rank in the class) whose pairs leave the same class weights."""
-    if not pairwise:
-        yield Loss.samples(weight), np.arange(pos.sum()), np.arange((~pos).sum())
+    if not features.pairwise:
+        yield features.loss(pos), np.arange(pos.sum()), np.arange((~pos).sum())
         return
-    of_pos, of_neg = weight[pos], weight[~pos]
+    of_pos, of_neg = features.weight[pos], features.weight[~pos]
     (kinds_pos, code_pos), (kinds_neg, code_neg) = (np.unique(w, return_inverse=True) for w in (of_pos, of_neg))
     if len(kinds_pos) * len(kinds_neg) > _MAX_SPECTRA:
         raise ValueError(
@@ -177,24 +176,25 @@ def _pair_groups(pos: Bool, weight: F64, *, pairwise: bool) -> Iterator[tuple[Lo
     for a, w_i in enumerate(kinds_pos):
         for b, w_j in enumerate(kinds_neg):
             rest = float(of_pos.sum() - w_i), float(of_neg.sum() - w_j)
-            yield Loss.pairs(pos, weight, rest), np.flatnonzero(code_pos == a), np.flatnonzero(code_neg == b)
+            yield features.loss(pos, rest), np.flatnonzero(code_pos == a), np.flatnonzero(code_neg == b)
 
 
-def _retrained(features: Features, pos: Bool, weight: F64, alphas: F64, held_out: AnyArray) -> tuple[F64, F64]:
+def _retrained(features: Features, pos: Bool, alphas: F64, held_out: AnyArray) -> tuple[F64, F64]:
     """Return all scores by models of AUC-RLS trained without some samples, where S is singular, and their midpoints.
 
     Shapes (n_alphas, n_samples) and (n_alphas, 1).
     """
     rest = np.setdiff1d(np.arange(len(pos)), held_out)
-    y, w = targets(pos[rest]), weight[rest]
-    spectrum = spectrum_of(features.take(rest), Loss.pairs(y > 0, w), y > 0)
+    y, trained = targets(pos[rest]), features.take(rest)
+    loss = trained.loss(pos[rest])
+    spectrum = trained.spectrum(loss, pos[rest])
     coefs = np.column_stack([spectrum.inverse(spectrum.alpha(alpha)).times(y) for alpha in alphas])
     scores = features.scores(rest, coefs).T
-    mean_of = 0.5 * w * np.where(y > 0, 1 / w[y > 0].sum(), 1 / w[y < 0].sum())
+    mean_of = 0.5 * trained.weight / np.where(y > 0, *loss.totals)
     return scores, (scores[:, rest] @ mean_of)[:, None]
 
 
-def pair_scores(features: Features, pos: Bool, weight: F64, alpha: float, pairs: AnyArray, *, pairwise: bool) -> F64:
+def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) -> F64:
     """Return f_i and f_j of each pair (rows of `pairs`: i positive, j negative) when both are held out.
 
     The scores themselves, not only their order: c without the pair is c - P e_B g, so the columns of K P that the pairs
@@ -204,15 +204,15 @@ def pair_scores(features: Features, pos: Bool, weight: F64, alpha: float, pairs:
     found = np.full(pairs.shape, np.nan)
     y = targets(pos)
     rank = np.where(pos, np.cumsum(pos), np.cumsum(~pos)) - 1
-    for loss, rows, cols in _pair_groups(pos, weight, pairwise=pairwise):
+    for loss, rows, cols in _pair_groups(features, pos):
         mine = np.flatnonzero(np.isin(rank[pairs[:, 0]], rows) & np.isin(rank[pairs[:, 1]], cols))
         if len(mine) == 0:
             continue
         if loss.bend > _BENT:
             for k in mine:
-                found[k] = _retrained(features, pos, weight, np.array([alpha]), pairs[k])[0][0, pairs[k]]
+                found[k] = _retrained(features, pos, np.array([alpha]), pairs[k])[0][0, pairs[k]]
             continue
-        spectrum = spectrum_of(features, loss, pos)
+        spectrum = features.spectrum(loss, pos)
         near = spectrum.alpha(alpha, np.inf)
         inverse, size = spectrum.inverse(near), near + float(spectrum.values.max())
         touched, where = np.unique(pairs[mine], return_inverse=True)
@@ -231,9 +231,7 @@ def pair_scores(features: Features, pos: Bool, weight: F64, alpha: float, pairs:
     return found
 
 
-def held_out_scores(
-    features: Features, pos: Bool, weight: F64, alphas: F64, folds: Sequence[AnyArray], *, pairwise: bool
-) -> F64:
+def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[AnyArray]) -> F64:
     """Return the score of every sample by the model trained without its fold: shape (n_alphas, n_samples).
 
     AUC-RLS scores are measured from the model's midpoint between its class means, so that those of different models
@@ -244,22 +242,22 @@ def held_out_scores(
     groups: dict[tuple[float, float], list[AnyArray]] = {}
     for fold in folds:
         rest = (0.0, 0.0)
-        if pairwise:
-            kept = np.ones(len(pos), dtype=bool)
-            kept[fold] = False
-            rest = float(weight[kept & pos].sum()), float(weight[kept & ~pos].sum())
+        if features.pairwise:
+            weight = features.weight.copy()
+            weight[fold] = 0.0
+            rest = float(weight[pos].sum()), float(weight[~pos].sum())
             if min(rest) <= 0:
                 raise ValueError("a fold leaves only one class to train on; use fewer folds or cv='leave-pair-out'")
         groups.setdefault(rest, []).append(fold)
     y = targets(pos)
     for rest, members in groups.items():
-        loss = Loss.pairs(pos, weight, rest) if pairwise else Loss.samples(weight)
+        loss = features.loss(pos, rest)
         if loss.bend > _BENT:
             for fold in members:
-                f, midpoint = _retrained(features, pos, weight, alphas, fold)
+                f, midpoint = _retrained(features, pos, alphas, fold)
                 scores[:, fold] = f[:, fold] - midpoint
             continue
-        spectrum = spectrum_of(features, loss, pos)
+        spectrum = features.spectrum(loss, pos)
         singles = np.array([fold[0] for fold in members if len(fold) == 1], dtype=np.intp)
         for k, alpha in enumerate(map(spectrum.alpha, alphas)):
             inverse = spectrum.inverse(alpha)

@@ -33,9 +33,9 @@ class Loss:
     root: F64
     shift: F64 | None = None
     tilt: F64 | None = None
-    omega: float = 0.0
     totals: tuple[float, float] = (0.0, 0.0)
     """W_+ and W_-, of AUC-RLS."""
+    omega: float = 0.0
     bend: float = 0.0
     """|p|^2: below 1 wherever S is positive definite, 1/2 where the class weights are those of the samples."""
 
@@ -45,6 +45,12 @@ class Loss:
         return cls(np.sqrt(weight))
 
     @classmethod
+    def centred(cls, weight: F64) -> Self:
+        """Return that of samples measured from their weighted mean: L = W - w w' / sum(w)."""
+        root = np.sqrt(weight)
+        return cls(root, root / np.linalg.norm(root))
+
+    @classmethod
     def pairs(cls, pos: Bool, weight: F64, totals: tuple[float, float] | None = None) -> Self:
         """Return the loss of AUC-RLS, with class weights `totals` (W_+, W_-) in place of the samples' own sums."""
         w_pos, w_neg = totals or (float(weight[pos].sum()), float(weight[~pos].sum()))
@@ -52,7 +58,12 @@ class Loss:
         shift = root / np.linalg.norm(root)
         tilt = root * targets(pos) / np.sqrt(4.0 * w_pos * w_neg)
         tilt -= shift * (shift @ tilt)
-        return cls(root, shift, tilt, 1.0 / (4.0 * w_pos * w_neg), (w_pos, w_neg), float(tilt @ tilt))
+        return cls(root, shift, tilt, (w_pos, w_neg), 1.0 / (4.0 * w_pos * w_neg), float(tilt @ tilt))
+
+    @property
+    def between(self) -> float:
+        """What the square of the difference of the class means counts in f' L f, besides D of each about its mean."""
+        return self.bend / (1 - self.bend) * self.totals[0] * self.totals[1]
 
     def right(self, M: F64) -> F64:
         """Return F' M."""
@@ -61,6 +72,10 @@ class Loss:
     def left(self, M: F64) -> F64:
         """Return F M."""
         return self._scaled(self._bent(M))
+
+    def times(self, v: F64) -> F64:
+        """Return L v, for each column of v."""
+        return self.left(self.right(v))
 
     def sandwich(self, K: F64) -> F64:
         """Return F' K F, symmetric to the last bit."""
@@ -74,10 +89,9 @@ class Loss:
 
     def _bent(self, M: F64) -> F64:
         """Return B M."""
-        if self.shift is None or self.tilt is None:
-            return M
-        M = M - np.multiply.outer(self.shift, self.shift @ M)
-        if self.bend > 0:
+        if self.shift is not None:
+            M = M - np.multiply.outer(self.shift, self.shift @ M)
+        if self.tilt is not None and self.bend > 0:
             stretch = ((1 - self.bend) ** -0.5 - 1) / self.bend
             M += np.multiply.outer(self.tilt * stretch, self.tilt @ M)
         return M
@@ -86,9 +100,3 @@ class Loss:
 def targets(pos: Bool) -> F64:
     """Return y: +1 on positives, -1 on negatives."""
     return np.where(pos, 1.0, -1.0)
-
-
-def laplacian(v: F64, pos: Bool, weight: F64) -> F64:
-    """Return L v of AUC-RLS in O(N)."""
-    (w_pos, sum_pos), (w_neg, sum_neg) = ((weight[side].sum(), weight[side] @ v[side]) for side in (pos, ~pos))
-    return np.asarray(weight * (np.where(pos, w_neg, w_pos) * v - np.where(pos, sum_neg, sum_pos)))

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.solvers.least_squares._features import is_sparse, require_size
+from rocmax.designs import is_sparse
 from rocmax.solvers.least_squares._loss import targets
+from rocmax.solvers.least_squares._spectrum import require_size
 
 
 def fit_products(

@@ -1,0 +1,105 @@
+"""The spectrum of F' K F (see `_loss.Loss` for F and S), and from it P = [K + alpha S]^-1 for any alpha.
+
+P is bordered by the free shift for AUC-RLS.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rocmax._typing import F64, AnyArray
+from rocmax.solvers.least_squares._loss import Loss
+
+_EPS = float(np.finfo(np.float64).eps)
+# alpha / largest eigenvalue above which the ranking is that of the limit, to the accuracy that the limit can be had.
+_LIMIT = 1e6
+# ... and below which all that an alpha does is to divide the rounding of what K does not reach.
+_LEAST = 1e-22
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """P = U diag(g) U' + diag(h) at one alpha."""
+
+    basis: F64
+    scale: F64
+    remainder: F64
+
+    def diagonal(self) -> F64:
+        """Return P_ii."""
+        return np.asarray(self.basis**2 @ self.scale + self.remainder)
+
+    def times(self, v: F64) -> F64:
+        """Return P v, for each column of v."""
+        return np.asarray(self.basis @ (self.scale * (self.basis.T @ v).T).T + (self.remainder * v.T).T)
+
+    def block(self, index: AnyArray) -> F64:
+        """Return P_BB."""
+        rows = self.basis[index]
+        return np.asarray((rows * self.scale) @ rows.T + np.diag(self.remainder[index]))
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """F' K F = V diag(values) V', from which P follows for any alpha in O(N r) at most.
+
+    From a kernel the basis is F V. From r < N features it is [F F' X V, F q, F p]: the part of P outside the features
+    is that of 1 / alpha.
+    """
+
+    loss: Loss
+    values: F64
+    basis: F64
+    rows: F64
+    """K, or X V of features: from it scores follow without c, which grows like 1 / alpha where they do not."""
+    in_features: bool
+
+    def alpha(self, alpha: float, most: float = _LIMIT) -> float:
+        """Return alpha, or the next whose held-out scores stand clear of rounding (their limit's ranking)."""
+        largest = float(self.values.max())
+        return min(max(alpha, _LEAST * largest), most * largest) if largest > 0 else alpha
+
+    def scores(self, rows: AnyArray, alpha: float, v: F64) -> F64:
+        """Return K[rows] P v for each column of `v`."""
+        if not self.in_features:
+            return np.asarray(self.rows[rows] @ self.inverse(alpha).times(v))
+        along = self.basis[:, : len(self.values)].T @ v
+        return np.asarray(self.rows[rows] @ (along.T / (self.values + alpha)).T)
+
+    def inverse(self, alpha: float) -> Inverse:
+        """Return P at one alpha > 0."""
+        if not self.in_features:
+            return Inverse(self.basis, 1 / (self.values + alpha), np.zeros(len(self.basis)))
+        scale = -1 / (self.values + alpha)
+        if self.loss.shift is not None:
+            scale = np.append(scale, [-1.0, 1 / (1 - self.loss.bend)])
+        return Inverse(self.basis, scale / alpha, self.loss.root**2 / alpha)
+
+
+def eigen(M: F64, noise: float, what: str) -> tuple[F64, F64]:
+    """Return the eigenvalues of M, ascending, 0 where they are so up to rounding, and its eigenvectors.
+
+    `noise` is what M was formed with.
+
+    Raises
+    ------
+    ValueError
+        M is not finite, or its spectrum reaches below zero by more than that.
+    """
+    require_size(M)
+    values, vectors = np.linalg.eigh(M)
+    largest = max(float(values[-1]), 0.0)
+    if values[0] < -1e-8 * largest - noise:
+        raise ValueError(
+            f"{what} is not positive semi-definite: its eigenvalues reach from {values[0]:.3g} to {values[-1]:.3g}; "
+            "use a positive semi-definite kernel such as 'linear', 'rbf' or 'poly'"
+        )
+    return np.where(values > max(len(values) * _EPS * largest, noise), values, 0.0), vectors
+
+
+def require_size(*products: F64) -> None:
+    """Raise unless these products of features, or of a kernel, are finite."""
+    if not all(np.isfinite(values).all() for values in products):
+        raise ValueError(
+            "X is too large, or a weight or the kernel: sums of squares over the samples overflow; scale the features"
+        )
