@@ -130,6 +130,21 @@ def test_labels_share_the_work_and_agree_with_one_by_one(kernel, n_labels, model
     np.testing.assert_array_equal(sparse_y.dual_coef_, together.dual_coef_)
 
 
+@pytest.mark.parametrize("alpha", [1e-8, 1e-4, 1.0])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_many_labels_at_a_small_alpha(alpha, copies):
+    X, _ = sample(30, 50, seed=1)
+    rng = np.random.default_rng(2)
+    Y = (X @ rng.normal(size=(50, 24)) + rng.normal(size=(30, 24)) > 1).astype(int)
+    Y[:2], Y[2:4] = 1, 0
+    X, Y = np.repeat(X, copies, axis=0), np.repeat(Y, copies, axis=0)  # copies: the kernel matrix is singular
+    together = AUCRLS(alpha).fit(X, Y)
+    for k, y in enumerate(Y.T):
+        one = AUCRLS(alpha).fit(X, y)
+        np.testing.assert_allclose(together.coef_[k], one.coef_[0], rtol=0, atol=1e-9 * np.abs(one.coef_).max())
+        np.testing.assert_allclose(together.decision_function(X)[:, k], one.decision_function(X), atol=1e-8)
+
+
 @pytest.mark.parametrize("model", [AUCRLS, RLS])
 @pytest.mark.parametrize("n, d, kernel", [(12, 3, "linear"), (12, 30, "linear"), (12, 3, "rbf"), (4, 2, "linear")])
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e3])
