@@ -1,6 +1,5 @@
 """AUCSVC: the pairwise kernel machine over every pair, or over listed ones."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +18,6 @@ from rocmax._parameters import (
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import Design, DualDesign
-from rocmax.estimators._base import warn_unconverged
 from rocmax.estimators._callbacks import StepReport, whole_fit
 from rocmax.estimators._kernel_base import check_kernel_dtype, kernel_design
 from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
@@ -27,7 +25,6 @@ from rocmax.estimators._pair_lists import RULES, Pairs, every_pair, kernel_pairs
 from rocmax.estimators._partial_base import PartialAUCModel
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Surrogate, Training
-from rocmax.exceptions import ZeroModelWarning
 from rocmax.risks import Listed, Oracle, PairHinge
 from rocmax.solvers import (
     Bundle,
@@ -278,14 +275,7 @@ class AUCSVC(PartialAUCModel):
         del self.surrogate_  # there is no choice of one
         counted = positive if weight is None else positive[weight > 0]
         self.n_pairs_ = int(counted.sum() * (~counted).sum()) if listed is None else len(listed[0])
-        warn_unconverged(self, stacklevel=3)
-        if zero:
-            warnings.warn(
-                f"with C={C:g} the zero model is within tol={tol:g} of optimal; raise C. "
-                "The returned model is, of those within tol, the one that ranked the training samples best",
-                ZeroModelWarning,
-                stacklevel=2,
-            )
+        self._warn(C, zero=zero)
         if self.verbose:
             print(f"AUCSVC: {self.n_iter_} steps, objective {self.objective_:.6g}, gap {self.dual_gap_:.2g}")
         return self

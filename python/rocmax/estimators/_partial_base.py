@@ -10,7 +10,7 @@ from rocmax.designs import Design, Landmarks, as_design
 from rocmax.estimators._base import warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
 from rocmax.estimators._kernel_base import KernelRanker
-from rocmax.estimators._training import Surrogate
+from rocmax.estimators._training import FULL, Surrogate
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.solvers import Model, Progress, SolverResult
 
@@ -129,16 +129,20 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         """Say what the certificate does not promise; called from `fit`."""
         warn_unconverged(self, stacklevel=4)
         low, high = self.fpr_range
+        named = getattr(self, "surrogate_", None)  # AUCSVC has neither a range nor a choice of surrogates
         # These fall along the difference of the means: zero is near because C is small, which validation may prefer.
-        falls = self.surrogate_ in ("auc", "logistic") or (low, high) == (0.0, 1.0)
-        if zero and not (validated and falls):
-            of_range = "raise C or widen fpr_range" if self.surrogate_ == "ramp" else _RAMP
-            advice = "raise C" if falls else of_range
-            warnings.warn(
-                f"on fpr_range=({float(low):g}, {float(high):g}) with C={float(C):g} the zero model is within "
-                f"tol={float(self.tol):g} of optimal: the {self.surrogate_} surrogate cannot tell any direction from "
-                f"a constant score; {advice}. "
-                "The returned model is, of those within tol, the one that ranked the training samples best",
-                ZeroModelWarning,
-                stacklevel=3,
-            )
+        falls = (low, high) == FULL or named in ("auc", "logistic")
+        if not zero or (validated and falls):
+            return
+        why = "raise C"
+        if not falls:
+            advice = "raise C or widen fpr_range" if named == "ramp" else _RAMP
+            why = f"it cannot tell any direction from a constant score; {advice}"
+        where = "" if named is None else f"on fpr_range=({float(low):g}, {float(high):g}) "
+        whose = "" if named is None else f" for the {named} surrogate"
+        warnings.warn(
+            f"{where}with C={float(C):g} the zero model is within tol={float(self.tol):g} of optimal{whose}: {why}. "
+            "The returned model is, of those within tol, the one that ranked the training samples best",
+            ZeroModelWarning,
+            stacklevel=3,
+        )
