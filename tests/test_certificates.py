@@ -185,6 +185,10 @@ def test_a_kernel_that_is_not_positive_semidefinite_is_named():
     K = rng.standard_normal((20, 20))
     with pytest.raises(ValueError, match="kernel must be positive semidefinite"):
         AUCSVC(kernel="precomputed", C=100.0).fit(K + K.T, rng.random(20) < 0.5)
+    for seed in range(5):  # some of these meet the root of a negative number first
+        X = np.random.default_rng(seed).standard_normal((60, 4))
+        with pytest.raises(ValueError, match="kernel must be positive semidefinite"):
+            AUCSVC(kernel="sigmoid").fit(X, np.arange(60) % 3 == 0)
 
 
 def quiet(model, *data):

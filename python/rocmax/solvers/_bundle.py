@@ -9,6 +9,8 @@ from rocmax.solvers._objective import Tilt
 
 # Cuts are dropped once this share of them stays: each time all that stay are moved.
 _WORTH = 0.9
+# The share of the largest curvature that rounding may make of one of negative sign.
+_FLAT = 1e-6
 
 
 class Bundle:
@@ -82,7 +84,11 @@ class Bundle:
         if tilt.vector is not None:  # the weights sum to C: the other products with the tilt are the same for all
             gain = gain + C * self._design.inner(self.vectors, tilt.vector[None])[:, 0]
         start = self.weights * (C / self.weights.sum())
-        weights = _core.minimise_on_simplex(self._gram, gain, C, start, tol)
+        try:
+            weights = _core.minimise_on_simplex(self._gram, gain, C, start, tol)
+        except ValueError:  # it met no number: the root of a negative length, or X is too large
+            self.require_definite()
+            raise
         self.weights = weights
         self._idle = np.where(weights > 0, 0, self._idle + 1)
         vector = -(weights @ self.vectors)
@@ -90,6 +96,15 @@ class Bundle:
             vector += C * tilt.vector
         norm = inner(self._design, vector, vector)
         return vector, float(weights @ self._offsets) - 0.5 * norm - C * tilt.offset
+
+    def require_definite(self) -> None:
+        """Raise if the cuts show that the kernel is not positive semidefinite: there are no bounds then."""
+        curvatures = np.linalg.eigvalsh(self._gram) if np.isfinite(self._gram).all() else np.zeros(1)
+        if curvatures[0] < -_FLAT * abs(curvatures[-1]):
+            raise ValueError(
+                "kernel must be positive semidefinite, got one under which the squared length of a model is negative: "
+                "the problem is not convex and has no bound; use another kernel or other parameters of it"
+            )
 
     def forget(self, idle: int, at_least: int) -> None:
         """Drop the cuts without weight in the last `idle` steps once there are more than `at_least`."""

@@ -8,8 +8,8 @@ from rocmax.solvers._objective import Model, Objective
 
 # What rounding may do, relative to the terms that the objective is the sum of, and to what it is seen to do.
 _RELATIVE, _SEEN = 1e-6, 1e3
-# Directions in which it is looked at, and the share of the largest curvature that one of negative sign may have.
-_LOOKS, _FLAT = 4, 1e-6
+# Directions in which it is looked at.
+_LOOKS = 4
 
 
 def check_bound(objective: Objective, model: Model, value: float, bound: float, bundle: Bundle | None = None) -> None:
@@ -31,12 +31,7 @@ def check_bound(objective: Objective, model: Model, value: float, bound: float, 
     if bound - value <= _RELATIVE * terms + _SEEN * objective.C * _rounding(objective, model):
         return
     if bundle is not None:
-        curvatures = np.linalg.eigvalsh(bundle.gram)
-        if curvatures[0] < -_FLAT * abs(curvatures[-1]):
-            raise ValueError(
-                "kernel must be positive semidefinite, got one under which the squared length of a model is negative: "
-                "the problem is not convex and has no bound; use another kernel or other parameters of it"
-            )
+        bundle.require_definite()
     if objective.oracle.doubt:
         raise ValueError(objective.oracle.doubt)
     raise RuntimeError(
