@@ -85,6 +85,15 @@ def test_models_take_columns(model):
             model.fit(X, of(holed(Y)))
 
 
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("kind", [bool, int, float])
+def test_models_take_numbers_among_objects(model, kind):
+    expected = model.fit(X, Y.astype(kind)).predict(X)
+    found = model.fit(X, pd.Series(Y.astype(kind), dtype=object))
+    np.testing.assert_array_equal(found.predict(X), expected)
+    assert found.predict(X).dtype == expected.dtype and found.score(X, Y.astype(object)) == found.score(X, Y)
+
+
 @pytest.mark.parametrize("model", MODELS[:1] + MODELS[2:], ids=lambda model: type(model).__name__)
 def test_models_take_weights(model):
     expected = model.fit(X, Y, sample_weight=W).decision_function(X)

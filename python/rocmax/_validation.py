@@ -33,6 +33,7 @@ from rocmax.metrics._validation import (
     require_unmasked,
 )
 
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
@@ -70,6 +71,8 @@ def check_two_classes(y: Any, weight: F64 | None = None) -> tuple[AnyArray, Bool
     Samples of weight 0 may be of any class: they count as negative.
     """
     y = np.asarray(y)
+    if y.dtype == object and all(isinstance(label, _NUMBERS) for label in y):
+        y = np.array(y.tolist())  # as a column of a frame may hold them
     if weight is not None:
         counted = y[weight > 0]
         if len(counted) and np.all(counted == counted[0]) and not np.all(y == counted[0]):
