@@ -90,6 +90,9 @@ def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
         (["--at", "eer", "--prevalence", "1"], "need a number between 0 and 1"),
         (["--at", "eer", "--groups", "g"], "--at and --groups do not go together"),
         (["--prevalence", "0.1"], "give a cutoff, such as --at fpr=0.05"),
+        (["--cutoff-intervals", "bootstrap"], "give a cutoff, such as --at fpr=0.05"),
+        (["--weights-are", "sampling"], "give the column of weights"),
+        (["--report", "page.pdf"], "let the name end in .html"),
     ],
 )
 def test_cutoffs_that_cannot_be_meant(how: list[str], said: str, data: Path, run: Run) -> None:

@@ -48,7 +48,11 @@ FILES: list[tuple[str, bytes, str | None]] = [
     ("open quote.csv", GOOD + b'1,"0.5,2\n', "cannot be read"),
     ("twice.csv", b"y,s,s\n" + ROWS.encode(), "column 's' is there more than once"),
     ("labels twice.csv", b"y,y,s\n" + ROWS.encode(), "column 'y' is there more than once"),
-    ("utf-16.csv", GOOD.decode().encode("utf-16"), "column 'y' not found"),
+    (
+        "utf-16.csv",
+        GOOD.decode().encode("utf-16"),
+        "column 'y' not found: the text seems to be UTF-16; save it as UTF-8",
+    ),
     ("zeros.csv", b"y,s,t\n\0,1,2\n1,2,3\n", "--positive"),
     ("short row.csv", GOOD + b"1\n", "column 's' is missing or NaN in row 41"),
     ("long row.csv", GOOD + b"1,2,3,4\n", "more fields"),

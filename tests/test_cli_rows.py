@@ -160,6 +160,7 @@ def test_weights_and_groups_are_those_of_the_library(
         (["--weight", "ww"], 1, "column 'ww' not found; did you mean 'w'?"),
         (["--weight", "patient"], 1, "holds 'p0' in row 1, not numbers only"),
         (["--weight", "c"], 1, "weights are at least 0"),
+        (["--weight", "zero"], 1, "column 'zero' is 0 in every row"),
         (["--groups", "nothing"], 1, "has no group in row 1"),
         (["--weight", "y"], 2, "--weight y: that is the column of --label"),
         (["--groups", "a"], 2, "--groups a: that is a column of --score too"),
@@ -170,7 +171,7 @@ def test_weights_and_groups_are_those_of_the_library(
 def test_bad_weights_and_groups(
     how: list[str], code: int, said: str, frame: "pl.DataFrame", tmp_path: Path, run: Run
 ) -> None:
-    frame.with_columns(pl.lit(None).alias("nothing")).write_csv(tmp_path / "data.csv")
+    frame.with_columns(pl.lit(None).alias("nothing"), pl.lit(0).alias("zero")).write_csv(tmp_path / "data.csv")
     for command in (["evaluate", tmp_path / "data.csv", "--score", "a"], ["compare", tmp_path / "data.csv"]):
         if command[0] == "compare":
             command += ["--score", "a", "b"]

@@ -26,6 +26,8 @@ def check(arguments: Namespace) -> None:
         raise Misuse("--at and --groups do not go together: no intervals are known for both")
     if arguments.prevalence is not None and not arguments.at:
         raise Misuse("--prevalence is for the predictive values of --at: give a cutoff, such as --at fpr=0.05")
+    if arguments.cutoff_intervals is not None and not arguments.at:
+        raise Misuse("--cutoff-intervals are of the rates of --at: give a cutoff, such as --at fpr=0.05")
 
 
 def found(arguments: Namespace, scored: rows.Scored) -> dict[str, OperatingPoint]:
@@ -33,7 +35,7 @@ def found(arguments: Namespace, scored: rows.Scored) -> dict[str, OperatingPoint
     how = {
         "threshold": list(arguments.at),
         "prevalence": arguments.prevalence,
-        "method": arguments.cutoff_intervals,
+        "method": arguments.cutoff_intervals or "wilson",
         "confidence_level": arguments.confidence,
         "random_state": 0,
         **rows.options(arguments, scored),

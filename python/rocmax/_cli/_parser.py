@@ -297,7 +297,6 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
     evaluate.add_argument(
         "--cutoff-intervals",
         choices=("wilson", "bootstrap"),
-        default="wilson",
         help="of the rates at --at: wilson takes cutoffs as given (the default); bootstrap chooses each anew in 2000 "
         "resamples, and has an interval of the cutoff",
     )
@@ -357,7 +356,6 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weights-are",
         choices=("repetitions", "sampling"),
-        default="repetitions",
         help="what a weight is: so many equal rows, or an inverse sampling probability, whose scale does not matter "
         "(default repetitions)",
     )

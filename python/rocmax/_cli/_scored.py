@@ -36,6 +36,8 @@ def read(arguments: Namespace) -> Scored:
     table.check_roles(label, weight, groups, *arguments.score)
     if weight is not None and groups is not None:
         raise Misuse("--weight and --groups do not go together here: no interval is known for both")
+    if arguments.weights_are is not None and weight is None:
+        raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
     others = [name for name in (weight, groups) if name is not None]
     frame = table.read(arguments.data, table.form(arguments), exact={label, *arguments.score})
     n_dropped = 0
@@ -52,7 +54,7 @@ def read(arguments: Namespace) -> Scored:
 
 def options(arguments: Namespace, scored: Scored) -> dict[str, Any]:
     """Return what the measures are told of weights and groups."""
-    kind = {"repetitions": "frequency", "sampling": "sampling"}[arguments.weights_are]
+    kind = "sampling" if arguments.weights_are == "sampling" else "frequency"
     weighted = {} if scored.weight is None else {"sample_weight": scored.weight, "weight_kind": kind}
     return weighted | ({} if scored.groups is None else {"groups": scored.groups})
 

@@ -136,6 +136,8 @@ def _opened(path: str) -> BinaryIO:
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return a column, or fail with the nearest name."""
     if name not in frame:
+        if any("\0" in other for other in frame.columns):
+            raise Failure(f"column {name!r} not found: the text seems to be UTF-16; save it as UTF-8")
         raise unknown("column", name, frame.columns)
     if f"{name}_duplicated_0" in frame:
         raise Failure(f"column {name!r} is there more than once: give each its own name")
@@ -285,6 +287,8 @@ def weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
     found = np.asarray(scores(frame, name, "a weight"), dtype=np.float64)
     if (bad := np.flatnonzero(found < 0)).size:
         raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {bad[0] + 1}: weights are at least 0")
+    if not found.any():
+        raise Failure(f"column {name!r} is 0 in every row: no weight is left")
     return found
 
 

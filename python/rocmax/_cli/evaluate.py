@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from rocmax._cli import _cutoffs as cutoffs
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _table as table
-from rocmax._cli._output import check_output, check_plot, written
+from rocmax._cli._failure import Misuse
+from rocmax._cli._output import check_output, check_plot, is_stdout, written
 from rocmax._cli._text import printable
 from rocmax.metrics import AUCInference, auc_inference
 from rocmax.metrics import _words as words
@@ -34,6 +36,8 @@ def run(arguments: Namespace) -> None:
     check_plot(arguments.plot, arguments.data)
     check_output(arguments.report, arguments.data)
     if arguments.report:
+        if Path(arguments.report).suffix.lower() not in (".html", ".htm") and not is_stdout(arguments.report):
+            raise Misuse(f"--report {arguments.report}: it is a page for a browser: let the name end in .html")
         import bokeh  # noqa: F401 - or say what is missing before any work
     scored = rows.read(arguments)
     labels, columns = scored.labels, scored.columns

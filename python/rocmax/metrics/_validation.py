@@ -394,6 +394,8 @@ def explain(data: Sample) -> None:
         index = int(np.argmax(data.weight < 0))
         raise ValueError(f"{data.weight_name} must be non-negative, got {data.weight[index]} at index {index}")
     left = np.unique(data.y[data.weight > 0])
+    if not len(left):
+        raise ValueError(f"{data.weight_name} is 0 everywhere: some samples of both classes must count")
     if len(left) < 2:
         raise ValueError(f"{data.weight_name} leaves one class only: every sample of the other has weight 0")
 
