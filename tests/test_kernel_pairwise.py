@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rocmax import AUCSVC
+from rocmax import AUCRLS, AUCSVC, RLSCV, PartialAUCSVC
 from rocmax.exceptions import ZeroModelWarning
 
 CASES = json.loads((Path(__file__).parent / "cases" / "pair_machines.json").read_text())["cases"]
@@ -234,6 +234,12 @@ def test_a_search_slices_precomputed_kernels():
         ({"threshold": "best"}, "threshold must be .*got 'best'"),
         ({"kernel": "precomputed"}, r"kernel='precomputed' takes the square matrix .*\(40, 3\)"),
         ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "kernel must return finite values"),
+        ({"kernel": lambda A, B: 1j * A @ B.T}, r"kernel must return numbers .* got complex128 of shape \(40, 40\)"),
+        (
+            {"kernel": lambda A, B: "a"},
+            "kernel must be a function of two matrices .* which <function .*> is not: could",
+        ),
+        ({"kernel": lambda A, B: np.ones(3)}, "kernel must be a function of two matrices .* is not: setting"),
     ],
 )
 def test_bad_parameters_are_named(given, message):
@@ -250,9 +256,27 @@ def test_bad_pairs_are_named():
         (positive, positive, "j must index negative training rows, but row"),
         (len(y), negative, f"i must be a training row, 0 to {len(y) - 1}, got {len(y)}"),
         (0.5, negative, "i must be a whole number"),
+        ([positive] * 2, [negative] * 3, r"i and j must have shapes that broadcast, .* got \(2,\) and \(3,\)"),
     ):
         with pytest.raises(ValueError, match=message):
             model.pair_dual(i, j)
+
+
+@pytest.mark.parametrize("model", [AUCSVC, PartialAUCSVC, AUCRLS, RLSCV])
+def test_a_kernel_matrix_that_is_not_symmetric_is_refused(model):
+    X, y = gaussian(14)
+    for matrix in (np.triu(X @ X.T), sp.csr_array(np.triu(X @ X.T))):
+        with pytest.raises(ValueError, match="kernel='precomputed' takes a symmetric matrix, got X with"):
+            model(kernel="precomputed").fit(matrix, y)
+    model(kernel="precomputed").fit((X @ X.T).astype(np.float32), y)
+
+
+def test_what_is_no_function_or_no_number_is_named():
+    X, y = gaussian(14)
+    with pytest.raises(TypeError, match=r"callback must be a function, .* got 3"):
+        AUCSVC().fit(X, y, callback=3)
+    with pytest.raises(ValueError, match="sample_weight must hold numbers: could not convert string to float: 'a'"):
+        AUCSVC().fit(X, y, sample_weight=["a"] * len(y))
 
 
 def test_what_cannot_fit_is_refused_with_its_size(monkeypatch):

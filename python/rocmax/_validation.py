@@ -45,6 +45,10 @@ def _checks(name: str) -> Iterator[None]:
             yield
         except ArithmeticError as error:  # such as of 10**400
             raise ValueError(f"{name} holds what float64 cannot: {shown(error)}") from error
+        except ValueError as error:
+            if str(error).startswith("could not convert"):  # such as a text, of which the message names no argument
+                raise ValueError(f"{name} must hold numbers: {error}") from error
+            raise
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,8 @@ _BLOCK = 1 << 23
 _CACHED = 1 << 20
 # Cuts of separable classes count few samples: below this share of them the product takes their rows alone.
 _SPARSE = 0.5
+# How far k(x, z) and k(z, x) may be apart, beside the largest value.
+_ROUGH = 1e-3
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Kernel:
                 "kernel='precomputed' takes the square matrix of kernel values between the training samples, got X of "
                 f"shape {X.shape}: Precomputed matrix must be a square matrix"
             )
+        if kernel == "precomputed":
+            _require_symmetric(X)
         function = _of_matrices(kernel, X) if callable(kernel) else None
         name = kernel if function is None else "function"
         used = name in ("rbf", "poly", "sigmoid")
@@ -62,7 +67,7 @@ class Kernel:
         if self.name == "precomputed":
             return _dense(X)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            values = _dense(self._values(X, Z) if self.function is None else self.function(X, Z))
+            values = self._values(X, Z) if self.function is None else self._given(self.function(X, Z), X, Z)
         if not np.isfinite(values).all():
             raise ValueError(f"kernel must return finite values, got some that are not from {self._described}")
         return values
@@ -82,6 +87,16 @@ class Kernel:
             values += self.coef0
             values = np.tanh(values, out=values) if self.name == "sigmoid" else np.power(values, self.degree)
         return values
+
+    def _given(self, values: Any, X: Any, Z: Any) -> F64:
+        """Return what a function gave, if it is a matrix of numbers."""
+        found = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+        if found.shape != (X.shape[0], Z.shape[0]) or found.dtype.kind not in "biufO":
+            raise ValueError(
+                f"kernel must return numbers of shape (n, m) for matrices of n and m rows, got {found.dtype} of shape "
+                f"{found.shape} for {X.shape[0]} and {Z.shape[0]} rows from {self.function!r}"
+            )
+        return found.astype(np.float64, copy=False)
 
     @property
     def _described(self) -> str:
@@ -119,6 +134,20 @@ class Kernel:
             block = block[:, support] if self.name == "precomputed" else block
             scores[first : first + rows] = self(block, Z) @ coefs
         return scores
+
+
+def _require_symmetric(matrix: Any) -> None:
+    """Refuse a matrix that says of two samples different things, by more than single precision explains."""
+    n, largest, apart = matrix.shape[0], 0.0, 0.0
+    rows = max(1, _BLOCK // (8 * n))
+    for first in range(0, n, rows):
+        part, other = _dense(matrix[first : first + rows]), _dense(matrix[:, first : first + rows]).T
+        largest, apart = max(largest, float(np.abs(part).max())), max(apart, float(np.abs(part - other).max()))
+    if apart > _ROUGH * largest:
+        raise ValueError(
+            f"kernel='precomputed' takes a symmetric matrix, got X with k(x, z) and k(z, x) up to {apart:.2g} apart: "
+            "give the kernel of the training samples with themselves"
+        )
 
 
 def _dense(matrix: Any) -> F64:
@@ -173,9 +202,16 @@ def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
     if X.shape[0] >= 2 and gives(1, 1) and gives(2, 1) and gives(1, 2):
         return function
 
+    @wraps(function)
     def values(A: Any, B: Any) -> Any:
-        with one_at_a_time():
-            return pairwise_kernels(A, B, metric=function)
+        try:
+            with one_at_a_time():
+                return pairwise_kernels(A, B, metric=function)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "kernel must be a function of two matrices (giving a matrix) or of two rows (giving a number), which "
+                f"{function!r} is not: {error}"
+            ) from error
 
     return values
 

@@ -95,5 +95,9 @@ def check_pairs(i: Any, j: Any, positive: Bool) -> tuple[NDArray[np.intp], NDArr
         if len(wrong):
             raise ValueError(f"{name} must index {kind} training rows, but row {wrong[0]} is not")
         checked.append(array.astype(np.intp))
-    first, second = np.broadcast_arrays(*checked)
+    try:
+        first, second = np.broadcast_arrays(*checked)
+    except ValueError:
+        shapes = " and ".join(str(rows.shape) for rows in checked)
+        raise ValueError(f"i and j must have shapes that broadcast, such as (k,) and (k,), got {shapes}") from None
     return first, second

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._parameters import shown
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Design, Landmarks, as_design
 from rocmax.estimators._base import warn_unconverged
@@ -91,6 +92,10 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         return coef[0] if coef is not None and coef.shape[1] == X.shape[1] else None
 
     def _report(self, callback: StepReport | None) -> StepReport | None:
+        if callback is not None and not callable(callback):
+            raise TypeError(
+                f"callback must be a function, called with the Progress of each step, got {shown(callback)}"
+            )
         if self.verbose < 2:
             return callback
 
