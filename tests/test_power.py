@@ -127,6 +127,11 @@ def test_scores_that_agree_need_fewer_samples():
         ({"auc": 0.8, "auc_b": 0.8}, "which is not in alternative='two-sided'"),
         ({"auc": 0.8, "auc_b": 0.7, "alternative": "less"}, "which is not in alternative='less'"),
         (
+            {"auc": 0.8, "auc_b": 0.7, "null_difference": 0.1},
+            "no study of 1e15 positives has that power: 0.1 is 8.3e-17",
+        ),
+        ({"auc": 0.8, "significance_level": 1e-300}, "no study .* at significance_level=1e-300"),
+        (
             {"auc": 0.8, "auc_b": 0.7, "alternative": "equivalence", "equivalence_margin": 0.1 - 1e-12},
             "which is not in alternative='equivalence'",
         ),

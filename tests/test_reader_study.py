@@ -303,6 +303,20 @@ def test_power_is_the_share_of_rejections_and_sample_size_its_inverse():
         mrmc_sample_size(pilot, difference=0.001, power=0.9, n_readers=2)
 
 
+@pytest.mark.parametrize("kinds", [("random", "random"), ("random", "fixed"), ("fixed", "random")])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_nothing_is_planned_from_readings_without_an_error(kinds, sign):
+    case, modality, reader = (part.ravel() for part in np.meshgrid(np.arange(8), [0, 1], [0, 1, 2]))
+    truth = case % 2
+    rating = np.where(modality == 0, truth, sign * truth)
+    with pytest.warns(UserWarning, match="the variance is estimated at 0"):
+        names = {"reader": reader, "modality": modality, "case": case}
+        pilot = mrmc_analysis(truth, rating, **names, readers=kinds[0], cases=kinds[1])
+    for plan in (mrmc_power, mrmc_sample_size):
+        with pytest.raises(ValueError, match=r"pilot leaves a variance of .* to plan with"):
+            plan(pilot, difference=0.05)
+
+
 def test_results_as_a_frame():
     y, s, names = simulated(t=3)
     frame = mrmc_analysis(y, s, **names).to_frame()

@@ -207,7 +207,7 @@ class SampleSize(Unpacked):
 
     def _whole(self) -> tuple[int, int]:
         """Return numbers of samples that there can be."""
-        return int(np.ceil(self.n_pos)), int(np.ceil(self.n_neg))
+        return max(1, int(np.ceil(self.n_pos))), max(1, int(np.ceil(self.n_neg)))
 
     def rows(self) -> list[dict[str, Any]]:
         return [self._held()]
@@ -304,6 +304,11 @@ def auc_sample_size(
             plan.spread(plan.truth)
         )
         n_pos = float(max(spread, 0.0) ** 2 / (plan.truth - hypothesis.null) ** 2)
+        if not n_pos <= _MOST:
+            raise ValueError(
+                f"no study of 1e15 positives has that power: {plan.truth:.4g} is {apart:.2g} from {hypothesis.null:g}, "
+                f"at significance_level={significance_level:g}"
+            )
     else:
         n_pos = _least(lambda count: plan.power(count) >= power)
     return SampleSize(

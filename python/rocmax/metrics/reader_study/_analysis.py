@@ -36,6 +36,8 @@ from rocmax.metrics.reader_study._study import Study, read_study
 
 _COVARIANCES = ("delong", "jackknife", "unbiased", "bootstrap", "obuchowski")
 _KINDS = ("random", "fixed")
+# A variance of areas up to this is the rounding of none.
+NO_VARIANCE = 1e-28
 
 
 class ModalityMean(NamedTuple):
@@ -478,7 +480,7 @@ def _notes(table: _Anova, error: _Error, random_cases: bool) -> tuple[str, ...]:
     if error.square < 0:
         notes.append(f"the variance is estimated at {error.square:.3g}, below 0: there is no test and no interval")
         warnings.warn(notes[-1], stacklevel=3)
-    elif error.square == 0:
+    elif error.square <= NO_VARIANCE:
         notes.append("the variance is estimated at 0, as after readings without an error: tests promise too much")
         warnings.warn(notes[-1], stacklevel=3)
     return tuple(notes)

@@ -12,7 +12,7 @@ from rocmax._parameters import shown
 from rocmax.metrics._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
 from rocmax.metrics._interval import Law
 from rocmax.metrics._validation import F64, number, unmasked
-from rocmax.metrics.reader_study._analysis import MRMCAnalysis
+from rocmax.metrics.reader_study._analysis import NO_VARIANCE, MRMCAnalysis
 
 _MOST_CASES = 1 << 40
 _FAR = 1e3  # standard errors from which a test always or never rejects: the noncentral t is NaN there
@@ -59,7 +59,7 @@ def mrmc_power(
     Raises
     ------
     ValueError
-        For a pilot without a difference, or numbers out of their domain.
+        For a pilot without a difference or without a variance, or numbers out of their domain.
 
     References
     ----------
@@ -192,9 +192,17 @@ def _expected(pilot: MRMCAnalysis, readers: F64, cases: F64) -> tuple[F64, F64]:
     scale = (pilot.n_pos + pilot.n_neg) / cases
     within = np.maximum(varied + scale * (own - common), 0.0) + 0 * readers
     whole = varied + scale * (own + (readers - 1) * common)
+    square = within if pilot.random_readers and not pilot.random_cases else whole
+    if not (square > NO_VARIANCE).all():
+        raise ValueError(
+            f"pilot leaves a variance of {square.min():.2g} to plan with, as after readings without an error; take one "
+            "of more readers or cases"
+        )
     if not pilot.random_readers:
-        return np.sqrt(2 * whole / readers), np.full(whole.shape, np.inf)
-    if not pilot.random_cases:
-        return np.sqrt(2 * within / readers), readers - 1 + 0 * within
-    with np.errstate(divide="ignore"):
-        return np.sqrt(2 * whole / readers), (readers - 1) * (whole / within) ** 2
+        df = np.full(whole.shape, np.inf)
+    elif not pilot.random_cases:
+        df = readers - 1 + 0 * within
+    else:
+        with np.errstate(divide="ignore"):
+            df = (readers - 1) * (whole / within) ** 2
+    return np.sqrt(2 * square / readers), df
