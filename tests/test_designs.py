@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from rocmax import PartialAUCSVC
+from rocmax import AUCRLS, AUCSVC, PartialAUCSVC
 from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask, moments
 from rocmax.designs import _linear as linear_module
 from rocmax.designs import _memmap as memmap_module
@@ -118,6 +118,15 @@ def test_models_agree(name, dtype, fpr_range, surrogate, weight, tmp_path):
     np.testing.assert_allclose(
         found.decision_function(stored), found.decision_function(X), atol=1e-10 if dtype == np.float64 else 1e-4
     )
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("model", [AUCSVC(), PartialAUCSVC(kernel="rbf", n_landmarks=20), AUCRLS(kernel="rbf")])
+def test_kernel_models_score_dask_arrays(model, stored):
+    X, y = features(np.float64), labels()
+    model = clone(model).fit(stored(X[:60]), y[:60])
+    expected = model.decision_function(X)
+    np.testing.assert_allclose(model.decision_function(da.from_array(X, chunks=(50, 2))), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["memmap C", "memmap Fortran", "dask"])

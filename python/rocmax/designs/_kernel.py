@@ -14,6 +14,7 @@ from rocmax._parameters import as_float, check_finite, shown
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs
 from rocmax.designs._base import Design
+from rocmax.designs._storages import is_dask
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 # Bytes of kernel values made, or cast up, at a time.
@@ -66,6 +67,7 @@ class Kernel:
         """Return the values between the rows of X and of Z; X itself if precomputed."""
         if self.name == "precomputed":
             return _dense(X)
+        X = np.asarray(X) if is_dask(X) else X  # a block of rows, which a sparse Z cannot be multiplied with
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             values = self._values(X, Z) if self.function is None else self._given(self.function(X, Z), X, Z)
         if not np.isfinite(values).all():
