@@ -220,7 +220,7 @@ def test_newton_steps_with_few_features_are_exact(store, monkeypatch):
     rng = np.random.default_rng(4)
     X, y = overlapping(rng, n=400, d=12)
     design, convex = as_design(store(X)), Ramp((0.05, 0.3)).bind(_core.Problem(y == 1), 1).convex
-    envelope = Envelope(Objective(convex, design, 100.0), Bundle(design), np.zeros(400))
+    envelope = Envelope(Objective(convex, design, 100.0), Bundle(design))
     envelope.centre(envelope.multipliers, 0.1)
     found, gradient = envelope(0.3 * X @ rng.standard_normal(12)), rng.standard_normal(12)
     assert all(len(part.rows) > 20 for part in found.parts)

@@ -48,10 +48,10 @@ def minimise_augmented(state: State) -> None:
     require("the augmented Lagrangian method", NEEDS, objective)
     design, C, tilt = objective.design, objective.C, objective.tilt
     lean = 0.0 if tilt.vector is None else tilt.vector
-    envelope = Envelope(objective, state.bundle, state.best.scores)
+    envelope = Envelope(objective, state.bundle)
     model = state.best
     steps = 0
-    found = envelope(model.scores)
+    found = envelope.begin(model.scores, state.value - state.bound)
     while True:
         pull = design.adjoint([found.coef])[0]
         of_dual = C * (lean - pull)
@@ -62,7 +62,7 @@ def minimise_augmented(state: State) -> None:
         if enough or slack <= _INNER * C * envelope.moved(found) or steps == _INNER_STEPS:
             state.bundle.add(np.array([found.offset]), pull[None])
             if enough:
-                state.bundle.multipliers = C * found.multipliers, C * envelope.penalty
+                state.bundle.multipliers = envelope.multipliers_of(found)
                 return
             envelope.update(found, steps)
             steps = 0

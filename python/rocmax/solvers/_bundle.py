@@ -27,7 +27,8 @@ class Bundle:
         self._gram = np.zeros((1, 1))
         self._idle = np.zeros(1, dtype=np.int64)
         self.weights = np.ones(1)
-        # Where the augmented Lagrangian method ended, if it was used: its multipliers and its penalty, both times C.
+        # Where the augmented Lagrangian method ended, if it was used: its multipliers less those of the tilt, and its
+        # penalty, both times C.
         self.multipliers: tuple[F64, float] | None = None
 
     def __len__(self) -> int:

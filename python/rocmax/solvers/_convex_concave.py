@@ -8,7 +8,7 @@ from rocmax.designs import Design
 from rocmax.risks import Difference
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._nearby import lower_nearby
-from rocmax.solvers._newton import is_wide, sampled_step, smoothed
+from rocmax.solvers._newton import sampled_step, smoothed
 from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._planes import minimise_convex
 from rocmax.solvers._ray import Point, Ray, search
@@ -28,8 +28,9 @@ _LEFT = 3.0
 _SMALL, _LEAST = 0.05, 1e-5
 # A search along a ray takes at most this many oracle calls; it may end where the slope has fallen to this share.
 _CALLS, _FLAT = 8, 0.3
-# At most so many steps: where each gains little, the convex-concave procedure gains more.
-_MOST, _MOST_WIDE = 100, 10
+# At most so many steps, and fewer where there are more than one feature for _SAMPLES samples: the curvature of a sample
+# then says little, and the convex-concave procedure gains more.
+_MOST, _MOST_WIDE, _SAMPLES = 100, 10, 5
 
 
 def minimise_difference(
@@ -84,7 +85,7 @@ def minimise_difference(
         before, base, models = value, model.vector, [model]
         del model  # the step holds the only reference: its scores go as soon as there is a better model
         concave = risk.concave(models[0].scores)
-        tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset)
+        tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset, concave.coef)
         # Where g counts no pair the majorant is hardly above J: nothing is to be had from linearising g again.
         share = _ENOUGH if concave.value > 0 else 1.0
         del concave
@@ -155,7 +156,8 @@ def descend(
     rng = np.random.default_rng(0)
     history: list[Progress] = []
     remaining, stalled = _LEFT * value, 0
-    while len(history) < min(max_iter, _MOST_WIDE if is_wide(design) else _MOST):
+    most = _MOST_WIDE if _SAMPLES * design.dim > design.n_samples else _MOST
+    while len(history) < min(max_iter, most):
         cut = smoothed(convex, model, remaining)
         if cut is None:
             break

@@ -13,8 +13,9 @@ _FIRST = 5.0
 # It grows where the inner problem took few steps, and falls where it took many.
 _FEW, _GROWTH, _MANY, _RELIEF = 5, 1.5, 10, 0.3
 _LEAST, _MOST = 1e-30, 1e30
-# At this penalty proximal points are where the scores are.
-_STIFF = 1e8
+# It is raised by _STIFFER at first until the multipliers move by no more than so many times what is left to gain: from
+# far off, a weak one leads far away from a good model, and on counts of substructures (hiva) it found no way back.
+_FAR, _STIFFER = 10.0, 4.0
 
 
 class Found:
@@ -30,11 +31,12 @@ class Found:
 class Envelope:
     """The slopes of the Moreau envelopes of hinges around multipliers, as a function of the scores.
 
-    Every hinge has a copy of the scores, and multipliers, of its own. These begin at zero, or about where the slopes at
-    some scores are.
+    Every hinge has a copy of the scores, and multipliers, of its own. These are the hinges' slopes at a minimum, which
+    nearly cancel a tilt there: it is the concave part of the same risk. So they begin at the tilt's, or, where there
+    were others before, as far from these as they were.
     """
 
-    def __init__(self, objective: Objective, bundle: Bundle, scores: F64) -> None:
+    def __init__(self, objective: Objective, bundle: Bundle) -> None:
         self._objective = objective
         labels = objective.oracle.labels
         assert objective.oracle.hinges is not None
@@ -46,16 +48,16 @@ class Envelope:
         if weight is not None:
             for of_samples in self._of_samples:
                 of_samples *= np.where(weight > 0, weight, 1.0)
+        tilt = objective.tilt
+        multipliers = np.zeros((len(self._pulls), len(labels)))
         if bundle.multipliers is None:
-            # Two hinges less a tilt: the concave part, which it stands for, cancels most of them.
-            cancels = objective.tilt.vector is not None and len(self._pulls) > 1
-            to_gain = bundle.constant / objective.C - (objective.tilt.offset if cancels else 0.0)
-            penalty = min(max(_FIRST * to_gain, _LEAST), 1.0)
-            self.centre(np.zeros((len(self._pulls), len(labels))), _STIFF if cancels else penalty)
-            if cancels:
-                self.centre(self(scores).multipliers, penalty)
+            penalty = min(max(_FIRST * (bundle.constant / objective.C - tilt.offset), _LEAST), 1.0)
         else:
-            self.centre(bundle.multipliers[0] / objective.C, bundle.multipliers[1] / objective.C)
+            multipliers += bundle.multipliers[0] / objective.C
+            penalty = bundle.multipliers[1] / objective.C
+        if tilt.coef is not None:
+            multipliers[0] += tilt.coef
+        self.centre(multipliers, penalty)
 
     def centre(self, multipliers: F64, penalty: float) -> None:
         """Take the envelopes around some multipliers."""
@@ -71,6 +73,14 @@ class Envelope:
         proximal = self._objective.oracle.proximal
         return Found([proximal(hinge, scores + shift, stiffness) for hinge, shift, stiffness in self._parts])
 
+    def begin(self, scores: F64, left: float) -> Found:
+        """Return what the hinges find at the first scores, the penalty raised as far as what is left to gain asks."""
+        found = self(scores)
+        while self._objective.C * self.moved(found) > _FAR * left and self.penalty < _MOST:
+            self.centre(self.multipliers, _STIFFER * self.penalty)
+            found = self(scores)
+        return found
+
     def moved(self, found: Found) -> float:
         """Return half the square of how far the multipliers would move, in the metric of the penalty."""
         moves = found.multipliers - self.multipliers
@@ -81,6 +91,14 @@ class Envelope:
         """Go on with the slopes found as multipliers, after an inner problem of so many steps."""
         factor = _GROWTH if steps <= _FEW else _RELIEF if steps >= _MANY else 1.0
         self.centre(found.multipliers, min(max(factor * self.penalty, _LEAST), _MOST))
+
+    def multipliers_of(self, found: Found) -> tuple[F64, float]:
+        """Return the slopes found, less the tilt's, and the penalty, both times C: what a bundle keeps."""
+        C, tilt = self._objective.C, self._objective.tilt
+        kept = C * found.multipliers
+        if tilt.coef is not None:
+            kept[0] -= C * tilt.coef
+        return kept, C * self.penalty
 
     def newton_step(self, found: Found, gradient: F64, residual: float) -> F64:
         """Return the way to the minimiser of the second-order model, exactly or to a relative residual."""

@@ -27,13 +27,13 @@ class Model(NamedTuple):
 
 
 class Tilt:
-    """A linear function offset + <vector, w> taken off the risk.
+    """A linear function offset + <vector, w> taken off the risk; offset + coef . s of the scores, where that is known.
 
     In the convex-concave procedure it is the concave part, linearised.
     """
 
-    def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0) -> None:
-        self._design, self.vector, self.offset = design, vector, offset
+    def __init__(self, design: Design, vector: F64 | None = None, offset: float = 0.0, coef: F64 | None = None) -> None:
+        self._design, self.vector, self.offset, self.coef = design, vector, offset, coef
 
     def slope(self, direction: F64) -> float:
         """Return its derivative along a direction."""
