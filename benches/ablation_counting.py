@@ -13,7 +13,7 @@ import subprocess
 
 from compare import ROOT, built
 
-WAYS = ("few_values", "rare", "narrow", "one_table", "buckets")
+WAYS = ("few", "few_values", "narrow", "one_table", "buckets")
 SHAPES = ("normal", "heavy", "saturated", "rounded", "ties", "few", "integers", "sorted")
 
 

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use super::simd::Eight;
-use crate::order::{Map, fast};
+use crate::order::fast;
 use crate::{CHUNK, Ctx, Result, alloc};
 
 /// What is ranked: scores, or the integers that stand for them in a bucket.
@@ -22,12 +22,9 @@ pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + '
     fn of_bits(bits: u32) -> Self;
     #[doc(hidden)]
     fn bits(self) -> u32;
-    /// Keys that are compared at once.
+    /// Masks of those keys that are below `x`, and of those that equal it.
     #[doc(hidden)]
-    const LANES: usize;
-    /// Masks of those of the first `LANES` keys that are below `x`, and of those that equal it.
-    #[doc(hidden)]
-    fn compare<E: Eight>(by: E, keys: &[Self], x: Self) -> [E::Lanes; 2];
+    fn compare<E: Eight>(by: E, keys: [Self; 8], x: Self) -> [E::Lanes; 2];
 }
 
 /// A floating-point type of scores; float32 is ranked as it is.
@@ -64,14 +61,13 @@ pub trait Score: Key {
 pub struct Line<S> {
     low: S,
     scale: S,
-    last: S,
+    pub(crate) last: S,
 }
 
 macro_rules! key {
-    ($type:ty, $whole:expr, $bits:expr, $lanes:expr, $compare:ident) => {
+    ($type:ty, $whole:expr, $bits:expr, $compare:ident) => {
         impl Key for $type {
             const INFINITY: Self = <$type>::INFINITY;
-            const LANES: usize = $lanes;
 
             #[inline(always)]
             fn order(&self, other: &Self) -> std::cmp::Ordering {
@@ -106,14 +102,14 @@ macro_rules! key {
             }
 
             #[inline(always)]
-            fn compare<E: Eight>(by: E, keys: &[Self], x: Self) -> [E::Lanes; 2] {
-                by.$compare(keys.first_chunk().copied().unwrap_or([Self::INFINITY; $lanes]), x)
+            fn compare<E: Eight>(by: E, keys: [Self; 8], x: Self) -> [E::Lanes; 2] {
+                by.$compare(keys, x)
             }
         }
     };
 }
-key!(f64, 4_503_599_627_370_496.0, 30, 4, compare_f64);
-key!(f32, 8_388_608.0, 23, 8, compare_f32);
+key!(f64, 4_503_599_627_370_496.0, 30, compare_f64);
+key!(f32, 8_388_608.0, 23, compare_f32);
 
 macro_rules! score {
     ($key:ty, $bits:expr, $exact:expr) => {
@@ -202,7 +198,6 @@ impl Score for f32 {
 
 impl Key for i32 {
     const INFINITY: Self = Self::MAX;
-    const LANES: usize = 8;
 
     #[inline(always)]
     fn order(&self, other: &Self) -> std::cmp::Ordering {
@@ -236,38 +231,7 @@ impl Key for i32 {
     }
 
     #[inline(always)]
-    fn compare<E: Eight>(by: E, keys: &[Self], x: Self) -> [E::Lanes; 2] {
-        by.compare_i32(keys.first_chunk().copied().unwrap_or([Self::INFINITY; 8]), x)
-    }
-}
-
-/// A map of scores to cells that never descends.
-pub(crate) trait Monotone<S>: Copy + Default {
-    /// Number of cells.
-    fn n_cells(&self) -> usize;
-    /// The cell of a score.
-    fn cell(&self, x: S) -> u32;
-}
-
-impl<S: Key> Monotone<S> for Line<S> {
-    fn n_cells(&self) -> usize {
-        let last: f64 = self.last.into();
-        last as usize + 1
-    }
-
-    #[inline(always)]
-    fn cell(&self, x: S) -> u32 {
-        x.cell(*self)
-    }
-}
-
-impl<S: Key> Monotone<S> for Map {
-    fn n_cells(&self) -> usize {
-        self.n_buckets()
-    }
-
-    #[inline(always)]
-    fn cell(&self, x: S) -> u32 {
-        self.bucket(x.into())
+    fn compare<E: Eight>(by: E, keys: [Self; 8], x: Self) -> [E::Lanes; 2] {
+        by.compare_i32(keys, x)
     }
 }

@@ -3,25 +3,25 @@
 #[cfg(target_arch = "x86_64")]
 use {
     pulp::x86::V3,
-    std::arch::x86_64::{__m256i, _CMP_EQ_OQ, _CMP_LT_OQ},
+    std::arch::x86_64::{__m256d, __m256i, _CMP_EQ_OQ, _CMP_LT_OQ},
 };
 
-/// Instructions for eight lanes of 32 bits, or four of 64. A mask is all ones where something holds.
+/// Instructions for eight lanes of 32 bits. A mask is all ones where something holds.
 pub trait Eight: Copy {
     /// Numbers or masks.
     type Lanes: Copy;
     /// Which keys are below a number, and which equal it.
-    fn compare_f64(self, keys: [f64; 4], x: f64) -> [Self::Lanes; 2];
+    fn compare_f64(self, keys: [f64; 8], x: f64) -> [Self::Lanes; 2];
     fn compare_f32(self, keys: [f32; 8], x: f32) -> [Self::Lanes; 2];
     fn compare_i32(self, keys: [i32; 8], x: i32) -> [Self::Lanes; 2];
     /// Zeros.
     fn none(self) -> Self::Lanes;
     /// One more where a mask holds.
     fn count(self, counts: Self::Lanes, mask: Self::Lanes) -> Self::Lanes;
-    /// In how many of the first `N` lanes a mask holds.
-    fn total<const N: usize>(self, mask: Self::Lanes) -> u32;
-    /// The counts of the first `N` lanes together.
-    fn sum<const N: usize>(self, counts: Self::Lanes) -> u64;
+    /// In how many lanes but the last a mask holds.
+    fn total(self, mask: Self::Lanes) -> u32;
+    /// The counts of all lanes but the last together.
+    fn sum(self, counts: Self::Lanes) -> u64;
     /// The number of lane `from[k]` in lane k.
     fn arrange(self, numbers: [u32; 8], from: [u32; 8]) -> [u32; 8];
 }
@@ -64,54 +64,50 @@ impl<W: ByEight, E: Eight> pulp::NullaryFnOnce for With<W, E> {
 #[derive(Clone, Copy)]
 pub(crate) struct Plain;
 
-/// How many of the keys are below `x` and how many equal it, the last key apart; for each as many lanes as it has.
+/// How many of the keys but the last are below `x`, and how many equal it.
 #[inline(always)]
-fn compare<T: Copy + PartialOrd, const N: usize>(keys: [T; N], x: T) -> [[u32; 2]; 2] {
-    let (last, keys) = (keys[N - 1], &keys[..N - 1]);
-    let total = |holds: fn(&T, &T) -> bool| {
-        let lanes = |key: &T| u32::from(holds(key, &x)) * 8 / N as u32;
-        [keys.iter().map(lanes).sum(), lanes(&last)]
-    };
+fn compare<T: Copy + PartialOrd>(keys: [T; 8], x: T) -> [u32; 2] {
+    let total = |holds: fn(&T, &T) -> bool| keys[..7].iter().map(|key| u32::from(holds(key, &x))).sum();
     [total(T::lt), total(T::eq)]
 }
 
 impl Eight for Plain {
-    /// Of all lanes but the last, and of that.
-    type Lanes = [u32; 2];
+    /// Of all lanes but the last.
+    type Lanes = u32;
 
     #[inline(always)]
-    fn compare_f64(self, keys: [f64; 4], x: f64) -> [Self::Lanes; 2] {
+    fn compare_f64(self, keys: [f64; 8], x: f64) -> [u32; 2] {
         compare(keys, x)
     }
 
     #[inline(always)]
-    fn compare_f32(self, keys: [f32; 8], x: f32) -> [Self::Lanes; 2] {
+    fn compare_f32(self, keys: [f32; 8], x: f32) -> [u32; 2] {
         compare(keys, x)
     }
 
     #[inline(always)]
-    fn compare_i32(self, keys: [i32; 8], x: i32) -> [Self::Lanes; 2] {
+    fn compare_i32(self, keys: [i32; 8], x: i32) -> [u32; 2] {
         compare(keys, x)
     }
 
     #[inline(always)]
-    fn none(self) -> Self::Lanes {
-        [0; 2]
+    fn none(self) -> u32 {
+        0
     }
 
     #[inline(always)]
-    fn count(self, counts: Self::Lanes, mask: Self::Lanes) -> Self::Lanes {
-        [0, 1].map(|k| counts[k].wrapping_add(mask[k]))
+    fn count(self, counts: u32, mask: u32) -> u32 {
+        counts.wrapping_add(mask)
     }
 
     #[inline(always)]
-    fn total<const N: usize>(self, mask: Self::Lanes) -> u32 {
-        if N < 8 { mask[0] } else { mask[0].wrapping_add(mask[1]) }
+    fn total(self, mask: u32) -> u32 {
+        mask
     }
 
     #[inline(always)]
-    fn sum<const N: usize>(self, counts: Self::Lanes) -> u64 {
-        self.total::<N>(counts).into()
+    fn sum(self, counts: u32) -> u64 {
+        counts.into()
     }
 
     #[inline(always)]
@@ -120,15 +116,23 @@ impl Eight for Plain {
     }
 }
 
+/// A mask of comparisons of eight float64, of two masks of 64 bits a lane.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn holds<const WHAT: i32>(V3 { avx, .. }: V3, keys: [f64; 8], x: f64) -> __m256i {
+    let halves: [__m256d; 2] = pulp::cast(keys);
+    let [low, high] = halves.map(|half| pulp::cast(avx._mm256_cmp_pd::<WHAT>(half, pulp::cast([x; 4]))));
+    // Of every number of 64 bits the lower half; the last lane stays the last.
+    pulp::cast(avx._mm256_shuffle_ps::<0b10_00_10_00>(low, high))
+}
+
 #[cfg(target_arch = "x86_64")]
 impl Eight for V3 {
     type Lanes = __m256i;
 
     #[inline(always)]
-    fn compare_f64(self, keys: [f64; 4], x: f64) -> [Self::Lanes; 2] {
-        let (keys, x) = (pulp::cast(keys), pulp::cast([x; 4]));
-        let below = self.avx._mm256_cmp_pd::<_CMP_LT_OQ>(keys, x);
-        [pulp::cast(below), pulp::cast(self.avx._mm256_cmp_pd::<_CMP_EQ_OQ>(keys, x))]
+    fn compare_f64(self, keys: [f64; 8], x: f64) -> [Self::Lanes; 2] {
+        [holds::<_CMP_LT_OQ>(self, keys, x), holds::<_CMP_EQ_OQ>(self, keys, x)]
     }
 
     #[inline(always)]
@@ -155,14 +159,14 @@ impl Eight for V3 {
     }
 
     #[inline(always)]
-    fn sum<const N: usize>(self, counts: Self::Lanes) -> u64 {
+    fn sum(self, counts: Self::Lanes) -> u64 {
         let lanes: [u32; 8] = pulp::cast(counts);
-        lanes[..N].iter().map(|&lane| u64::from(lane)).sum()
+        lanes[..7].iter().map(|&lane| u64::from(lane)).sum()
     }
 
     #[inline(always)]
-    fn total<const N: usize>(self, mask: Self::Lanes) -> u32 {
-        (self.avx._mm256_movemask_ps(pulp::cast(mask)) << (8 - N) & 0xFF).count_ones()
+    fn total(self, mask: Self::Lanes) -> u32 {
+        (self.avx._mm256_movemask_ps(pulp::cast(mask)) << 1 & 0xFF).count_ones()
     }
 
     #[inline(always)]
@@ -184,17 +188,14 @@ mod tests {
 
         fn call<E: Eight>(self, by: E) -> Self::Output {
             let Self(keys, x, from) = self;
-            let (narrow, wide) = (keys.map(|key| key as f32), [0, 1, 2, 3].map(|k| f64::from(keys[k])));
+            let (narrow, wide) = (keys.map(|key| key as f32), keys.map(f64::from));
             let mut found = vec![];
             for masks in [by.compare_i32(keys, x), by.compare_f32(narrow, x as f32), by.compare_f64(wide, x.into())] {
                 for mask in masks {
-                    found.extend([by.total::<8>(mask), by.total::<7>(mask)].map(u64::from));
                     let counts = by.count(by.count(by.none(), mask), masks[0]);
-                    found.extend([by.sum::<8>(counts), by.sum::<7>(counts)]);
+                    found.extend([by.total(mask).into(), by.sum(counts)]);
                 }
             }
-            // Four lanes of 64 bits are never asked for seven of 32.
-            found.chunks_mut(2).skip(8).for_each(|pair| pair[1] = 0);
             (found, by.arrange(keys.map(|key| key as u32), from))
         }
     }
@@ -208,9 +209,9 @@ mod tests {
             let (x, from) = (draw(5.0) - 2, std::array::from_fn(|_| draw(8.0) as u32));
             let (found, arranged) = All(keys, x, from).call(Plain);
             assert_eq!(by_eight(All(keys, x, from)), (found.clone(), arranged));
-            let total = |n: usize| keys[..n].iter().filter(|key| **key < x).count() as u64;
-            assert_eq!(found[..4], [total(8), total(7), 2 * total(8), 2 * total(7)]);
-            assert_eq!(found[16..19], [2 * total(4), 0, 4 * total(4)]);
+            let total = |of: fn(&i32, &i32) -> bool| keys[..7].iter().filter(|key| of(key, &x)).count() as u64;
+            let [below, equal] = [total(i32::lt), total(i32::eq)];
+            assert_eq!(found, [below, 2 * below, equal, equal + below].repeat(3));
             assert_eq!(arranged, from.map(|lane| keys[lane as usize] as u32));
         }
     }

@@ -1,199 +1,238 @@
 //! Counting the pairs of one bucket by what is compared: keys, or the scores themselves.
 
-use super::lanes::{Cells, Ranking};
+use super::cells::{Spread, sample};
+use super::keys::Chunk;
 use super::rank_sums::{Found, Ranks};
 use super::slots::{self, Slots};
-use super::sums::{PairCounts, Wanted, count_tied, grown};
-use super::table::{Table, fit};
+use super::sums::{PairCounts, Wanted, grown};
 use crate::alloc;
 use crate::metric::labels::TILE;
-use crate::metric::score::{Key, Line, Monotone, Score};
-use crate::order::{Map, fast};
+use crate::metric::score::{Key, Line, Score};
+use crate::order::fast;
 
-/// Keys that tie, after which all are taken to.
-const MOST_OPEN: usize = 64;
+/// Scores of one class that are kept in one cell, which costs less than a map.
+const FEW: usize = 1 << 6;
 
-/// Memory for the counts of a bucket.
+/// What is made of a bucket.
+pub(crate) trait Work {
+    type Output;
+    /// Of its positives and negatives, each in parts; and whether any of one class tie with some of the other.
+    fn of<K: Key, M: Monotone<K>>(
+        &mut self,
+        worker: &mut Worker<K, M>,
+        classes: &Classes<'_, K>,
+    ) -> (Self::Output, bool);
+}
+
+/// The positives and the negatives, each in parts.
+pub(crate) type Classes<'a, K> = [Vec<&'a [K]>; 2];
+
+/// How many there are of either class.
+pub(crate) fn sizes<K>(classes: &Classes<'_, K>) -> [usize; 2] {
+    classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum())
+}
+
+/// What a thread needs to work on buckets.
 #[derive(Debug, Default)]
-pub(crate) struct Worker<S> {
-    place: Place,
-    slots: Slots<S>,
-    /// Of the slots.
-    line: Line<S>,
-    cells: Vec<u32>,
-    table: Table<S, Line<S>>,
-    /// For scores that crowd in few cells of a line.
-    spread: Table<S, Map>,
-    /// The scores of the table as they come.
-    own: Vec<S>,
-    pub(crate) ranks: Ranks,
+pub(crate) struct Workers<S: Score> {
+    keys: Worker<S::Key, Line<S::Key>>,
+    scores: Worker<S, Spread>,
+    /// The scores of either class.
+    members: [Vec<S>; 2],
 }
 
-/// Where the scores of a table are.
-#[derive(Debug, Clone, Copy, Default)]
-enum Place {
-    #[default]
-    Slots,
-    Table,
-    Spread,
-}
-
-/// Calls `$f` with what ranks, by cell, the scores that a worker was filled with; and the map to cells.
-macro_rules! asked {
-    ($worker:expr, $f:ident, $($argument:expr),*) => {
-        match $worker.place {
-            Place::Slots => $f(&$worker.slots, $worker.line, $($argument),*),
-            Place::Table => $f(&$worker.table, $worker.table.map, $($argument),*),
-            Place::Spread => $f(&$worker.spread, $worker.spread.map, $($argument),*),
-        }
-    };
-}
-
-impl<S: Key> Worker<S> {
+impl<S: Score> Workers<S> {
     pub(crate) fn bytes(&self) -> usize {
-        // A table holds its scores, and about as many cells twice.
-        self.own.capacity() * (2 * size_of::<S>() + 8) + 8 * self.ranks.counts.capacity() + self.slots.bytes()
+        let members = self.members.iter().map(Vec::capacity).sum::<usize>();
+        self.keys.bytes() + self.scores.bytes() + size_of::<S>() * members
+    }
+
+    /// Works on a bucket by keys, or by scores where keys of both classes tie, as scores perhaps do not, or are expected
+    /// to `tie`: where the scores of one bucket do, those of the next are taken to.
+    pub(crate) fn run<W: Work>(
+        &mut self,
+        chunks: &[Chunk<'_, S>],
+        bucket: usize,
+        tie: &mut bool,
+        mut work: W,
+    ) -> W::Output {
+        if S::EXACT || !*tie {
+            let classes = [0, 1].map(|class| chunks.iter().map(|chunk| chunk.keys(bucket, class)).collect());
+            let (found, tied) = work.of(&mut self.keys, &classes);
+            if S::EXACT || !tied {
+                return found;
+            }
+        }
+        let found;
+        (found, *tie) = self.by_score(work, |class, members| {
+            for chunk in chunks {
+                alloc::reserve(members, chunk.keys(bucket, class).len());
+                members.extend(chunk.scores(bucket, class));
+            }
+        });
+        found
+    }
+
+    /// Works on the scores of two classes, which are filled in.
+    pub(crate) fn by_score<W: Work>(&mut self, mut work: W, fill: impl Fn(usize, &mut Vec<S>)) -> (W::Output, bool) {
+        for (class, members) in self.members.iter_mut().enumerate() {
+            members.clear();
+            fill(class, members);
+        }
+        work.of(&mut self.scores, &self.members.each_ref().map(|members| vec![&members[..]]))
+    }
+}
+
+/// Ranks the keys of one class among those of the other.
+#[derive(Debug, Default)]
+pub(crate) struct Worker<S, M> {
+    slots: Slots<S>,
+    map: M,
+    cells: Vec<u32>,
+    /// The keys in the slots as they come.
+    own: Vec<S>,
+    ranks: Ranks,
+}
+
+impl<S: Key, M: Monotone<S>> Worker<S, M> {
+    fn bytes(&self) -> usize {
+        self.own.capacity() * (size_of::<S>() + 4) + 8 * self.ranks.counts.capacity() + self.slots.bytes()
     }
 
     /// Counts the pairs of two classes, the positives first, each in parts.
-    pub(crate) fn count(&mut self, classes: &[Vec<&[S]>; 2], wanted: Wanted) -> PairCounts {
-        let none = |_: usize, _: S| Vec::<f32>::new();
-        self.count_keys(classes, wanted, None, none).unwrap_or_default()
-    }
-
-    /// The same by keys that tie more often than scores do, of which `open` is room for those that tie: if they are few,
-    /// they are compared by the `scores` of a class that have a key; `None` if they are many.
-    pub(crate) fn count_keys<T: Score>(
-        &mut self,
-        classes: &[Vec<&[S]>; 2],
-        wanted: Wanted,
-        mut open: Option<&mut Vec<S>>,
-        scores: impl Fn(usize, S) -> Vec<T>,
-    ) -> Option<PairCounts> {
-        let sizes = classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum::<usize>());
+    pub(crate) fn count(&mut self, classes: &Classes<'_, S>, wanted: Wanted) -> PairCounts {
+        let sizes = sizes(classes);
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
-            return Some(PairCounts::default());
+            return PairCounts::default();
         }
         self.fill(&classes[1 - asking]);
-        let mut ranks = std::mem::take(&mut self.ranks);
-        ranks.clear(if wanted == Wanted::Squares { self.own.len() } else { 0 });
-        let parts = &classes[asking];
-        let mut found = match wanted {
-            Wanted::Pairs => asked!(self, sum, parts, open.as_deref_mut()),
+        let (found, squares) = match wanted {
+            Wanted::Pairs => {
+                let mut found = Found::default();
+                self.asked(&classes[asking], |_, cells, keys| found.add(self.slots.sum(cells, keys)));
+                (found, [0; 2])
+            }
             Wanted::Squares => {
+                let mut ranks = std::mem::take(&mut self.ranks);
+                ranks.clear(self.own.len());
                 let mut counter = ranks.counter();
-                match &mut open {
-                    None => self.each(parts, |_, _, rank| counter.count(rank)),
-                    Some(open) => self.each(parts, |_, key, rank| {
-                        if rank[0] == rank[1] { counter.count_untied(rank[0]) } else { open.push(key) }
-                    }),
-                }
-                Found::default()
+                self.each(&classes[asking], |_, rank| counter.count(rank));
+                self.ranks = ranks;
+                self.ranks.sums()
             }
         };
-        let few = open.as_deref_mut().is_none_or(few);
-        for &key in open.iter().filter(|_| few).flat_map(|open| open.iter()) {
-            let mut start = 0;
-            self.each(&[&[key]], |_, _, [below, _]| start = below);
-            count_tied(start, [scores(asking, key), scores(1 - asking, key)], wanted, &mut found, &mut ranks);
-        }
-        self.ranks = ranks;
-        let (found, squares) = if wanted == Wanted::Squares { self.ranks.sums() } else { (found, [0; 2]) };
-        few.then(|| PairCounts::of_found(asking, sizes, found, squares))
+        PairCounts::of_found(asking, sizes, found, squares)
     }
 
-    /// Makes all `parts` a table where they suit best.
+    /// Takes all `parts` into slots.
     pub(crate) fn fill(&mut self, parts: &[&[S]]) {
-        let Self { place, slots, line, cells, table, spread, own, .. } = self;
+        let Self { slots, map, cells, own, .. } = self;
         own.clear();
         parts.iter().for_each(|part| alloc::append(own, part));
-        let (low, high) = fast(Ends(own));
-        if S::LANES == slots::LANES && own.len() <= slots::MOST {
-            *line = S::line(low, high, slots::n_cells(own.len()));
-            let cells = grown(cells, own.len());
-            fast(Cells { map: *line, scores: own, cells: &mut *cells });
-            if slots.fill(line.n_cells(), cells, own) {
-                *place = Place::Slots;
-                return;
-            }
-        }
-        table.place(S::line(low, high, own.len() as u32), own);
-        if table.n_crowded() > own.len() / 4 {
-            spread.fill(fit(own), own);
-            *place = Place::Spread;
-        } else {
-            table.sort();
-            *place = Place::Table;
-        }
+        *map = M::fit(own, slots::n_cells(own.len()));
+        let cells = grown(cells, own.len());
+        map.cells(own, cells);
+        slots.fill(map.n_cells(), cells, own);
     }
 
-    /// Calls `f` with the place in `parts` of each score, the score and its rank: how many of the table are below it, and how many
+    /// Calls `f` with the place in `parts` of each key and its rank: how many of the slots are below it, and how many
     /// below or equal.
-    pub(crate) fn each(&self, parts: &[&[S]], f: impl FnMut(usize, S, [u32; 2])) {
-        asked!(self, each, parts, f);
+    pub(crate) fn each(&self, parts: &[&[S]], mut f: impl FnMut(usize, [u32; 2])) {
+        self.asked(parts, |from, cells, keys| self.slots.each(cells, keys, |k, rank| f(k.wrapping_add(from), rank)));
     }
 
-    /// How many the table holds.
+    /// Calls `f` with some of the keys at a time: the place of the first, and the cells of all.
+    fn asked(&self, parts: &[&[S]], mut f: impl FnMut(usize, &[u32], &[S])) {
+        let (mut cells, mut from) = ([0; TILE], 0);
+        for keys in parts.iter().flat_map(|part| part.chunks(TILE)) {
+            let cells = &mut cells[..keys.len()];
+            self.map.cells(keys, cells);
+            f(from, cells, keys);
+            from += keys.len();
+        }
+    }
+
+    /// How many the slots hold.
     pub(crate) fn len(&self) -> usize {
         self.own.len()
     }
 }
 
-/// Whether the keys that tie are few; each is kept once.
-fn few<S: Key>(open: &mut Vec<S>) -> bool {
-    open.sort_unstable_by(S::order);
-    open.dedup();
-    open.len() <= MOST_OPEN
+/// A map of keys to cells that never descends.
+pub(crate) trait Monotone<K>: Default {
+    fn fit(keys: &[K], n_cells: u32) -> Self;
+    fn n_cells(&self) -> usize;
+    fn cells(&self, keys: &[K], cells: &mut [u32]);
 }
 
-/// The sums of the ranks of all parts; but scores that tie go to `open` instead, if there is one, and no more are looked
-/// for once they are many.
-fn sum<S: Key>(
-    ranking: &impl Ranking<S>,
-    map: impl Monotone<S>,
-    parts: &[&[S]],
-    mut open: Option<&mut Vec<S>>,
-) -> Found {
-    let (mut cells, mut found) = ([0; TILE], Found::default());
-    for scores in parts.iter().flat_map(|part| part.chunks(TILE)) {
-        let cells = &mut cells[..scores.len()];
-        fast(Cells { map, scores, cells: &mut *cells });
-        let mut more = ranking.sum(cells, scores);
-        if let Some(open) = open.as_deref_mut().filter(|_| more.below < more.up_to) {
-            // Their cells are spoiled.
-            fast(Cells { map, scores, cells: &mut *cells });
-            let mut tied = 0u64;
-            ranking.each(cells, scores, |k, [below, up_to]| {
-                if below < up_to {
-                    tied = tied.wrapping_add(below.into());
-                    open.push(scores[k]);
-                }
-            });
-            more.below -= u128::from(tied);
-            more.up_to = more.below;
-            if open.len() > 4 * MOST_OPEN && !few(open) {
-                break;
-            }
-        }
-        found.add(more);
+/// For keys, which lie evenly in most buckets.
+impl<K: Key> Monotone<K> for Line<K> {
+    fn fit(keys: &[K], n_cells: u32) -> Self {
+        let (low, high) = fast(Ends(keys));
+        K::line(low, high, n_cells)
     }
-    found
+
+    fn n_cells(&self) -> usize {
+        let last: f64 = self.last.into();
+        last as usize + 1
+    }
+
+    fn cells(&self, keys: &[K], cells: &mut [u32]) {
+        fast(Cells { line: *self, keys, cells });
+    }
 }
 
-/// See [`Worker::each`].
-fn each<S: Key>(
-    ranking: &impl Ranking<S>,
-    map: impl Monotone<S>,
-    parts: &[&[S]],
-    mut f: impl FnMut(usize, S, [u32; 2]),
-) {
-    let (mut cells, mut from) = ([0; TILE], 0);
-    for scores in parts.iter().flat_map(|part| part.chunks(TILE)) {
-        let cells = &mut cells[..scores.len()];
-        fast(Cells { map, scores, cells: &mut *cells });
-        ranking.each(cells, scores, |k, rank| f(k.wrapping_add(from), scores[k], rank));
-        from += scores.len();
+/// For scores as they come.
+impl<K: Key> Monotone<K> for Spread {
+    fn fit(keys: &[K], n_cells: u32) -> Self {
+        if keys.len() <= FEW { Self::default() } else { Self::fit(&sample(keys), n_cells.into()) }
+    }
+
+    fn n_cells(&self) -> usize {
+        self.n_cells()
+    }
+
+    fn cells(&self, keys: &[K], cells: &mut [u32]) {
+        fast(SpreadCells { spread: self, keys, cells });
+    }
+}
+
+/// Writes the cell of every key.
+struct Cells<'a, K> {
+    line: Line<K>,
+    keys: &'a [K],
+    cells: &'a mut [u32],
+}
+
+impl<K: Key> pulp::NullaryFnOnce for Cells<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (cell, key) in self.cells.iter_mut().zip(self.keys) {
+            *cell = key.cell(self.line);
+        }
+    }
+}
+
+/// The same by a spread.
+struct SpreadCells<'a, K> {
+    spread: &'a Spread,
+    keys: &'a [K],
+    cells: &'a mut [u32],
+}
+
+impl<K: Key> pulp::NullaryFnOnce for SpreadCells<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let mut wide = [0; 1 << 6];
+        for (keys, cells) in self.keys.chunks(wide.len()).zip(self.cells.chunks_mut(wide.len())) {
+            self.spread.cells(keys, &mut wide[..keys.len()]);
+            cells.iter_mut().zip(&wide).for_each(|(cell, wide)| *cell = *wide as u32);
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Monotone cells of scores, by a line if they lie evenly on it.
 
-use crate::metric::score::Score;
+use crate::metric::score::Key;
 use crate::order::{self, Map};
 
-/// Scores that the map is fitted to: one of so many, and these at most.
+/// Scores that the map is fitted to: one of so many, and these at least and at most.
 const SCORES_OF_SAMPLE: usize = 1 << 5;
-const SAMPLES: usize = 1 << 10;
+const SAMPLES: [usize; 2] = [1 << 5, 1 << 10];
 /// Parts of a line that are looked at,
 const BINS: usize = 64;
 /// and how much more often than if they were spread evenly two scores may fall together on a line.
@@ -14,8 +14,8 @@ const UNEVEN: f64 = 4.0;
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// An evenly spread sample of scores, ascending, but for those that are not finite.
-pub(crate) fn sample<S: Score>(scores: &[S]) -> Vec<f64> {
-    let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(1, SAMPLES);
+pub(crate) fn sample<S: Key>(scores: &[S]) -> Vec<f64> {
+    let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(SAMPLES[0], SAMPLES[1]).min(scores.len());
     let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
     let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
     sample.sort_unstable_by(f64::total_cmp);
@@ -23,6 +23,7 @@ pub(crate) fn sample<S: Score>(scores: &[S]) -> Vec<f64> {
 }
 
 /// How scores become cells.
+#[derive(Debug)]
 pub(crate) enum Spread {
     /// By a line from the first score on, so many cells a unit and these at most.
     Line(f64, f64, f64),
@@ -50,9 +51,17 @@ impl Spread {
         }
     }
 
+    /// One more than the last cell.
+    pub(crate) fn n_cells(&self) -> usize {
+        match self {
+            Self::Line(.., last) => *last as usize + 1,
+            Self::Map(map) => map.n_buckets(),
+        }
+    }
+
     /// Writes the cells of scores.
     #[inline(always)]
-    pub(crate) fn cells<S: Score>(&self, scores: &[S], cells: &mut [u64]) {
+    pub(crate) fn cells<S: Key>(&self, scores: &[S], cells: &mut [u64]) {
         let of_scores = cells.iter_mut().zip(scores);
         match *self {
             Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {

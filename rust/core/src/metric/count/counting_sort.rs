@@ -5,7 +5,7 @@ use crate::metric::score::Key;
 use crate::order::fast;
 
 /// Buckets, at least and at most; each is two streams of the scatter, one a class.
-pub(crate) const N_BUCKETS: (usize, usize) = (2, 256);
+pub(crate) const N_BUCKETS: (usize, usize) = (8, 256);
 /// Scores scattered together: 16 bits tell where in it one is from, and what is made of them stays in the second-level
 /// cache.
 pub(crate) const CHUNK: usize = 1 << 16;

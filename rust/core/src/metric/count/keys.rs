@@ -127,32 +127,17 @@ impl Buckets {
         let (keys, index, stages) = (&mut rooms.keys, &mut rooms.index, &rooms.stages);
         let free = || stages.lock().unwrap_or_else(PoisonError::into_inner);
         let n_indexed = if with_index { scores.len() } else { 0 };
-        let mut rooms = grown(keys, scores.len()).chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).zip(scores.chunks(CHUNK));
+        let rooms = grown(keys, scores.len()).chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).zip(scores.chunks(CHUNK));
         let mut index = grown(index, n_indexed).chunks_mut(CHUNK);
-        let share = scores.len().div_ceil(CHUNK).div_ceil(SHARES * ctx.n_threads());
-        let mut shares = vec![];
-        loop {
-            let rooms = rooms.by_ref().take(share).map(|room| (room, index.next().unwrap_or_default()));
-            let rooms: Vec<_> = rooms.collect();
-            if rooms.is_empty() {
-                break;
-            }
-            shares.push(rooms);
-        }
-        let done = ctx.map(shares, |rooms| {
+        let rooms = rooms.map(|room| (room, index.next().unwrap_or_default()));
+        let done = ctx.map(rooms.collect(), |(((keys, from), scores), index)| {
             let mut stage = free().pop().unwrap_or_default();
-            let done = rooms.into_iter().map(|(((keys, from), scores), index)| {
-                ctx.check()?;
-                let starts =
-                    self.stage(labels, from, scores, &mut stage).then(|| stage.scatter(2 * self.len, keys, index));
-                Ok(starts.map(|starts| Chunk { keys, index, scores, starts }))
-            });
-            let done = done.collect::<Result<Option<Vec<_>>>>();
+            let finite = self.stage(labels, from, scores, &mut stage);
+            let starts = finite.then(|| stage.scatter(2 * self.len, keys, index));
             free().push(stage);
-            done
+            starts.map(|starts| Chunk { keys, index, scores, starts })
         })?;
-        let done: Option<Vec<_>> = done.into_iter().collect::<Result<_>>()?;
-        Ok(done.map(|chunks| chunks.into_iter().flatten().collect()))
+        Ok(done.into_iter().collect())
     }
 
     /// Sets the keys of the scores of a chunk, the first of which is sample `from`, and their ids: the bucket, plus for

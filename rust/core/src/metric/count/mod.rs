@@ -1,19 +1,23 @@
 //! Exact pair counts without a sort.
 //!
-//! One class is put into cells by a monotone map, a few scores in each, and the other asks there for ranks. Scores too
-//! many for the caches are first scattered into monotone buckets, each of which is counted so; pairs that lie in two
-//! buckets are decided by those. All counts are integers, so the order of the rows, the number of threads and the way
-//! of counting change nothing; [`Limits`] says which way is taken, and every one is here for what it saves. Counted
-//! instructions a score of an AUC of 30 % positives, and how many times that without one way (`python
-//! benches/ablation_counting.py`):
+//! One class is put into cells by a monotone map, a few scores in each, and the other asks there for ranks: few scores as
+//! they come, others by keys of 32 bits. Scores too many for the caches are first scattered into monotone buckets, each
+//! of which is counted so; pairs that lie in two buckets are decided by those. All counts are integers, so the order of
+//! the rows, the number of threads and the way of counting change nothing; [`Limits`] says which way is taken, and every
+//! one is here for what it saves. Counted instructions a score of an AUC of 30 % positives, and how many times that
+//! without one way (`python benches/ablation_counting.py`):
 //!
 //! | scores of | all ways | without |
 //! |---|---|---|
-//! | 100,000 normal | 38 | [`one_table`](Limits::one_table) 1.51 |
-//! | 100,000 of 80 values | 36 | [`few_values`](Limits::few_values) 4.71 |
-//! | 100,000 of single precision as float64 | 35 | [`narrow`](Limits::narrow) keys 3.52 |
-//! | 10,000 whole numbers | 46 | [`narrow`](Limits::narrow) keys 3.43 |
-//! | 1,000,000 normal | 54 | [`buckets`] 1.73 |
+//! | 100 normal | 218 | [`few`](Limits::few) 2.44 |
+//! | 1,000 normal, to three decimals | 84 | [`few`](Limits::few) 4.61 |
+//! | 100,000 normal | 39 | [`one_table`](Limits::one_table) 1.58 |
+//! | 100,000 of 80 values | 36 | [`few_values`](Limits::few_values) 4.24 |
+//! | 100,000 of single precision as float64 | 35 | [`narrow`](Limits::narrow) keys 3.34 |
+//! | 10,000 whole numbers | 46 | [`narrow`](Limits::narrow) keys 3.28 |
+//!
+//! Without [`buckets`] 1,000,000 normal scores take 60 instructions in place of 56, but four times as long: what is looked
+//! up is then in no cache.
 
 pub(crate) mod bucket;
 pub(crate) mod buckets;
@@ -21,13 +25,10 @@ pub(crate) mod cells;
 pub(crate) mod counting_sort;
 mod few_values;
 pub(crate) mod keys;
-mod lanes;
 mod one_table;
 mod rank_sums;
-mod rare;
 mod slots;
 mod sums;
-pub(crate) mod table;
 
 use few_values::Values;
 pub(crate) use sums::{PairCounts, Wanted, grown};
@@ -42,20 +43,12 @@ use crate::{Ctx, Error, Result};
 pub struct Limits {
     /// Fewest scores that are looked at for few values.
     pub few_values: usize,
-    /// A class of so few is made one table of its scores as they come,
-    pub rare: usize,
-    /// and so is one of so many, which stay in the last-level cache,
-    pub rarer: usize,
-    /// if the other class is so many times larger.
-    pub ratio: usize,
-    /// A class of so few is made one table if its keys crowd or tie.
-    pub crowded: usize,
+    /// Most scores that are counted as they come.
+    pub few: usize,
     /// Fewest scores that are looked at for single precision.
     pub narrow: usize,
-    /// Most scores that are not scattered unless they crowd: their table stays near the second-level cache.
+    /// Most scores that are not scattered unless their keys tie: their table stays near the second-level cache.
     pub one_table: usize,
-    /// The same where squares are wanted with the counts of ranks.
-    pub one_table_of_squares: usize,
     /// Scores aimed at in a bucket: the table of the rarer class stays in the first-level cache.
     pub bucket: usize,
     /// Fewest scores of a thread's share where nothing is scattered.
@@ -64,18 +57,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            few_values: 1 << 11,
-            rare: 1 << 9,
-            rarer: 1 << 17,
-            ratio: 32,
-            crowded: 1 << 12,
-            narrow: 1 << 11,
-            one_table: 1 << 17,
-            one_table_of_squares: 1 << 15,
-            bucket: 1 << 13,
-            share: 1 << 15,
-        }
+        Self { few_values: 1 << 11, few: 1 << 11, narrow: 1 << 11, one_table: 1 << 17, bucket: 1 << 11, share: 1 << 15 }
     }
 }
 
@@ -122,10 +104,7 @@ pub(crate) fn pair_counts<S: Score>(
             few_values::Found::Untied => {}
         }
     }
-    let (fewer, more) = (labels.n_pos().min(labels.n_neg()), labels.n_pos().max(labels.n_neg()));
-    let counts = if fewer <= limits.rare || (fewer <= more / limits.ratio && fewer <= limits.rarer) {
-        rare::count(labels, scores, wanted, limits.share, ctx)?
-    } else if scores.len() >= limits.narrow && S::narrow(scores, narrow, ctx)? {
+    let counts = if scores.len() >= limits.narrow && S::narrow(scores, narrow, ctx)? {
         let of_narrow = of_narrow.get_or_insert_default();
         of_narrow.limits = *limits;
         of_many(labels, &narrow[..scores.len()], tied, wanted, of_narrow, ctx)?
@@ -135,8 +114,8 @@ pub(crate) fn pair_counts<S: Score>(
     counts.ok_or_else(|| first_non_finite(scores))
 }
 
-/// The pairs of classes neither of which is rare; `None` if a score is not finite. Where scores are `tied`, so are more
-/// keys than can be told apart.
+/// The pairs of scores of many values; `None` if a score is not finite. Where scores are `tied`, so are more keys than
+/// can be told apart.
 fn of_many<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
@@ -145,16 +124,15 @@ fn of_many<S: Score>(
     Counting { limits, table, buckets, .. }: &mut Counting<S>,
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
+    if scores.len() <= limits.few {
+        return Ok(buckets::count_few(labels, scores, wanted, buckets));
+    }
     let sample = cells::sample(scores);
-    let most = if wanted == Wanted::Squares { limits.one_table_of_squares } else { limits.one_table };
     if (S::EXACT || !tied)
-        && scores.len() <= most
+        && scores.len() <= limits.one_table
         && let Some(counts) = one_table::count(labels, (scores, &sample), wanted, table, ctx)?
     {
         return Ok(Some(counts));
-    }
-    if usize::min(labels.n_pos(), labels.n_neg()) <= limits.crowded {
-        return rare::count(labels, scores, wanted, limits.share, ctx);
     }
     buckets::count(labels, (scores, &sample), wanted, limits.bucket, buckets, ctx)
 }
@@ -218,21 +196,10 @@ mod tests {
 
     /// Limits by which few scores are counted in each of the ways, the first of them the default.
     fn limits() -> [Limits; 5] {
-        let none = Limits {
-            few_values: usize::MAX,
-            rare: 0,
-            rarer: 0,
-            ratio: 1,
-            crowded: 0,
-            narrow: usize::MAX,
-            one_table: 0,
-            one_table_of_squares: 0,
-            bucket: 40,
-            share: 64,
-        };
-        let one_table = Limits { one_table: usize::MAX, one_table_of_squares: usize::MAX, ..none };
-        let rare = Limits { rare: usize::MAX, ..none };
-        [Limits::default(), none, one_table, rare, Limits { few_values: 2, narrow: 2, ..none }]
+        let none = Limits { few_values: usize::MAX, few: 0, narrow: usize::MAX, one_table: 0, bucket: 40, share: 64 };
+        let one_table = Limits { one_table: usize::MAX, ..none };
+        let few = Limits { few: usize::MAX, ..none };
+        [Limits::default(), none, one_table, few, Limits { few_values: 2, narrow: 2, ..none }]
     }
 
     /// Both counts of scores in double and in single precision, with all limits and on one thread and on three.

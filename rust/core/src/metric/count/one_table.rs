@@ -1,10 +1,9 @@
 //! Few samples: the keys of each class by cell of one table, without a branch that depends on any of them.
 
 use super::keys::Buckets;
-use super::lanes::Ranking;
 use super::rank_sums::{Found, Ranks};
 use super::slots::Slots;
-use super::sums::{PairCounts, Wanted, count_tied, grown};
+use super::sums::{PairCounts, Wanted, grown};
 use crate::metric::labels::{Labels, TILE};
 use crate::metric::score::{Key, Score};
 use crate::metric::simd::{ByEight, Eight, by_eight};
@@ -13,9 +12,9 @@ use crate::{Ctx, Result, alloc};
 
 /// Keys in the cell of a key, as the root of the mean square: where they would be more, more cells are made,
 const CROWD: f64 = 3.5;
-/// but so many times more at most; and so many where keys are few, than which other ways would take longer.
-const MORE: [f64; 2] = [2.0, 4.0];
-const FEW_KEYS: usize = 1 << 12;
+/// but so many times more at most.
+const MOST: f64 = 4.0;
+
 /// Memory kept from call to call.
 #[derive(Debug, Default)]
 pub(crate) struct Memory<K> {
@@ -32,8 +31,7 @@ impl<K: Key> Memory<K> {
     }
 }
 
-/// The pairs of all samples, unless their keys crowd or tie or a score is not finite. `sample` is one of the scores,
-/// ascending.
+/// The pairs of all samples, unless keys tie or a score is not finite. `sample` is one of the scores, ascending.
 pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     (scores, sample): (&[S], &[f64]),
@@ -51,14 +49,11 @@ pub(crate) fn count<S: Score>(
     let mut classes = [(cells.0, keys.0), (cells.1, keys.1)];
     classes.rotate_left(asking);
     let [(cells, keys), (own_cells, own_keys)] = classes;
-    if !slots.fill(buckets.len, own_cells, own_keys) {
-        return Ok(None);
-    }
-    // Keys that tie are those of scores further out than the map goes, or two scores may be one.
+    slots.fill(buckets.len, own_cells, own_keys);
     let (mut found, mut tie) = (Found::default(), false);
     ranks.clear(if wanted == Wanted::Squares { own_keys.len() } else { 0 });
     let mut counter = ranks.counter();
-    for (cells, keys) in cells.chunks_mut(TILE).zip(keys.chunks(TILE)) {
+    for (cells, keys) in cells.chunks(TILE).zip(keys.chunks(TILE)) {
         ctx.check()?;
         match wanted {
             Wanted::Pairs => found.add(slots.sum(cells, keys)),
@@ -72,43 +67,47 @@ pub(crate) fn count<S: Score>(
             }),
         }
     }
-    let groups = grouped(ends, asking);
-    let n_tied: u128 = groups.iter().map(|(_, [asks, own])| asks.len() as u128 * own.len() as u128).sum();
-    if !S::EXACT && (tie || found.up_to - found.below > n_tied) {
-        return Ok(None);
-    }
-    for ((cell, key), tied) in groups {
+    // Keys that tie are those of scores further out than the map goes, or two scores may be one.
+    let (mut apart, mut n_tied) = (Found::default(), 0);
+    for (cell, key, [asks, own]) in grouped(ends, asking) {
         let mut start = 0;
-        match wanted {
-            // They have been added as if all of them tied.
-            Wanted::Pairs => found.up_to -= (tied[0].len() * tied[1].len()) as u128,
-            Wanted::Squares => slots.each(&[cell], &[key], |_, [below, _]| start = below),
+        if wanted == Wanted::Squares {
+            slots.each(&[cell], &[key], |_, [below, _]| start = below as usize);
         }
-        count_tied(start, tied, wanted, &mut found, ranks);
+        for x in asks {
+            let rank = [own.partition_point(|&y| y < x), own.partition_point(|&y| y <= x)];
+            match wanted {
+                Wanted::Pairs => apart.add(Found { below: rank[0] as u128, up_to: rank[1] as u128 }),
+                Wanted::Squares => counter.count(rank.map(|rank| (start + rank) as u32)),
+            }
+            n_tied += own.len() as u128;
+        }
     }
-    let (found, squares) = if wanted == Wanted::Squares { ranks.sums() } else { (found, [0; 2]) };
+    let (found, squares) = match wanted {
+        Wanted::Squares if tie => return Ok(None),
+        Wanted::Squares => ranks.sums(),
+        // They have been added as if all of them tied.
+        Wanted::Pairs if S::EXACT || found.up_to - found.below == n_tied => {
+            apart.add(Found { below: found.below, up_to: found.up_to - n_tied });
+            (apart, [0; 2])
+        }
+        Wanted::Pairs => return Ok(None),
+    };
     Ok(Some(PairCounts::of_found(asking, sizes, found, squares)))
 }
 
-/// About as many cells as there are keys, unless these would crowd or tie often.
+/// About as many cells as there are keys, or more where these would crowd; unless they would tie often.
 fn fit<S: Score>(scores: &[S], sample: &[f64], n_keys: usize) -> Option<Buckets> {
     let buckets = Buckets::fit::<S>(scores.len(), sample, n_keys);
-    let more = buckets.crowd * n_keys as f64 / scores.len() as f64 / CROWD;
-    if more > MORE[usize::from(n_keys <= FEW_KEYS)] || (buckets.dense && !S::EXACT) {
+    if buckets.dense && !S::EXACT {
         return None;
     }
-    if more <= 1.0 {
-        return Some(buckets);
-    }
-    let len = (n_keys as f64 * more) as usize;
-    Some(Buckets { spread: buckets.spread.onto((len as u64) << S::BITS), len, ..buckets })
+    let len = n_keys as f64 * (buckets.crowd * n_keys as f64 / scores.len() as f64 / CROWD).clamp(1.0, MOST);
+    Some(Buckets { spread: buckets.spread.onto((len as u64) << S::BITS), len: len as usize, ..buckets })
 }
 
 /// A score in an outermost cell, to which all are left that lie further out: the cell, the key, whether it is positive.
 type End<S> = (u32, <S as Score>::Key, bool, S);
-
-/// A cell and a key, and the scores that have them of the class that asks and of the other.
-type Group<S> = ((u32, <S as Score>::Key), [Vec<S>; 2]);
 
 /// Parts the classes: writes the cells and the keys of the positives, then of the negatives. The scores in outermost
 /// cells; `None` if a score is not finite.
@@ -140,17 +139,17 @@ fn part<S: Score>(
     Ok(Some(ends))
 }
 
-/// The scores of each outermost cell and key, those of the class that asks first.
-fn grouped<S: Score>(mut ends: Vec<End<S>>, asking: usize) -> Vec<Group<S>> {
-    ends.sort_unstable_by(|x, y| x.0.cmp(&y.0).then(x.1.order(&y.1)));
-    let groups = ends.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1));
-    let asks = |positive: bool| positive == (asking == 0);
-    let of = |group: &[End<S>], asked: bool| {
-        group.iter().filter(|end| asks(end.2) == asked).map(|end| end.3).collect::<Vec<S>>()
-    };
-    let groups = groups.map(|group| ((group[0].0, group[0].1), [of(group, true), of(group, false)]));
+/// The cells and keys of those that ask and of others, and the scores of either, ascending.
+fn grouped<S: Score>(mut ends: Vec<End<S>>, asking: usize) -> Vec<(u32, S::Key, [Vec<S>; 2])> {
+    ends.sort_unstable_by(|x, y| x.0.cmp(&y.0).then(x.1.order(&y.1)).then(x.3.order(&y.3)));
+    let groups = ends.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)).map(|group| {
+        let of = |positive: bool| group.iter().filter(|end| end.2 == positive).map(|end| end.3).collect();
+        let mut classes: [Vec<S>; 2] = [of(true), of(false)];
+        classes.rotate_left(asking);
+        (group[0].0, group[0].1, classes)
+    });
     // Others have been counted for what they are.
-    groups.filter(|(_, [_, own])| !own.is_empty()).collect()
+    groups.filter(|(_, _, [_, own])| !own.is_empty()).collect()
 }
 
 /// Which keys are those of outermost cells; hardly any, so many are looked at together.

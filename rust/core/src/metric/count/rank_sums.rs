@@ -66,18 +66,6 @@ impl Counter<'_> {
         if below == up_to { self.count_untied(below) } else { self.count_tied([below, up_to]) }
     }
 
-    /// Counts one of a weight of 1, or of 0 for none.
-    #[inline(always)]
-    pub(crate) fn weigh(&mut self, [below, up_to]: [u32; 2], weight: u64) {
-        for (at, weight) in [(below, weight), (up_to, weight << 32)] {
-            let count = &mut self.counts[at as usize];
-            *count = count.wrapping_add(weight);
-        }
-        let tied = u128::from(weight.wrapping_mul(up_to.wrapping_sub(below).into()));
-        *self.ties = self.ties.wrapping_add(tied);
-        *self.squared_ties = self.squared_ties.wrapping_add(tied.wrapping_mul(tied));
-    }
-
     /// Counts one that ties with none.
     #[inline(always)]
     pub(crate) fn count_untied(&mut self, below: u32) {
@@ -96,11 +84,6 @@ impl Counter<'_> {
 }
 
 impl Ranks {
-    /// Of none, in a table of `len` scores.
-    pub(crate) fn of(len: usize) -> Self {
-        Self { counts: alloc::filled(0, len + 1), ..Self::default() }
-    }
-
     /// What one counts that has as many below as below or equal.
     pub(crate) const UNTIED: u64 = 1 | 1 << 32;
 
@@ -117,12 +100,6 @@ impl Ranks {
         *self = Self { counts, ..Self::default() };
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
-        self.ties += other.ties;
-        self.squared_ties += other.squared_ties;
-    }
-
     /// The sums over those that asked; and the sums of squares of `below + up_to`, over them and over the table, where
     /// both are counted among those that asked.
     pub(crate) fn sums(&self) -> (Found, [u128; 2]) {
@@ -132,23 +109,5 @@ impl Ranks {
         let found = Found { below: (total - self.ties) / 2, up_to: (total + self.ties) / 2 };
         // (below + up_to)^2 is twice the sum of both squares, less the square of their difference.
         (found, [2 * squares - self.squared_ties, of_table])
-    }
-
-    /// For every score of the table, the lowest first, how many of those that asked are below it, and below it or tied.
-    pub(crate) fn of_table(&self) -> impl Iterator<Item = [u32; 2]> {
-        let seen = self.counts[..self.counts.len() - 1].iter().scan(0u64, |seen, counts| {
-            *seen = seen.wrapping_add(*counts);
-            Some(*seen)
-        });
-        seen.map(|seen| [(seen >> 32) as u32, seen as u32])
-    }
-
-    /// For every score that asked, the lowest first, how many of the table are below it, and below it or tied.
-    pub(crate) fn of_asking(&self) -> impl Iterator<Item = [u32; 2]> {
-        let each = |half: u32| {
-            let counts = self.counts.iter().zip(0u32..);
-            counts.flat_map(move |(counts, k)| std::iter::repeat_n(k, (counts >> half) as u32 as usize))
-        };
-        each(0).zip(each(32)).map(|(below, up_to)| [below, up_to])
     }
 }

@@ -1,8 +1,7 @@
 //! What is counted of pairs.
 
-use super::rank_sums::{Found, Ranks};
+use super::rank_sums::Found;
 use crate::alloc;
-use crate::metric::score::Score;
 
 /// Sums over all pairs of a positive and a negative sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,22 +61,4 @@ pub(crate) enum Wanted {
 pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut [S] {
     alloc::resize(buffer, usize::max(len, buffer.len()), S::default());
     &mut buffer[..len]
-}
-
-/// Adds what scores that ask find among those of the table that have their key, of which `start` are below all of these.
-pub(crate) fn count_tied<S: Score>(
-    start: u32,
-    [asking, mut own]: [Vec<S>; 2],
-    wanted: Wanted,
-    found: &mut Found,
-    ranks: &mut Ranks,
-) {
-    own.sort_unstable_by(S::order);
-    for x in asking {
-        let rank = [own.partition_point(|&y| y < x), own.partition_point(|&y| y <= x)].map(|at| start + at as u32);
-        match wanted {
-            Wanted::Pairs => found.add(Found { below: rank[0].into(), up_to: rank[1].into() }),
-            Wanted::Squares => ranks.counter().count(rank),
-        }
-    }
 }

@@ -4,8 +4,7 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::metric::count::bucket::Worker;
-use crate::metric::count::buckets::gather;
+use crate::metric::count::bucket::{Classes, Monotone, Work, Worker, Workers, sizes};
 use crate::metric::count::cells::sample;
 use crate::metric::count::counting_sort::CHUNK;
 use crate::metric::count::grown;
@@ -27,7 +26,7 @@ pub(crate) struct Placer<S: Score> {
     rooms: Rooms<S::Key>,
     /// By place in the buckets, what is found.
     found: Vec<u32>,
-    workers: Mutex<Vec<BucketPlacer<S>>>,
+    placers: Mutex<Vec<BucketPlacer<S>>>,
 }
 
 /// Some buckets, and for either class room for what is found in them, chunk by chunk.
@@ -37,13 +36,10 @@ struct Share<'a> {
     rooms: [Vec<&'a mut [u32]>; 2],
 }
 
-/// What a thread needs to place the samples of a bucket: by their keys, or by their scores.
+/// What a thread needs to place the samples of buckets.
 #[derive(Debug, Default)]
 struct BucketPlacer<S: Score> {
-    by_key: Worker<S::Key>,
-    by_score: Worker<S>,
-    /// The scores by class.
-    members: [Vec<S>; 2],
+    workers: Workers<S>,
     /// What is found for each, by class.
     found: [Vec<u32>; 2],
     /// By k, how many that ask have k of the table below, and how many k below or equal.
@@ -53,8 +49,8 @@ struct BucketPlacer<S: Score> {
 impl<S: Score> Placer<S> {
     /// Bytes that are held.
     pub(crate) fn bytes(&self) -> usize {
-        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        self.rooms.bytes() + 4 * self.found.capacity() + workers.iter().map(BucketPlacer::bytes).sum::<usize>()
+        let placers = self.placers.lock().unwrap_or_else(PoisonError::into_inner);
+        self.rooms.bytes() + 4 * self.found.capacity() + placers.iter().map(BucketPlacer::bytes).sum::<usize>()
     }
 
     /// Sets `values` to `2 #{t < s_i} + #{t = s_i}` of each positive i and `2 #{s > t_j} + #{s = t_j}` of each negative
@@ -67,27 +63,26 @@ impl<S: Score> Placer<S> {
         ctx: &Ctx<'_>,
     ) -> Result<u64> {
         Error::check_len("scores", labels.n_samples(), scores.len())?;
-        let (rooms, found, workers) = (&mut self.rooms, grown(&mut self.found, scores.len()), &self.workers);
+        let (rooms, found, placers) = (&mut self.rooms, grown(&mut self.found, scores.len()), &self.placers);
         let buckets = Buckets::fit::<S>(scores.len(), &sample(scores), Buckets::number(scores.len(), BUCKET));
         let len = buckets.len;
         let Some(chunks) = buckets.scatter(labels, scores, rooms, true, ctx)? else {
             return Err(first_non_finite(scores));
         };
         let (shares, below) = shares(&chunks, found, len, len.div_ceil(SHARES * ctx.n_threads()));
-        let free = || workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = || placers.lock().unwrap_or_else(PoisonError::into_inner);
         let n_pos = labels.n_pos() as u64;
         let won = ctx.map(shares, |mut share| {
-            let mut worker = free().pop().unwrap_or_default();
-            // Where scores of one bucket tie, those of the next are taken to.
+            let mut placer = free().pop().unwrap_or_default();
             let (mut won, mut tie) = (0, buckets.dense);
             for bucket in share.buckets {
                 ctx.check()?;
-                let more;
-                (more, tie) = worker.place(tie, &chunks, bucket, (below[bucket], n_pos));
-                put(&worker.found, &chunks, bucket, &mut share.rooms);
-                won += more;
+                let BucketPlacer { workers, found, counts } = &mut placer;
+                let totals = (below[bucket], n_pos);
+                won += workers.run(&chunks, bucket, &mut tie, Places { totals, found, counts });
+                put(&placer.found, &chunks, bucket, &mut share.rooms);
             }
-            free().push(worker);
+            free().push(placer);
             Ok(won)
         })?;
         size(values, scores.len());
@@ -137,25 +132,7 @@ fn shares<'a, S: Score>(
 
 impl<S: Score> BucketPlacer<S> {
     fn bytes(&self) -> usize {
-        let members = self.members.iter().map(Vec::capacity).sum::<usize>();
-        let found = self.found.iter().map(Vec::capacity).sum::<usize>() + self.counts.capacity();
-        self.by_key.bytes() + self.by_score.bytes() + size_of::<S>() * members + 4 * found
-    }
-
-    /// Places the samples of a bucket, by their scores where keys of different classes tie and scores perhaps do not, or
-    /// are expected to `tie`. Twice the pairs of its positives and any negatives that are won, and whether scores tie.
-    fn place(&mut self, tie: bool, chunks: &[Chunk<'_, S>], bucket: usize, totals: ([u64; 2], u64)) -> (u64, bool) {
-        let Self { by_key, by_score, members, found, counts } = self;
-        let mut places = Places { totals, found, counts };
-        if S::EXACT || !tie {
-            let classes = [0, 1].map(|class| chunks.iter().map(|chunk| chunk.keys(bucket, class)).collect());
-            let (won, tied) = places.find(by_key, &classes);
-            if S::EXACT || !tied {
-                return (won, false);
-            }
-        }
-        gather(chunks, bucket, members);
-        places.find(by_score, &members.each_ref().map(|members| vec![&members[..]]))
+        self.workers.bytes() + 4 * (self.found.iter().map(Vec::capacity).sum::<usize>() + self.counts.capacity())
     }
 }
 
@@ -180,11 +157,13 @@ struct Places<'a> {
     counts: &'a mut Vec<u32>,
 }
 
-impl Places<'_> {
-    /// Places what is in a bucket; twice the pairs that positives win, and whether any of the classes tie.
-    fn find<K: Key>(&mut self, worker: &mut Worker<K>, classes: &[Vec<&[K]>; 2]) -> (u64, bool) {
+impl Work for Places<'_> {
+    /// Twice the pairs of the positives and any negatives that are won.
+    type Output = u64;
+
+    fn of<K: Key, M: Monotone<K>>(&mut self, worker: &mut Worker<K, M>, classes: &Classes<'_, K>) -> (u64, bool) {
         let Self { totals: (below, n_pos), found, counts } = self;
-        let sizes = classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum::<usize>());
+        let sizes = sizes(classes);
         found.iter_mut().zip(sizes).for_each(|(found, size)| alloc::resize(found, size, 0));
         // From twice the members of the other class below, here, tied ones counted half: where they start, and whether
         // those are added that are above instead.
@@ -204,7 +183,7 @@ impl Places<'_> {
         let placed =
             move |class: usize, rank: u32| starts[class].wrapping_add(rank ^ flips[class]).wrapping_sub(flips[class]);
         let (to, mut tied) = (&mut found[asking][..], false);
-        worker.each(&classes[asking], |k, _, [below, up_to]| {
+        worker.each(&classes[asking], |k, [below, up_to]| {
             to[k] = placed(0, below.wrapping_add(up_to));
             for at in [below, up_to] {
                 let count = &mut counts[at as usize];
@@ -220,7 +199,7 @@ impl Places<'_> {
             *count = seen;
         }
         let to = &mut found[1 - asking][..];
-        worker.each(&classes[1 - asking], |k, _, [below, _]| to[k] = placed(1, counts[below as usize]));
+        worker.each(&classes[1 - asking], |k, [below, _]| to[k] = placed(1, counts[below as usize]));
         (won_below + if asking == 0 { lower } else { 2 * (sizes[0] * sizes[1]) as u64 - lower }, tied)
     }
 }
