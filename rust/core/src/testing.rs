@@ -8,3 +8,12 @@ pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
         (state >> 33) as f64 / (1u64 << 31) as f64
     }
 }
+
+/// Labels, both classes among them, of which a share of 0.4 is positive; and scores of so many levels, those of positives
+/// higher.
+pub(crate) fn sample(n: usize, levels: f64, next: &mut impl FnMut() -> f64) -> (Vec<bool>, Vec<f64>) {
+    let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.4 }).collect();
+    let score = |&positive: &bool| ((next() + 0.3 * f64::from(u8::from(positive))) * levels).floor() / levels;
+    let scores = labels.iter().map(score).collect();
+    (labels, scores)
+}

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::Ctx;
     use crate::metric::Labels;
-    use crate::testing::uniform;
+    use crate::testing::{sample, uniform};
 
     /// Rates and thresholds of all cuts, from the highest threshold down.
     fn cuts(curve: &Curve) -> Vec<(f64, f64, f64)> {
@@ -142,9 +142,7 @@ mod tests {
         let mut next = uniform(5);
         for (n, levels) in [(2, 9.0), (7, 3.0), (60, 8.0), (60, 1e9), (200, 30.0)] {
             for weighted in [false, true] {
-                let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.4 }).collect();
-                let scores: Vec<f64> =
-                    labels.iter().map(|&p| ((next() + 0.3 * f64::from(u8::from(p))) * levels).floor()).collect();
+                let (labels, scores) = sample(n, levels, &mut next);
                 let weights: Vec<f64> = labels.iter().map(|_| 0.1 + next()).collect();
                 let weights = weighted.then_some(&weights[..]);
                 let curve = Curve::new(&Labels::new(&labels).unwrap(), &scores, weights, &Ctx::serial()).unwrap();

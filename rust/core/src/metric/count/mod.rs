@@ -51,7 +51,7 @@ pub struct Limits {
     pub one_table: usize,
     /// Scores aimed at in a bucket: the table of the rarer class stays in the first-level cache.
     pub bucket: usize,
-    /// Fewest scores of a thread's share where nothing is scattered.
+    /// Fewest scores in which a thread looks for few values.
     pub share: usize,
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn pair_counts<S: Score>(
     let Counting { limits, values, narrow, of_narrow, .. } = counting;
     let mut tied = false;
     if scores.len() >= limits.few_values {
-        match few_values::count(labels, scores, values, 2 * limits.share, ctx)? {
+        match few_values::count(labels, scores, values, limits.share, ctx)? {
             few_values::Found::Few(counts) => return Ok(counts),
             few_values::Found::Tied => tied = true,
             few_values::Found::Untied => {}

@@ -101,7 +101,7 @@ fn found(rule: Rule, steps: &[Step], totals: Option<[f64; 2]>, mass: &impl Fn(Ra
 mod tests {
     use super::*;
     use crate::metric::Curve;
-    use crate::testing::uniform;
+    use crate::testing::{sample, uniform};
 
     #[test]
     fn a_replicate_is_the_cut_of_the_samples_repeated() {
@@ -118,9 +118,7 @@ mod tests {
             Rule::Midpoint,
         ];
         for (n, levels) in [(8, 3.0), (60, 8.0), (400, 1e9)] {
-            let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.4 }).collect();
-            let scores: Vec<f64> =
-                labels.iter().map(|&p| ((next() + 0.3 * f64::from(u8::from(p))) * levels).floor() / levels).collect();
+            let (labels, scores) = sample(n, levels, &mut next);
             let classes = Labels::new(&labels).unwrap();
             let (order, _, mut ranked) =
                 prepared(&classes, &[&scores[..]], None, |ranking| ranking.distinct(), &Ctx::serial()).unwrap();

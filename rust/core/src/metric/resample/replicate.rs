@@ -160,7 +160,7 @@ fn repeated(steps: &[Step], mass: impl Fn(Range<usize>) -> f64) -> Result<Curve>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::uniform;
+    use crate::testing::{sample, uniform};
 
     #[test]
     fn a_replicate_is_the_curve_of_the_samples_repeated() {
@@ -184,9 +184,7 @@ mod tests {
             (5000, 3.0, 2.0),
             (5000, 300.0, 3.0),
         ] {
-            let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.4 }).collect();
-            let scores: Vec<f64> =
-                labels.iter().map(|&p| ((next() + 0.3 * f64::from(u8::from(p))) * levels).floor() / levels).collect();
+            let (labels, scores) = sample(n, levels, &mut next);
             let classes = Labels::new(&labels).unwrap();
             let ranking = Ranking::new(&classes, &scores, &Ctx::serial()).unwrap();
             for &measure in &measures {
