@@ -24,7 +24,7 @@ class Bundle:
         self._design = design
         self._offsets = np.zeros(1)
         self._store = np.zeros((1, design.dim))
-        self._gram = np.zeros((1, 1))
+        self.gram = np.zeros((1, 1))  # the inner products of the vectors
         self._idle = np.zeros(1, dtype=np.int64)
         self.weights = np.ones(1)
         # Where the augmented Lagrangian method ended, if it was used: its multipliers less those of the tilt, and its
@@ -38,11 +38,6 @@ class Bundle:
     def vectors(self) -> F64:
         """One row for each cut, in the order of `weights`."""
         return self._store[: len(self)]
-
-    @property
-    def gram(self) -> F64:
-        """The inner products of the vectors."""
-        return self._gram
 
     def cuts_at(self, vector: F64) -> F64:
         """Return the values of the cuts at a vector."""
@@ -58,11 +53,7 @@ class Bundle:
         cross = self._design.inner(self.vectors, vectors)
         own = self._design.inner(vectors, vectors)
         self._append(vectors)
-        known, size = len(self), len(self) + len(offsets)
-        gram = np.empty((size, size))
-        gram[:known, :known], gram[known:, known:] = self._gram, own
-        gram[:known, known:], gram[known:, :known] = cross, cross.T
-        self._gram = gram
+        self.gram = np.block([[self.gram, cross], [cross.T, own]])
         self._offsets = np.concatenate([self._offsets, offsets])
         self._idle = np.concatenate([self._idle, np.zeros(len(offsets), dtype=np.int64)])
         self.weights = np.concatenate([self.weights, np.zeros(len(offsets))])
@@ -86,7 +77,7 @@ class Bundle:
             gain = gain + C * self._design.inner(self.vectors, tilt.vector[None])[:, 0]
         start = self.weights * (C / self.weights.sum())
         try:
-            weights = _core.minimise_on_simplex(self._gram, gain, C, start, tol)
+            weights = _core.minimise_on_simplex(self.gram, gain, C, start, tol)
         except ValueError:  # it met no number: the root of a negative length, or X is too large
             self.require_definite()
             raise
@@ -100,7 +91,7 @@ class Bundle:
 
     def require_definite(self) -> None:
         """Raise if the cuts show that the kernel is not positive semidefinite: there are no bounds then."""
-        curvatures = np.linalg.eigvalsh(self._gram) if np.isfinite(self._gram).all() else np.zeros(1)
+        curvatures = np.linalg.eigvalsh(self.gram) if np.isfinite(self.gram).all() else np.zeros(1)
         if curvatures[0] < -_FLAT * abs(curvatures[-1]):
             raise ValueError(
                 "kernel must be positive semidefinite, got one under which the squared length of a model is negative: "
@@ -116,5 +107,5 @@ class Bundle:
             return
         self._store[: kept.sum()] = self.vectors[kept]
         self._offsets = self._offsets[kept]
-        self._gram = self._gram[np.ix_(kept, kept)]
+        self.gram = self.gram[np.ix_(kept, kept)]
         self._idle, self.weights = self._idle[kept], self.weights[kept]

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rocmax.designs import Design
+from rocmax.designs import Design, inner
 from rocmax.risks import Difference
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._nearby import lower_nearby
 from rocmax.solvers._newton import sampled_step, smoothed
 from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._planes import minimise_convex
@@ -31,6 +30,13 @@ _CALLS, _FLAT = 8, 0.3
 # At most so many steps, and fewer where there are more than one feature for _SAMPLES samples: the curvature of a sample
 # then says little, and the convex-concave procedure gains more.
 _MOST, _MOST_WIDE, _SAMPLES = 100, 10, 5
+
+# Where the procedure ends: steps along a model's own ray, and along coordinates, relative to its length.
+_NEAR = tuple(sign * h for h in (1e-3, 0.01, 0.03, 0.1) for sign in (1.0, -1.0))
+_FURTHER = tuple(2.0 ** (k / 8) - 1.0 for k in range(-40, 41) if k)
+_COORDINATE = (*_NEAR, *(sign * h for h in (1e-4, 0.3, 1.0) for sign in (1.0, -1.0)))
+# The latter two where coordinates are few, times the samples: a kink is that of single pairs, which then have weight.
+_FEW = 1 << 14
 
 
 def minimise_difference(
@@ -143,11 +149,8 @@ def descend(
     Nothing is solved to an accuracy or certified on the way. The smoothed cuts of f go to the bundle. A step is a
     product with X, and one of two rows with its transpose.
 
-    Returns
-    -------
-    Model, float, list of Progress
-        The last model, which is the lowest, its J, and one entry a step; `start` where f has no smoothed cuts or the
-        design no samples to offer.
+    Returns the last model, which is the lowest, its J and the record; `start` where f has no smoothed cuts or the
+    design no samples to offer.
     """
     whole, convex = Objective(risk.whole, design, C), Objective(risk.convex, design, C)
     model, (value, found) = start, whole(start)
@@ -183,3 +186,28 @@ def descend(
         if stalled == 2 or gain <= 0:
             break
     return model, value, history
+
+
+def lower_nearby(objective: Objective, model: Model, value: float, least: float) -> tuple[Model, float] | None:
+    """Return the lowest model met along a model's own ray and along coordinates, if it is lower by more than `least`.
+
+    f and g of a difference may both have a kink where f - g has none, such as at pairs beyond the low end of a range.
+    The majorant, which takes g as linear, keeps that of f, and its minimum is held there. A handful of oracle calls;
+    where features (of a kernel: samples) and samples are few, one for each of some steps along every coordinate.
+    """
+    if model.norm == 0:
+        return None
+    design, own = objective.design, Ray.onwards(objective, model)
+    rays, coordinates = [(own, _NEAR)], np.zeros((0, design.dim))
+    if design.dim * design.n_samples <= _FEW:
+        rays = [(own, _NEAR + _FURTHER)]
+        by_features = design.divisible or design.dim <= design.n_samples  # whatever the storage
+        coordinates = np.eye(design.dim) if by_features else design.adjoint(np.eye(design.n_samples))
+    for direction in coordinates:
+        length = inner(design, direction, direction)
+        if length > 0:
+            target = model.vector + np.sqrt(model.norm / length) * direction
+            rays.append((Ray(objective, model, target), _COORDINATE))
+    met = [(value, own, 0.0), *((ray.point(step).value, ray, step) for ray, steps in rays for step in steps)]
+    lowest, ray, step = min(met, key=lambda at: at[0])
+    return (ray.model(step), lowest) if value - lowest > least else None

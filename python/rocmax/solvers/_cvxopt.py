@@ -17,12 +17,7 @@ def solve_pair_dual(
 ) -> tuple[F64, int]:
     """Maximise sum(al) - 1/2 al' E K E' al over 0 <= al <= cap, E the incidence of the pairs (i, j).
 
-    O(p^3) time and 32 p^2 bytes for p pairs.
-
-    Returns
-    -------
-    ndarray of shape (p,), int
-        al, feasible, and the number of iterations.
+    Returns al, which is feasible, and the number of iterations. O(p^3) time and 32 p^2 bytes for p pairs.
 
     References
     ----------

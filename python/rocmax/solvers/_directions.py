@@ -15,14 +15,9 @@ _SETTLED = 0.1
 
 
 class Direction:
-    """A way to choose the next step.
+    """A way to choose the next step: `name` is the kind of its steps in the history.
 
-    Attributes
-    ----------
-    name : str
-        The kind of its steps, as the history says it.
-    needs : tuple of str
-        What it needs of the risk and of the design (see `_requirements`): it is not asked where one is missing.
+    It is not asked where the risk or the design lacks one of its `needs` (see `_requirements`).
     """
 
     name: str

@@ -63,17 +63,7 @@ def is_small(design: Design, n_rows: int) -> bool:
 
 
 class Springs:
-    """A spring between each of some samples and the mean of its group.
-
-    Parameters
-    ----------
-    design : Design
-        The design of all samples.
-    rows, starts : ndarray
-        The samples, group after group, and where each group begins.
-    stiffness : ndarray of shape (n_rows,)
-        The strength of each spring.
-    """
+    """A spring between each of some samples and the mean of its group: the rows of these, group after group."""
 
     def __init__(self, design: Design, rows: Rows, starts: Rows, stiffness: F64) -> None:
         self._starts, self._stiffness = starts, stiffness
@@ -100,11 +90,6 @@ class Springs:
         """Return the values, a row for each sample, less the means of their groups."""
         sums = np.add.reduceat(self._stiffness[:, None] * values, self._starts, axis=0)
         return values - np.repeat(sums / self._sums[:, None], self._sizes, axis=0)
-
-
-def is_wide(design: Design) -> bool:
-    """Whether there are more features than samples, whose curvature then says little."""
-    return design.dim > design.n_samples
 
 
 def smoothed(objective: Objective, model: Model, left: float) -> Smoothed | None:

@@ -29,14 +29,8 @@ class Point(NamedTuple):
 class Ray:
     """The models base + t (target - base): one product with the features serves them all.
 
-    Holds two vectors over the samples, the scores of the base and their change.
-
-    Parameters
-    ----------
-    objective, base, target
-        As above.
-    change : ndarray of shape (n_samples,), default=None
-        The scores of target - base, where they are known; the ray writes into them.
+    Holds two vectors over the samples, the scores of the base and their `change`, those of target - base: where they
+    are known, the ray writes into them.
     """
 
     def __init__(self, objective: Objective, base: Model, target: F64, change: F64 | None = None) -> None:
@@ -98,27 +92,14 @@ def search(
 ) -> list[Point]:
     """Return about the lowest point phi(t), t > 0, by values and slopes; it may be no lower than the start.
 
-    The other end of the stretch that holds the minimum follows it, if it was evaluated.
+    The other end of the stretch that holds the minimum follows it, if it was evaluated. The start is that at t = 0, of
+    negative slope; `curvature` is that of phi but for the risk's, the squared length of the direction.
 
     The step is 1, then doubles until the minimum is passed; after that it is where the cubic through both ends of the
     stretch that holds the minimum is least or, with `tol`, where the lower bounds of both ends meet: at its kink, if a
-    convex phi has one there.
-
-    Parameters
-    ----------
-    evaluate : callable
-        Step to :class:`Point`. Each call is one oracle call and no product with the features.
-    start : Point
-        The point at t = 0, with a negative slope.
-    curvature : float
-        Squared length of the direction: the curvature of phi but for that of the risk.
-    tol : float
-        Of a convex phi, the absolute accuracy wanted: the lower bounds of the ends, of which the start may be one, end
-        the search.
-    flat : float
-        The search ends where phi is lower than at the start and its slope no more than this share of that there.
-    max_calls : int
-        At most this many evaluations.
+    convex phi has one there. The search ends after `max_calls` evaluations, each an oracle call and no product with
+    the features; where phi is lower than at the start and its slope no more than the share `flat` of that there; of a
+    convex phi, where those lower bounds show it to be within `tol`.
     """
     left, right, lowest, step = start, None, None, 1.0
     for _ in range(max_calls):

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 
 from rocmax.risks import Oracle
-from rocmax.solvers._newton import is_wide
 from rocmax.solvers._objective import Objective
 
 HINGES = "a risk that is a sum of hinges"
@@ -17,7 +16,8 @@ _MET: dict[str, Callable[[Objective], bool]] = {
     HINGES: lambda objective: objective.oracle.hinges is not None,
     SECOND_DERIVATIVE: lambda objective: type(objective.oracle).stiffness is not Oracle.stiffness,
     DIVISIBLE: lambda objective: objective.design.divisible,
-    SAMPLED: lambda objective: objective.design.n_samples >= _FEW and not is_wide(objective.design),
+    # With fewer samples than features the curvature of a sample says little.
+    SAMPLED: lambda objective: objective.design.n_samples >= max(_FEW, objective.design.dim),
 }
 
 

@@ -106,8 +106,3 @@ def relative_gap(objective: float, bound: float) -> float:
     A bound that lies above the objective shows what rounding does to both: the gap is no less.
     """
     return abs(objective - bound) / objective if objective > 0 else 0.0
-
-
-def certified_limit(bound: float, tol: float) -> float:
-    """Return the objective up to which the relative gap is at most `tol`."""
-    return bound / (1.0 - tol) if tol < 1.0 else float("inf")

@@ -22,18 +22,11 @@ _PATIENCE = 100
 
 
 class State:
-    """The best model, the bound, what is known of the risk, and the record of the steps.
+    """The `best` model, its F as `value`, the `bound` of F, what is known of the risk, and the record of the steps.
 
-    Attributes
-    ----------
-    best, value, bound
-        The best model, its F, and what F cannot fall below.
-    near : Model
-        Where the risk is smoothed next: the best model, or one close to it where that has equal scores.
-    of_master : ndarray
-        The minimiser of the model that all cuts make.
-    smoothed, of_smoothed
-        The smoothed cut added last, if there was one, and its vector.
+    The risk is smoothed next at `near`: the best model, or one close to it where that has equal scores. `of_master` is
+    the minimiser of the model that all cuts make, `smoothed` the smoothed cut added last, if there was one, and
+    `of_smoothed` its vector.
     """
 
     def __init__(

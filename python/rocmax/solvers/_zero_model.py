@@ -6,7 +6,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax.solvers._objective import Model, Objective
-from rocmax.solvers._result import SolverResult, certified_limit
+from rocmax.solvers._result import SolverResult
 
 # A model is shortened at most so often, to a quarter each time: far beyond what any tol needs.
 _SHORTENINGS = 60
@@ -19,8 +19,7 @@ def leave_zero(result: SolverResult, objective: Objective, problem: _core.Proble
     at zero. A short enough multiple of any model is within `tol` of optimal too, since the risk is continuous; ranking
     ignores the length. The result is returned as it is if the zero model will not do.
     """
-    limit = certified_limit(result.bound, tol)
-    if result.zero_objective > limit:
+    if not result.zero_will_do(tol):
         return result
     positive, weight = problem.labels, problem.sample_weight
     own = np.ones(len(positive)) if weight is None else weight
@@ -31,7 +30,7 @@ def leave_zero(result: SolverResult, objective: Objective, problem: _core.Proble
         for k in range(_SHORTENINGS if model.norm > 0 else 0):
             short = model.scaled(0.25**k)
             value, found = objective(short)
-            if value <= limit:
+            if value - result.bound <= tol * value:
                 if short.norm > 0 and (best.model.norm == 0 or found.partial_auc > best.partial_auc):
                     bound = min(result.bound, value)  # only where the risk is not convex can the model be lower
                     best = replace(result, model=short, objective=value, bound=bound, partial_auc=found.partial_auc)
