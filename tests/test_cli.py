@@ -243,6 +243,10 @@ def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run)
         (["evaluate", "folder.csv", "--label", "y", "--score", "x"], "folder.csv: a folder, not a file"),
         (["fit", "few.csv", "--label", "y", "--out", "m"], "5 folds need 5 rows of each class"),
         (["fit", "one.csv", "--label", "y", "--out", "m"], "one class only"),
+        (
+            ["fit", "huge.csv", "--label", "y", "--out", "m"],
+            "column 'x' holds -1e+200 in row 10, and squares of numbers",
+        ),
         (["evaluate", "one.csv", "--label", "y", "--score", "x"], "one class only"),
         (
             ["evaluate", "CSV", "--label", "diagnosis", "--positive", "sick", "--score", "dose"],
@@ -264,6 +268,7 @@ def test_bad_data_is_one_line(
     Path("folder.csv").mkdir()
     Path("header.csv").write_text("diagnosis,x\n")
     Path("few.csv").write_text("y,x\n" + "0,1\n" * 9 + "1,2\n")
+    Path("huge.csv").write_text("y,x\n" + "0,1\n" * 9 + "1,-1e200\n")
     Path("inf.csv").write_text("y,x\n1,2\n0,inf\n")
     Path("one.csv").write_text("y,x\n" + "1,1\n" * 9)
     code, out, err = run(*(str(csv) if a == "CSV" else a for a in arguments))

@@ -16,6 +16,8 @@ from rocmax._cli._failure import Failure, short, unknown
 PARTS = (Pipeline, ColumnTransformer, SimpleImputer, MissingIndicator, StandardScaler, OneHotEncoder)
 # Fewer rows may well differ in a column of numbers that means something.
 _FEW = 50
+# Numbers up to this can be scaled.
+_LARGEST = 1e150
 
 
 def split_columns(
@@ -38,6 +40,7 @@ def split_columns(
                 _doubt(series)
         elif kind.is_numeric() or kind == pl.Boolean:
             (flags if _is_flag(series) else numeric).append(series.name)
+            _require_size(series)
             _doubt_number(series)
         else:
             raise Failure(
@@ -46,6 +49,18 @@ def split_columns(
     if not numeric and not flags and not nominal:
         raise Failure("no column left to learn from")
     return numeric + flags, len(flags), nominal, empty
+
+
+def _require_size(series: pl.Series) -> None:
+    """Fail for numbers whose squares overflow: they cannot be scaled."""
+    values = table.nameless(series).cast(pl.Float64)
+    far = (values.abs() > _LARGEST) & values.is_finite()
+    if far.any():
+        row = int(far.arg_true()[0])
+        raise Failure(
+            f"column {series.name!r} holds {values[row]:g} in row {row + 1}, and squares of numbers beyond "
+            f"{_LARGEST:g} overflow: divide the column by some number, or --drop it"
+        )
 
 
 def _is_flag(series: pl.Series) -> bool:
