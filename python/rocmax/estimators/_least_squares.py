@@ -43,7 +43,7 @@ _ADVICE = _FEWER + ", as does solver='cg' for kernel='linear'"
 _BLOCK = 1 << 24
 
 
-class Training(NamedTuple):
+class Samples(NamedTuple):
     """The training samples of positive weight, `kept` says which of all they are; or all those of a stored X."""
 
     X: Any
@@ -122,7 +122,7 @@ class LeastSquares(Ranker):
             scores[rows] = self._kernel(X[rows], Z) @ self.dual_coef_.T
         return scores
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Training:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Samples:
         """Check the data; set classes_, the kernel and the samples that prediction needs.
 
         Where `stored` is true, a file or dask array is left where it is, with all its rows: those of weight 0 are given
@@ -159,7 +159,7 @@ class LeastSquares(Ranker):
                     f"{n_samples - n_pos} negative); both classes are needed"
                 )
             _core.Problem(labels[:, column].copy(), weight)  # refuses weights that overflow or vanish
-        return Training(X, labels, weight, np.ones_like(kept) if stored else kept)
+        return Samples(X, labels, weight, np.ones_like(kept) if stored else kept)
 
     def _check_labels(self, y: Any, weight: F64 | None) -> Bool:
         y = y.toarray() if is_sparse(y) else np.asarray(y)
@@ -212,7 +212,7 @@ class LeastSquares(Ranker):
 
     def _solve(
         self,
-        data: Training,
+        data: Samples,
         alphas: F64,
         solver: str = "auto",
         tol: float = 1e-8,
@@ -259,7 +259,7 @@ class LeastSquares(Ranker):
         each = zip(scores.T, labels.T, strict=True)
         self.intercept_ = np.concatenate([self._intercept(f, pos, counted) for f, pos in each])
 
-    def _conjugate_gradients(self, data: Training, alphas: F64, tol: float, max_iter: int) -> F64:
+    def _conjugate_gradients(self, data: Samples, alphas: F64, tol: float, max_iter: int) -> F64:
         X, labels, weight, _ = data
         if alphas.min() <= 0:
             raise ValueError("solver='cg' needs alpha > 0: it cannot tell whether alpha=0 is well posed")
