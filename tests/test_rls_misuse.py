@@ -71,6 +71,13 @@ def test_bad_data():
             AUCRLS().leave_pair_out(X, Y, pairs=pairs)
 
 
+def test_a_kernel_matrix_in_single_precision_is_positive_semidefinite():
+    single = (X @ X.T).astype(np.float32)
+    for model in (AUCRLSCV(5, kernel="precomputed"), RLSCV(5, kernel="precomputed")):
+        double = model.fit(X @ X.T, Y).leave_pair_out_auc_
+        assert model.fit(single, Y).leave_pair_out_auc_ == pytest.approx(double, abs=0.02)
+
+
 def test_a_kernel_matrix_that_cannot_fit_is_refused():
     n = 1 << 22
     with pytest.raises(MemoryError, match=r"the kernel matrix of 4194304 samples in float64 needs 140,737\.5 GB"):

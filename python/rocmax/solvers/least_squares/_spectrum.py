@@ -15,6 +15,8 @@ _EPS = float(np.finfo(np.float64).eps)
 _LIMIT = 1e6
 # ... and below which all that an alpha does is to divide the rounding of what K does not reach.
 _LEAST = 1e-22
+# The share of the largest eigenvalue that single precision may make of one of negative sign.
+_SINGLE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def eigen(M: F64, noise: float, what: str) -> tuple[F64, F64]:
     require_size(M)
     values, vectors = np.linalg.eigh(M)
     largest = max(float(values[-1]), 0.0)
-    if values[0] < -1e-8 * largest - noise:
+    if values[0] < -_SINGLE * largest - noise:
         raise ValueError(
             f"{what} is not positive semi-definite: its eigenvalues reach from {values[0]:.3g} to {values[-1]:.3g}; "
             "use a positive semi-definite kernel such as 'linear', 'rbf' or 'poly'"
