@@ -120,6 +120,14 @@ def test_models_agree(name, dtype, fpr_range, surrogate, weight, tmp_path):
     )
 
 
+@pytest.mark.parametrize("model", [AUCSVC(), PartialAUCSVC(kernel="rbf", tol=1e-4), AUCRLS(kernel="rbf")])
+def test_a_far_origin_changes_no_rbf_kernel(model):
+    X, y = np.round(features(np.float64), 5), labels()
+    near = clone(model).fit(X, y).decision_function(X)
+    far = clone(model).fit(X + 2.0**30, y).decision_function(X + 2.0**30)
+    np.testing.assert_allclose(far, near, atol=1e-3 * np.abs(near).max())  # what is left of X has seven digits
+
+
 @pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("model", [AUCSVC(), PartialAUCSVC(kernel="rbf", n_landmarks=20), AUCRLS(kernel="rbf")])
 def test_kernel_models_score_dask_arrays(model, stored):

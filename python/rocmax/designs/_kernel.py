@@ -14,6 +14,7 @@ from rocmax._parameters import as_float, check_finite, shown
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs
 from rocmax.designs._base import Design
+from rocmax.designs._moments import rough_mean
 from rocmax.designs._storages import is_dask
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
@@ -22,6 +23,8 @@ _BLOCK = 1 << 23
 _CACHED = 1 << 20
 # Cuts of separable classes count few samples: below this share of them the product takes their rows alone.
 _SPARSE = 0.5
+# Rows of which the rough mean is taken.
+_SOME = 500
 # How far k(x, z) and k(z, x) may be apart, beside the largest value.
 _ROUGH = 1e-3
 
@@ -76,6 +79,10 @@ class Kernel:
 
     def _values(self, X: Any, Z: Any) -> F64:
         # Not scikit-learn's pairwise_kernels, whose checks change the warning filters of the process for a moment.
+        if self.name == "rbf" and not (sp.issparse(X) or sp.issparse(Z)):
+            # Distances do not see it; squares far from zero would drown them. Rounded: no order of memory counts.
+            centre = rough_mean(Z[:: max(1, len(Z) // _SOME)]).astype(np.float32)
+            X, Z = X - centre, Z - centre
         values = _dense(X @ Z.T)
         if self.name == "rbf":
             values *= -2.0

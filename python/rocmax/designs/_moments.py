@@ -34,6 +34,13 @@ def some_rows(X: Any, n_rows: int) -> AnyArray:
     return np.concatenate([np.asarray(X[start : start + run, :]) for start in starts])
 
 
+def rough_mean(some: AnyArray) -> F64:
+    """Return the mean of some rows where it is large beside their spread, else 0."""
+    some = np.asarray(some, dtype=np.float64)
+    mean = some.mean(axis=0)
+    return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
+
+
 def add_moments(gram: F64, total: F64, Z: AnyArray, weight: F64, shift: F64) -> None:
     """Add those of some rows."""
     used = np.flatnonzero(weight)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import as_design, is_dask, is_sparse, is_stored, moments, some_rows
+from rocmax.designs import as_design, is_dask, is_sparse, is_stored, moments, rough_mean, some_rows
 from rocmax.designs._memmap import row_blocks
 from rocmax.solvers.least_squares._loss import Loss, targets
 from rocmax.solvers.least_squares._spectrum import Spectrum, eigen
@@ -139,10 +139,7 @@ Features = KernelFeatures | LinearFeatures
 
 
 def _rough_mean(X: Any) -> F64:
-    """Return the mean of some rows where it is large beside their spread, else 0, as for sparse X."""
+    """Return that of some rows; 0 for sparse X."""
     if is_sparse(X):
         return np.zeros(X.shape[1])
-    some = some_rows(X, _SOME) if is_stored(X) else X[:: max(1, len(X) // _SOME)]
-    some = np.asarray(some, dtype=np.float64)
-    mean = some.mean(axis=0)
-    return np.where(np.abs(mean) > 2 * some.std(axis=0), mean, 0.0)
+    return rough_mean(some_rows(X, _SOME) if is_stored(X) else X[:: max(1, len(X) // _SOME)])
