@@ -1,6 +1,6 @@
 //! The keys of a chunk written by id: a counting sort that stays in the caches.
 
-use crate::alloc;
+use super::sums::grown;
 use crate::metric::score::Key;
 use crate::order::fast;
 
@@ -15,7 +15,7 @@ const MOST_IDS: usize = 2 * N_BUCKETS.1;
 const LANES: usize = 4;
 
 /// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Stage<K> {
     pub(crate) keys: Vec<K>,
     pub(crate) ids: Vec<u16>,
@@ -23,15 +23,14 @@ pub(crate) struct Stage<K> {
     index: Vec<u16>,
 }
 
-impl<K: Key> Default for Stage<K> {
-    fn default() -> Self {
-        let keys = || alloc::filled(K::default(), CHUNK);
-        Self { keys: keys(), ids: alloc::filled(0, CHUNK), sorted: keys(), index: alloc::filled(0, CHUNK) }
-    }
-}
-
 impl<K: Key> Stage<K> {
-    /// Bytes that each takes.
+    /// Makes room for so many keys: fresh memory costs more than their scatter.
+    pub(crate) fn reserve(&mut self, len: usize) {
+        [&mut self.keys, &mut self.sorted].into_iter().for_each(|keys| _ = grown(keys, len));
+        [&mut self.ids, &mut self.index].into_iter().for_each(|ids| _ = grown(ids, len));
+    }
+
+    /// Bytes that each takes, at most.
     pub(crate) const BYTES: usize = CHUNK * (2 * size_of::<K>() + 4);
 
     /// Writes the first keys, as many as `keys` holds, to it by their `n_ids` ids, and to `index` where each is from

@@ -132,6 +132,7 @@ impl Buckets {
         let rooms = rooms.map(|room| (room, index.next().unwrap_or_default()));
         let done = ctx.map(rooms.collect(), |(((keys, from), scores), index)| {
             let mut stage = free().pop().unwrap_or_default();
+            stage.reserve(scores.len());
             let finite = self.stage(labels, from, scores, &mut stage);
             let starts = finite.then(|| stage.scatter(2 * self.len, keys, index));
             free().push(stage);
