@@ -9,14 +9,14 @@
 //!
 //! | scores of | all ways | without |
 //! |---|---|---|
-//! | 100 normal | 218 | [`few`](Limits::few) 2.44 |
-//! | 1,000 normal, to three decimals | 84 | [`few`](Limits::few) 4.61 |
+//! | 100 normal | 218 | [`few`](Limits::few) 2.35 |
+//! | 1,000 normal, to three decimals | 84 | [`few`](Limits::few) 4.44 |
 //! | 100,000 normal | 39 | [`one_table`](Limits::one_table) 1.58 |
 //! | 100,000 of 80 values | 36 | [`few_values`](Limits::few_values) 4.24 |
-//! | 100,000 of single precision as float64 | 35 | [`narrow`](Limits::narrow) keys 3.34 |
+//! | 100,000 of single precision as float64 | 35 | [`narrow`](Limits::narrow) keys 3.35 |
 //! | 10,000 whole numbers | 46 | [`narrow`](Limits::narrow) keys 3.28 |
 //!
-//! Without [`buckets`] 1,000,000 normal scores take 60 instructions in place of 56, but four times as long: what is looked
+//! Without [`buckets`] 1,000,000 normal scores take 60 instructions in place of 56, but three times as long: what is looked
 //! up is then in no cache.
 
 pub(crate) mod bucket;
