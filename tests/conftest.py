@@ -1,6 +1,8 @@
 """Settings that must stand before numpy and scipy are imported."""
 
 import os
+import signal
+import threading
 
 # The features of the tests are small: more threads in the BLAS only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -8,6 +10,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import pytest
+
+# Shells start background jobs, and nohup its command, with SIGINT ignored. Processes inherit that, so that Ctrl-C would
+# reach neither this process nor any that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

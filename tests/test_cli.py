@@ -351,7 +351,7 @@ def test_demo(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None
 def test_missing_extra_is_named() -> None:
     code = "import sys; sys.modules['polars'] = None; from rocmax._cli import main; sys.exit(main(sys.argv[1:]))"
     arguments = ["fit", "data.csv", "--label", "y", "--out", "m"]
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=200)
     assert done.returncode == 1 and one_line(done.stderr)
     assert "pip install 'rocmax[cli]'" in done.stderr
 
@@ -368,6 +368,6 @@ def test_interrupt(tmp_path: Path) -> None:
     assert demo.stdout is not None
     assert demo.stdout.readline().startswith("Thyroid")  # at work now
     demo.send_signal(signal.SIGINT)
-    _, err = demo.communicate(timeout=60)
+    _, err = demo.communicate(timeout=200)
     assert demo.returncode == 130
     assert err.strip() == "rocmax: interrupted"

@@ -243,7 +243,7 @@ def test_completion_in_bash(tmp_path: Path, run: Run) -> None:
     pytest.importorskip("shtab")
     (tmp_path / "complete").write_text(run("--print-completion", "bash")[1])
     line = "source ./complete; COMP_WORDS=(rocmax fit --mo); COMP_CWORD=2; _shtab_rocmax; echo ${COMPREPLY[@]}"
-    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=200, check=True)
     assert done.stdout.split() == ["--model"]
 
 

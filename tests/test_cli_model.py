@@ -3,8 +3,9 @@
 import io
 import json
 import random
-import time
+import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -252,15 +253,46 @@ def test_names_of_any_kind(tmp_path: Path, run: Run) -> None:
     assert code == 0 and out == run("score", tmp_path / "m", tmp_path / "d.parquet")[1], err
 
 
-def test_ten_thousand_columns() -> None:
+def test_the_work_on_a_column_does_not_grow_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     from rocmax._cli import _columns as coding
 
-    values = np.random.default_rng(0).normal(size=(10_000, 30))
-    names = [f"x{k}" for k in range(len(values))]
-    frame = pl.DataFrame(dict(zip(names, values, strict=True)))
-    began = time.process_time()
-    numeric, n_flags, categorical, empty = coding.split_columns(frame, exclude=set(), categorical=[])
-    assert (numeric, n_flags, categorical, empty) == (names, 0, [], [])
-    X = coding.make_columns(len(names), 0, 0).fit_transform(coding.features(frame, names, []))
-    assert X.shape == (30, 10_000)
-    assert time.process_time() - began < 6  # looking through all the names for each of them took 11
+    def work(n: int) -> tuple[int, int]:
+        """Return the calls it takes to code n columns, and how often one is looked for among the names of all."""
+        values = np.random.default_rng(0).normal(size=(n, 30))
+        names = [f"x{k}" for k in range(n)]
+        frame = pl.DataFrame(dict(zip(names, values, strict=True)))
+        n_calls = n_searches = 0
+
+        def count(_: object, event: str, __: object) -> None:
+            nonlocal n_calls
+            n_calls += event in ("call", "c_call")
+
+        def searched(method: Callable[..., Any]) -> Callable[..., Any]:
+            def search(*arguments: Any, **options: Any) -> Any:
+                nonlocal n_searches
+                n_searches += 1
+                return method(*arguments, **options)
+
+            return search
+
+        with monkeypatch.context() as patched:
+            for name in ("__getitem__", "__contains__", "get_column", "get_column_index"):
+                patched.setattr(pl.DataFrame, name, searched(getattr(pl.DataFrame, name)))
+            patched.setattr(pl.DataFrame, "columns", property(searched(pl.DataFrame.columns.fget)))
+            sys.setprofile(count)
+            try:
+                numeric, n_flags, categorical, empty = coding.split_columns(frame, exclude=set(), categorical=[])
+                coder = coding.make_columns(n, 0, 0)
+                X = coder.fit_transform(coding.features(frame, names, []))
+            finally:
+                sys.setprofile(None)
+        assert (numeric, n_flags, categorical, empty) == (names, 0, [], [])
+        assert X.shape == (30, n)
+        # scikit-learn looks names up among all, one by one; slices it takes as they are
+        assert all(isinstance(where, slice) for _, _, where in coder.transformers_)
+        return n_calls, n_searches
+
+    work(100)  # what is done once, such as an import
+    (few, looked), (many, searches) = work(500), work(1000)
+    assert many < 2.2 * few
+    assert looked == searches < 50

@@ -187,7 +187,7 @@ def test_pipes_and_devices_are_written_to(name: str, made: Path, tmp_path: Path,
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
     code, _, err = run(*[pipe if part is plain else part for part in command(plain, made)])
-    reader.join(timeout=30)
+    reader.join(timeout=200)
     assert code == 0 and stat.S_ISFIFO(pipe.stat().st_mode), err
     assert len(read[0]) == pytest.approx(plain.stat().st_size, rel=0.05)
     code, _, err = run(*[Path("/dev/null") if part is plain else part for part in command(plain, made)])

@@ -1,9 +1,11 @@
 """Ctrl-C ends every long call within a second, wherever in it it comes."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -37,8 +39,8 @@ def interrupt():
 
 late = []
 for delay in [float(x) for x in sys.argv[2].split(",")]:
-    threading.Timer(delay, interrupt).start()
     try:
+        threading.Timer(delay, interrupt).start()
         while True:
             {call}
     except KeyboardInterrupt:
@@ -132,3 +134,16 @@ def test_a_watched_call_returns_raises_and_keeps_its_arguments():
     assert interruptible(1, sorted, [2, 1], reverse=True) == [2, 1]
     with pytest.raises(ZeroDivisionError):
         interruptible(1 << 20, divmod, 1, 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no shell here starts jobs that ignore SIGINT")
+def test_the_suite_hears_ctrl_c_where_it_is_started_with_sigint_ignored():
+    script = "import os, runpy, signal, sys; runpy.run_path(sys.argv[1]); os.kill(os.getpid(), signal.SIGINT)"
+    found = subprocess.run(
+        [sys.executable, "-c", script, str(Path(__file__).with_name("conftest.py"))],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        check=False,
+    )
+    assert found.stderr.strip().endswith("KeyboardInterrupt"), found

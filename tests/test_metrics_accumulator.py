@@ -181,7 +181,7 @@ def test_a_fork_while_another_thread_updates_leaves_it_usable():
     with total._lock:  # as held by a thread that does not exist in the child
         pid = os.fork()
         if pid == 0:
-            threading.Timer(20, os._exit, [2]).start()
+            threading.Timer(200, os._exit, [2]).start()
             os._exit(0 if total.update(y, s).masses.sum() == 1000 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 

@@ -381,7 +381,6 @@ def test_an_end_between_points_that_rounding_makes_one():
 DECIMAL = [1.5, 2.3, 1.2, 2.6, 0.9, 0.8]  # of a perfect ranking of three and three
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("method", ["delong", "logit-delong", "newcombe", "score"])
 def test_a_perfect_ranking_of_decimal_weights_has_an_interval(method):
     with warnings.catch_warnings():

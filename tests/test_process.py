@@ -28,14 +28,14 @@ INTERRUPTED = """
     def interrupt():
         began.append(clocks())
         os.kill(os.getpid(), signal.SIGINT)
-    threading.Timer({delay}, interrupt).start()
     try:
-        {call}
-        raise SystemExit("it ended before it was interrupted")
+        threading.Timer({delay}, interrupt).start()
+        while True:
+            {call}
     except KeyboardInterrupt:
         elapsed, worked = clocks() - began[0]
     # A second is promised, hundredths are usual. On a crowded machine the work that was left says more than the time.
-    assert min(elapsed, worked) < 0.5, f"it took {{elapsed:.2f}} s to stop, {{worked:.2f}} s of them at work"
+    assert min(elapsed, worked) < 1.0, f"it took {{elapsed:.2f}} s to stop, {{worked:.2f}} s of them at work"
     {after}
     print("stopped")
 """
@@ -48,7 +48,7 @@ METRIC = {
     y[::3] = True
     s = rng.random(len(y))
     """,
-    "call": "while True: {name}(y, s{arguments})",
+    "call": "{name}(y, s{arguments})",
     "after": "assert 0 < {name}(y[:1000], s[:1000]{arguments}) < 1",
     "delay": 0.4,
 }
@@ -83,7 +83,7 @@ FIT = {
 def test_ctrl_c_stops_a_long_call_at_once(parts, n_threads):
     script = textwrap.dedent(INTERRUPTED)
     for name, part in parts.items():
-        indent = " " * 4 if name == "call" else ""
+        indent = " " * 8 if name == "call" else ""
         body = textwrap.dedent(str(part)).strip()
         script = script.replace("{" + name + "}", textwrap.indent(body, indent).strip())
     script = script.replace("{{", "{").replace("}}", "}")
@@ -95,29 +95,32 @@ def test_ctrl_c_stops_a_long_call_at_once(parts, n_threads):
 
 
 CROWDED = """
-    import os, signal, statistics, threading, time
+    import os, signal, statistics, threading
     import numpy as np
     from rocmax.metrics import partial_auc_score
     rng = np.random.default_rng(0)
     y = rng.random(8_000_000) < 0.3
     s = rng.random(len(y))
-    def forever():
+    ended = [0] * 8
+    def forever(k=None):
         while True:
             partial_auc_score(y, s, fpr_range=(0.0, 0.5), n_jobs=2)
-    for _ in range(8):
-        threading.Thread(target=forever, daemon=True).start()
-    took = []
+            if k is not None:
+                ended[k] += 1
+    for k in range(8):
+        threading.Thread(target=forever, args=(k,), daemon=True).start()
+    meanwhile = []
     for _ in range(5):
         began = []
         def interrupt():
-            began.append(time.perf_counter())
+            began.append(sum(ended))
             os.kill(os.getpid(), signal.SIGINT)
-        threading.Timer(0.4, interrupt).start()
         try:
+            threading.Timer(0.4, interrupt).start()
             forever()
         except KeyboardInterrupt:
-            took.append(time.perf_counter() - began[0])
-    print(statistics.median(took), flush=True)
+            meanwhile.append(sum(ended) - began[0])
+    print(statistics.median(meanwhile), flush=True)
     os._exit(0)
 """
 
@@ -125,7 +128,8 @@ CROWDED = """
 def test_ctrl_c_does_not_wait_for_the_calls_of_other_threads():
     script = textwrap.dedent(CROWDED)
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
-    assert float(found.stdout) < 0.5, found.stdout + found.stderr
+    # Calls of the eight threads that end before the interrupted one does: one that waits for any of them sees several.
+    assert int(found.stdout) < 2, found.stdout + found.stderr
 
 
 def _auc_of_large(seed: int) -> float:
@@ -137,7 +141,7 @@ def _auc_of_large(seed: int) -> float:
 def test_a_fork_after_use_does_not_hang():
     here = _auc_of_large(0)  # starts the pool of this process
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        there = pool.map_async(_auc_of_large, [0, 0, 0, 0]).get(timeout=60)
+        there = pool.map_async(_auc_of_large, [0, 0, 0, 0]).get(timeout=200)
     assert there == [here] * 4
 
 
@@ -247,11 +251,12 @@ def test_a_signal_without_an_exception_changes_nothing():
     s = rng.random(len(y))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
-        interrupted = partial_auc_score(y, s, fpr_range=(0.0, 1.0))
+        while not seen:
+            interrupted = partial_auc_score(y, s, fpr_range=(0.0, 1.0))
         signal.setitimer(signal.ITIMER_REAL, 0.0)
     finally:
         signal.signal(signal.SIGALRM, previous)
-    assert seen and interrupted == partial_auc_score(y, s, fpr_range=(0.0, 1.0))
+    assert interrupted == partial_auc_score(y, s, fpr_range=(0.0, 1.0))
 
 
 @pytest.mark.parametrize("bad", ["contiguous", "dtype", "length", "finite"])
