@@ -16,7 +16,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
 WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".github/workflows").glob("*.yml")}
 RELEASE = runpy.run_path(str(ROOT / ".github/scripts/release.py"))
-DISTRIBUTIONS = {"sklearn": "scikit-learn", "sksurv": "scikit-survival", "yaml": "pyyaml"}
+DISTRIBUTIONS = {
+    **{"autogluon": "autogluon.tabular", "sklearn": "scikit-learn", "sksurv": "scikit-survival"},
+    "yaml": "pyyaml",
+}
 
 
 EXTRAS = PROJECT["optional-dependencies"]

@@ -1,176 +1,255 @@
-"""Partial AUC on test thirds: lines, boosted trees with log loss, and the machines of this package.
+"""Partial AUC on test rows: the ensemble of this package, its boosted trees, and what a user could take instead.
 
-Sets are those of table4.py, prepared as there, with dense features, at least 500 rows and at least 20 of either class;
-of more than 60,000 rows as many are drawn. Every split holds out a third for the test, and all that is chosen is chosen
-on the rest. In the order of the names of their files the sets report and tune in turn (`TUNING`): defaults of this
-package were chosen on the latter, and the former say what they are worth. german_numeric is german once more. With one
-exception: that no blend is tried below ten negatives of the range was decided after a run on breast_w, german, monk1,
-monk3, oil_spill and tic_tac_toe, where the means without it were +0.0001 on [0, 0.05] and -0.0126 on [0.02, 0.05];
-what these six report is no longer independent of it, nor is what covtype reports of the blend (0.95, 4), added for it.
-The widths and values of C of landmarks were looked at on letter, phoneme, covtype, sick and mammography.
+A third of the rows is held out for the test, by 3 splits or, of fewer than 1,500 rows, 5; at most 8,000 of the others
+train (`--rows`). Everything is chosen on the training rows. The sets are those of tables.py, with categories kept as
+categories for models that know them.
 
-All boosted trees make at most 1,000 rounds of rate 0.05, their number by the partial AUC of a quarter of the training
-rows, and are then made again of all training rows (PartialAUCBoostingClassifier, with the library's own log loss, or
-"auto"). Where "auto" chooses log loss it is that model, which is not fitted again.
+"base", to which everything is compared, is LightGBM with log loss, at most 1,000 rounds of rate 0.05, their number
+chosen by the partial AUC of a quarter of the training rows, and trained again on all of them:
+`PartialAUCBoostingClassifier(objective="log_loss")`. "auto" is the same class with objective="auto", "ensemble" is
+`PartialAUCEnsembleClassifier`. Models of other packages have their defaults, the forests 500 trees. "stack" is
+scikit-learn's `StackingClassifier` of the ensemble's families, combined by logistic regression. AutoGluon has its
+preset "best_quality" with five bag folds, no networks, the partial AUC as its measure, and as its time limit the
+seconds that the ensemble took on the same rows, but at least 60.
 
-Results are kept in a csv file, a line a fit, and what stands there is not done again. Printed: means over the splits,
-and the difference of "auto" from LightGBM's log loss with its standard error over the splits.
+Every result is a line of a csv file with processor and wall seconds. A result that is there is not computed again, so
+a run can be stopped at any time. Printed: the mean difference to base; "se", its standard error over the splits (sets
+held fixed); "se sets", over the sets; how many sets are better and worse than base, in parentheses beyond two standard
+errors over the splits; the median over sets of the processor time in units of base's.
 
-Run: python benches/python/models.py DATA_FOLDER [--half report] [--splits 3] [--csv models.csv] [--minutes 10]
+Run: python benches/python/models.py DATA_FOLDER [--half report|tuning|large] [--models base auto ensemble]
+     [--ranges 0 1 2] [--csv benches/python/results/models.csv] [--minutes 10] [--show] [--each]
 """
 
 import argparse
-import csv
 import math
+import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, train_test_split
-from sklearn.svm import SVC
-from table4 import LEFT_OUT, preparation, read
+from models_csv import Key, Result, Results, show
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+)
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.pipeline import make_pipeline
+from tables import FEW_ROWS, HALVES, for_lines, for_trees, split, tables
 
+import rocmax
 from rocmax import PartialAUCBoostingClassifier, PartialAUCSVCCV
-from rocmax.metrics import partial_auc_score, partial_auc_scorer
+from rocmax.metrics import partial_auc_score
 
 RANGES = (0.0, 0.05), (0.02, 0.05), (0.0, 0.01)
-MOST_ROWS, FEWEST_ROWS, FEWEST_OF_A_CLASS = 60_000, 500, 20
-REPORT = (
-    *("a9a", "breast_w", "covtype", "german", "ijcnn1", "letter", "monk1", "monk3", "oil_spill", "phoneme", "sick"),
-    "tic_tac_toe",
-)
-TUNING = (
-    *("abalone", "caravan", "credit_a", "hypothyroid", "kr_vs_kp", "mammography", "monk2", "mushroom"),
-    *("optical_digits", "pima", "spambase", "wdbc"),
-)
-HALVES = {"report": REPORT, "tuning": TUNING}
+HERE = Path(__file__).parent
 
 Range = tuple[float, float]
 
 
-def logistic(fpr_range: Range, seed: int) -> Any:
-    Cs = {"C": np.logspace(-4, 2, 7)}
-    return GridSearchCV(LogisticRegression(max_iter=300), Cs, scoring=partial_auc_scorer(fpr_range), cv=3)
+class Task(NamedTuple):
+    """What a model may know before it sees the labels."""
+
+    X: Any
+    fpr_range: Range
+    seed: int
+    seconds: float  # for models with a limit of time
 
 
-def linear(fpr_range: Range, seed: int) -> Any:
-    return PartialAUCSVCCV(fpr_range, cv=3, n_jobs=1)
+def boosting(objective: str, library: str = "lightgbm") -> Callable[[Task], Any]:
+    return lambda task: PartialAUCBoostingClassifier(
+        task.fpr_range, objective=objective, library=library, random_state=task.seed, n_jobs=1
+    )
 
 
-def landmarks(fpr_range: Range, seed: int) -> Any:
-    return PartialAUCSVCCV(fpr_range, kernel="rbf", n_landmarks=500, cv=3, random_state=seed, n_jobs=1)
+def ensemble(task: Task) -> Any:
+    return rocmax.PartialAUCEnsembleClassifier(task.fpr_range, random_state=task.seed, n_jobs=1)
 
 
-def rbf(fpr_range: Range, seed: int) -> Any:
-    grid = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": ["scale", 0.003, 0.03]}
-    return GridSearchCV(SVC(), grid, scoring=partial_auc_scorer(fpr_range), cv=3)
+def lightgbm(task: Task, **options: Any) -> Any:
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=task.seed, n_jobs=1, verbosity=-1, **options)
 
 
-def boosting(**options: Any) -> Callable[[Range, int], Any]:
-    return lambda fpr_range, seed: PartialAUCBoostingClassifier(fpr_range, random_state=seed, n_jobs=1, **options)
+def forest(kind: Any) -> Callable[[Task], Any]:
+    return lambda task: for_trees(task.X, kind(500, random_state=task.seed, n_jobs=1))
 
 
-AUTO, LOG_LOSS = "boosting auto", "LightGBM log loss"
-# One line a model.
-MODELS: dict[str, Callable[[Range, int], Any]] = {
-    AUTO: boosting(),
-    LOG_LOSS: boosting(objective="log_loss"),
-    "XGBoost log loss": boosting(objective="log_loss", library="xgboost"),
-    "logistic": logistic,
-    "linear": linear,
-    "landmarks": landmarks,
-    "SVC rbf": rbf,
+def hist(task: Task) -> Any:
+    return HistGradientBoostingClassifier(random_state=task.seed)
+
+
+class CatBoost:
+    """CatBoostClassifier by its defaults, told which columns are categories."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def fit(self, X: Any, y: np.ndarray) -> "CatBoost":
+        from catboost import CatBoostClassifier
+
+        nominal = list(X.select_dtypes("category").columns) if hasattr(X, "columns") else []
+        self._nominal = nominal
+        self._model = CatBoostClassifier(
+            random_seed=self.seed, thread_count=1, verbose=0, allow_writing_files=False, cat_features=nominal
+        )
+        self._model.fit(self._text(X), y)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        return np.asarray(self._model.predict(self._text(X), prediction_type="RawFormulaVal"))
+
+    def _text(self, X: Any) -> Any:
+        return X.assign(**{c: X[c].astype(object).fillna("missing") for c in self._nominal}) if self._nominal else X
+
+
+def logistic(task: Task) -> Any:
+    chosen = LogisticRegressionCV(
+        Cs=np.logspace(-4, 2, 7),
+        l1_ratios=(0.0,),
+        cv=3,
+        max_iter=300,
+        scoring="neg_log_loss",
+        use_legacy_attributes=False,
+    )
+    return for_lines(task.X, chosen)
+
+
+def linear(task: Task) -> Any:
+    return for_lines(task.X, PartialAUCSVCCV(task.fpr_range, cv=3, n_jobs=1))
+
+
+def landmarks(task: Task) -> Any:
+    model = PartialAUCSVCCV(task.fpr_range, kernel="rbf", n_landmarks=500, cv=3, random_state=task.seed, n_jobs=1)
+    return for_lines(task.X, model)
+
+
+def stack(task: Task) -> Any:
+    kernel = make_pipeline(
+        Nystroem(gamma=None, n_components=min(500, len(task.X) // 3), random_state=task.seed),
+        LogisticRegression(C=10.0, max_iter=300),
+    )
+    families = [
+        ("lightgbm", lightgbm(task)),
+        ("extra", lightgbm(task, extra_trees=True, colsample_bytree=0.8)),
+        ("forest", forest(ExtraTreesClassifier)(task)),
+        ("logistic", for_lines(task.X, LogisticRegression(max_iter=300))),
+        ("landmarks", for_lines(task.X, kernel)),
+    ]
+    return StackingClassifier(families, LogisticRegression(), cv=5)
+
+
+class AutoGluon:
+    """AutoGluon's best quality within a limit of time."""
+
+    def __init__(self, fpr_range: Range, seconds: float) -> None:
+        self.fpr_range, self.seconds = fpr_range, max(60.0, seconds)
+
+    def fit(self, X: Any, y: np.ndarray) -> "AutoGluon":
+        import tempfile
+
+        import pandas as pd
+        from autogluon.core.metrics import make_scorer
+        from autogluon.tabular import TabularPredictor
+
+        measure = make_scorer(
+            "partial_auc", _partial_auc, needs_threshold=True, low=self.fpr_range[0], high=self.fpr_range[1]
+        )
+        folder = tempfile.mkdtemp()
+        self._predictor = TabularPredictor(
+            "label", eval_metric=measure, problem_type="binary", path=folder, verbosity=0
+        )
+        self._predictor.fit(
+            pd.DataFrame(X).assign(label=y),
+            presets="best_quality",
+            time_limit=self.seconds,
+            num_bag_folds=5,
+            dynamic_stacking=False,
+            excluded_model_types=["NN_TORCH", "FASTAI"],
+            num_cpus=1,
+            ag_args_ensemble={"fold_fitting_strategy": "sequential_local"},
+        )
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        import pandas as pd
+
+        p = np.clip(self._predictor.predict_proba(pd.DataFrame(X))[1].to_numpy(float), 1e-12, 1 - 1e-7)
+        return np.log(p) - np.log1p(-p)
+
+
+def _partial_auc(y: Any, score: Any, low: float, high: float) -> float:
+    return float(partial_auc_score(np.asarray(y), np.asarray(score), (low, high)))
+
+
+# One line a model; whether it is another one for another range.
+MODELS: dict[str, tuple[Callable[[Task], Any], bool]] = {
+    "base": (boosting("log_loss"), True),
+    "auto": (boosting("auto"), True),
+    "ensemble": (ensemble, True),
+    "LightGBM": (lightgbm, False),
+    "ExtraTrees": (forest(ExtraTreesClassifier), False),
+    "RandomForest": (forest(RandomForestClassifier), False),
+    "HistGradientBoosting": (hist, False),
+    "CatBoost": (lambda task: CatBoost(task.seed), False),
+    "logistic": (logistic, False),
+    "stack": (stack, False),
+    "AutoGluon": (lambda task: AutoGluon(task.fpr_range, task.seconds), True),
+    "XGBoost": (boosting("log_loss", "xgboost"), True),
+    "linear": (linear, True),
+    "landmarks": (landmarks, True),
 }
-MOST_ROWS_OF = {"SVC rbf": 8000}  # its time grows with their square
+NEED = {"CatBoost": "catboost", "AutoGluon": "autogluon.tabular"}
 
 
-class Results:
-    """What is known, by set, range, split and model: the measure, the seconds and what was chosen."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self.found: dict[tuple[str, str, int, str], tuple[float, float, str]] = {}
-        if file.exists():
-            with file.open(newline="") as lines:
-                for name, fpr_range, seed, model, value, taken, chosen in csv.reader(lines):
-                    self.found[name, fpr_range, int(seed), model] = float(value), float(taken), chosen
-
-    def add(self, key: tuple[str, str, int, str], value: float, taken: float, chosen: str) -> None:
-        self.found[key] = value, taken, chosen
-        with self._file.open("a", newline="") as lines:
-            csv.writer(lines).writerow([*key, f"{value:.6f}", f"{taken:.2f}", chosen])
+def processor_seconds() -> float:
+    """Return those of this process and of the ones that it has waited for."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
-def sets(folder: Path, names: tuple[str, ...]) -> Iterator[tuple[str, Any, np.ndarray]]:
-    for file in names:
-        for name, X, y in read(folder, [file]) if file not in LEFT_OUT else ():
-            if not sparse.issparse(X) and len(y) >= FEWEST_ROWS and min(np.bincount(y)) >= FEWEST_OF_A_CLASS:
-                yield name, X, y
+def score(model: Any, X: Any) -> np.ndarray:
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict_proba(X)[:, 1]
 
 
-def fit_all(
-    name: str, X: Any, y: np.ndarray, seed: int, wanted: list[str], ranges: list[Range], results: Results
-) -> None:
+def chosen(model: Any) -> str:
+    """Return what a fitted model says about its choice."""
+    if hasattr(model, "families_"):
+        return "+".join(model.families_)
+    if hasattr(model, "candidates_"):
+        loss = model.objective_ if isinstance(model.objective_, str) else "pairs"
+        return f"{loss}, {model.n_estimators_} rounds"
+    return ""
+
+
+def run(table: Any, seed: int, wanted: list[str], ranges: list[Range], rows: int, results: Results) -> None:
     """Fit what is not known yet on one split."""
-    todo = [(r, m) for r in ranges for m in wanted if (name, f"{r[0]:g}-{r[1]:g}", seed, m) not in results.found]
-    if not todo:
-        return
-    if len(y) > MOST_ROWS:
-        X, _, y, _ = train_test_split(X, y, train_size=MOST_ROWS, stratify=y, random_state=seed)
-    A, B, a, b = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
-    scale = preparation(X).fit(A)
-    A, B = (scale.transform(part).astype(np.float32) for part in (A, B))
-    for fpr_range, model in todo:
-        if len(a) > MOST_ROWS_OF.get(model, MOST_ROWS):
-            continue
-        key = name, f"{fpr_range[0]:g}-{fpr_range[1]:g}", seed, model
-        auto = results.found.get((*key[:3], AUTO))
-        if model == LOG_LOSS and auto is not None and auto[2].startswith("log_loss"):
-            results.add(key, auto[0], math.nan, auto[2])
-            continue
-        began = time.perf_counter()
-        fitted = MODELS[model](fpr_range, seed).fit(A, a)
-        taken = time.perf_counter() - began
-        value = partial_auc_score(b, fitted.decision_function(B), fpr_range)
-        chosen = getattr(fitted, "objective_", "")
-        if hasattr(fitted, "candidates_"):
-            blend = chosen if isinstance(chosen, str) else f"blend {chosen.blend:g} widen {chosen.widen:g}"
-            chosen = f"{blend}, {fitted.n_estimators_} rounds"
-        results.add(key, value, taken, str(chosen))
-        print(f"{name}, {key[1]}, split {seed}, {model}: {value:.4f} in {taken:.1f} s, {chosen}", flush=True)
-
-
-def show(results: Results, half: str, names: list[str], ranges: list[Range], splits: int) -> None:
-    """Print the means of one half, and how "auto" compares with log loss."""
-    for fpr_range in ranges:
-        text = f"{fpr_range[0]:g}-{fpr_range[1]:g}"
-        print(f"\n{half}, FPR {text}\n{'':<20}{''.join(f'{model:>18}' for model in MODELS)}      auto - log loss")
-        rows, verdict = [], {"better": 0, "worse": 0}
-        for name in names:
-            of = {
-                model: np.array([results.found.get((name, text, seed, model), [np.nan])[0] for seed in range(splits)])
-                for model in MODELS
-            }
-            difference = of[AUTO] - of[LOG_LOSS]
-            if np.isnan(difference).any():
+    name, X, y = table
+    A, B, a, b = split(X, y, seed, rows)
+    for model in wanted:
+        make, by_range = MODELS[model]
+        keys = {r: Key(name, len(a), seed, f"{r[0]:g}-{r[1]:g}", model) for r in (ranges if by_range else RANGES)}
+        todo = [r for r in keys if keys[r] not in results.found]
+        for group in [[r] for r in todo] if by_range else [todo] if todo else []:
+            limit = results.found.get(keys[group[0]]._replace(model="ensemble"))
+            if model == "AutoGluon" and limit is None:
                 continue
-            error = float(difference.std(ddof=1) / math.sqrt(splits)) if splits > 1 else math.nan
-            mean = float(difference.mean())
-            verdict["better"] += mean > error
-            verdict["worse"] += mean < -2 * error
-            rows.append([values.mean() for values in of.values()])
-            print(f"{name:<20}{''.join(f'{v:>18.4f}' for v in rows[-1])}  {mean:>+9.4f} +-{error:>7.4f}")
-        if rows:
-            print(f"{'mean':<20}{''.join(f'{v:>18.4f}' for v in np.mean(rows, axis=0))}")
-            print(
-                f"auto beats log loss by more than a standard error on {verdict['better']} of {len(rows)} sets, "
-                f"and falls behind by more than two on {verdict['worse']}"
-            )
+            task = Task(A, group[0], seed, limit.wall if limit else math.nan)
+            began, used = time.perf_counter(), processor_seconds()
+            fitted = make(task).fit(A, a)
+            used, taken = processor_seconds() - used, time.perf_counter() - began
+            scores = score(fitted, B)
+            for r in group:
+                value = float(partial_auc_score(b, scores, r))
+                results.add(keys[r], Result(value, used, taken, chosen(fitted)))
+                print(f"{', '.join(map(str, keys[r]))}: {value:.4f}, {used:.1f} s, {chosen(fitted)}", flush=True)
 
 
 def main() -> None:
@@ -180,19 +259,37 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", help="some of the half, by the names of their files")
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--ranges", nargs="+", type=int, default=list(range(len(RANGES))), help="indices of RANGES")
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--csv", type=Path, default=Path("models.csv"))
-    parser.add_argument("--minutes", type=float, default=math.inf, help="no fit begins later than that")
+    parser.add_argument("--splits", type=int, nargs="+", help="default: 0 1 2, and 3 4 of few rows")
+    parser.add_argument("--rows", type=int, default=8000, help="for training, at most")
+    parser.add_argument("--csv", type=Path, default=HERE / "results" / "models.csv")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="no split begins later than that")
+    parser.add_argument("--show", action="store_true", help="fit nothing")
+    parser.add_argument("--each", action="store_true", help="show each set")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     end, results = time.monotonic() + 60 * arguments.minutes, Results(arguments.csv)
-    ranges, names = [RANGES[k] for k in arguments.ranges], []
-    for name, X, y in sets(arguments.folder, tuple(arguments.sets or HALVES[arguments.half])):
-        names.append(name)
-        for seed in range(arguments.splits):
+    ranges = [RANGES[k] for k in arguments.ranges]
+    files = tuple(arguments.sets or HALVES[arguments.half])
+    names, missing = [], {model for model, package in NEED.items() if not importable(package)}
+    if missing and not arguments.show:
+        print(f"not installed here: {', '.join(sorted(missing))}")
+    wanted = [model for model in arguments.models if model not in missing]
+    for table in tables(arguments.folder, files):
+        names.append(table[0])
+        few = len(table[2]) < FEW_ROWS
+        for seed in () if arguments.show else arguments.splits or range(5 if few else 3):
             if time.monotonic() < end:
-                fit_all(name, X, y, seed, arguments.models, ranges, results)
-    show(results, arguments.half, names, ranges, arguments.splits)
+                run(table, seed, wanted, ranges, arguments.rows, results)
+    show(results, names, ranges, arguments.models, arguments.rows, arguments.each)
+
+
+def importable(package: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 if __name__ == "__main__":

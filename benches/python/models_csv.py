@@ -1,0 +1,126 @@
+"""The csv file of models.py, and the tables that it prints from there."""
+
+import csv
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Key(NamedTuple):
+    """What was fitted; `rows` are those of training."""
+
+    name: str
+    rows: int
+    seed: int
+    fpr_range: str
+    model: str
+
+
+class Result(NamedTuple):
+    """What came out."""
+
+    value: float
+    processor: float
+    wall: float
+    chosen: str
+
+
+class Results:
+    """A csv file with a line a result, and what stands in it."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.found: dict[Key, Result] = {}
+        if file.exists():
+            with file.open(newline="") as lines:
+                for row in csv.DictReader(lines):
+                    key = Key(row["set"], int(row["rows"]), int(row["split"]), row["range"], row["model"])
+                    seconds = float(row["processor_seconds"]), float(row["wall_seconds"])
+                    self.found[key] = Result(float(row["partial_auc"]), *seconds, row["chosen"])
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            columns = "set", "rows", "split", "range", "model", "partial_auc", "processor_seconds", "wall_seconds"
+            self._write([*columns, "chosen"])
+
+    def add(self, key: Key, result: Result) -> None:
+        self.found[key] = result
+        value, processor, wall, chosen = result
+        self._write([*key, f"{value:.6f}", f"{processor:.2f}", f"{wall:.2f}", chosen])
+
+    def _write(self, cells: list[object]) -> None:
+        with self._file.open("a", newline="") as lines:
+            csv.writer(lines, lineterminator="\n").writerow(cells)
+
+
+def paired(
+    results: Results, name: str, fpr_range: str, model: str, most_rows: int, other: str = "base"
+) -> list[tuple[Result, Result]]:
+    """Return the results of a model and of another one on the splits that both were fitted on."""
+    pairs = []
+    for key, found in sorted(results.found.items()):
+        if (key.name, key.fpr_range, key.model) == (name, fpr_range, model) and _large(key.rows) == _large(most_rows):
+            against = results.found.get(key._replace(model=other))
+            if against is not None:
+                pairs.append((found, against))
+    return pairs
+
+
+def _large(rows: int) -> bool:
+    return rows > 8000
+
+
+def error_of(values: np.ndarray) -> float:
+    """Return the standard error of a mean."""
+    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+
+
+def show(
+    results: Results, names: list[str], ranges: list[tuple[float, float]], models: list[str], rows: int, each: bool
+) -> None:
+    """Print how the models compare with base, over the sets that have both, and if asked for of each set."""
+    for low, high in ranges:
+        text = f"{low:g}-{high:g}"
+        print(f"\nFPR {text}: difference to base, whose mean is that of the same splits")
+        heads = ("sets", 5), ("base", 8), ("difference", 12), ("se", 8), ("se sets", 9), ("better", 7), ("worse", 8)
+        print(f"{'':<22}{''.join(f'{head:>{width}}' for head, width in heads)}{'time / base':>13}")
+        for model in models:
+            means, errors, bases, times = [], [], [], []
+            for name in names:
+                pairs = paired(results, name, text, model, rows)
+                if pairs:
+                    differences = np.array([one.value - base.value for one, base in pairs])
+                    means.append(differences.mean()), errors.append(error_of(differences))
+                    bases.append(np.mean([base.value for _, base in pairs]))
+                    times.append(
+                        np.mean([one.processor for one, _ in pairs]) / np.mean([b.processor for _, b in pairs])
+                    )
+            if means and model != "base":
+                mean, error = np.array(means), np.array(errors)
+                beyond = [int(np.sum(sign * mean > np.maximum(2 * error, 1e-12))) for sign in (1, -1)]
+                print(
+                    f"{model:<22}{len(mean):>5}{np.mean(bases):>8.4f}{mean.mean():>+12.4f}"
+                    f"{math.sqrt(np.sum(error**2)) / len(mean):>8.4f}{error_of(mean):>9.4f}{np.sum(mean > 0):>4}"
+                    f"({beyond[0]}){np.sum(mean < 0):>5}({beyond[1]}){np.median(times):>13.1f}"
+                )
+        if each:
+            _show_each(results, names, text, models, rows)
+
+
+def _show_each(results: Results, names: list[str], fpr_range: str, models: list[str], rows: int) -> None:
+    """Print the mean of base and the difference of every other model, with its standard error."""
+    print(f"\n{'FPR ' + fpr_range:<20}{'splits':>7}" + "".join(f"{model[:17]:>18}" for model in models))
+    for name in names:
+        cells, splits = [], len(paired(results, name, fpr_range, "base", rows))
+        for model in models:
+            pairs = paired(results, name, fpr_range, model, rows)
+            differences = np.array([one.value - base.value for one, base in pairs])
+            if model == "base" and pairs:
+                cells.append(f"{np.mean([base.value for _, base in pairs]):.4f}")
+            elif pairs:
+                few = "" if len(pairs) == splits else f" /{len(pairs)}"
+                cells.append(f"{differences.mean():+.4f} ({error_of(differences):.3f}){few}")
+            else:
+                cells.append("")
+        print(f"{name:<20}{splits:>7}" + "".join(f"{cell:>18}" for cell in cells))
