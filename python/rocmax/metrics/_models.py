@@ -8,13 +8,13 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg, special
 
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics._compare import AUCComparison, difference_test, error_of, method_for, paired
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
-from rocmax.metrics._measure import MeasureOptions, check_level, check_variance, of_any_measure, parse_measure, totals
+from rocmax.metrics._joint import joint_test, warn_of_no_variance
+from rocmax.metrics._measure import MeasureOptions, check_level, of_any_measure, parse_measure, totals
 from rocmax.metrics._methods import check_method, warn_of_few_compared
 from rocmax.metrics._references import ADJUSTMENTS as ADJUSTED
 from rocmax.metrics._result import Measured, of_bootstrap, of_measure, of_samples, plain
@@ -219,7 +219,8 @@ def compare_models(
 
     ``(L A)' (L S L')^+ (L A)`` is chi-square with rank(L S L') degrees of freedom, A the estimates,
     S their covariance and L the contrast; by default the differences of neighbours, so that
-    the hypothesis is that all are equal.
+    the hypothesis is that all are equal. Where a combination of the estimates is not 0 but has no variance, the
+    statistic is infinite and the p-value 0.
 
     Parameters
     ----------
@@ -284,9 +285,11 @@ def compare_models(
     resampling = (stratified, n_resamples, random_state)
     scored = list(data.score.T) if method == "obuchowski" else [data.score]
     estimate, covariance, values = paired(data, scored, measure, method, weight_kind, groups, resampling)
-    statistic, df, pvalue = _joint_test(rows @ estimate, rows @ covariance @ rows.T)
+    statistic, df, pvalue = joint_test(rows, estimate, covariance)
     pairs = np.stack(np.triu_indices(len(estimate), 1), axis=1)
     tests = _pair_tests(pairs, estimate, covariance, values, method, hypothesis, level)
+    if np.isinf(statistic) and not any(test.difference != 0 and test.standard_error == 0 for test in tests):
+        warn_of_no_variance()
     warn_of_few_compared(method, measure, sizes, weight_kind)
     n_pos, n_neg = totals(data)
     pvalues = np.array([test.pvalue for test in tests])
@@ -317,14 +320,6 @@ def compare_models(
         **of_samples(sample_weight, weight_kind, groups, data.y),
         **of_bootstrap(method, n_resamples, stratified),
     )
-
-
-def _joint_test(effect: F64, spread: F64) -> tuple[float, int, float]:
-    """Return the statistic, the degrees of freedom and the p-value of all effects being 0, of this covariance."""
-    check_variance(spread)
-    inverse, rank = linalg.pinvh(spread, return_rank=True, rtol=1e-10)
-    statistic = float(effect @ inverse @ effect)
-    return statistic, int(rank), float(special.chdtrc(rank, statistic)) if rank else 1.0
 
 
 def _pair_tests(

@@ -1,0 +1,85 @@
+"""The joint test of several models: effects that have no variance, and scales that must not matter."""
+
+import numpy as np
+import pytest
+from scipy import linalg, stats
+
+from rocmax.metrics import compare_models
+from rocmax.metrics._joint import joint_test
+
+Y = np.repeat([0, 1], 10)
+
+
+@pytest.mark.parametrize("method", ["delong", "bootstrap"])
+def test_perfect_against_reversed_scores_is_infinite_evidence(method):
+    scores = np.c_[np.arange(20.0), -np.arange(20.0)]
+    with pytest.warns(UserWarning, match="has a variance of 0"):
+        found = compare_models(Y, scores, method=method, n_resamples=50, random_state=0)
+    assert (found.statistic, found.pvalue) == (np.inf, 0.0)
+    assert found.pair_pvalues[0] == (0.0 if method == "delong" else 2 / 51)
+    assert "chi-square inf" in found.summary()
+
+
+def test_an_effect_without_variance_counts_beside_one_that_has_it():
+    rng = np.random.default_rng(0)
+    scores = np.c_[np.arange(20.0), -np.arange(20.0), rng.normal(size=20) + Y]
+    with pytest.warns(UserWarning, match="has a variance of 0"):
+        found = compare_models(Y, scores)
+    assert (found.statistic, found.df, found.pvalue) == (np.inf, 1, 0.0)
+
+
+def test_a_contrast_that_no_pair_warns_of_warns_itself():
+    rng = np.random.default_rng(1)
+    first = rng.normal(size=20) + Y
+    scores = np.c_[first, -first, np.arange(20.0)]  # AUCs that add up to 1, whatever they are
+    with pytest.warns(UserWarning, match="a contrast of the estimates is not 0 but has a variance of 0"):
+        found = compare_models(Y, scores, contrast=[[1.0, 1.0, 0.0]])
+    assert (found.statistic, found.df, found.pvalue) == (np.inf, 0, 0.0)
+
+
+def test_equal_models_are_no_evidence():
+    scores = np.random.default_rng(2).normal(size=20) + Y
+    found = compare_models(Y, np.c_[scores, scores, 2 * scores])
+    assert (found.statistic, found.df, found.pvalue) == (0.0, 0, 1.0)
+    other = np.random.default_rng(3).normal(size=20) + Y
+    one, two = compare_models(Y, np.c_[scores, other]), compare_models(Y, np.c_[scores, other, other, scores])
+    assert (two.statistic, two.df) == (pytest.approx(one.statistic, rel=1e-9), 1)
+
+
+def test_redundant_contrasts_change_nothing():
+    scores = np.random.default_rng(4).normal(size=(60, 4)) + np.repeat([0, 1], 30)[:, None]
+    y = np.repeat([0, 1], 30)
+    usual = compare_models(y, scores)
+    every = [np.eye(4)[i] - np.eye(4)[j] for i in range(4) for j in range(i)]
+    found = compare_models(y, scores, contrast=[*every, np.zeros(4), 1e-9 * every[0], 1e9 * every[1]])
+    assert (found.statistic, found.df) == (pytest.approx(usual.statistic, rel=1e-9), 3)
+
+
+def test_no_scale_of_a_contrast_or_a_model_drops_an_effect():
+    y, rng = np.repeat([0, 1], 40), np.random.default_rng(5)
+    scores = rng.normal(size=(80, 3)) + y[:, None] * [0.2, 0.5, 1.5]
+    rows = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])
+    usual = compare_models(y, scores)
+    small = compare_models(y, scores, contrast=rows * [[1.0], [1e-7]])
+    assert (small.statistic, small.df) == (pytest.approx(usual.statistic, rel=1e-9), 2)
+    # A scored AUC is in the units of the scores: of the differences only that of two small models is tested here.
+    units = np.array([1e8, 1.0, 1.0])
+    scored = compare_models(y, scores * units, metric="scored_auc", contrast=[rows[0], rows[1]])
+    alone = compare_models(y, scores[:, 1:], metric="scored_auc")
+    assert scored.df == 2
+    assert scored.statistic >= alone.statistic > 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_against_the_pseudo_inverse(seed):
+    rng = np.random.default_rng(seed)
+    k, q = rng.integers(2, 6, 2)
+    root = rng.normal(size=(k, k))
+    rows, estimate, covariance = rng.normal(size=(q, k)), rng.normal(size=k), root @ root.T
+    effect, spread = rows @ estimate, rows @ covariance @ rows.T
+    statistic, df, pvalue = joint_test(rows, estimate, covariance)
+    inside = spread @ linalg.pinvh(spread, rtol=1e-10) @ effect
+    assert df == np.linalg.matrix_rank(rows)
+    assert statistic == pytest.approx(effect @ linalg.pinvh(spread, rtol=1e-10) @ effect, rel=1e-6)
+    assert pvalue == pytest.approx(stats.chi2.sf(statistic, df), rel=1e-9)
+    np.testing.assert_allclose(inside, effect, atol=1e-6)
