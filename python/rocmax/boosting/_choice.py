@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rocmax import _core
+from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, Bool
 from rocmax.metrics._partial import curve_area, partial_auc_score
 
@@ -37,15 +38,15 @@ class Rounds:
     @property
     def best(self) -> int:
         """The number of rounds of the greatest mean with those around; of several the first."""
-        return int(np.argmax(smoothed(np.array(self.values)))) + 1
+        return int(first_best(smoothed(np.array(self.values)))) + 1
 
 
 def smoothed(values: F64) -> F64:
     """Return the mean of each value and the `_AROUND` next ones on either side, fewer at the ends."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    at = np.arange(len(values))
-    low, high = np.maximum(at - _AROUND, 0), np.minimum(at + _AROUND + 1, len(values))
-    return np.asarray((sums[high] - sums[low]) / (high - low))
+    padded = np.pad(np.stack([values, np.ones_like(values)]), ((0, 0), (_AROUND, _AROUND)))
+    # Sums of each window by itself: differences of running sums are off by more the longer a fit goes on.
+    sums, counts = np.lib.stride_tricks.sliding_window_view(padded, 2 * _AROUND + 1, axis=1).sum(axis=2)
+    return np.asarray(sums / counts)
 
 
 @dataclass(frozen=True)
@@ -91,5 +92,5 @@ def lead_over(
 
 def chosen(candidates: list[Candidate], least_lead: float) -> int:
     """Return the best of those that lead the first by at least so many standard errors; else the first."""
-    leading = [k for k, one in enumerate(candidates) if k and one.lead > least_lead * one.standard_error]
-    return max(leading, key=lambda k: candidates[k].score, default=0)
+    leading = [k for k, one in enumerate(candidates) if k and one.lead > max(least_lead * one.standard_error, SAME)]
+    return leading[first_best(np.array([candidates[k].score for k in leading]))] if leading else 0

@@ -11,6 +11,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from rocmax import _core
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
 from rocmax._threads import n_threads
+from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, Bool, Rows
 from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.estimators._callbacks import whole_fit
@@ -235,7 +236,7 @@ class PartialAUCSVCCV(PartialAUCModel):
                 return found
 
             every = [validated(space, first) for space in spaces]
-            width = int(np.argmax([scores.mean(axis=0).max() for scores in every]))
+            width = int(first_best(np.array([scores.mean(axis=0).max() for scores in every])))
             scores, space = every[width], spaces[width]
             if rest:
                 names = first + rest
@@ -385,7 +386,7 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
     that by so many standard errors of the difference over the folds.
     """
     means = scores.mean(axis=0)
-    columns = means.argmax(axis=1)
+    columns = first_best(means)
     for k, name in enumerate(surrogates):
         if name not in _STEADY:
             continue
@@ -393,19 +394,19 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
         error = np.sqrt(np.mean(_error(behind, correction) ** 2))
         settled = (len(scores) > 1) & (behind.mean(axis=0) > _OPEN * error)
         means[k] = _smoothed(means[k])
-        columns[k] = np.where(settled, -np.inf, means[k]).argmax()
+        columns[k] = first_best(np.where(settled, -np.inf, means[k]))
     best = np.take_along_axis(means, columns[:, None], axis=1)[:, 0]
     least = [_LEADS.get(name, 0.0) for name in surrogates]
-    order = sorted(range(len(surrogates)), key=lambda k: (least[k], -best[k]))
+    order = sorted(range(len(surrogates)), key=lambda k: (least[k], -best[k].round(12)))
     chosen = order[0]
     for place, rival in enumerate(order[1:], start=1):
         lead = scores[:, rival, columns[rival]] - scores[:, chosen, columns[chosen]]
-        if best[rival] > best[order[:place]].max() and lead.mean() > least[rival] * _error(lead, correction):
+        if best[rival] > best[order[:place]].max() + SAME and lead.mean() > least[rival] * _error(lead, correction):
             chosen = rival
     column = columns[chosen]
     if selection == "one-standard-error" and len(scores) > 1:
         error = scores[:, chosen, column].std(ddof=1) / np.sqrt(len(scores))
-        column = np.flatnonzero(means[chosen] >= means[chosen, column] - error)[0]
+        column = np.flatnonzero(means[chosen] >= means[chosen, column] - error - SAME)[0]
     return chosen, int(column)
 
 

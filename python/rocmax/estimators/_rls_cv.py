@@ -11,6 +11,7 @@ from sklearn.model_selection import check_cv
 from rocmax._interrupt import interruptible
 from rocmax._parameters import shown
 from rocmax._threads import n_threads, one_at_a_time
+from rocmax._ties import are_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._folds import check_folds
 from rocmax.estimators._least_squares import LeastSquares
@@ -196,7 +197,7 @@ def _check_alphas(alphas: Any) -> F64 | int:
 
 def _best(alphas: F64, auc: F64) -> int:
     """Return the position of the highest AUC; of equals, that of the largest alpha."""
-    return int(np.lexsort((alphas, auc))[-1])
+    return int(np.where(are_best(auc), alphas, -np.inf).argmax())
 
 
 class AUCRLSCV(_CrossValidated):

@@ -15,7 +15,7 @@ from rocmax.metrics._binormal import fitted_covariance
 from rocmax.metrics._components import clustered_covariance, covariance_parts, variance_parts
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import Law, percentiles, wald
+from rocmax.metrics._interval import Law, of_difference, percentiles
 from rocmax.metrics._measure import (
     Measure,
     MeasureOptions,
@@ -360,6 +360,11 @@ class _Test(NamedTuple):
         """The method, or the usual one of the measure."""
         return self.method or ("delong" if self.measure.has_components else "bootstrap")
 
+    @property
+    def asked(self) -> tuple[Measure, Hypothesis, float]:
+        """What is measured, what its difference is tested against, and the level of the interval."""
+        return self.measure, self.hypothesis, self.level
+
     def made(self, method: str) -> dict[str, Any]:
         """Return what the result says of a bootstrap."""
         return of_bootstrap(method, self.resampling[1], self.resampling[0])
@@ -415,7 +420,7 @@ def _of_classes(
     drawn = test.resampling if method == "bootstrap" else None
     estimate, covariance, values = compared(models, test.measure, how, test.weight_kind, groups, drawn)
     differences = None if values is None else values[:, 0] - values[:, 1]
-    found = difference_test(estimate, covariance, differences, None, method, test.hypothesis, test.level)
+    found = difference_test(estimate, covariance, differences, None, method, *test.asked)
     made = of_samples(sample_weight, test.weight_kind, groups, models[0].of) | test.made(method)
     return replace(found, **{**of_classes(models[0], how), **made, "pos_label": None})
 
@@ -490,7 +495,7 @@ def _of_one_sample(
             require_finite(column, name)
         raise
     differences = None if values is None else values[:, 0] - values[:, 1]
-    found = difference_test(estimate, covariance, differences, None, method, test.hypothesis, test.level)
+    found = difference_test(estimate, covariance, differences, None, method, *test.asked)
     made = of_samples(sample_weight, weight_kind, groups, data.y) | test.made(method)
     return replace(found, **_counts(data), **made), sizes
 
@@ -551,7 +556,7 @@ def _of_two_samples(
         variances = np.array([(part[1] + part[2])[0] for part in parts])
         spread = (variances**2 / (np.array([sum(part[3]) for part in parts]) - 1)).sum()
         df = float(variances.sum() ** 2 / spread) if spread > 0 else np.inf
-    found = difference_test(estimate, np.diag(variances), differences, df, method, test.hypothesis, test.level)
+    found = difference_test(estimate, np.diag(variances), differences, df, method, *test.asked)
     return replace(found, **_counts(*both), **_rows_of(both, weight_kind), **test.made(method)), sizes
 
 
@@ -561,6 +566,7 @@ def difference_test(
     differences: F64 | None,
     df: float | None,
     method: str,
+    measure: Measure,
     hypothesis: Hypothesis,
     level: float,
 ) -> AUCComparison:
@@ -574,15 +580,11 @@ def difference_test(
             " of 0 and its interval promise too much",
             stacklevel=4,
         )
-    law = Law(df)
-    tails = wald(difference, error, law)
-    if differences is None:
-        low, high = (difference + law.quantile(tail) * error for tail in (0.5 - level / 2, 0.5 + level / 2))
-    else:
-        limits = percentiles(differences[:, None], tails)
-        (low,), (high,) = limits.ends(level)
-        tails = limits.tails
-    statistic, pvalue = (float(np.ravel(found)[0]) for found in hypothesis.test(tails))
+    limits = of_difference(difference, error, Law(df), measure)
+    if differences is not None:
+        limits = percentiles(differences[:, None], limits.tails)
+    (low,), (high,) = limits.ends(level)
+    statistic, pvalue = (float(np.ravel(found)[0]) for found in hypothesis.test(limits.tails))
     return AUCComparison(
         estimate_a=float(estimate[0]),
         estimate_b=float(estimate[1]),

@@ -96,6 +96,17 @@ def normal(estimate: F64, variance: F64, measure: Measure) -> Limits:
     return Limits(ends, within(measure.least, measure.most, wald(estimate, error, Law())))
 
 
+def of_difference(difference: float, error: float, law: Law, measure: Measure) -> Limits:
+    """Difference -+ t standard errors, within the differences that two values of the measure can have."""
+    span = measure.most - measure.least
+
+    def ends(level: float) -> tuple[F64, F64]:
+        reach = np.array([law.quantile(0.5 + level / 2) * error])
+        return np.maximum(difference - reach, -span), np.minimum(difference + reach, span)
+
+    return Limits(ends, within(-span, span, wald(difference, error, law)))
+
+
 def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Limits:
     """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite.
 

@@ -14,7 +14,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._compare import AUCComparison, difference_test, error_of, method_for, paired
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._joint import joint_test, warn_of_no_variance
-from rocmax.metrics._measure import MeasureOptions, check_level, of_any_measure, parse_measure, totals
+from rocmax.metrics._measure import Measure, MeasureOptions, check_level, of_any_measure, parse_measure, totals
 from rocmax.metrics._methods import check_method, warn_of_few_compared
 from rocmax.metrics._references import ADJUSTMENTS as ADJUSTED
 from rocmax.metrics._result import Measured, of_bootstrap, of_measure, of_samples, plain
@@ -287,7 +287,7 @@ def compare_models(
     estimate, covariance, values = paired(data, scored, measure, method, weight_kind, groups, resampling)
     statistic, df, pvalue = joint_test(rows, estimate, covariance)
     pairs = np.stack(np.triu_indices(len(estimate), 1), axis=1)
-    tests = _pair_tests(pairs, estimate, covariance, values, method, hypothesis, level)
+    tests = _pair_tests(pairs, estimate, covariance, values, method, (measure, hypothesis, level))
     if np.isinf(statistic) and not any(test.difference != 0 and test.standard_error == 0 for test in tests):
         warn_of_no_variance()
     warn_of_few_compared(method, measure, sizes, weight_kind)
@@ -328,15 +328,14 @@ def _pair_tests(
     covariance: F64,
     values: F64 | None,
     method: str,
-    hypothesis: Hypothesis,
-    level: float,
+    asked: tuple[Measure, Hypothesis, float],
 ) -> list[AUCComparison]:
     """Return the test of the difference of each pair, by `values` of the bootstrap if there are any."""
     found = []
     for pair in pairs:
         differences = None if values is None else values[:, pair[0]] - values[:, pair[1]]
         of_pair = covariance[np.ix_(pair, pair)]
-        found.append(difference_test(estimate[pair], of_pair, differences, None, method, hypothesis, level))
+        found.append(difference_test(estimate[pair], of_pair, differences, None, method, *asked))
     return found
 
 
