@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from numpy.typing import ArrayLike
 
+from rocmax._files import check_writable, written
 from rocmax._parameters import shown
 from rocmax.display._common import Scores, in_memory, is_positive, named_scores
 from rocmax.display._report import _sections as sections
@@ -45,7 +45,8 @@ def write_report(
     Parameters
     ----------
     path : str, path or binary file
-        Where to write.
+        Where to write. A file that is there is replaced once the page is whole; after a failure it is as it was. Where
+        it cannot be replaced (a read-only folder, a mounted file) it is overwritten in place, with a warning.
     y_true : array-like of shape (n_samples,)
         Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
         tells which is positive.
@@ -78,6 +79,8 @@ def write_report(
     ------
     ValueError
         For bad labels, scores, weights or options.
+    OSError
+        If the file cannot be written, where that can be known before any work.
     ImportError
         Without Bokeh, which draws the figures: the extra ``report``.
 
@@ -92,6 +95,8 @@ def write_report(
         raise ImportError("reports need Bokeh: pip install 'rocmax[report]'") from error
     if not isinstance(path, (str, os.PathLike)) and not hasattr(path, "write"):
         raise TypeError(f"path must be a path or a binary file, got {shown(path)}")
+    if isinstance(path, (str, os.PathLike)):
+        check_writable(path)
     for name, text in (("title", title), ("source", "" if source is None else source)):
         if not isinstance(text, str):
             raise ValueError(f"{name} must be a text, got {shown(text)}")
@@ -122,6 +127,7 @@ def write_report(
     body = joined(sections.body(content, title, source), data_block("page-data", sections.data(content)))
     html = page(tag("title", title), body, look, [library, script]).encode("utf-8", "backslashreplace")
     if isinstance(path, (str, os.PathLike)):
-        Path(path).write_bytes(html)
+        with written(path) as file:
+            file.write(html)
     else:
         path.write(html)
