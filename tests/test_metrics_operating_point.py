@@ -66,3 +66,22 @@ def test_costs_of_any_size(threshold):
 def test_bad_input_is_named(options, message):
     with pytest.raises(ValueError, match=message):
         metrics.operating_point(**{"y_true": [0, 1], "y_score": [1.0, 2.0], **options})
+
+
+@pytest.mark.parametrize("method", ["wilson", "bootstrap"])
+def test_several_thresholds_print_their_intervals(method):
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 3 == 0
+    s = rng.normal(size=100) + y
+    options = {"method": method, "n_resamples": 100, "random_state": 0, "confidence_level": 0.9}
+    found = metrics.operating_point(y, s, threshold=["youden", ("fpr", 0.1), np.inf], **options)
+    lines, summary = str(found).splitlines(), found.summary()
+    assert lines[0] == "3 thresholds, 90 % CI in brackets"
+    for row, line in zip(found.rows(), lines[2:], strict=False):
+        for name in ("tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative"):
+            if not np.isnan(row[name]):
+                assert f"{row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]" in line
+        assert f"TPR {row['tpr']:.3f} [{row['tpr_low']:.3f}, {row['tpr_high']:.3f}], FPR " in summary
+        if method == "bootstrap":
+            assert f"[{row['threshold_low']:.6g}, {row['threshold_high']:.6g}]" in line
+    assert "not available" not in str(found)

@@ -121,8 +121,8 @@ def test_bootstrapped_pairs_are_comparisons():
         "n_resamples": 100,
         "random_state": 0,
     }
-    end = mrmc_analysis(**study).differences[0].confidence_interval.low
-    assert mrmc_analysis(**study, null_difference=end).pvalue == pytest.approx(0.05, abs=1e-10)
+    end = mrmc_analysis(**study, confidence_level=0.7).differences[0].confidence_interval.low
+    assert mrmc_analysis(**study, null_difference=end).pvalue == pytest.approx(0.3, abs=1e-10)
 
 
 def test_statistics_are_those_of_the_formulas():

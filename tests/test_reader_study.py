@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from rocmax.metrics import auc_inference, compare_auc, mrmc_analysis, mrmc_power, mrmc_sample_size, roc_auc_score
-from rocmax.metrics.reader_study import _analysis as analysis
+from rocmax.metrics.reader_study._anova import anova, joint_test
 
 STUDY = json.loads((Path(__file__).parent / "cases" / "mrmc.json").read_text())
 
@@ -75,7 +75,7 @@ def test_published_study_from_its_components(how):
         [case["var"], case["cov1"], case["cov2"]],
         case["cov3"],
     )
-    found = analysis.anova(theta, covariance)
+    found = anova(theta, covariance)
     assert [found.ms_modality, found.ms_reader, found.ms_interaction] == pytest.approx(
         [case["MST"], case["MSR"], case["MSTR"]], rel=1e-12
     )
@@ -85,13 +85,13 @@ def test_published_study_from_its_components(how):
     error = found.error(True, True)
     assert found.ms_modality / error.square == pytest.approx(case["random"]["F"], rel=1e-10)
     assert error.df == pytest.approx(case["random"]["df2"], rel=1e-10)
-    statistic, df, pvalue = analysis._joint(found, error)
+    statistic, df, pvalue = joint_test(found, error)
     assert (statistic, df[0], pvalue) == pytest.approx((case["random"]["F"], 1, case["random"]["p"]), rel=1e-9)
     assert np.sqrt(2 * error.square / 5) == pytest.approx(case["random"]["se"], rel=1e-10)
-    statistic, df, pvalue = analysis._joint(found, found.error(False, True))
+    statistic, df, pvalue = joint_test(found, found.error(False, True))
     assert (statistic, pvalue) == pytest.approx((case["fixed_readers"]["chi2"], case["fixed_readers"]["p"]), rel=1e-9)
     assert df == (1, np.inf)
-    statistic, df, pvalue = analysis._joint(found, found.error(True, False))
+    statistic, df, pvalue = joint_test(found, found.error(True, False))
     assert (statistic, df[1], pvalue) == pytest.approx(
         (case["fixed_cases"]["F"], 4, case["fixed_cases"]["p"]), rel=1e-9
     )

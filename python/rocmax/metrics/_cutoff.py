@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from rocmax import _core
-from rocmax._parameters import as_float
+from rocmax._parameters import as_float, shown
 from rocmax.metrics._references import Method
-from rocmax.metrics._validation import F64, plain
+from rocmax.metrics._validation import F64, number, plain
 
 #: The rules in words, {n} standing for the number that some take.
 RULES = {
@@ -31,6 +32,7 @@ CHOICES = (
 #: Rules in which FPR weighs something in units of TPR.
 WEIGHED = ("youden", "closest")
 _UNNUMBERED = (*WEIGHED, "eer", "midpoint")  # asked for by name alone
+_MOST = 1e300  # of the weight of a false positive
 _OF_RATE = ("fpr", "sensitivity", "specificity")
 
 
@@ -62,6 +64,43 @@ def parse_rule(threshold: Any) -> Rule | None:
         of_rate = rule.name in _OF_RATE and 0.0 <= rule.number <= 1.0
         return rule if of_rate or (rule.name == "cost" and 0.0 < rule.number < np.inf) else None
     return None
+
+
+def asked(threshold: Any) -> tuple[list[Rule] | None, bool]:
+    """Return the rules, "at" for a threshold that is given, and whether several were asked for; None for all scores."""
+    if isinstance(threshold, str) and threshold == "all":
+        return None, True
+    one = isinstance(threshold, str) or parse_rule(threshold) is not None or _named(threshold)
+    listed = isinstance(threshold, (list, tuple)) or (getattr(threshold, "ndim", None) == 1 and not issparse(threshold))
+    if one or not listed:
+        return [_rule(threshold)], False
+    if len(threshold) == 0:
+        raise ValueError(f"threshold is empty: a list needs one or more, got {shown(threshold)}")
+    return [_rule(value) for value in threshold], True
+
+
+def _named(threshold: Any) -> bool:
+    """Whether it begins as a rule with a number does, and is no tuple of rules."""
+    begins = isinstance(threshold, tuple) and len(threshold) > 0 and isinstance(threshold[0], str)
+    return begins and parse_rule(threshold[0]) is None
+
+
+def _rule(threshold: Any) -> Rule:
+    rule = parse_rule(threshold)
+    if rule is not None:
+        return rule
+    return Rule("at", number(threshold, "threshold", f"or one of {CHOICES}", lambda value: not np.isnan(value)))
+
+
+def weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
+    """Return the rule with what FPR weighs by costs and prevalence."""
+    odds = 1.0 if prevalence is None else (1 - prevalence) / prevalence
+    # Beyond the limit false alarms alone decide, and a product with a rate of 0 must stay 0.
+    if rule.name in WEIGHED:
+        return rule._replace(number=min(odds / cost, _MOST))
+    if rule.name == "cost" and prevalence is not None:
+        return Rule("youden", min(rule.number * odds, _MOST))
+    return rule
 
 
 def chosen(rule: Rule, scores: F64, positive: NDArray[np.bool_], weight: F64 | None) -> float:

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 
 from rocmax import _core
 from rocmax._memory import require_memory
-from rocmax._parameters import check_flag, shown
+from rocmax._parameters import check_flag
 from rocmax.metrics import _words as words
-from rocmax.metrics._cutoff import CHOICES, RULES, WEIGHED, Rule, parse_rule
+from rocmax.metrics._cutoff import RULES, WEIGHED, Rule, asked, parse_rule, weighed
 from rocmax.metrics._diagnostic import OF_PREVALENCE, QUANTITIES, Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical
@@ -25,7 +24,6 @@ from rocmax.metrics._resample import check_resamples, drawable, seed_of
 from rocmax.metrics._result import Unpacked, of_bootstrap, of_samples
 from rocmax.metrics._validation import F64, Sample, call, choice, number, one_model, sample
 
-_MOST = 1e300
 _METHODS = ("wilson", "bootstrap")
 _LISTED = 20  # rows of a printed table
 
@@ -171,23 +169,34 @@ class OperatingPoint(Unpacked):
 
     def _lines(self) -> list[str]:
         if np.ndim(self.threshold):
-            kept = ("threshold", "tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative")
-            rows = [{name: row[name] for name in kept} for row in self.rows()[:_LISTED]]
-            n = np.size(self.threshold)
+            n, names = np.size(self.threshold), ("tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative")
+            rows = [self._row(row, names) for row in self.rows()[:_LISTED]]
             more = [f"and {n - _LISTED:,} thresholds more"] if n > _LISTED else []
-            return [f"{n:,} thresholds", *words.text_table(rows), *more]
+            head = f"{n:,} thresholds, {words.level(self.confidence_level)} in brackets"
+            return [head, *words.text_table(rows), *more]
         return [f"threshold {self._where()}", self.said(), self._worth()]
+
+    def _row(self, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, str]:
+        """Return a row of a printed table: every estimate with its interval, nothing for what is 0 / 0."""
+        ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in names}
+        cells = {name: "" if np.isnan(row[name]) else words.bracketed(row[name], ends[name]) for name in names}
+        threshold = f"{row['threshold']:.6g}"
+        if self.threshold_interval is not None:
+            threshold += f" [{row['threshold_low']:.6g}, {row['threshold_high']:.6g}]"
+        return {"threshold": threshold} | cells
 
     def _sentences(self, basis: str) -> list[str]:
         if not np.ndim(self.threshold):
             return [f"At the threshold {self._where()} {self.said()}; {self._worth()} ({basis})"]
-        listed = zip(self.threshold.tolist(), self._criteria, self.tpr.tolist(), self.fpr.tolist(), strict=True)
+        rows, n = [self._row(row, ("tpr", "fpr")) for row in self.rows()[:_LISTED]], np.size(self.threshold)
         each = [
-            f"{threshold:.6g} ({self._chosen(how)}): TPR {words.digits(tpr)}, FPR {words.digits(fpr)}"
-            for (threshold, how, tpr, fpr), _ in zip(listed, range(_LISTED), strict=False)
+            f"{row['threshold']} ({self._chosen(how)}): TPR {row['tpr']}, FPR {row['fpr']}"
+            for row, how in zip(rows, self._criteria, strict=False)
         ]
-        n = np.size(self.threshold)
-        return [f"At {n:,} thresholds ({basis}): {'; '.join(each)}{'; ...' if n > _LISTED else ''}"]
+        level = words.level(self.confidence_level)
+        return [
+            f"At {n:,} thresholds ({level} in brackets; {basis}): {'; '.join(each)}{'; ...' if n > _LISTED else ''}"
+        ]
 
     def _basis(self) -> list[str]:
         if self.method == "bootstrap":
@@ -318,13 +327,13 @@ def operating_point(
     known = prevalence is not None
     if known:
         prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-    asked, several = _asked(threshold)
+    rules, several = asked(threshold)
     data = one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs))
     curve = call(_core.Curve, data, data.threads)
-    if asked is None:
-        asked = [Rule("at", score) for score in curve.steps()[0].tolist()]
-    rules = [_weighed(rule, cost, prevalence) for rule in asked]
-    found = np.array([rule.number if rule.name == "at" else rule.of(curve) for rule in rules])
+    if rules is None:
+        rules = [Rule("at", score) for score in curve.steps()[0].tolist()]
+    used = [weighed(rule, cost, prevalence) for rule in rules]
+    found = np.array([rule.number if rule.name == "at" else rule.of(curve) for rule in used])
     calls = _calls(curve, found)
     shares = values(calls)
     if prevalence is not None:
@@ -335,14 +344,14 @@ def operating_point(
         ends = intervals(shares, _sizes(data, curve, found, weight_kind), prevalence, critical(level))
     else:
         ends = _bootstrapped(
-            data, rules, prevalence, level, stratified, check_resamples(n_resamples), random_state, weight_kind
+            data, used, prevalence, level, stratified, check_resamples(n_resamples), random_state, weight_kind
         )
         made |= of_bootstrap(method, n_resamples, stratified)
         _warn_of_no_width(ends, found)
     for name, both in ends.items():
         made[f"{name}_interval"] = ConfidenceInterval(*(_shaped(end, several) for end in both))
     n_pos, n_neg = totals(data)
-    criteria = [None if rule.name == "at" else rule.criterion for rule in asked]
+    criteria = [None if rule.name == "at" else rule.criterion for rule in rules]
     counted = of_samples(sample_weight, weight_kind, None, data.y)
     return OperatingPoint(
         threshold=_shaped(found, several),
@@ -377,48 +386,11 @@ def _shaped(column: F64, several: bool) -> Any:
     return column if several else float(column[0])
 
 
-def _asked(threshold: Any) -> tuple[list[Rule] | None, bool]:
-    """Return the rules, "at" for a threshold that is given, and whether several were asked for; None for all scores."""
-    if isinstance(threshold, str) and threshold == "all":
-        return None, True
-    one = isinstance(threshold, str) or parse_rule(threshold) is not None or _named(threshold)
-    listed = isinstance(threshold, (list, tuple)) or (getattr(threshold, "ndim", None) == 1 and not issparse(threshold))
-    if one or not listed:
-        return [_rule(threshold)], False
-    if len(threshold) == 0:
-        raise ValueError(f"threshold is empty: a list needs one or more, got {shown(threshold)}")
-    return [_rule(value) for value in threshold], True
-
-
-def _named(threshold: Any) -> bool:
-    """Whether it begins as a rule with a number does, and is no tuple of rules."""
-    begins = isinstance(threshold, tuple) and len(threshold) > 0 and isinstance(threshold[0], str)
-    return begins and parse_rule(threshold[0]) is None
-
-
-def _rule(threshold: Any) -> Rule:
-    rule = parse_rule(threshold)
-    if rule is not None:
-        return rule
-    return Rule("at", number(threshold, "threshold", f"or one of {CHOICES}", lambda value: not np.isnan(value)))
-
-
 def _name(criterion: Any) -> str:
     """Return how a threshold was chosen, for a table."""
     if criterion is None:
         return "given"
     return criterion if isinstance(criterion, str) else f"{criterion[0]} {criterion[1]:g}"
-
-
-def _weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
-    """Return the rule with what FPR weighs by costs and prevalence."""
-    odds = 1.0 if prevalence is None else (1 - prevalence) / prevalence
-    # Beyond the limit false alarms alone decide, and a product with a rate of 0 must stay 0.
-    if rule.name in WEIGHED:
-        return rule._replace(number=min(odds / cost, _MOST))
-    if rule.name == "cost" and prevalence is not None:
-        return Rule("youden", min(rule.number * odds, _MOST))
-    return rule
 
 
 def _calls(curve: _core.Curve, thresholds: F64) -> Calls:

@@ -47,6 +47,12 @@ REFERENCES = {
         "J. Hajek, Asymptotic normality of simple linear rank statistics under alternatives, Annals of Mathematical"
         " Statistics 39, 1968. doi:10.1214/aoms/1177698394",
     ),
+    "he-escobar": Reference(
+        "He and Escobar 2008",
+        "Y. He and M. Escobar, Nonparametric statistical inference method for partial areas under receiver operating"
+        " characteristic curves, with application to genomic studies, Statistics in Medicine 27, 2008."
+        " doi:10.1002/sim.3335",
+    ),
     "hillis": Reference(
         "Hillis 2007",
         "S. L. Hillis, A comparison of denominator degrees of freedom methods for multiple observer ROC analysis,"
@@ -139,6 +145,11 @@ REFERENCES = {
         "S. Wu, P. Flach and C. Ferri, An improved model selection heuristic for AUC, ECML 2007."
         " doi:10.1007/978-3-540-74958-5_44",
     ),
+    "yang": Reference(
+        "Yang et al. 2019",
+        "H. Yang, K. Lu, X. Lyu and F. Hu, Two-way partial AUC and its properties, Statistical Methods in Medical"
+        " Research 28, 2019. doi:10.1177/0962280217718866",
+    ),
     "zou": Reference(
         "Zou and Donner 2008",
         "G. Y. Zou and A. Donner, Construction of confidence limits about effect measures: a general approach,"
@@ -184,10 +195,14 @@ ADJUSTMENTS = {
 }
 
 
-def variance_source(method: str, *, is_rate: bool, grouped: bool, classes: bool) -> Method:
+#: Whose components "delong" takes for the variance of a measure; of all others DeLong's.
+_COMPONENTS = {"tpr_at_fpr": "linnet", "fpr_at_tpr": "linnet", "partial_auc": "he-escobar"}
+
+
+def variance_source(method: str, *, metric: str, two_way: bool, grouped: bool, classes: bool) -> Method:
     """Return the words of a method for a measure and samples of some kind."""
     found = METHODS.get(method, Method(method))
     if method not in ("delong", "logit-delong"):
         return found
-    own = "obuchowski-clusters" if grouped else "linnet" if is_rate else "delong"
+    own = "obuchowski-clusters" if grouped else "yang" if two_way else _COMPONENTS.get(metric, "delong")
     return found._replace(sources=(own, "hajek") if classes else (own,))

@@ -15,7 +15,7 @@ import numpy as np
 
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
-from rocmax.metrics._measure import RATES, Measure
+from rocmax.metrics._measure import Measure
 from rocmax.metrics._multiclass import Average, Classes
 from rocmax.metrics._references import METHODS, REFERENCES, Method, variance_source
 from rocmax.metrics._validation import choice
@@ -236,7 +236,11 @@ class Measured(Result):
         if self.resampling is not None and self.resampling.endswith("BCa"):
             return METHODS["bca"]
         return variance_source(
-            method, is_rate=self.metric in RATES, grouped=bool(self.n_groups), classes=self.multi_class is not None
+            method,
+            metric=self.metric,
+            two_way=self.fpr_range is not None and self.tpr_range is not None,
+            grouped=bool(self.n_groups),
+            classes=self.multi_class is not None,
         )
 
     @property

@@ -137,7 +137,7 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tu
         if positive.all():
             raise ValueError(f"{name} has one class only: all {len(y)} labels are {shown(pos_label)}")
         return positive, pos_label
-    order = _declared_order(y_true)
+    order = declared_order(y_true)
     if order:
         require_labels(y, name)
         found = [label for label in order if (y == label).any()]
@@ -206,7 +206,7 @@ def _first_two(y: NDArray[Any]) -> Any:
     return ()
 
 
-def _declared_order(y_true: Any) -> list[Any]:
+def declared_order(y_true: Any) -> list[Any]:
     """Return the labels of an ordered categorical of pandas or an Enum of polars, least first; else none."""
     dtype: Any = getattr(y_true, "dtype", None)
     ordered = getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum"

@@ -1,10 +1,12 @@
 """Studies of several readers, several modalities and many cases (MRMC)."""
 
-from rocmax.metrics.reader_study._analysis import ModalityDifference, ModalityMean, MRMCAnalysis, mrmc_analysis
+from rocmax.metrics.reader_study._analysis import mrmc_analysis
 from rocmax.metrics.reader_study._power import mrmc_power, mrmc_sample_size
+from rocmax.metrics.reader_study._result import MissingReadings, ModalityDifference, ModalityMean, MRMCAnalysis
 
 __all__ = [
     "MRMCAnalysis",
+    "MissingReadings",
     "ModalityDifference",
     "ModalityMean",
     "mrmc_analysis",

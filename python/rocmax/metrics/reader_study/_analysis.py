@@ -1,23 +1,19 @@
-"""Analysis of variance of a reader study by Obuchowski and Rockette, with Hillis's degrees of freedom."""
+"""The analysis of a reader study: what is compared, by which covariances, against what."""
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
+from rocmax._parameters import shown
 from rocmax._threads import n_threads
-from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
-from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import Law, wald
 from rocmax.metrics._measure import (
     Asked,
     Measure,
@@ -25,245 +21,26 @@ from rocmax.metrics._measure import (
     check_level,
     check_variance,
     of_any_measure,
+    own_value,
     parse_measure,
     refuse_options,
 )
-from rocmax.metrics._references import REFERENCES
-from rocmax.metrics._result import Measured, of_measure
+from rocmax.metrics._result import of_measure
 from rocmax.metrics._validation import F64, Sample, choice, number
 from rocmax.metrics.reader_study import _covariances as covariances
-from rocmax.metrics.reader_study._study import Study, read_study
+from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
+from rocmax.metrics.reader_study._inference import (
+    deciding_intervals,
+    difference_test,
+    differences_of,
+    mean_of,
+    mean_test,
+)
+from rocmax.metrics.reader_study._result import MRMCAnalysis
+from rocmax.metrics.reader_study._study import Study, note_of, plain, read_study
 
 _COVARIANCES = ("delong", "jackknife", "unbiased", "bootstrap", "obuchowski")
 _KINDS = ("random", "fixed")
-# A variance of areas up to this is the rounding of none.
-NO_VARIANCE = 1e-28
-
-
-class ModalityMean(NamedTuple):
-    """The mean of one modality over its readers; of a chi-square analysis `df` is infinite."""
-
-    modality: Any
-    mean: float
-    standard_error: float
-    df: float
-    confidence_interval: ConfidenceInterval
-
-
-class ModalityDifference(NamedTuple):
-    """The mean of `modality_a` minus that of `modality_b`, and its test."""
-
-    modality_a: Any
-    modality_b: Any
-    difference: float
-    standard_error: float
-    df: float
-    confidence_interval: ConfidenceInterval
-    statistic: float
-    pvalue: float
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class MRMCAnalysis(Measured):
-    """The means of modalities over readers, their differences and tests.
-
-    Attributes
-    ----------
-    modalities, readers : ndarray
-        Their names in sorted order.
-    estimates : ndarray of shape (n_modalities, n_readers)
-        The measure of every reader in every modality.
-    means : ndarray of shape (n_modalities,)
-        Their means over the readers.
-    statistic : float
-        F, or chi-square of fixed readers, of equal means; of one modality that of `null_value`, and of two with an
-        alternative, a null difference or a margin the squared statistic of that test.
-    df : (float, float)
-        Its degrees of freedom; the second is infinite for chi-square.
-    pvalue : float
-        Of two modalities that of their difference.
-    differences : tuple of ModalityDifference
-        Each pair of modalities in sorted order, the first minus the second.
-    mean_inference : tuple of ModalityMean
-        Each modality by itself, from its own readings.
-    components : dict
-        `var`, `cov1` (same reader, other modality), `cov2` (other reader, same modality), `cov3` (both other), as
-        estimated, and the mean squares `ms_modality`, `ms_reader`, `ms_interaction`; NaN where the design has none.
-    covariance_matrix : ndarray of shape (n_modalities * n_readers, n_modalities * n_readers)
-        Of the estimates given the readers, in the order of ``estimates.ravel()``.
-    one_shot_variances : tuple of float or None
-        Gallas's variance of each difference (of the mean, for one modality), which has no assumptions about the
-        covariances; with ``covariance="unbiased"`` and random readers and cases only.
-    notes : tuple of str
-        What a reader of the results has to know, such as negative estimates of variances.
-    covariance, random_readers, random_cases, confidence_level, n_pos, n_neg, pos_label
-        How the analysis was made, the numbers of cases, and the positive label.
-    alternative, null_difference, equivalence_margin, null_value
-        What differences were tested against; the mean of one modality against `null_value` plus `null_difference`.
-    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, n_samples
-        What was measured, in the words of the arguments, and the number of readings.
-    """
-
-    modalities: NDArray[Any]
-    readers: NDArray[Any]
-    estimates: F64
-    means: F64
-    statistic: float
-    df: tuple[float, float]
-    pvalue: float
-    differences: tuple[ModalityDifference, ...]
-    mean_inference: tuple[ModalityMean, ...]
-    components: dict[str, float]
-    covariance_matrix: F64
-    one_shot_variances: tuple[float, ...] | None
-    notes: tuple[str, ...]
-    covariance: str
-    random_readers: bool
-    random_cases: bool
-    confidence_level: float
-    alternative: str
-    null_difference: float
-    equivalence_margin: float | None
-    n_pos: int
-    n_neg: int
-    pos_label: Any
-    null_value: float | None = None
-
-    def rows(self) -> list[dict[str, Any]]:
-        means = [
-            {"term": str(m.modality), "estimate": m.mean, **_spread(m), "statistic": np.nan, "pvalue": np.nan}
-            for m in self.mean_inference
-        ]
-        return means + [
-            {
-                "term": f"{d.modality_a} - {d.modality_b}",
-                "estimate": d.difference,
-                **_spread(d),
-                "statistic": d.statistic,
-                "pvalue": d.pvalue,
-            }
-            for d in self.differences
-        ]
-
-    def _said(self, row: ModalityMean | ModalityDifference, estimate: float) -> str:
-        places = self._places(row.standard_error)
-        return f"{words.digits(estimate, places)} ({words.ends(row.confidence_interval, places)})"
-
-    def _study(self) -> str:
-        modalities = "one modality" if len(self.modalities) == 1 else f"{len(self.modalities)} modalities"
-        return f"{self.measure}, {len(self.readers)} reader{'s' * (len(self.readers) > 1)}, {modalities}"
-
-    def _test(self) -> str:
-        """Return the test of the study in words."""
-        first, second = (words.digits(df, None) for df in self.df)
-        of = f"chi-square({first})" if np.isinf(self.df[1]) else f"F({first}, {second})"
-        if len(self.modalities) > 2:
-            what = "all modalities alike"
-        else:
-            null = self.null_difference + (self.null_value or 0.0)
-            what = words.against(self.alternative, null, self.equivalence_margin)
-        return f"{of} = {words.digits(self.statistic, 2)}, {words.p_value(self.pvalue)} ({what})"
-
-    def _lines(self) -> list[str]:
-        rows = [{name: value for name, value in row.items() if name != "statistic"} for row in self.rows()]
-        return [f"{self._study()} ({words.level(self.confidence_level)})", *words.text_table(rows), self._test()]
-
-    def _sentences(self, basis: str) -> list[str]:
-        means = ", ".join(f"{words.label_text(m.modality)} = {self._said(m, m.mean)}" for m in self.mean_inference)
-        found = [f"{self._study()} ({words.level(self.confidence_level)}; {basis}): {means}"]
-        for d in self.differences:
-            first, second = words.label_text(d.modality_a), words.label_text(d.modality_b)
-            pvalue = words.p_value(d.pvalue)
-            found.append(f"{first} minus {second} {self._said(d, d.difference)}, {pvalue}")
-        return [*found, f"Test: {self._test()}", *(f"Note: {note}" for note in self.notes)]
-
-    def _basis(self) -> list[str]:
-        kinds = {(True, True): "random readers and cases", (False, True): "fixed readers", (True, False): "fixed cases"}
-        names = " and ".join(REFERENCES[source].short for source in _SOURCES)
-        return [
-            kinds[self.random_readers, self.random_cases],
-            names,
-            f"covariances by {self._by(self.covariance)}",
-            words.samples(self.n_pos, self.n_neg, self.pos_label).replace("samples", "cases"),
-        ]
-
-    def _sources(self) -> tuple[str, ...]:
-        equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
-        return (*_SOURCES, *self._source(self.covariance).sources, *equivalence)
-
-
-_SOURCES = ("obuchowski-rockette", "hillis")
-
-
-def _spread(row: ModalityMean | ModalityDifference) -> dict[str, float]:
-    low, high = row.confidence_interval
-    return {"standard_error": row.standard_error, "df": row.df, "ci_low": low, "ci_high": high}
-
-
-class _Error(NamedTuple):
-    """The mean square that a hypothesis is held against, and its degrees of freedom."""
-
-    square: float
-    df: float
-
-
-class _Anova(NamedTuple):
-    """Mean squares and covariances of the tests of a study, or of one of its modalities."""
-
-    n_modalities: int
-    n_readers: int
-    ms_modality: float
-    ms_reader: float
-    ms_interaction: float
-    var: float
-    cov1: float
-    cov2: float
-    cov3: float
-
-    @property
-    def between_readers(self) -> float:
-        """How much more the readings of one modality covary than those of two; at least 0."""
-        return max(float(np.nan_to_num(self.cov2) - np.nan_to_num(self.cov3)), 0.0)
-
-    def error(self, random_readers: bool, random_cases: bool) -> _Error:
-        """Return what the mean square of the modalities is expected to be where these are alike."""
-        t, r = self.n_modalities, self.n_readers
-        if not random_readers:
-            return _Error(self.var - np.nan_to_num(self.cov1) + (r - 1) * self.between_readers, np.inf)
-        # Of one modality the readers themselves are what varies.
-        own, df = (self.ms_interaction, (t - 1) * (r - 1)) if t > 1 else (self.ms_reader, r - 1)
-        if not random_cases:
-            return _Error(own, float(df))
-        whole = own + r * self.between_readers
-        return _Error(whole, float(df * (whole / own) ** 2) if own > 0 else np.inf)
-
-
-def anova(theta: F64, covariance: F64) -> _Anova:
-    """Return the analysis of variance of estimates of shape (n_modalities, n_readers)."""
-    t, r = theta.shape
-    of_modality, of_reader, overall = theta.mean(axis=1), theta.mean(axis=0), theta.mean()
-    left = theta - of_modality[:, None] - of_reader + overall
-    by_test = covariance.reshape(t, r, t, r)
-    same_modality = np.eye(t, dtype=bool)[:, None, :, None] & np.ones((t, r, t, r), dtype=bool)
-    same_reader = np.eye(r, dtype=bool)[None, :, None, :] & np.ones((t, r, t, r), dtype=bool)
-
-    def mean(of: NDArray[np.bool_]) -> float:
-        return float(by_test[of].mean()) if of.any() else np.nan
-
-    def mean_square(squares: F64, times: int, df: int) -> float:
-        return float(times * squares.sum() / df) if df else np.nan
-
-    return _Anova(
-        t,
-        r,
-        mean_square((of_modality - overall) ** 2, r, t - 1),
-        mean_square((of_reader - overall) ** 2, t, r - 1),
-        mean_square(left**2, 1, (t - 1) * (r - 1)),
-        mean(same_modality & same_reader),
-        mean(~same_modality & same_reader),
-        mean(same_modality & ~same_reader),
-        mean(~same_modality & ~same_reader),
-    )
 
 
 @of_any_measure
@@ -274,10 +51,11 @@ def mrmc_analysis(
     reader: ArrayLike,
     modality: ArrayLike,
     case: ArrayLike,
-    metric: str | Callable[[NDArray[np.bool_], F64], float] = "auc",
+    metric: str | Callable[..., float] = "auc",
     covariance: str = "delong",
     readers: str = "random",
     cases: str = "random",
+    reference: Any = None,
     null_difference: float = 0.0,
     null_value: float = 0.5,
     alternative: str = "two-sided",
@@ -307,13 +85,16 @@ def mrmc_analysis(
     y_true : array-like of shape (n_readings,)
         The truth of each reading's case; see :func:`auc_inference` for labels.
     y_score : array-like of shape (n_readings,)
-        Finite ratings, higher ones for the positive class; ties count one half. Leave missing readings out.
+        Finite ratings, higher ones for the positive class; ties count one half. Leave out the rows of missing readings:
+        the result counts and names them.
     reader, modality, case : array-like of shape (n_readings,)
         Who read, with what, which case. Cases with one name are the same case: where readers or modalities have
         cases of their own (nested, split-plot) these need names of their own. Readers read in every modality.
+        Readers and modalities are sorted by name, or in the order of an ordered categorical.
     metric : str or callable, default="auc"
         What is measured, as in :func:`auc_inference` with `fpr_range`, `tpr_range`, `normalize`, `margin`, `fpr` and
-        `tpr`; or a function of labels and scores that returns a number, with "jackknife" or "bootstrap".
+        `tpr`; or a function of labels and scores (and weights, which are None) that returns a number, with "jackknife"
+        or "bootstrap".
     fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha : optional
         Options of the measure.
     covariance : {"delong", "jackknife", "unbiased", "bootstrap", "obuchowski"}, default="delong"
@@ -321,18 +102,22 @@ def mrmc_analysis(
         share no case (Gallas, 2006) [3]_, for means over pairs only; `n_resamples` draws of the cases; binormal curves.
     readers, cases : {"random", "fixed"}, default="random"
         Whether the results are to hold for readers and for cases like these, or for these only. Not both are fixed.
+    reference : label, default=None
+        The modality that the others are compared with: it becomes the last, so that differences are the others minus
+        it. Needed, or an ordered categorical, where modalities are texts and the test depends on which one is first.
     null_difference : float, default=0.0
         What differences are tested against: minus the margin, with alternative "greater", for non-inferiority of the
-        first modality.
+        others to `reference`.
     null_value : float, default=0.5
         What the mean is tested against where there is one modality.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
         Of each difference (of the mean, for one modality); "equivalence" is that it lies within `equivalence_margin`
-        of the null difference, by two one-sided tests. The joint test of three modalities and more has no side.
+        of the null difference, by two one-sided tests: those at the level 5 % reject where the 90 % interval, which is
+        reported, lies within the margin. The joint test of three modalities and more has no side.
     equivalence_margin : float, default=None
         See there.
     confidence_level : float, default=0.95
-        Nominal coverage of the two-sided intervals.
+        Nominal coverage of the two-sided intervals, which are cut at the bounds of the measure.
     n_resamples : int, default=2000
         Number of bootstrap replicates.
     pos_label, random_state, n_jobs : optional
@@ -348,7 +133,10 @@ def mrmc_analysis(
     ------
     ValueError
         For a case of two truths, a reading given twice, a reader with fewer than two cases of a class in a modality,
-        one reader that is to be random, and options that do not go together.
+        one reader that is to be random, a one-sided test of modalities without an order, and options that do not go
+        together.
+    MemoryError
+        If the table of readers, modalities and cases does not fit, before it is made.
 
     References
     ----------
@@ -380,7 +168,8 @@ def mrmc_analysis(
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
     level = check_level(confidence_level)
-    study = read_study(y_true, y_score, reader, modality, case, pos_label)
+    study = read_study(y_true, y_score, reader, modality, case, pos_label, reference)
+    _require_order(study, hypothesis)
     if random_readers and study.n_readers < 2:
         raise ValueError("readers='random' needs two readers or more, got 1; readers='fixed' takes one")
     theta = covariances.estimates(study, measured)
@@ -388,29 +177,39 @@ def mrmc_analysis(
     check_variance(spread)
     table = anova(theta, spread)
     error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
+    missing = study.missing()
     notes = _notes(table, error, random_cases)
-    of_means = tuple(_mean(name, theta[i], spread, i, random, level) for i, name in enumerate(study.modalities))
-    differences = tuple(_differences(study, theta, error, hypothesis, level))
-    if differences:
-        statistic, df, pvalue = _equal(differences, table, error)
-    else:
-        statistic, df, pvalue = _against(of_means[0], hypothesis._replace(null=null + hypothesis.null))
+    if missing:
+        notes = (note_of(missing, study.scores.size), *notes)
+    least, most = (-np.inf, np.inf) if measure is None else (measure.least, measure.most)
+    of_means = tuple(
+        mean_of(name, theta[i], spread, i, random, level, (least, most)) for i, name in enumerate(study.modalities)
+    )
+    differences = tuple(differences_of(study, theta, error, hypothesis, level, most - least))
+    of_one = hypothesis._replace(null=null + hypothesis.null)
+    distribution, statistic, df, pvalue = (
+        difference_test(differences, table, error, hypothesis) if differences else mean_test(of_means[0], of_one)
+    )
     return MRMCAnalysis(
         modalities=study.modalities,
         readers=study.readers,
         estimates=theta,
         means=theta.mean(axis=1),
         statistic=statistic,
+        distribution=distribution,
         df=df,
         pvalue=pvalue,
         differences=differences,
         mean_inference=of_means,
-        components=_components(table),
+        components=table.components,
         covariance_matrix=spread,
-        one_shot_variances=_one_shot(theta, spread) if one_shot else None,
+        one_shot_variances=one_shot_variances(theta, spread) if one_shot else None,
+        equivalence_intervals=deciding_intervals(differences or of_means, hypothesis, level, (least, most)),
+        missing=missing,
+        readings=study.readings,
         notes=notes,
-        **({"metric": getattr(metric, "__name__", repr(metric))} if measure is None else of_measure(measure)),
-        n_samples=int(np.count_nonzero(~np.isnan(study.scores))),
+        **({"metric": _name_of(metric)} if measure is None else of_measure(measure)),
+        n_samples=int(study.readings.sum()),
         resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
         covariance=covariance,
         random_readers=random_readers,
@@ -426,6 +225,18 @@ def mrmc_analysis(
     )
 
 
+def _require_order(study: Study, hypothesis: Hypothesis) -> None:
+    """Check that it is not the alphabet which says what modality comes first in a test that depends on it."""
+    sided = hypothesis.alternative in ("less", "greater") or hypothesis.null != 0
+    if sided and study.n_modalities > 1 and not study.ordered:
+        first, second = (shown(plain(name)) for name in study.modalities[:2])
+        what = f"alternative={hypothesis.alternative!r} with null_difference={hypothesis.null:g}"
+        raise ValueError(
+            f"{what} depends on which modality is subtracted: give reference={first} or reference={second} (differences"
+            " are the others minus it), or modality as an ordered categorical"
+        )
+
+
 def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
     """Return which of them are random."""
     for name, value in (("readers", readers), ("cases", cases)):
@@ -438,9 +249,7 @@ def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
 def _measured(metric: Any, covariance: Any, options: MeasureOptions) -> tuple[Measure | None, covariances.Measured]:
     """Return the measure, if the core knows it, and the function that measures one test."""
     choice(covariance, _COVARIANCES, "covariance")
-    if isinstance(metric, Asked) and callable(metric.metric):
-        metric = metric.metric
-    if isinstance(metric, Asked) or not callable(metric):
+    if not callable(_function(metric)):
         measure = parse_measure(metric, **options)
         if covariance in ("obuchowski", "bootstrap") and measure.region is not None:
             raise ValueError(f"covariance={covariance!r} takes one range, got both: 'delong' and 'jackknife' take both")
@@ -450,12 +259,37 @@ def _measured(metric: Any, covariance: Any, options: MeasureOptions) -> tuple[Me
     if covariance not in ("jackknife", "bootstrap"):
         raise ValueError(f"a metric of your own needs covariance='jackknife' or 'bootstrap', got {covariance!r}")
     refuse_options(metric, **options)
+    called = _of_two(metric)
 
     def measured(data: Sample) -> float:
-        value = metric(data.y, data.score)
+        value = called(data.y.copy(), data.score.copy())  # which the function may sort
         return number(value, "metric", "that is finite, from every reader's cases", np.isfinite)
 
     return None, measured
+
+
+def _function(metric: Any) -> Any:
+    """Return the function in a measure of one's own; names, and all else, as they are."""
+    held = metric.metric if isinstance(metric, Asked) else metric
+    return held if callable(held) else None
+
+
+def _name_of(metric: Any) -> str:
+    function = _function(metric)
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _of_two(metric: Any) -> Callable[[NDArray[np.bool_], F64], Any]:
+    """Return a function of users as one of labels and scores: those that need weights too are given None."""
+    function = _function(metric)
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        measure = parse_measure(metric)
+        return lambda y, score: own_value(measure, y, score, None)
+    except ValueError:  # of some in C no signature is known
+        pass
+    return function  # type: ignore[no-any-return]
 
 
 def _covariance(
@@ -471,7 +305,7 @@ def _covariance(
     return (covariances.unbiased if how == "unbiased" else covariances.delong)(study, measure)
 
 
-def _notes(table: _Anova, error: _Error, random_cases: bool) -> tuple[str, ...]:
+def _notes(table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:
     """Say which estimates of variances are below 0; warn where they leave nothing to test with."""
     notes = []
     excess = np.nan_to_num(table.cov2) - np.nan_to_num(table.cov3)
@@ -484,102 +318,3 @@ def _notes(table: _Anova, error: _Error, random_cases: bool) -> tuple[str, ...]:
         notes.append("the variance is estimated at 0, as after readings without an error: tests promise too much")
         warnings.warn(notes[-1], stacklevel=3)
     return tuple(notes)
-
-
-def _standard_error(square: float, n_readers: int, times: int) -> float:
-    return float(np.sqrt(times * square / n_readers)) if square >= 0 else np.nan
-
-
-def _interval(middle: float, standard_error: float, df: float, level: float) -> ConfidenceInterval:
-    reach = _law(df).quantile(0.5 + level / 2) * standard_error
-    return ConfidenceInterval(float(middle - reach), float(middle + reach))
-
-
-def _law(df: float) -> Law:
-    return Law(None if np.isinf(df) else df)
-
-
-def _mean(name: Any, theta: F64, covariance: F64, i: int, random: tuple[bool, bool], level: float) -> ModalityMean:
-    """Return a modality's mean with its own mean square and covariances."""
-    rows = slice(i * len(theta), (i + 1) * len(theta))
-    error = anova(theta[None], covariance[rows, rows]).error(*random)
-    standard_error, mean = _standard_error(error.square, len(theta), 1), float(theta.mean())
-    return ModalityMean(_plain(name), mean, standard_error, error.df, _interval(mean, standard_error, error.df, level))
-
-
-def _differences(
-    study: Study, theta: F64, error: _Error, hypothesis: Hypothesis, level: float
-) -> list[ModalityDifference]:
-    """Return every pair of modalities, all held against one error."""
-    means, standard_error = theta.mean(axis=1), _standard_error(error.square, study.n_readers, 2)
-    found = []
-    for a, b in combinations(range(study.n_modalities), 2):
-        difference = float(means[a] - means[b])
-        statistic, pvalue = map(float, hypothesis.test(wald(difference, standard_error, _law(error.df))))
-        found.append(
-            ModalityDifference(
-                _plain(study.modalities[a]),
-                _plain(study.modalities[b]),
-                difference,
-                standard_error,
-                error.df,
-                _interval(difference, standard_error, error.df, level),
-                statistic,
-                pvalue,
-            )
-        )
-    return found
-
-
-def _against(mean: ModalityMean, hypothesis: Hypothesis) -> tuple[float, tuple[float, float], float]:
-    statistic, pvalue = map(float, hypothesis.test(wald(mean.mean, mean.standard_error, _law(mean.df))))
-    return statistic**2, (1.0, mean.df), pvalue
-
-
-def _equal(
-    differences: tuple[ModalityDifference, ...], table: _Anova, error: _Error
-) -> tuple[float, tuple[float, float], float]:
-    """Return the test of equal means: of two, the square of their difference's."""
-    if len(differences) > 1:
-        return _joint(table, error)
-    (pair,) = differences
-    return pair.statistic**2, (1.0, pair.df), pair.pvalue
-
-
-def _joint(table: _Anova, error: _Error) -> tuple[float, tuple[float, float], float]:
-    """Return F, or chi-square, of equal means."""
-    between = table.n_modalities - 1
-    if error.square < 0:
-        return np.nan, (float(between), error.df), np.nan
-    with np.errstate(divide="ignore"):
-        f = 0.0 if table.ms_modality == 0 else float(np.float64(table.ms_modality) / error.square)
-    if np.isinf(error.df):
-        return between * f, (float(between), np.inf), float(special.chdtrc(between, between * f))
-    return f, (float(between), error.df), float(special.fdtrc(between, error.df, f))
-
-
-def _components(table: _Anova) -> dict[str, float]:
-    names = ("var", "cov1", "cov2", "cov3", "ms_modality", "ms_reader", "ms_interaction")
-    return {name: getattr(table, name) for name in names}
-
-
-def _one_shot(theta: F64, covariance: F64) -> tuple[float, ...]:
-    """Return Gallas's variance of each difference of means, or of the mean of one modality.
-
-    The square of a mean over readers less the mean of the products of different readers' expectations, which share
-    no case.
-    """
-    t, r = theta.shape
-    by_test = covariance.reshape(t, r, t, r)
-    signs = [np.ones(1)] if t == 1 else [np.eye(t)[a] - np.eye(t)[b] for a, b in combinations(range(t), 2)]
-    other = ~np.eye(r, dtype=bool)
-    found = []
-    for sign in signs:
-        of_reader = sign @ theta
-        between = np.einsum("a,arbs,b->rs", sign, by_test, sign)[other].mean()
-        found.append(float(of_reader.var(ddof=1) / r + between))
-    return tuple(found)
-
-
-def _plain(name: Any) -> Any:
-    return name.item() if hasattr(name, "item") else name

@@ -12,7 +12,8 @@ from rocmax._parameters import shown
 from rocmax.metrics._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
 from rocmax.metrics._interval import Law
 from rocmax.metrics._validation import F64, number, unmasked
-from rocmax.metrics.reader_study._analysis import NO_VARIANCE, MRMCAnalysis
+from rocmax.metrics.reader_study._anova import NO_VARIANCE
+from rocmax.metrics.reader_study._result import MRMCAnalysis
 
 _MOST_CASES = 1 << 40
 _FAR = 1e3  # standard errors from which a test always or never rejects: the noncentral t is NaN there

@@ -1,0 +1,121 @@
+"""Means of modalities and their differences: intervals and tests."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from rocmax.metrics._hypothesis import Hypothesis
+from rocmax.metrics._inference import ConfidenceInterval
+from rocmax.metrics._interval import Law, wald, within
+from rocmax.metrics._validation import F64
+from rocmax.metrics.reader_study._anova import Anova, ErrorTerm, anova, joint_test
+from rocmax.metrics.reader_study._result import ModalityDifference, ModalityMean
+from rocmax.metrics.reader_study._study import Study, plain
+
+# What the statistic is called, the statistic, its degrees of freedom and the p-value.
+Test = tuple[str, float, tuple[float, float], float]
+
+
+def _standard_error(square: float, n_readers: int, times: int) -> float:
+    return float(np.sqrt(times * square / n_readers)) if square >= 0 else np.nan
+
+
+def _interval(
+    middle: float, standard_error: float, df: float, level: float, bounds: tuple[float, float]
+) -> ConfidenceInterval:
+    reach = _law(df).quantile(0.5 + level / 2) * standard_error
+    least, most = bounds
+    return ConfidenceInterval(float(np.maximum(middle - reach, least)), float(np.minimum(middle + reach, most)))
+
+
+def _law(df: float) -> Law:
+    return Law(None if np.isinf(df) else df)
+
+
+def mean_of(
+    name: Any,
+    theta: F64,
+    covariance: F64,
+    i: int,
+    random: tuple[bool, bool],
+    level: float,
+    bounds: tuple[float, float],
+) -> ModalityMean:
+    """Return a modality's mean with its own mean square and covariances."""
+    rows = slice(i * len(theta), (i + 1) * len(theta))
+    error = anova(theta[None], covariance[rows, rows]).error(*random)
+    standard_error, mean = _standard_error(error.square, len(theta), 1), float(theta.mean())
+    interval = _interval(mean, standard_error, error.df, level, bounds)
+    return ModalityMean(plain(name), mean, standard_error, error.df, interval)
+
+
+def differences_of(
+    study: Study, theta: F64, error: ErrorTerm, hypothesis: Hypothesis, level: float, most: float
+) -> list[ModalityDifference]:
+    """Return every pair of modalities, all held against one error."""
+    means, standard_error = theta.mean(axis=1), _standard_error(error.square, study.n_readers, 2)
+    found = []
+    for a, b in combinations(range(study.n_modalities), 2):
+        difference = float(means[a] - means[b])
+        tails = within(-most, most, wald(difference, standard_error, _law(error.df)))
+        statistic, pvalue = map(float, hypothesis.test(tails))
+        found.append(
+            ModalityDifference(
+                plain(study.modalities[a]),
+                plain(study.modalities[b]),
+                difference,
+                standard_error,
+                error.df,
+                _interval(difference, standard_error, error.df, level, (-most, most)),
+                statistic,
+                pvalue,
+            )
+        )
+    return found
+
+
+def deciding_intervals(
+    tested: tuple[ModalityDifference, ...] | tuple[ModalityMean, ...],
+    hypothesis: Hypothesis,
+    level: float,
+    bounds: tuple[float, float],
+) -> tuple[ConfidenceInterval, ...] | None:
+    """Return the intervals that lie within the margin where both one-sided tests at ``1 - level`` reject."""
+    if hypothesis.margin is None or level <= 0.5:
+        return None
+    (least, most), narrower = bounds, 2 * level - 1
+    first = tested[0]
+    if isinstance(first, ModalityMean):
+        return (_interval(first.mean, first.standard_error, first.df, narrower, bounds),)
+    return tuple(
+        _interval(row.difference, row.standard_error, row.df, narrower, (least - most, most - least))
+        for row in tested
+        if isinstance(row, ModalityDifference)
+    )
+
+
+def mean_test(mean: ModalityMean, hypothesis: Hypothesis) -> Test:
+    statistic, pvalue = map(float, hypothesis.test(wald(mean.mean, mean.standard_error, _law(mean.df))))
+    return _of_one(statistic, mean.df, pvalue, hypothesis)
+
+
+def _of_one(statistic: float, df: float, pvalue: float, hypothesis: Hypothesis) -> Test:
+    """Return the test of one number: two-sided by its square, else by itself, whose sign tells the side."""
+    normal = bool(np.isinf(df))
+    if hypothesis.alternative == "two-sided":
+        return "chi-square" if normal else "F", statistic**2, (1.0, df), pvalue
+    return "normal" if normal else "t", statistic, (1.0, df), pvalue
+
+
+def difference_test(
+    differences: tuple[ModalityDifference, ...], table: Anova, error: ErrorTerm, hypothesis: Hypothesis
+) -> Test:
+    """Return the test of equal means, of two that of their difference."""
+    if len(differences) > 1:
+        statistic, df, pvalue = joint_test(table, error)
+        return "chi-square" if np.isinf(df[1]) else "F", statistic, df, pvalue
+    (pair,) = differences
+    return _of_one(pair.statistic, pair.df, pair.pvalue, hypothesis)

@@ -1,0 +1,228 @@
+"""What the analysis of a reader study returns, and how it is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax.metrics import _words as words
+from rocmax.metrics._inference import ConfidenceInterval
+from rocmax.metrics._references import REFERENCES
+from rocmax.metrics._result import Measured
+from rocmax.metrics._validation import F64
+
+_SOURCES = ("obuchowski-rockette", "hillis")
+_SYMBOLS = {"F": "F", "chi-square": "chi-square", "t": "t", "normal": "z"}
+
+
+class ModalityMean(NamedTuple):
+    """The mean of one modality over its readers; of a chi-square analysis `df` is infinite."""
+
+    modality: Any
+    mean: float
+    standard_error: float
+    df: float
+    confidence_interval: ConfidenceInterval
+
+
+class ModalityDifference(NamedTuple):
+    """The mean of `modality_a` minus that of `modality_b`, and its test."""
+
+    modality_a: Any
+    modality_b: Any
+    difference: float
+    standard_error: float
+    df: float
+    confidence_interval: ConfidenceInterval
+    statistic: float
+    pvalue: float
+
+
+class MissingReadings(NamedTuple):
+    """The cases that a reader did not read in a modality."""
+
+    modality: Any
+    reader: Any
+    cases: tuple[Any, ...]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MRMCAnalysis(Measured):
+    """The means of modalities over readers, their differences and tests.
+
+    Attributes
+    ----------
+    modalities, readers : ndarray
+        Their names in sorted order, or in that of an ordered categorical; `reference` is the last modality.
+    estimates : ndarray of shape (n_modalities, n_readers)
+        The measure of every reader in every modality.
+    means : ndarray of shape (n_modalities,)
+        Their means over the readers.
+    statistic : float
+        The statistic of the test; `distribution` names it.
+    distribution : {"F", "chi-square", "t", "normal"}
+        F, or chi-square for fixed readers, for a two-sided test; t, or normal for fixed readers, for a one-sided test
+        or a test of equivalence of two modalities, or of one against `null_value`.
+    df : (float, float)
+        Degrees of freedom of the numerator and of the denominator; those of t are the second, those of chi-square the
+        first.
+    pvalue : float
+        For two modalities, that of their difference.
+    differences : tuple of ModalityDifference
+        Each pair of modalities, the first minus the second in the order of `modalities`.
+    mean_inference : tuple of ModalityMean
+        Each modality by itself, from its own readings.
+    components : dict
+        `var`, `cov1` (same reader, other modality), `cov2` (other reader, same modality), `cov3` (both other), as
+        estimated, and the mean squares `ms_modality`, `ms_reader`, `ms_interaction`; NaN where the design has none.
+    covariance_matrix : ndarray of shape (n_modalities * n_readers, n_modalities * n_readers)
+        Of the estimates given the readers, in the order of ``estimates.ravel()``.
+    one_shot_variances : tuple of float or None
+        Gallas's variance of each difference (of the mean, for one modality), which has no assumptions about the
+        covariances; with ``covariance="unbiased"`` and random readers and cases only.
+    equivalence_intervals : tuple of ConfidenceInterval or None
+        With alternative "equivalence", the interval of each difference (of the mean, for one modality) at the level
+        ``2 confidence_level - 1``: the test rejects at ``1 - confidence_level`` where it lies within the margin.
+    missing : tuple of MissingReadings
+        For each modality and reader the cases without a reading, where there are any.
+    readings : ndarray of shape (n_modalities, n_readers)
+        Number of cases that each reader read in each modality.
+    notes : tuple of str
+        What a reader of the results has to know, such as missing readings and negative estimates of variances.
+    covariance, random_readers, random_cases, confidence_level, n_pos, n_neg, pos_label
+        How the analysis was made, the numbers of cases, and the positive label.
+    alternative, null_difference, equivalence_margin, null_value
+        What differences were tested against; the mean of one modality against `null_value` plus `null_difference`.
+    metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, n_samples
+        What was measured, in the words of the arguments, and the number of readings.
+    """
+
+    modalities: NDArray[Any]
+    readers: NDArray[Any]
+    estimates: F64
+    means: F64
+    statistic: float
+    distribution: str
+    df: tuple[float, float]
+    pvalue: float
+    differences: tuple[ModalityDifference, ...]
+    mean_inference: tuple[ModalityMean, ...]
+    components: dict[str, float]
+    covariance_matrix: F64
+    one_shot_variances: tuple[float, ...] | None
+    equivalence_intervals: tuple[ConfidenceInterval, ...] | None
+    missing: tuple[MissingReadings, ...]
+    readings: NDArray[np.intp]
+    notes: tuple[str, ...]
+    covariance: str
+    random_readers: bool
+    random_cases: bool
+    confidence_level: float
+    alternative: str
+    null_difference: float
+    equivalence_margin: float | None
+    n_pos: int
+    n_neg: int
+    pos_label: Any
+    null_value: float | None = None
+
+    @property
+    def n_missing(self) -> int:
+        """Number of combinations of modality, reader and case without a reading."""
+        return sum(len(one.cases) for one in self.missing)
+
+    def rows(self) -> list[dict[str, Any]]:
+        means = [
+            {"term": str(m.modality), "estimate": m.mean, **_spread(m), "statistic": np.nan, "pvalue": np.nan}
+            for m in self.mean_inference
+        ]
+        return means + [
+            {
+                "term": f"{d.modality_a} - {d.modality_b}",
+                "estimate": d.difference,
+                **_spread(d),
+                "statistic": d.statistic,
+                "pvalue": d.pvalue,
+            }
+            for d in self.differences
+        ]
+
+    def _said(self, row: ModalityMean | ModalityDifference, estimate: float) -> str:
+        places = self._places(row.standard_error)
+        return f"{words.digits(estimate, places)} ({words.ends(row.confidence_interval, places)})"
+
+    def _study(self) -> str:
+        modalities = "one modality" if len(self.modalities) == 1 else f"{len(self.modalities)} modalities"
+        return f"{self.measure}, {len(self.readers)} reader{'s' * (len(self.readers) > 1)}, {modalities}"
+
+    def _test(self) -> str:
+        """Return the test of the study in words."""
+        first, second = (words.digits(df, None) for df in self.df)
+        df = {"F": f"({first}, {second})", "chi-square": f"({first})", "t": f"({second})", "normal": ""}
+        of = f"{_SYMBOLS[self.distribution]}{df[self.distribution]}"
+        if len(self.modalities) > 2:
+            what = "equal means of all modalities"
+        else:
+            null = self.null_difference + (self.null_value or 0.0)
+            what = words.against(self.alternative, null, self.equivalence_margin)
+        return f"{of} = {words.digits(self.statistic, 2)}, {words.p_value(self.pvalue)} ({what})"
+
+    def _deciding(self) -> list[str]:
+        """Return the intervals that decide about equivalence, in words."""
+        if self.equivalence_intervals is None or self.equivalence_margin is None:
+            return []
+        null = self.null_difference + (self.null_value or 0.0)
+        bounds = words.ends((null - self.equivalence_margin, null + self.equivalence_margin))
+        level = words.level(2 * self.confidence_level - 1)
+        tested: tuple[Any, ...] = self.differences or self.mean_inference
+        found = []
+        for row, interval in zip(tested, self.equivalence_intervals, strict=True):
+            inside = max(null - interval.low, interval.high - null) < self.equivalence_margin
+            which = (
+                f"{words.ends(interval, self._places(row.standard_error))}, {'' if inside else 'not '}within {bounds}"
+            )
+            found.append(f"Equivalence of {_name_of(row)} is decided by the {level} {which}")
+        return found
+
+    def _notes(self) -> list[str]:
+        return [*self._deciding(), *(f"Note: {note}" for note in self.notes)]
+
+    def _lines(self) -> list[str]:
+        rows = [{name: value for name, value in row.items() if name != "statistic"} for row in self.rows()]
+        head = f"{self._study()} ({words.level(self.confidence_level)})"
+        return [head, *words.text_table(rows), self._test(), *self._notes()]
+
+    def _sentences(self, basis: str) -> list[str]:
+        means = ", ".join(f"{words.label_text(m.modality)} = {self._said(m, m.mean)}" for m in self.mean_inference)
+        found = [f"{self._study()} ({words.level(self.confidence_level)}; {basis}): {means}"]
+        for d in self.differences:
+            found.append(f"{_name_of(d)} {self._said(d, d.difference)}, {words.p_value(d.pvalue)}")
+        return [*found, f"Test: {self._test()}", *self._notes()]
+
+    def _basis(self) -> list[str]:
+        kinds = {(True, True): "random readers and cases", (False, True): "fixed readers", (True, False): "fixed cases"}
+        names = " and ".join(REFERENCES[source].short for source in _SOURCES)
+        return [
+            kinds[self.random_readers, self.random_cases],
+            names,
+            f"covariances by {self._by(self.covariance)}",
+            words.samples(self.n_pos, self.n_neg, self.pos_label).replace("samples", "cases"),
+        ]
+
+    def _sources(self) -> tuple[str, ...]:
+        equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
+        return (*_SOURCES, *self._source(self.covariance).sources, *equivalence)
+
+
+def _name_of(row: ModalityMean | ModalityDifference) -> str:
+    if isinstance(row, ModalityMean):
+        return words.label_text(row.modality)
+    return f"{words.label_text(row.modality_a)} minus {words.label_text(row.modality_b)}"
+
+
+def _spread(row: ModalityMean | ModalityDifference) -> dict[str, float]:
+    low, high = row.confidence_interval
+    return {"standard_error": row.standard_error, "df": row.df, "ci_low": low, "ci_high": high}
