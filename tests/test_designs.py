@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from rocmax import AUCRLS, AUCSVC, PartialAUCSVC
 from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask, moments
+from rocmax.designs import _blocks as blocks_module
 from rocmax.designs import _linear as linear_module
-from rocmax.designs import _memmap as memmap_module
 
 N_SAMPLES, N_FEATURES = 400, 7
 
@@ -57,8 +57,9 @@ STORAGES = {
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", STORAGES)
 def test_products_agree(name, dtype, tmp_path, monkeypatch):
-    monkeypatch.setattr(memmap_module, "_BLOCK", 1000)  # several blocks
-    monkeypatch.setattr(linear_module, "_ROWS", 150)
+    monkeypatch.setattr(linear_module, "_ROWS", 150)  # several blocks
+    for limit, value in {"_ROWS": 150, "_COLUMNS": 4, "_CACHED": 90}.items():
+        monkeypatch.setattr(blocks_module, limit, value)
     X = features(dtype)
     design = as_design(STORAGES[name](X, tmp_path))
     check_products(design, X)

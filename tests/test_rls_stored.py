@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rocmax import AUCRLS, AUCRLSCV, RLS
-from rocmax.designs import _memmap as memmap_module
+from rocmax.designs import _blocks as blocks_module
 
 N_SAMPLES, N_FEATURES = 500, 6
 
@@ -39,7 +39,8 @@ STORAGES = {
 @pytest.mark.parametrize("n_labels", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_models_are_those_of_features_in_memory(model, storage, n_labels, weighted, tmp_path, monkeypatch):
-    monkeypatch.setattr(memmap_module, "_BLOCK", 16_000)  # several blocks
+    for limit, value in {"_ROWS": 300, "_CACHED": 90}.items():  # several blocks
+        monkeypatch.setattr(blocks_module, limit, value)
     X, rng = features(), np.random.default_rng(1)
     y = (X[:, :1] + 2.0 * rng.standard_normal((N_SAMPLES, n_labels)) > 2.0).astype(int)
     y = y[:, 0] if n_labels == 1 else y

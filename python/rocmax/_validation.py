@@ -21,8 +21,8 @@ from sklearn.utils.validation import (
 from rocmax._parameters import shown
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import is_dask, is_stored
-from rocmax.designs._memmap import blocks
+from rocmax.designs import is_dask, is_sparse, is_stored
+from rocmax.designs._blocks import in_rows, row_blocks
 from rocmax.exceptions import PositiveClassWarning
 from rocmax.metrics._validation import (
     in_numpy,
@@ -133,7 +133,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     NaN is let through where an estimator takes missing values.
     """
-    X = in_numpy(X)
+    X = _native(X)
     check_unmasked(X=X)
     if is_stored(X):
         _check_stored(X)
@@ -142,7 +142,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
             return _canonical(validate_data(estimator, X, reset=reset, **_options(estimator)))
     _check_feature_names(estimator, X, reset=reset)
     _check_n_features(estimator, X, reset=reset)
-    return X
+    return X if is_stored(X) or not reset else in_rows(X)
 
 
 def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -152,7 +152,8 @@ def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise TypeError("X is a dask collection, whose rows are needed together: X.compute() has them")
     if not (hasattr(X, "columns") and hasattr(X, "shape")):
         with _checks("X"):
-            return validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)
+            X = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)
+        return _canonical(X) if is_sparse(X) else X
     _check_feature_names(estimator, X, reset=reset)
     _check_n_features(estimator, X, reset=reset)
     return X
@@ -172,7 +173,7 @@ def check_labels(y: Any, X: Any) -> AnyArray:
 
 def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = False) -> tuple[Any, Any]:
     """Return features and labels, of one length."""
-    X, y = in_numpy(X), in_numpy(y)
+    X, y = _native(X), in_numpy(y)
     check_unmasked(X=X, y=y)
     _check_none_missing(y)
     stored = is_stored(X)
@@ -207,11 +208,20 @@ def _is_plain(values: Any, ndim: int) -> bool:
         return values.dtype.kind != "f" or bool(np.isfinite(values.sum()))
 
 
+def _native(X: Any) -> Any:
+    """Return a tensor as an array, and an array of bytes in the other order in those of this machine."""
+    X = in_numpy(X)
+    return in_rows(X) if type(X) is np.ndarray and X.dtype.kind == "f" and not X.dtype.isnative else X
+
+
 def _canonical(X: Any) -> Any:
-    """Return X; a sparse one with every entry once and in order, for kernels square what is stored."""
-    if hasattr(X, "has_canonical_format") and not X.has_canonical_format:
+    """Return X in one layout: an array in C order, a sparse matrix with every entry that is not 0 once and in order."""
+    if not hasattr(X, "has_canonical_format"):
+        return in_rows(X)
+    if not X.has_canonical_format or np.count_nonzero(X.data) < len(X.data):
         X = X.copy()
         X.sum_duplicates()
+        X.eliminate_zeros()
     return X
 
 
@@ -238,6 +248,6 @@ def _check_stored(X: Any) -> None:
 
         finite = bool(da.isfinite(X).all().compute())
     else:
-        finite = all(bool(np.isfinite(block).all()) for _, _, block in blocks(X))
+        finite = all(bool(np.isfinite(block).all()) for _, block in row_blocks(X))
     if not finite:
         raise ValueError("X must be finite, got NaN or infinity")

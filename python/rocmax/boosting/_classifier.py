@@ -136,11 +136,11 @@ class PartialAUCBoostingClassifier(Ranker):
 
     Notes
     -----
-    *Features* go to the library as they are: missing values, and categories of pandas frames. *Weights*: rows of
-    weight 0 are left out; the others weigh in the objective, in the partial AUC of the rows held out and in the
-    threshold. *Probabilities* are calibrated: a logistic curve of the score [1]_, fitted to the rows held out before
-    `refit`. They have the order of the scores; ``predict`` goes by `threshold`. *Results* do not depend on `n_jobs`
-    with LightGBM. Ctrl-C stops between two rounds.
+    *Features* go to the library as they are: missing values, and categories of pandas frames. XGBoost takes the zeros
+    of a sparse matrix, stored or not, as missing. *Weights*: rows of weight 0 are left out; the others weigh in the
+    objective, in the partial AUC of the rows held out and in the threshold. *Probabilities* are calibrated: a logistic
+    curve of the score [1]_, fitted to the rows held out before `refit`. They have the order of the scores; ``predict``
+    goes by `threshold`. *Results* do not depend on `n_jobs` with LightGBM. Ctrl-C stops between two rounds.
 
     References
     ----------

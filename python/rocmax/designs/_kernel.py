@@ -14,6 +14,7 @@ from rocmax._parameters import as_float, check_finite, shown
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs
 from rocmax.designs._base import Design
+from rocmax.designs._blocks import in_rows, row_blocks
 from rocmax.designs._moments import rough_mean
 from rocmax.designs._storages import is_dask
 
@@ -69,8 +70,11 @@ class Kernel:
     def __call__(self, X: Any, Z: Any) -> AnyArray:
         """Return the values between the rows of X and of Z; X itself if precomputed."""
         if self.name == "precomputed":
-            return _dense(X)
+            return np.asarray(in_rows(_dense(X)))
         X = np.asarray(X) if is_dask(X) else X  # a block of rows, which a sparse Z cannot be multiplied with
+        X, Z = in_rows(X), in_rows(Z)
+        if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and np.may_share_memory(X, Z) and len(X) == len(Z):
+            X = X.copy()  # BLAS rounds products of a matrix with itself in a way of their own
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             values = self._values(X, Z) if self.function is None else self._given(self.function(X, Z), X, Z)
         if not np.isfinite(values).all():
@@ -119,7 +123,7 @@ class Kernel:
         n = X.shape[0]
         require_memory(n * n * np.dtype(dtype).itemsize, f"the kernel matrix of {n} samples in {np.dtype(dtype)}")
         matrix = np.empty((n, n), dtype=dtype)
-        X = X.astype(np.float64, copy=False)
+        X = in_rows(X.astype(np.float64, copy=False))
         rows = max(1, _BLOCK // (8 * n))
         for first in range(0, n, rows):
             matrix[first : first + rows] = self(X[first : first + rows], X)
@@ -128,7 +132,7 @@ class Kernel:
     def scores(self, X: Any, Z: Any, coefs: F64) -> F64:
         """Return sum_l coefs_l k(x, z_l) for each row x of X, a block of rows at a time; Z is unused if precomputed."""
         if self.name == "linear":
-            return np.asarray(X @ (Z.T @ coefs), dtype=np.float64)
+            return _products(X, np.asarray(Z.T @ coefs))
         support = np.flatnonzero(coefs)
         if not len(support):
             return np.zeros(X.shape[0])
@@ -159,6 +163,16 @@ def _require_symmetric(matrix: Any) -> None:
         )
 
 
+def _products(X: Any, vector: F64) -> F64:
+    """Return X v in double precision; arrays a block of rows at a time, in one layout."""
+    if not isinstance(X, np.ndarray):
+        return np.asarray(X @ vector, dtype=np.float64)
+    scores = np.empty(len(X))
+    for rows, block in row_blocks(X):
+        scores[rows] = block @ vector
+    return scores
+
+
 def _dense(matrix: Any) -> F64:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=np.float64)
 
@@ -184,14 +198,12 @@ def _gamma(gamma: Any, X: Any, weight: F64 | None) -> float:
 
 def _variance(X: Any, weight: F64 | None) -> float:
     """Return the variance of all entries of X, the zeros of a sparse matrix among them."""
-    if not sp.issparse(X) and weight is None:
-        return float(X.var(dtype=np.float64))
     share = (np.ones(X.shape[0]) if weight is None else weight) / X.shape[1]
     share /= X.shape[0] if weight is None else weight.sum()
     if not sp.issparse(X):
-        mean = float(share @ X.sum(axis=1, dtype=np.float64))
-        centred = X - mean
-        return float(share @ np.einsum("ij,ij->i", centred, centred))
+        mean = sum(float(share[rows] @ block.sum(axis=1, dtype=np.float64)) for rows, block in row_blocks(X))
+        apart = ((rows, block.astype(np.float64) - mean) for rows, block in row_blocks(X))
+        return sum(float(share[rows] @ _squares(block)) for rows, block in apart)
     matrix: Any = X  # CSR, as all checked features are
     stored = np.asarray(matrix.data, dtype=np.float64)
     of_stored = np.repeat(share, np.diff(matrix.indptr))

@@ -8,12 +8,11 @@ import scipy.sparse as sp
 
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
+from rocmax.designs._blocks import in_rows, row_blocks, tiles
 from rocmax.designs._moments import add_moments
 
-# Samples multiplied at a time: all that is made beside the features and the results has so many rows.
-_ROWS = 1 << 14
-# Samples whose moments are taken at once: few enough to stay in the cache.
-_CACHED = 2048
+# Rows of a sparse matrix that are copied at a time, and of those that are made dense.
+_ROWS, _CACHED = 1 << 14, 1 << 11
 # Up to so many features of so many samples a product is cheaper than a look at what it could leave out.
 _SMALL = 1 << 17
 # An adjoint passes over the samples of coefficient zero where no more than this share of the samples is left: of dense
@@ -30,50 +29,44 @@ class _LinearDesign(Design):
 
 
 class DenseDesign(_LinearDesign):
-    """A two-dimensional ndarray in any order; float32 features are multiplied as float32, never copied up.
+    """A two-dimensional ndarray; float32 features are multiplied as float32, never copied up.
 
-    Each product is one pass over X, in BLAS calls for a few thousand rows each; an adjoint of few samples, where X is
-    kept by rows, reads theirs alone.
+    Each product is one pass over X, in BLAS calls for a few thousand rows each; an adjoint of few samples reads theirs
+    alone. Blocks that do not lie row after row are copied, one at a time: equal values have equal products, to the bit.
     """
 
     _X: AnyArray
 
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
-        if self._X.dtype == np.float64 and not shift.any() and bool(np.all(weight == 1.0)):
-            return np.asarray(self._X.T @ self._X), np.asarray(weight @ self._X)
         gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
-        for first in range(0, self.n_samples, _CACHED):
-            rows = slice(first, first + _CACHED)
-            add_moments(gram, total, self._X[rows], weight[rows], shift)
+        for rows, block in row_blocks(self._X):
+            add_moments(gram, total, block, weight[rows], shift)
         return gram, total
 
     def scores(self, vector: F64, /) -> F64:
-        vector = vector.astype(self._X.dtype, copy=False)
-        if self._X.size <= _SMALL:
-            return np.asarray(self._X @ vector, dtype=np.float64)
         scores = np.empty(self.n_samples)
-        for rows in _some_rows(self.n_samples):
-            scores[rows] = self._X[rows] @ vector
+        for rows, columns, block in tiles(self._X):
+            part = block @ vector[columns].astype(block.dtype, copy=False)
+            scores[rows] = part if columns.start == 0 else scores[rows] + part
         return scores
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        if self._X.size <= _SMALL:
-            return np.asarray(coefs_of(coefs, slice(None), self._X.dtype) @ self._X, dtype=np.float64)
         vectors = np.zeros((len(coefs), self.dim))
-        for rows in _some_rows(self.n_samples):
-            block, X = coefs_of(coefs, rows, self._X.dtype), self._X[rows]
-            if self._X.flags.c_contiguous:
+        looked_at = self._X.size > _SMALL
+        for rows, columns, X in tiles(self._X):
+            block = coefs_of(coefs, rows, X.dtype)
+            if looked_at:
                 used = np.flatnonzero(block.any(axis=0))
                 if len(used) <= _FEW * len(X):
                     block, X = block[:, used], X[used]
-            vectors += block @ X
+            vectors[:, columns] += block @ X
         return vectors
 
     def rows(self, index: Rows, /) -> "DenseDesign":
-        return DenseDesign(self._X[index])
+        return DenseDesign(in_rows(self._X[index]))
 
-    def features(self) -> AnyArray:
-        return self._X
+    def features(self) -> AnyArray | None:
+        return np.asarray(in_rows(self._X))
 
 
 class SparseDesign(_LinearDesign):

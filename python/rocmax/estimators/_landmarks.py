@@ -64,7 +64,7 @@ def thinned(folds: list[Fold], positive: Bool, place: Rows, n_train: int, n_test
 def copied(X: Any, rows: Rows) -> Any:
     """Return some rows of X, in memory."""
     found: AnyArray = X[rows]
-    return found if hasattr(found, "tocsr") else np.array(found)
+    return found if hasattr(found, "tocsr") else np.array(found, order="C")
 
 
 def landmark_design(

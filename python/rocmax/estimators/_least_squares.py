@@ -21,6 +21,7 @@ from rocmax._validation import (
     warn_of_positive_class,
 )
 from rocmax.designs import Kernel, as_design, is_dask, is_sparse, is_stored
+from rocmax.designs._blocks import in_rows, tiles
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold
@@ -108,11 +109,15 @@ class LeastSquares(Ranker):
 
     def _scores(self, X: Any) -> F64:
         """Return the scores before the intercept: shape (n_samples, n_labels)."""
-        if is_stored(X) and self.kernel == "linear":
-            design = as_design(X)
-            return np.column_stack([design.scores(coef) for coef in self.coef_])
-        if self.kernel == "linear":
+        if self.kernel == "linear" and is_dask(X):
+            return np.column_stack([as_design(X).scores(coef) for coef in self.coef_])
+        if self.kernel == "linear" and is_sparse(X):
             return np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False), dtype=np.float64)
+        if self.kernel == "linear":
+            scores = np.zeros((len(X), len(self.coef_)))
+            for rows, columns, block in tiles(X):
+                scores[rows] += block @ self.coef_[:, columns].T.astype(block.dtype, copy=False)
+            return scores
         X = X.astype(np.float64, copy=False)
         Z = None if self._X_fit is None else self._X_fit.astype(np.float64, copy=False)
         scores = np.empty((X.shape[0], len(self.dual_coef_)))
@@ -171,7 +176,7 @@ class LeastSquares(Ranker):
             # What is left out may be of a third class.
             self.classes_, positive = check_two_classes(y, None if weight is None or len(np.unique(y)) == 2 else weight)
             return positive[:, None]
-        labels = y == 1
+        labels = in_rows(y == 1)
         if not np.all(labels | (y == 0)):
             raise ValueError(
                 "y of shape (n_samples, n_labels) must hold 0 and 1 only; for many classes use one column each"

@@ -217,7 +217,9 @@ class PartialAUCSVC(PartialAUCModel):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples; float32 is not copied to float64.
+            Training samples; float32 is not copied to float64. An array that is not in C order is copied once, a memmap
+            a block at a time. Equal values give the same model, to the bit, whatever their layout; the linear machine
+            multiplies float32 in single precision.
         y : array-like of shape (n_samples,)
             Labels of two classes; the second in sorted order is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None

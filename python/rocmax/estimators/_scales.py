@@ -8,7 +8,7 @@ import numpy as np
 
 from rocmax._typing import F64
 from rocmax.designs import is_dask, is_stored, some_rows
-from rocmax.designs._memmap import row_blocks
+from rocmax.designs._blocks import row_blocks
 from rocmax.exceptions import FeatureScaleWarning
 
 # Standard deviations further apart are warned of.

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import as_design, is_dask, is_sparse, is_stored, moments, rough_mean, some_rows
-from rocmax.designs._memmap import row_blocks
+from rocmax.designs import as_design, is_dask, is_sparse, moments, rough_mean, some_rows
+from rocmax.designs._blocks import row_blocks
 from rocmax.solvers.least_squares._loss import Loss, targets
 from rocmax.solvers.least_squares._spectrum import Spectrum, eigen
 
@@ -131,7 +131,7 @@ class LinearFeatures(_Weighted):
         X = self._X
         if is_dask(X):
             return np.asarray(X.rechunk({1: -1}).astype(np.float64).T.dot(columns).compute())
-        rows = row_blocks(X) if is_stored(X) else [(slice(None), X)]
+        rows = [(slice(None), X)] if is_sparse(X) else row_blocks(X)
         return sum((np.asarray(part.T @ columns[some], dtype=np.float64) for some, part in rows), np.zeros(1))
 
 
@@ -142,4 +142,4 @@ def _rough_mean(X: Any) -> F64:
     """Return that of some rows; 0 for sparse X."""
     if is_sparse(X):
         return np.zeros(X.shape[1])
-    return rough_mean(some_rows(X, _SOME) if is_stored(X) else X[:: max(1, len(X) // _SOME)])
+    return rough_mean(some_rows(X, _SOME))

@@ -1,0 +1,72 @@
+"""Dense features a block at a time, each in one layout: products then round alike whatever the layout of all."""
+
+import mmap
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rocmax._typing import AnyArray
+
+# Rows, columns and bytes of a block, at most: what is copied of features that do not lie row after row.
+_ROWS, _COLUMNS, _BLOCK = 1 << 14, 1 << 13, 1 << 26
+# Rows and bytes of a block of whole rows: few enough for the cache, for callers copy them, in double precision.
+_CACHED, _WHOLE = 1 << 11, 1 << 24
+
+
+def in_rows(X: Any) -> Any:
+    """Return an array in C order, aligned and in native bytes; what is no array, or lies like that, as it is.
+
+    BLAS adds in an order that depends on the layout, so equal values in another one would give another model.
+    """
+    if not isinstance(X, np.ndarray):
+        return X
+    if type(X) is np.ndarray and X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative and 1 not in X.shape:
+        return X
+    X = np.require(X, X.dtype.newbyteorder("="), ["C", "A", "E"])
+    # An axis of length 1 may have any stride, by which numpy chooses the routine too.
+    return X.reshape(-1).reshape(X.shape)
+
+
+def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
+    """Yield (rows, columns, X[rows, columns]) over an ndarray or a memmap, whose pages leave memory afterwards.
+
+    The tiles depend on the shape alone. Each is a copy of at most 64 MB in C order, or a view of what lies like that;
+    float32 stays float32, numbers of other kinds become float64.
+    """
+    n_samples, dim = X.shape
+    as_it_is = X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative
+    width = max(1, -(-dim // max(1, -(-dim // _COLUMNS))))
+    height = max(1, min(_ROWS, _BLOCK // (8 * width)))
+    for first in range(0, n_samples, height):
+        rows = slice(first, min(first + height, n_samples))
+        for left in range(0, dim, width):
+            columns = slice(left, min(left + width, dim))
+            block = as_float(X[rows, columns])
+            yield rows, columns, block if as_it_is and width < dim else in_rows(block)
+            _release(X)
+
+
+def row_blocks(X: AnyArray) -> Iterator[tuple[slice, AnyArray]]:
+    """Yield (rows, X[rows]) over an ndarray or a memmap, as `tiles` does; up to 16 MB at a time."""
+    height = max(1, min(_CACHED, _WHOLE // (8 * max(1, X.shape[1]))))
+    for first in range(0, len(X), height):
+        rows = slice(first, min(first + height, len(X)))
+        yield rows, in_rows(as_float(X[rows]))
+        _release(X)
+
+
+def as_float(block: AnyArray) -> AnyArray:
+    """Return an array in the precision that it is multiplied in: single for float32, double for all else."""
+    single = block.dtype.kind == "f" and block.dtype.itemsize == 4
+    return np.asarray(block).astype(np.float32 if single else np.float64, copy=False)
+
+
+def _release(X: AnyArray) -> None:
+    """Hand the pages of a file back to the system, where it can be asked to; they are read again when needed.
+
+    Not those of a copy-on-write map, whose changes would be lost.
+    """
+    source = getattr(X, "_mmap", None)
+    if isinstance(source, mmap.mmap) and hasattr(source, "madvise") and X.mode in ("r", "r+", "w+"):  # type: ignore[attr-defined]
+        source.madvise(mmap.MADV_DONTNEED)
