@@ -224,7 +224,8 @@ def test_folds_of_a_file_are_not_copied(data, tmp_path, monkeypatch):
 
 def _only_slices(getitem):
     def checked(self, key):
-        assert not any(isinstance(part, np.ndarray) for part in key), "rows are copied"
+        parts = key if isinstance(key, tuple) else (key,)
+        assert not any(isinstance(part, np.ndarray) for part in parts), "rows are copied"
         return getitem(self, key)
 
     return checked

@@ -77,7 +77,7 @@ class Newton(Direction):
 class Master(Direction):
     """To the minimiser of the model that all cuts make, which gives the bound; it never passes.
 
-    Where it is refused, the best model is that minimiser, to the last digit or to the smallest number.
+    Where it is refused, the best model is that minimiser, to the accuracy that this was found with.
     """
 
     name = "plane"

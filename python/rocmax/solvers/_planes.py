@@ -8,7 +8,7 @@ from rocmax.designs import Design
 from rocmax.risks import Oracle
 from rocmax.solvers._augmented import minimise_augmented, suits
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._directions import directions_for
+from rocmax.solvers._directions import Direction, Master, directions_for
 from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._result import Callback, Progress, SolverResult
 from rocmax.solvers._state import State
@@ -81,13 +81,24 @@ def minimise_convex(
         if slow and state.best.norm > 0 and suits(objective):
             minimise_augmented(state)
             return state.result()
-        for direction in directions:
-            target = direction.propose(state)
-            if target is not None and state.descend(target):
-                step = direction.name
-                break
-        else:
+        found = _descended(state, directions)
+        if found is None:
+            # The unfinished minimiser of the model may be the best model itself: the finished one may not.
+            if not state.sharpen() or state.ended(Master.name):
+                return state.result()
+            found = _descended(state, directions)
+        if found is None:
             return state.result()  # no way leads down
+        step = found
+
+
+def _descended(state: State, directions: list[Direction]) -> str | None:
+    """Go down the first way that leads there; return its name, None if none does."""
+    for direction in directions:
+        target = direction.propose(state)
+        if target is not None and state.descend(target):
+            return direction.name
+    return None
 
 
 def _slow(history: list[Progress], tol: float) -> bool:

@@ -17,6 +17,8 @@ from rocmax.solvers._result import Callback, Progress, SolverResult, relative_ga
 _IDLE, _KEPT = 50, 200
 # Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
+# Relative to the objective, what is no more than rounding.
+_LAST_DIGITS = 1e-15
 # Where so many steps in succession gain nothing, rounding has ended the search.
 _PATIENCE = 100
 
@@ -64,10 +66,21 @@ class State:
             self._subgradient = vectors[0]
         self.of_smoothed = vectors[-1]
         left = self.value - self.bound if self.history else self.tol * abs(self.value)
-        accuracy = max(_MASTER_TOL * left, 1e-15 * abs(self.value))
-        self.of_master, lower = bundle.minimise(objective.C, objective.tilt, tol=accuracy)
-        self.bound = max(self.bound, lower, 0.0)  # rounding of C times the risk may hide that F >= 0
+        self._minimise(_MASTER_TOL * left)
         bundle.forget(_IDLE, _KEPT)
+
+    def sharpen(self) -> bool:
+        """Minimise the model that the cuts make once more, as far as the numbers allow; False if it was."""
+        if self._accuracy <= _LAST_DIGITS * abs(self.value):
+            return False
+        self._minimise(0.0)
+        return True
+
+    def _minimise(self, accuracy: float) -> None:
+        """Minimise the model that the cuts make."""
+        self._accuracy = max(accuracy, _LAST_DIGITS * abs(self.value))
+        self.of_master, lower = self.bundle.minimise(self.objective.C, self.objective.tilt, tol=self._accuracy)
+        self.bound = max(self.bound, lower, 0.0)  # rounding of C times the risk may hide that F >= 0
 
     def ended(self, step: str) -> bool:
         """Write down a step of this kind, and say whether it is the last."""
