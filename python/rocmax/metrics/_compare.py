@@ -233,14 +233,14 @@ def compare_auc(
         better, elsewhere DeLong as well or better, as ``benches/python/coverage_metrics.py`` measures. `method` of the
         result says which it was. With the bootstrap the interval is that of percentiles and the p-value the share of
         replicates beyond the null difference, at least 1 / (n_resamples + 1), twice that for both sides.
-        "obuchowski": that of areas under fitted binormal curves [2]_, by the correlations of the
-        scores among the positives and among the negatives; paired models only. "venkatraman":
-        whether the two ROC curves are equal everywhere, not only their areas: a permutation test
-        of ``E = 2 k int_0^1 |TPR_a(t) - TPR_b(t)| dt``, t the share of samples called positive and
-        k that of positives, times n_samples^2 if paired, where it counts as in [3]_, ties
-        pro rata. The samples' places t are exchanged, `n_resamples` times, between the scores of
-        a sample [3]_ or, unpaired, between the samples of a class [4]_; the p-value is
-        ``(1 + #{E* >= E}) / (1 + n_resamples)``. For the AUC, two-sided, without weights or groups.
+        "obuchowski": that of areas under fitted binormal curves [2]_, by the correlations of the scores among the
+        positives and among the negatives; paired models only; for the AUC they are pROC's, which are too small or too
+        large where the classes differ in number and in spread: prefer "delong".
+        "venkatraman": whether the two ROC curves are equal everywhere, not only their areas: a permutation test of
+        ``E = 2 k int_0^1 |TPR_a(t) - TPR_b(t)| dt``, t the share of samples called positive and k that of positives,
+        times n_samples^2 if paired, where it counts as in [3]_, ties pro rata. The samples' places t are exchanged,
+        `n_resamples` times, between the scores of a sample [3]_ or, unpaired, between the samples of a class [4]_; the
+        p-value is ``(1 + #{E* >= E}) / (1 + n_resamples)``. For the AUC, two-sided, without weights or groups.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
         Whether a minus b differs from the null difference, is less or is greater; "equivalence" is that it lies
         within `equivalence_margin` of it, by two one-sided tests (Schuirmann, 1987). Non-inferiority of a is

@@ -150,7 +150,13 @@ def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
 
 
 def fitted(study: Study, measure: Measure, threads: int) -> F64:
-    """Return the covariance under binormal curves fitted to the tests."""
+    """Return the covariance under binormal curves fitted to the tests.
+
+    That of the AUC is that of the partial area over all rates: pROC's, in which the classes have changed places, is too
+    small or too large where these differ in number and in spread.
+    """
+    if measure.name == "auc":
+        measure = measure._replace(name="partial")
     if not study.complete:
         raise ValueError("covariance='obuchowski' needs every reader to read every case in every modality")
     columns = [np.ascontiguousarray(row) for row in study.scores.reshape(study.n_tests, -1)]
