@@ -45,6 +45,11 @@ impl<'a> Ctx<'a> {
         Self { pool: None, ..*self }
     }
 
+    /// The threads that share the work, if not the calling one alone.
+    pub(crate) fn pool(&self) -> Option<&'a rayon::ThreadPool> {
+        self.pool
+    }
+
     /// Number of threads that share the work.
     pub fn n_threads(&self) -> usize {
         self.pool.map_or(1, rayon::ThreadPool::current_num_threads)

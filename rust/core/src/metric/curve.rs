@@ -5,7 +5,7 @@ use super::labels::Labels;
 use super::score::Score;
 use super::sum::{Share, Sum};
 use crate::ctx::CHUNK;
-use crate::order::{self, Entry};
+use crate::order::{self, Entry, Keyed, Weighted};
 use crate::{Ctx, Error, Negatives, RateRange, Result, alloc};
 
 /// What a partial area is divided by.
@@ -62,60 +62,80 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Sorts the scores of either class and merges them. O(N log N). Samples of weight zero are as if absent.
+    /// Sorts the scores of either class and merges them. O(N log N). Samples of weight zero are ignored.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `scores` or `weights`,
     /// [`Error::OneClass`] if a class has no weight, [`Error::Interrupted`].
     pub fn new<S: Score>(labels: &Labels<'_>, scores: &[S], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
-        Self::build(labels, scores, weights, |_, _| (), ctx)
+        match weights {
+            None => Self::merged(sorted_classes(labels, scores, None, |key, _| key, ctx)?, |_| 1.0, |_, _| (), ctx),
+            Some(w) => {
+                let entry = |key, i: usize| Weighted::new(key, w[i]);
+                Self::merged(sorted_classes(labels, scores, weights, entry, ctx)?, Weighted::weight, |_, _| (), ctx)
+            }
+        }
     }
 
-    /// [`Curve::new`] that calls `place(sample, step)` for every sample of positive weight.
+    /// [`Curve::new`] that calls `place(sample, step)` for every sample of positive weight, in a step the positives
+    /// first, each class by ascending index.
     pub(crate) fn build<S: Score>(
         labels: &Labels<'_>,
         scores: &[S],
         weights: Option<&[f64]>,
-        place: impl FnMut(usize, usize),
-        ctx: &Ctx<'_>,
-    ) -> Result<Self> {
-        let [pos, neg] = sorted_classes(labels, scores, weights, ctx)?;
-        Self::from_steps(Self::merge([&pos, &neg], weights, place, ctx)?, (pos.len(), neg.len()))
-    }
-
-    fn merge(
-        [pos, neg]: [&[Entry]; 2],
-        weights: Option<&[f64]>,
         mut place: impl FnMut(usize, usize),
         ctx: &Ctx<'_>,
-    ) -> Result<Vec<Step>> {
-        let weight = |entry: &Entry| weights.map_or(1.0, |w| w[entry.index()]);
+    ) -> Result<Self> {
+        let classes = sorted_classes(labels, scores, weights, |key, i| Entry::of_key(key, i as u32), ctx)?;
+        let weight = |entry: Entry| weights.map_or(1.0, |w| w[entry.index()]);
+        Self::merged(classes, weight, |entry, step| place(entry.index(), step), ctx)
+    }
+
+    /// The curve of the entries of positives and of negatives, each in order.
+    fn merged<K: Keyed>(
+        [pos, neg]: [Vec<K>; 2],
+        weight: impl Fn(K) -> f64,
+        mut place: impl FnMut(K, usize),
+        ctx: &Ctx<'_>,
+    ) -> Result<Self> {
         let mut steps: Vec<Step> = Vec::new();
-        let (mut p, mut n) = (pos, neg);
+        let (mut p, mut n) = (&pos[..], &neg[..]);
+        let key = |class: &[K]| class.first().map_or(u64::MAX, |entry| entry.key()); // beyond that of any score
         loop {
-            let top = match (p.first(), n.first()) {
-                (Some(&x), Some(&y)) => x.min(y),
-                (Some(&x), None) | (None, Some(&x)) => x,
-                (None, None) => break,
-            };
-            let mut take = |class: &mut &[Entry]| {
-                let count = class.iter().take_while(|e| e.ties(top)).count();
-                let (block, rest) = class.split_at(count);
-                *class = rest;
-                let mut sum = Sum::default();
-                for part in block.chunks(CHUNK) {
-                    ctx.check()?;
-                    part.iter().for_each(|e| place(e.index(), steps.len()));
-                    if weights.is_some() {
-                        part.iter().for_each(|e| sum.add(weight(e)));
-                    }
+            let top = u64::min(key(p), key(n));
+            if top == u64::MAX {
+                break;
+            }
+            if steps.len() % CHUNK == 0 {
+                ctx.check()?;
+            }
+            let mut take = |class: &mut &[K]| {
+                if key(class) != top {
+                    return 0.0;
                 }
-                Ok(if weights.is_none() { count as f64 } else { sum.value() })
+                let mut next = || {
+                    let entry = class[0];
+                    *class = &class[1..];
+                    place(entry, steps.len());
+                    (weight(entry), key(class) == top)
+                };
+                let (first, mut more) = next();
+                if !more {
+                    return first;
+                }
+                let mut sum = Sum::default();
+                sum.add(first);
+                while more {
+                    let (weight, ties) = next();
+                    sum.add(weight);
+                    more = ties;
+                }
+                sum.value()
             };
-            let (pos, neg) = (take(&mut p)?, take(&mut n)?);
-            alloc::push(&mut steps, Step { score: top.score(), pos, neg });
+            let (pos, neg) = (take(&mut p), take(&mut n));
+            alloc::push(&mut steps, Step { score: order::score_of(top), pos, neg });
         }
-        Ok(steps)
+        Self::from_steps(steps, (pos.len(), neg.len()))
     }
 
     /// The curve of steps that were counted elsewhere.
@@ -389,45 +409,50 @@ impl Overlap {
     }
 }
 
-/// The entries of positive weight, of the positives and of the negatives, each in order.
-fn sorted_classes<S: Score>(
+/// What `entry` makes of the key and the index of each sample of positive weight, of the positives and of the negatives,
+/// each in order.
+fn sorted_classes<S: Score, K: Keyed>(
     labels: &Labels<'_>,
     scores: &[S],
     weights: Option<&[f64]>,
+    entry: impl Fn(u64, usize) -> K + Sync + Send,
     ctx: &Ctx<'_>,
-) -> Result<[Vec<Entry>; 2]> {
+) -> Result<[Vec<K>; 2]> {
     Error::check_len("scores", labels.n_samples(), scores.len())?;
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;
     }
     let chunks: Vec<usize> = (0..scores.len()).step_by(CHUNK).collect();
-    let parts = ctx.map(chunks, |from| {
+    let mut classes = [labels.n_pos(), labels.n_neg()].map(alloc::with_capacity);
+    let mut finite = true;
+    let of_chunk = |from: usize| {
         let to = usize::min(from + CHUNK, scores.len());
         let positive = labels.positives(from, to);
-        let mut classes = [Vec::new(), Vec::new()];
-        let mut finite = true;
+        let mut found = [(); 2].map(|()| alloc::filled(K::default(), to - from));
+        let (mut sizes, mut finite) = ([0; 2], true);
         for (i, (&score, &positive)) in (from..to).zip(scores[from..to].iter().zip(&positive)) {
             let score: f64 = score.into();
             finite &= score.is_finite();
-            if weights.is_none_or(|w| w[i] > 0.0) {
-                alloc::push(&mut classes[usize::from(!positive)], Entry::new(score, i as u32));
+            // Written to both classes and counted in one, which takes no branch.
+            let counts = weights.is_none_or(|w| w[i] > 0.0);
+            for (class, own) in [positive, !positive].into_iter().enumerate() {
+                found[class][sizes[class]] = entry(order::key(score), i);
+                sizes[class] += usize::from(own & counts);
             }
         }
-        finite.then_some(classes)
-    })?;
-    let mut classes = [Vec::new(), Vec::new()];
-    for part in parts {
-        let Some(part) = part else {
-            return Err(first_non_finite(scores));
-        };
-        ctx.check()?;
-        for (class, entries) in classes.iter_mut().zip(part) {
-            alloc::append(class, &entries);
+        (found, sizes, finite)
+    };
+    ctx.fold(chunks, of_chunk, |(found, sizes, all_finite)| {
+        finite &= all_finite;
+        for (class, (found, size)) in classes.iter_mut().zip(found.iter().zip(sizes)) {
+            class.extend_from_slice(&found[..size]);
         }
+    })?;
+    if !finite {
+        return Err(first_non_finite(scores));
     }
-    let mut scratch = Vec::new();
     for class in &mut classes {
-        order::sort_entries(class, &mut scratch, ctx)?;
+        order::sort(class, ctx)?;
     }
     Ok(classes)
 }

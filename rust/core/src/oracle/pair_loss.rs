@@ -120,9 +120,8 @@ impl Members {
             classes = order::entries(problem, scores.into(), f64::NEG_INFINITY, ctx)?;
         }
         let [neg, pos] = &mut classes;
-        let mut scratch = Vec::new();
-        order::sort_entries(pos, &mut scratch, ctx)?;
-        order::sort_entries(neg, &mut scratch, ctx)?;
+        order::sort(pos, ctx)?;
+        order::sort(neg, ctx)?;
         Ok([Self::between(pos, weight, ends[0]), Self::between(neg, weight, ends[1])])
     }
 

@@ -154,9 +154,9 @@ pub(super) fn proximal(
 
 /// The positives, lowest first, and the negatives that the hinge can reach, highest first; none without weight.
 fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &Ctx<'_>) -> Result<(Class, Class)> {
-    let (weights, mut scratch) = (problem.sample_weight(), Vec::new());
+    let weights = problem.sample_weight();
     let [_, mut pos] = order::entries(problem, scores.into(), f64::INFINITY, ctx)?;
-    order::sort_entries(&mut pos, &mut scratch, ctx)?;
+    order::sort(&mut pos, ctx)?;
     pos.reverse();
     // Positives only rise and negatives only sink, and not below where they still meet a positive.
     let [mut neg, _] = order::entries(problem, scores.into(), pos[0].score() - hinge.margin, ctx)?;
@@ -164,7 +164,7 @@ fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &
     let levels = alloc::collected(neg.iter().map(|entry| (entry.score(), weight(entry))));
     let lowest = lowest(levels, hinge.top, hinge.scale * problem.totals().0 / of_neg);
     neg.retain(|entry| entry.score() >= lowest);
-    order::sort_entries(&mut neg, &mut scratch, ctx)?;
+    order::sort(&mut neg, ctx)?;
     Ok((Class::new(pos, -hinge.margin, weights), Class::new(neg, 0.0, weights)))
 }
 

@@ -18,7 +18,7 @@ pub(crate) mod sorted;
 
 pub(crate) use collect::entries;
 pub(crate) use map::Map;
-pub(crate) use sort::{sort, sort_entries};
+pub(crate) use sort::sort;
 
 /// A score and where it came from, packed so that ascending entries are descending scores, then ascending indices.
 ///
@@ -30,24 +30,79 @@ const SIGN: u64 = 1 << 63;
 
 /// Maps finite scores to integers that descend as the scores ascend; -0.0 and 0.0 map to the same.
 #[inline]
-fn descending_key(score: f64) -> u64 {
+pub(crate) fn key(score: f64) -> u64 {
     let bits = (score + 0.0).to_bits();
     let ascending = if bits & SIGN == 0 { bits | SIGN } else { !bits };
     !ascending
+}
+
+/// The score of a [`key`]; a zero comes back as 0.0.
+#[inline]
+pub(crate) fn score_of(key: u64) -> f64 {
+    let ascending = !key;
+    f64::from_bits(if ascending & SIGN == 0 { !ascending } else { ascending ^ SIGN })
+}
+
+/// What is sorted by descending score: a key alone, with a weight or with an index.
+pub(crate) trait Keyed: sort::Item {
+    /// The [`key`] of the score.
+    fn key(self) -> u64;
+}
+
+impl Keyed for u64 {
+    #[inline]
+    fn key(self) -> u64 {
+        self
+    }
+}
+
+impl Keyed for Entry {
+    #[inline]
+    fn key(self) -> u64 {
+        (self.0 >> 32) as u64
+    }
+}
+
+/// A score and a weight that is not negative: equal scores are ordered by ascending weight, so that their sum does not
+/// depend on the order of the samples.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Weighted(u128);
+
+impl Weighted {
+    #[inline]
+    pub(crate) fn new(key: u64, weight: f64) -> Self {
+        Self(u128::from(key) << 64 | u128::from(weight.to_bits()))
+    }
+
+    #[inline]
+    pub(crate) fn weight(self) -> f64 {
+        f64::from_bits(self.0 as u64)
+    }
+}
+
+impl Keyed for Weighted {
+    #[inline]
+    fn key(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
 }
 
 impl Entry {
     /// Packs a finite score.
     #[inline]
     pub fn new(score: f64, index: u32) -> Self {
-        Self((u128::from(descending_key(score)) << 32) | u128::from(index))
+        Self::of_key(key(score), index)
+    }
+
+    #[inline]
+    pub(crate) fn of_key(key: u64, index: u32) -> Self {
+        Self((u128::from(key) << 32) | u128::from(index))
     }
 
     /// The score; a zero comes back as 0.0.
     #[inline]
     pub fn score(self) -> f64 {
-        let ascending = !((self.0 >> 32) as u64);
-        f64::from_bits(if ascending & SIGN == 0 { !ascending } else { ascending ^ SIGN })
+        score_of(self.key())
     }
 
     /// The index the entry was made with.
@@ -59,7 +114,7 @@ impl Entry {
     /// Whether two entries hold the same score.
     #[inline]
     pub fn ties(self, other: Entry) -> bool {
-        self.0 >> 32 == other.0 >> 32
+        self.key() == other.key()
     }
 }
 

@@ -168,7 +168,7 @@ fn build_region(
 fn sort_crowd(scores: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
     let mut entries = alloc::with_capacity(scores.len());
     entries.extend(scores.iter().zip(0..).map(|(&s, i)| Entry::new(-s, i)));
-    sort(&mut entries, &mut Vec::new(), ctx)?;
+    sort(&mut entries, ctx)?;
     for (score, entry) in scores.iter_mut().zip(entries) {
         *score = 0.0 - entry.score();
     }

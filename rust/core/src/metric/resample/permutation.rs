@@ -137,13 +137,13 @@ impl Exchange {
         if paired {
             let mut all =
                 alloc::collected(places[0].iter().zip(&places[1]).zip(labels[0]).map(|((&x, &y), &p)| (x, y, p)));
-            order::sort(&mut all, &mut Vec::new(), ctx)?;
+            order::sort(&mut all, ctx)?;
             return Ok(Exchange::Scores(all));
         }
         let of = |class: bool| {
             let own = |k: usize| places[k].iter().zip(labels[k]).filter(move |&(_, &of)| of == class).map(|(&p, _)| p);
             let (mut all, n_first) = (alloc::gathered(own(0).chain(own(1))), own(0).count());
-            order::sort(&mut all, &mut Vec::new(), ctx)?;
+            order::sort(&mut all, ctx)?;
             Ok((all, n_first))
         };
         Ok(Exchange::Samples([of(true)?, of(false)?]))
