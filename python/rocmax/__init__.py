@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from rocmax._core import __version__
 
 if TYPE_CHECKING:
-    from rocmax import baselines, boosting, datasets, display, metrics
+    from rocmax import baselines, boosting, datasets, display, ensemble, metrics
     from rocmax.boosting import PartialAUCBoostingClassifier
+    from rocmax.ensemble import PartialAUCEnsembleClassifier
     from rocmax.estimators import (
         AUCRLS,
         AUCRLSCV,
@@ -28,6 +29,7 @@ __all__ = [
     "RLS",
     "RLSCV",
     "PartialAUCBoostingClassifier",
+    "PartialAUCEnsembleClassifier",
     "PartialAUCPath",
     "PartialAUCSVC",
     "PartialAUCSVCCV",
@@ -37,6 +39,7 @@ __all__ = [
     "boosting",
     "datasets",
     "display",
+    "ensemble",
     "metrics",
     "partial_auc_path",
 ]
@@ -46,9 +49,10 @@ def __getattr__(name: str) -> Any:
     # Looked up when first asked for: SciPy and scikit-learn take seconds to import, and `rocmax --help` needs neither.
     if name not in __all__:
         raise AttributeError(f"module 'rocmax' has no attribute {name!r}")
-    if name in ("baselines", "boosting", "datasets", "display", "metrics"):
+    if name in ("baselines", "boosting", "datasets", "display", "ensemble", "metrics"):
         return import_module(f"rocmax.{name}")
-    place = "boosting" if name == "PartialAUCBoostingClassifier" else "estimators"
+    places = {"PartialAUCBoostingClassifier": "boosting", "PartialAUCEnsembleClassifier": "ensemble"}
+    place = places.get(name, "estimators")
     value = getattr(import_module(f"rocmax.{place}"), name)
     globals()[name] = value
     return value

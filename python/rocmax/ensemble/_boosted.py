@@ -1,0 +1,185 @@
+"""Families of boosted trees: rounds by the mean over the folds of the held-out partial AUC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from rocmax._typing import F64, AnyArray
+from rocmax.boosting import Candidate, PartialAUCBoostingClassifier, PartialAUCObjective
+from rocmax.boosting._calibration import sigmoid
+from rocmax.boosting._choice import smoothed
+from rocmax.boosting._libraries import LightGBM, in_one_line
+from rocmax.ensemble._data import Data, Found
+from rocmax.ensemble._folds import growth, pooled
+from rocmax.ensemble._run import OutOfTimeError, Run
+from rocmax.estimators._thresholds import choose_threshold
+
+# Rounds at most, their rate, and how many without a better mean end the search. Folds are compared every few rounds.
+_MOST, _RATE, _PATIENCE, _STEP = 1000, 0.05, 60, 10
+
+
+@dataclass(eq=False)
+class _Fold:
+    """The trees of a fold, and the partial AUC of its held-out rows after each round."""
+
+    booster: Any
+    rows: AnyArray
+    values: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """LightGBM with some parameters and an objective."""
+
+    name: str
+    params: dict[str, Any] = field(default_factory=dict)
+    pairs: bool = False
+    n_estimators: int = _MOST
+    learning_rate: float = _RATE
+    least: bool = True  # whether what there is when the time is up may be used
+
+    def cross_fit(self, data: Data, run: Run) -> Found:
+        """Choose the rounds and return the out-of-fold scores."""
+        with in_one_line("lightgbm"):
+            return self._cross_fitted(data, run)
+
+    def _cross_fitted(self, data: Data, run: Run) -> Found:
+        _, X = data.coded("trees")
+        small = data.is_small(X)
+        library, objective = self._library(data, 1 if small else run.n_threads), self._objective(data)
+        folds: list[_Fold] = []
+        n = 0
+        for some in data._stages():
+            folds += [self._begun(library, data, k, objective) for k in some]
+            n = self._advanced(folds, n, data, run, library, small)
+            best = _best(folds, n)
+
+            def held(fold: _Fold, best: int = best) -> F64:
+                found = fold.booster.predict(
+                    X[fold.rows], raw_score=True, num_iteration=best, num_threads=library.n_threads
+                )
+                return np.asarray(found, dtype=np.float64)
+
+            scores = run.map(held, folds, run.n_threads if small else 1)
+            data.check_hope(scores)
+        chosen = {"n_estimators": max(1, round(best * growth(data.folds, data.n)))}
+        return Found(pooled(data.folds, scores, data.n), chosen, _mean(folds, n)[best - 1])
+
+    def _advanced(
+        self, folds: list[_Fold], n: int, data: Data, run: Run, library: LightGBM, small: bool
+    ) -> int:
+        """Make rounds until the mean over the folds gets no better; return how many all have."""
+        objective = self._objective(data)
+
+        def advance(fold: _Fold) -> None:
+            _silence(library)
+            while len(fold.values) < n:
+                run.check()
+                fold.booster.update(fobj=None if objective is None else objective.lightgbm)
+                (_, _, value, _), *_ = fold.booster.eval_valid(lambda s, _: ("", data.partial_auc(fold.rows, s), True))
+                fold.values.append(value)
+
+        workers = run.n_threads if small else 1
+        while True:
+            behind = any(len(fold.values) < n for fold in folds)
+            if not behind and (n >= self.n_estimators or (n and n - _best(folds, n) > _PATIENCE)):
+                return n
+            n = n if behind else min(n + _STEP, self.n_estimators)
+            try:
+                run.map(advance, folds, workers)
+            except OutOfTimeError:
+                n = min(len(fold.values) for fold in folds)
+                if data.best is not None or n == 0:
+                    raise
+                return n
+            run.told(n, self.n_estimators)
+
+    def _begun(self, library: LightGBM, data: Data, k: int, objective: Any) -> _Fold:
+        """Return a fold before its first round; its bins are those of all rows."""
+        parts = data.shared.setdefault("lightgbm folds", {})
+        train, test = data.folds[k]
+        if k not in parts:
+            whole = self._whole(library, data)
+            parts[k] = whole.subset(np.sort(train).tolist()), whole.subset(test.tolist())
+            for part in parts[k]:
+                part.construct().set_init_score(np.full(part.num_data(), self._base(data, train)))
+        params = library._params() | {"objective": "binary" if objective is None else "none"}
+        booster = library.library.Booster(params, parts[k][0])
+        booster.add_valid(parts[k][1], "held")
+        return _Fold(booster, test)
+
+    def _whole(self, library: LightGBM, data: Data) -> Any:
+        """Return the Dataset of all rows."""
+        if "lightgbm" not in data.shared:
+            coder, X = data.coded("trees")
+            names = list(range(X.shape[1] - coder.n_categorical_, X.shape[1]))
+            made = library.rows(X, data.positive.astype(np.float64), data.weight)
+            made.set_categorical_feature(names if names else "auto")
+            data.shared["lightgbm"] = made.construct()
+        return data.shared["lightgbm"]
+
+    @staticmethod
+    def _base(data: Data, rows: Any = slice(None)) -> float:
+        """Return the log-odds of the positives' share."""
+        weight = (np.ones(data.n) if data.weight is None else data.weight)[rows]
+        positive = data.positive[rows]
+        return float(np.log(weight[positive].sum()) - np.log(weight[~positive].sum()))
+
+    def _library(self, data: Data, n_threads: int) -> LightGBM:
+        return LightGBM(self.params, self.learning_rate, data.seed, n_threads)
+
+    def _objective(self, data: Data) -> PartialAUCObjective | None:
+        return PartialAUCObjective(data.fpr_range, blend=0.95, widen=4.0) if self.pairs else None
+
+    def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
+        """Return the trees of all rows."""
+        coder, X = data.coded("trees")
+        library, objective = self._library(data, run.n_threads), self._objective(data)
+        n = found.chosen["n_estimators"]
+        with in_one_line("lightgbm"):
+            whole = self._whole(library, data)
+            whole.set_init_score(np.full(data.n, self._base(data)))
+            params = library._params() | {"objective": "binary" if objective is None else "none"}
+
+            def made(_: Any) -> Any:
+                booster = library.library.Booster(params, whole)  # in this thread, which it makes silent
+                for _k in range(n):
+                    run.check()
+                    booster.update(fobj=None if objective is None else objective.lightgbm)
+                return library.first(booster, n)
+
+            (booster,) = run.map(made, [None])
+        model = PartialAUCBoostingClassifier(
+            data.fpr_range, objective=objective or "log_loss", n_estimators=n, learning_rate=self.learning_rate,
+            library_params=self.params or None, random_state=data.seed,
+        )  # fmt: skip
+        model.booster_, model.n_estimators_, model.objective_ = booster, n, objective or "log_loss"
+        model.candidates_ = [Candidate(model.objective_, n, float(found.state))]
+        model.n_features_in_, model.classes_ = X.shape[1], np.unique(data.labels)
+        here = np.isfinite(found.scores)
+        scores, positive = found.scores[here], data.positive[here]
+        weight = None if data.weight is None else data.weight[here]
+        model.intercept_ = np.array([-choose_threshold(scores, positive, "auto", weight, data.fpr_range)])
+        model.calibration_ = sigmoid(scores, positive, weight)
+        gains = library.gains(booster, X.shape[1])
+        model.feature_importances_ = gains / gains.sum() if gains.any() else gains
+        return Pipeline([("table", coder), ("model", model)])
+
+
+def _silence(library: LightGBM) -> None:
+    """Make LightGBM silent in this thread, each of which has a level of its own, set when parameters are read."""
+    library.library.Dataset(np.zeros((2, 1)), np.zeros(2), params=library._params()).construct()
+
+
+def _mean(folds: list[_Fold], n: int) -> F64:
+    """Return the mean over the folds after each round."""
+    return np.asarray(np.mean([fold.values[:n] for fold in folds], axis=0))
+
+
+def _best(folds: list[_Fold], n: int) -> int:
+    """Return the number of rounds of the greatest mean, smoothed over neighbouring rounds."""
+    return int(np.argmax(smoothed(_mean(folds, n)))) + 1

@@ -1,0 +1,376 @@
+"""PartialAUCEnsembleClassifier: the families of models that rank a table best, and their mean."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from rocmax._parameters import check_nonnegative, check_positive, check_verbose, shown
+from rocmax._threads import n_threads
+from rocmax._typing import F64, AnyArray
+from rocmax._validation import (
+    check_features_for_trees,
+    check_labels,
+    check_sample_weight,
+    check_two_classes,
+    rows_of,
+    warn_of_positive_class,
+)
+from rocmax.boosting._calibration import sigmoid
+from rocmax.ensemble._combination import combination
+from rocmax.ensemble._data import Data, Found, HopelessError
+from rocmax.ensemble._families import Family, families_of, suitable
+from rocmax.ensemble._folds import folds_of
+from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run
+from rocmax.ensemble._scores import raw_scores
+from rocmax.ensemble._table import TableCoder
+from rocmax.estimators._base import Ranker
+from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
+from rocmax.metrics import AUCInference, auc_inference, partial_auc_score
+from rocmax.metrics._validation import rate_range
+
+# The share of the time limit that the folds may take; the rest is for the models of all rows.
+_FOLDS = 0.75
+
+
+class PartialAUCEnsembleClassifier(Ranker):
+    """The families of models that rank a table best on a range of false positive rates, and the mean of their logits.
+
+    Each family is scored out of fold, on one set of folds. Every family is kept whose partial AUC is not worse than the
+    best one's by more than `lead` standard errors of the paired difference (DeLong). These are fitted again to all
+    rows, and the score is the mean of their logits, each by a logistic curve of its out-of-fold scores.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 1.0)
+        The false positive rates (low, high) that matter.
+    families : "auto" or list, default="auto"
+        Names of families, and (name, estimator) pairs of your own: any classifier with ``decision_function`` or
+        ``predict_proba``, which is given X as it is (put a pipeline around one that needs more). "auto" takes, in this
+        order, those that suit the table:
+
+        - "lightgbm": boosted trees with log loss, at most 1,000 rounds of rate 0.05, their number by the mean over the
+          folds of the partial AUC; with all rows, as many more rounds as there are more rows.
+        - "logistic_regression": scikit-learn's, C by the mean over the folds of the partial AUC.
+        - "lightgbm_extra_trees": the same boosted trees with random cuts and 0.8 of the features for each tree.
+        - "lightgbm_pairs": boosted trees with :class:`rocmax.boosting.PartialAUCObjective` (blend 0.95), from 20,000
+          rows on.
+        - "extra_trees": 300 trees of scikit-learn's ``ExtraTreesClassifier``, unless they would not fit in memory.
+        - "landmarks": :class:`rocmax.PartialAUCSVC` with 500 landmarks, up to 50,000 rows and 500 features.
+    cv : int, cross-validation generator or iterable, default=5
+        A number means stratified folds, drawn at random; with fewer than 1,000 rows again and again, up to four times,
+        and the scores of a row are averaged. With ``fit(..., groups=)``, folds of whole groups. Else a splitter
+        (``TimeSeriesSplit(5)`` for rows in the order of time) or pairs (rows to train on, rows to score). Rows that no
+        fold scores are left out of the choice.
+    lead : float, default=2.0
+        Standard errors by which the best family has to be better for another to be left out.
+    time_limit : float, default=None
+        Seconds. Families that are not done with their folds after three quarters of it are left out, with a warning;
+        the first is fitted in any case.
+    threshold : str or tuple, default="auto"
+        Where ``predict`` cuts, by the out-of-fold scores; the rules of :class:`rocmax.PartialAUCSVC`.
+    random_state : int, RandomState instance or None, default=None
+        Draws the folds and seeds the families.
+    n_jobs : int, default=None
+        Threads; None and -1 mean all.
+    verbose : int, default=0
+        1 prints a line for each family.
+
+    Attributes
+    ----------
+    leaderboard_ : list of dict
+        One a family, best first: "family", "partial_auc" and its "standard_error" out of fold, "difference" from the
+        best and its "difference_error", "kept", "seconds", "chosen" (what its folds chose) and "note".
+    families_ : list of str
+        The names of the families kept.
+    estimators_ : list
+        Their models, fitted to all rows, which take X as it is.
+    curves_ : list of tuple
+        (slope, offset) of the logits of each.
+    out_of_fold_ : ndarray of shape (n_samples,)
+        The combined out-of-fold score of each row, on the scale of ``decision_function``; NaN where there is none.
+    inference_ : AUCInference
+        The partial AUC of these, with its interval. The families were chosen by the same rows: see Notes.
+    intercept_ : ndarray of shape (1,)
+        Minus the threshold.
+    calibration_ : tuple of float
+        (slope, offset): the probability of a combined score s is 1 / (1 + exp(-(slope s + offset))).
+    classes_ : ndarray of shape (2,)
+        The labels, sorted; ``classes_[1]`` is the positive class.
+    n_features_in_, feature_names_in_
+        The number of features, and their names if X had any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import PartialAUCEnsembleClassifier
+    >>> X, y = make_classification(300, weights=[0.7], random_state=0)
+    >>> families = ["logistic_regression", "extra_trees"]
+    >>> model = PartialAUCEnsembleClassifier((0.0, 0.2), families=families, random_state=0).fit(X, y)
+    >>> [row["family"] for row in model.leaderboard_ if row["kept"]] == model.families_
+    True
+    """
+
+    leaderboard_: list[dict[str, Any]]
+    families_: list[str]
+    estimators_: list[Any]
+    curves_: list[tuple[float, float]]
+    out_of_fold_: F64
+    inference_: AUCInference
+    calibration_: tuple[float, float]
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = (0.0, 1.0),
+        *,
+        families: Any = "auto",
+        cv: Any = 5,
+        lead: float = 2.0,
+        time_limit: float | None = None,
+        threshold: Threshold = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.families = families
+        self.cv = cv
+        self.lead = lead
+        self.time_limit = time_limit
+        self.threshold = threshold
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        callback: Callable[[EnsembleStep], None] | None = None,
+    ) -> Self:
+        """Choose the families and fit them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Training samples. Of pandas and polars frames, columns of text or of a categorical type are categories;
+            NaN, None and nulls are missing values.
+        y : array-like of shape (n_samples,)
+            Labels of two classes; the second in sorted order is the positive one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights; samples of weight 0 are ignored.
+        groups : array-like of shape (n_samples,), default=None
+            Clusters of dependent rows, for the folds and for the standard errors.
+        callback : callable, default=None
+            Called with an ``EnsembleStep`` after some rounds or folds.
+
+        Returns
+        -------
+        self : PartialAUCEnsembleClassifier
+            The fitted model.
+        """
+        fpr_range = rate_range(self.fpr_range, "fpr_range")
+        families = families_of(self.families)
+        lead = check_nonnegative("lead", self.lead)
+        limit = None if self.time_limit is None else check_positive("time_limit", self.time_limit)
+        check_threshold(self.threshold), check_verbose(self.verbose)
+        if callback is not None and not callable(callback):
+            raise TypeError(f"callback must be a function, called with each EnsembleStep, got {shown(callback)}")
+        run = Run(n_threads(self.n_jobs), limit, callback or (lambda step: None))
+        run.share = _FOLDS
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        data, rows = self._data(X, y, sample_weight, groups, fpr_range, seed, lead)
+        found, board = self._cross_fitted(data, families, run)
+        self._keep(data, found, board, run, rows, lead)
+        return self
+
+    def _data(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, fpr_range: tuple[float, float], seed: int, lead: float
+    ) -> tuple[Data, AnyArray]:
+        """Return the rows that weigh something, and which they are; sets ``classes_``."""
+        X = check_features_for_trees(self, X, reset=True)
+        labels, weight = check_labels(y, X), check_sample_weight(sample_weight, X)
+        self.classes_, positive = check_two_classes(labels, weight)
+        warn_of_positive_class(self.classes_, y, stacklevel=4)
+        if groups is not None:
+            groups = np.asarray(groups)
+            check_consistent_length(X, groups)
+        rows = np.arange(len(positive))
+        self._n_rows = len(rows)
+        if weight is not None and not weight.all():
+            rows = np.flatnonzero(weight)
+            X, positive, weight = rows_of(X, rows), positive[rows], weight[rows]
+            groups = None if groups is None else groups[rows]
+        folds = folds_of(self.cv, X, positive, groups, seed, {})
+        named = self.classes_[positive.astype(int)]
+        return Data(X, positive, weight, groups, named, folds, fpr_range, seed, lead), rows
+
+    def _cross_fitted(
+        self, data: Data, families: list[Family] | None, run: Run
+    ) -> tuple[dict[str, tuple[Family, Found]], dict[str, dict[str, Any]]]:
+        """Return what the folds say of each family, and the rows of the leaderboard so far."""
+        found: dict[str, tuple[Family, Found]] = {}
+        board: dict[str, dict[str, Any]] = {}
+        best = -np.inf
+        for family in families or suitable(data):
+            began, note, run.family = run.seconds, "", family.name
+            if run.left <= 0:
+                board[family.name] = {"seconds": 0.0, "note": "not tried: time_limit"}
+                continue
+            try:
+                one = family.cross_fit(data, run)
+                found[family.name] = family, one
+            except HopelessError as behind:
+                note, one = "stopped after the first folds, far worse than the best", Found(behind.scores)
+            except OutOfTimeError:
+                board[family.name] = {"seconds": run.seconds - began, "note": "not finished: time_limit"}
+                continue
+            there = np.flatnonzero(np.isfinite(one.scores))
+            value = data.partial_auc(there, one.scores[there])
+            board[family.name] = {
+                "partial_auc": value, "seconds": run.seconds - began, "chosen": one.chosen, "note": note,
+            }  # fmt: skip
+            if value > best and not note:
+                best, data.best = value, one.scores
+            if self.verbose:
+                print(f"{type(self).__name__}: {family.name}: partial AUC {value:.4f} in {run.seconds - began:.1f} s")
+        late = [name for name, row in board.items() if "time_limit" in row["note"]]
+        if not found:
+            raise ValueError(f"time_limit={shown(self.time_limit)} is too short for any family: give more seconds")
+        if late:
+            warnings.warn(
+                f"time_limit={shown(self.time_limit)}: {', '.join(late)} not finished and left out; give more seconds "
+                "or name fewer families",
+                UserWarning,
+                stacklevel=3,
+            )
+        return found, board
+
+    def _keep(
+        self,
+        data: Data,
+        found: dict[str, tuple[Family, Found]],
+        board: dict[str, dict[str, Any]],
+        run: Run,
+        rows: AnyArray,
+        lead: float,
+    ) -> None:
+        """Choose, fit to all rows, and set the fitted attributes."""
+        scores = {name: one.scores for name, (_, one) in found.items()}
+        here = np.flatnonzero(np.isfinite(sum(scores.values())))
+        chosen = combination(data, scores, here, lead, run.n_threads)
+        combined = chosen.of([scores[name][here] for name in chosen.kept])
+        run.stage, run.share, estimators = "refit", np.inf, []
+        for k, name in enumerate(chosen.kept):
+            family, one = found[name]
+            run.family = name
+            began = run.seconds
+            estimators.append(family.refit(data, run, one))
+            board[name]["seconds"] += run.seconds - began
+            run.told(k + 1, len(chosen.kept))
+        positive, weight = data.positive[here], None if data.weight is None else data.weight[here]
+        self.families_, self.estimators_, self.curves_ = chosen.kept, estimators, chosen.curves
+        self.calibration_ = sigmoid(combined, positive, weight)
+        self.intercept_ = np.array([-choose_threshold(combined, positive, self.threshold, weight, data.fpr_range)])
+        self.out_of_fold_ = np.full(self._n_rows, np.nan)
+        self.out_of_fold_[rows[here]] = combined + self.intercept_[0]
+        self.inference_ = auc_inference(positive, combined, fpr_range=data.fpr_range, sample_weight=weight)
+        self.leaderboard_ = _leaderboard(board, chosen.standings)
+        self._fpr_range = data.fpr_range
+
+    def decision_function(self, X: Any) -> F64:
+        """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The mean of the logits of the families kept, shifted.
+        """
+        return np.asarray(self._raw(X) + self.intercept_[0])
+
+    def predict_proba(self, X: Any) -> F64:
+        """Return calibrated probabilities of the two classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            A logistic curve of the score, fitted to the out-of-fold scores; see ``calibration_``.
+        """
+        slope, offset = self.calibration_ if hasattr(self, "calibration_") else (1.0, 0.0)
+        positive = expit(slope * self._raw(X) + offset)
+        return np.column_stack([1.0 - positive, positive])
+
+    def _raw(self, X: Any) -> F64:
+        """Return the mean of the logits; each coding of the table is made once."""
+        check_is_fitted(self)
+        X = check_features_for_trees(self, X, reset=False)
+        coded: dict[int, Any] = {}
+        total = 0.0
+        for model, (slope, offset) in zip(self.estimators_, self.curves_, strict=True):
+            part, of_part = X, model
+            if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableCoder):
+                coder, of_part = model.steps[0][1], model.steps[1][1]
+                if id(coder) not in coded:
+                    coded[id(coder)] = coder.transform(X)
+                part = coded[id(coder)]
+            total = total + (slope * raw_scores(of_part, part) + offset)
+        return np.asarray(total / len(self.estimators_))
+
+    def summary(self) -> str:
+        """Return the leaderboard and the estimate as a text."""
+        check_is_fitted(self)
+        low, high = self._fpr_range
+        width = max(len(row["family"]) for row in self.leaderboard_)
+        lines = [f"partial AUC on FPR [{low:g}, {high:g}], out of fold"]
+        for row in self.leaderboard_:
+            told = f"{row['partial_auc']:.4f}  {row['difference']:+.4f} +- {row['difference_error']:.4f}"
+            mark = "kept" if row["kept"] else (row["note"] or "left out")
+            lines.append(f"{row['family']:<{width}}  {told}  {row['seconds']:6.1f} s  {mark}")
+        return "\n".join([*lines, str(self.inference_)])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each family, best first."""
+    found = []
+    for name, row in board.items():
+        standing = standings.get(name)
+        value = row.get("partial_auc", np.nan) if standing is None else standing.partial_auc
+        found.append(
+            {
+                "family": name,
+                "partial_auc": value,
+                "standard_error": np.nan if standing is None else standing.standard_error,
+                "difference": np.nan if standing is None else standing.difference,
+                "kept": standing is not None and standing.kept,
+                "seconds": row["seconds"],
+                "difference_error": np.nan if standing is None else standing.difference_error,
+                "chosen": row.get("chosen", {}),
+                "note": row["note"],
+            }
+        )
+    return sorted(found, key=lambda row: (not row["kept"], -np.nan_to_num(row["partial_auc"], nan=-1.0)))

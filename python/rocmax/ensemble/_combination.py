@@ -1,0 +1,41 @@
+"""The choice among families, and the mean of those that are kept."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rocmax._selection import standings
+from rocmax._typing import F64, AnyArray
+from rocmax.boosting._calibration import sigmoid
+from rocmax.ensemble._data import Data
+
+Curve = tuple[float, float]
+
+
+class Combination(NamedTuple):
+    """The families that are kept and the logistic curves of their scores."""
+
+    standings: dict[str, Any]
+    kept: list[str]
+    curves: list[Curve]
+
+    def of(self, scores: list[F64]) -> F64:
+        """Return the mean of the logits of the scores of the families kept."""
+        return np.asarray(
+            np.mean([slope * of + offset for (slope, offset), of in zip(self.curves, scores, strict=True)], axis=0)
+        )
+
+
+def combination(data: Data, scores: dict[str, F64], rows: AnyArray, lead: float, n_threads: int) -> Combination:
+    """Return the choice by some rows, whose out-of-fold scores are all there."""
+    positive = data.positive[rows]
+    weight, groups = (None if of is None else of[rows] for of in (data.weight, data.groups))
+    held = {name: of[rows] for name, of in scores.items()}
+    found = standings(
+        positive, list(held.values()), data.fpr_range, lead=lead, weight=weight, groups=groups, n_threads=n_threads
+    )
+    of_family = dict(zip(held, found, strict=True))
+    kept = [name for name, standing in of_family.items() if standing.kept]
+    return Combination(of_family, kept, [sigmoid(held[name], positive, weight) for name in kept])

@@ -1,0 +1,131 @@
+"""What all families learn from, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rocmax._selection import standings
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax._validation import rows_of
+from rocmax.ensemble._folds import pooled
+from rocmax.ensemble._run import SMALL, Run, quietly
+from rocmax.ensemble._table import TableCoder
+from rocmax.estimators._folds import Fold
+from rocmax.metrics import partial_auc_score
+
+# Folds after which a family that is hopelessly worse than the best so far is stopped, and by how many standard errors
+# beyond `lead` it has to be; of fewer rows every family is cheap.
+_FIRST, _HOPELESS, _MANY = 2, 2.0, 2000
+
+
+class HopelessError(Exception):
+    """A family is not to be kept, whatever its further folds show."""
+
+    def __init__(self, scores: F64) -> None:
+        super().__init__()
+        self.scores = scores
+
+
+@dataclass(eq=False)
+class Found:
+    """What the folds say of a family."""
+
+    scores: F64  # the out-of-fold score of each row, NaN where there is none
+    chosen: dict[str, Any] = field(default_factory=dict)  # what was chosen by them, for people
+    state: Any = None  # for the refit
+
+
+@dataclass(eq=False)
+class Data:
+    """Rows, labels, weights and folds, and the codings that families share."""
+
+    X: Any
+    positive: Bool
+    weight: F64 | None
+    groups: AnyArray | None
+    labels: AnyArray
+    folds: list[Fold]
+    fpr_range: tuple[float, float]
+    seed: int
+    lead: float
+    best: F64 | None = None  # the out-of-fold scores of the best family so far
+    _coded: dict[str, tuple[TableCoder, Any]] = field(default_factory=dict)
+    shared: dict[str, Any] = field(default_factory=dict)  # of the families of one library
+
+    def coded(self, kind: str) -> tuple[TableCoder, Any]:
+        """Return the coding of the table for "trees" or for "linear" models, and what it makes of all rows."""
+        if kind not in self._coded:
+            coder = TableCoder(kind)
+            X = coder.fit_transform(self.X) if kind == "trees" else quietly(lambda: coder.fit_transform(self.X))
+            self._coded[kind] = coder, X
+        return self._coded[kind]
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.positive)
+
+    def part(self, X: Any, rows: AnyArray) -> tuple[Any, Bool, F64 | None]:
+        """Return some rows."""
+        return rows_of(X, rows), self.positive[rows], None if self.weight is None else self.weight[rows]
+
+    def partial_auc(self, rows: AnyArray, scores: F64) -> float:
+        """Return the partial AUC of the scores of some rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return float(partial_auc_score(self.positive[rows], scores, self.fpr_range, sample_weight=weight, n_jobs=1))
+
+    def over_folds(self, run: Run, function: Callable[[int], F64], *, small: bool) -> list[F64]:
+        """Return the function of each fold; raise HopelessError where the first ones are enough to leave a family."""
+        workers = run.n_threads if small else 1
+        done = [0]
+
+        def told(k: int) -> F64:
+            run.check()
+            found = function(k)
+            done[0] += 1
+            return found
+
+        found: list[F64] = []
+        for some in self._stages():
+            found += run.map(told, some, workers)
+            run.told(len(found), len(self.folds))
+            self.check_hope(found)
+        return found
+
+    def _stages(self) -> list[range]:
+        """Return the folds at the end of which to see whether to go on."""
+        n = len(self.folds)
+        if self.best is None or self.n < _MANY or n <= _FIRST:
+            return [range(n)]
+        return [range(_FIRST), range(_FIRST, n)]
+
+    def check_hope(self, scores: list[F64]) -> None:
+        """Raise HopelessError if a family is far worse than the best so far on the rows of the first folds."""
+        if self.best is None or self.n < _MANY or len(scores) > _FIRST or len(scores) == len(self.folds):
+            return
+        own = pooled(self.folds, scores, self.n)
+        rows = np.flatnonzero(np.isfinite(own))
+        weight, groups = (None if of is None else of[rows] for of in (self.weight, self.groups))
+        there = standings(
+            self.positive[rows], [self.best[rows], own[rows]], self.fpr_range, lead=self.lead + _HOPELESS,
+            weight=weight, groups=groups,
+        )  # fmt: skip
+        if not there[1].kept:
+            raise HopelessError(own)
+
+    def is_small(self, X: Any) -> bool:
+        """Whether folds side by side are faster than the threads of one."""
+        return (X.nnz if sparse.issparse(X) else X.shape[0] * X.shape[1]) < SMALL
+
+
+def of_largest(means: F64, smooth: bool = True) -> int:
+    """Return where the mean over folds is largest, averaged with its neighbours (1/4, 1/2, 1/4)."""
+    if smooth and len(means) > 2:
+        padded = np.pad(means, 1, mode="edge")
+        means = (padded[:-2] + 2.0 * padded[1:-1] + padded[2:]) / 4.0
+    return int(np.argmax(means))

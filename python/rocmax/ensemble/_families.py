@@ -1,0 +1,101 @@
+"""Which families there are, and which of them suit a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from scipy import sparse
+from sklearn.base import is_classifier
+
+from rocmax._parameters import shown
+from rocmax.ensemble._boosted import Boosted
+from rocmax.ensemble._data import Data, Found
+from rocmax.ensemble._landmarks import LandmarkMachine
+from rocmax.ensemble._models import ExtraTrees, Logistic, Own, fits_memory
+from rocmax.ensemble._run import Run
+
+# Pairs of the range are learned from where there are so many rows; landmarks where there are no more rows and features.
+_PAIRS, _LANDMARKS, _FEATURES = 20_000, 50_000, 500
+
+
+class Family(Protocol):
+    """A way to learn a ranking from a table."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    def cross_fit(self, data: Data, run: Run) -> Found:
+        """Choose by the folds, and return the out-of-fold scores."""
+
+    def refit(self, data: Data, run: Run, found: Found) -> Any:
+        """Return the model of all rows, which scores tables as they were given."""
+
+
+# In the order in which they are tried: those first that are cheap for what they are worth.
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Boosted("lightgbm"),
+        Logistic(),
+        Boosted("lightgbm_pairs", pairs=True),
+        Boosted("lightgbm_extra_trees", {"extra_trees": True, "feature_fraction": 0.8}),
+        ExtraTrees(),
+        LandmarkMachine(),
+    )
+}
+
+
+def families_of(families: Any) -> list[Family] | None:
+    """Return the families that were named or given, None for "auto"."""
+    if isinstance(families, str) and families == "auto":
+        return None
+    if isinstance(families, str) or not isinstance(families, Sequence) or not len(families):
+        raise ValueError(
+            f"families must be 'auto' or a list of names ({', '.join(map(repr, FAMILIES))}) and of (name, estimator) "
+            f"pairs, got {shown(families)}"
+        )
+    found: list[Family] = []
+    for one in families:
+        if isinstance(one, str):
+            if one not in FAMILIES:
+                raise ValueError(f"families must be of {', '.join(map(repr, FAMILIES))}, got {shown(one)}")
+            if one.startswith("lightgbm") and find_spec("lightgbm") is None:
+                raise ImportError(f"the family {one!r} needs lightgbm: pip install 'rocmax[boosting]'")
+            found.append(FAMILIES[one])
+            continue
+        if not (isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[0], str)):
+            raise ValueError(f"families must hold names and (name, estimator) pairs, got {shown(one)}")
+        name, estimator = one
+        scores = hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")
+        if isinstance(estimator, type) or not hasattr(estimator, "fit") or not (scores or is_classifier(estimator)):
+            raise ValueError(
+                f"families: {name!r} must be an estimator with fit and decision_function or predict_proba, got "
+                f"{shown(estimator)}"
+            )
+        found.append(Own(name, estimator))
+    names = [family.name for family in found]
+    double = {name for name in names if names.count(name) > 1}
+    if double:
+        raise ValueError(f"families must have different names, got {shown(sorted(double)[0])} more than once")
+    return found
+
+
+def suitable(data: Data) -> list[Family]:
+    """Return the families of "auto" for these rows."""
+    _, X = data.coded("linear")
+    names = []
+    if find_spec("lightgbm") is not None:
+        names.append("lightgbm")
+    names.append("logistic_regression")
+    if find_spec("lightgbm") is not None:
+        names += ["lightgbm_extra_trees"]
+        if data.n >= _PAIRS:
+            names.append("lightgbm_pairs")
+    if fits_memory(data.n) and not (sparse.issparse(data.X) and data.X.shape[1] > _FEATURES):
+        names.append("extra_trees")
+    if data.n <= _LANDMARKS and X.shape[1] <= _FEATURES:
+        names.append("landmarks")
+    return [FAMILIES[name] for name in names]

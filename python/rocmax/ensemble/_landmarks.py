@@ -1,0 +1,113 @@
+"""The family of kernel machines on landmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from rocmax import _core
+from rocmax._typing import F64
+from rocmax.designs import Kernel, Landmarks, as_design
+from rocmax.ensemble._data import Data, Found, of_largest
+from rocmax.ensemble._folds import pooled
+from rocmax.ensemble._run import Run, quietly
+from rocmax.estimators import PartialAUCSVC
+from rocmax.estimators._landmarks import copied, first_of_both, ranks
+from rocmax.estimators._training import Training
+
+_N = 500
+_CS = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
+# Widths times 1 / (n_features * variance of X), and what chooses among them.
+_WIDTHS, _QUICK = (0.3, 1.0, 3.0), "logistic"
+_SURROGATES = ("logistic", "tight")
+_TOL, _MOST_STEPS = 1e-2, 150
+
+
+@dataclass(frozen=True)
+class LandmarkMachine:
+    """PartialAUCSVC on the features of 500 landmarks: width, surrogate and C by the mean over the folds."""
+
+    name: str = "landmarks"
+
+    def cross_fit(self, data: Data, run: Run) -> Found:
+        """Choose and return the out-of-fold scores."""
+        X = self._features(data)
+        place = ranks(data.positive, data.weight, data.seed)
+        points = copied(X, first_of_both(data.positive, place, _N))
+        scale = Kernel.resolve("rbf", "scale", 3, 0.0, X, data.weight).gamma
+        best: tuple[float, Any] = (-np.inf, None)
+        for width in _WIDTHS:
+            (space,) = run.map(lambda _, width=width: self._space(X, points, width * scale, data), [None])
+            scores, C, value = self._paths(data, run, space, _QUICK)
+            if value > best[0]:
+                best = value, (_QUICK, C, width * scale, space, scores)
+        name, C, gamma, space, scores = best[1]
+        for surrogate in _SURROGATES[1:]:
+            others, other_C, value = self._paths(data, run, space, surrogate)
+            if value > best[0]:
+                best, name, C, scores = (value, None), surrogate, other_C, others
+        chosen = {"surrogate": name, "C": C, "gamma": float(gamma)}
+        return Found(scores, chosen, space)
+
+    @staticmethod
+    def _features(data: Data) -> Any:
+        _, X = data.coded("linear")
+        return X.toarray() if sparse.issparse(X) else X
+
+    @staticmethod
+    def _space(X: Any, points: Any, gamma: float, data: Data) -> tuple[Landmarks, Any]:
+        landmarks = Landmarks(Kernel.resolve("rbf", gamma, 3, 0.0, X, data.weight), points)
+        return landmarks, landmarks.features(X)
+
+    def _paths(self, data: Data, run: Run, space: tuple[Landmarks, Any], surrogate: str) -> tuple[F64, float, float]:
+        """Return the out-of-fold scores of the best C, it, and its mean partial AUC."""
+        _, features = space
+        values: list[Any] = [None] * len(data.folds)
+        small = data.is_small(features)
+
+        def path(k: int) -> F64:
+            train, test = data.folds[k]
+            part, positive, weight = data.part(features, train)
+            training = Training(as_design(part), _core.Problem(positive, weight), data.fpr_range, 1 if small else run.n_threads)
+            held = as_design(features[test])
+
+            def step(*_: Any) -> None:
+                run.check()
+
+            found = []
+            for result in training.path(surrogate, list(_CS), tol=_TOL, max_iter=_MOST_STEPS, callback=step):
+                run.check()
+                found.append(np.asarray(held.scores(result.model.vector)))
+            values[k] = found
+            return found[int(np.argmax([data.partial_auc(test, one) for one in found]))]
+
+        quietly(lambda: data.over_folds(run, path, small=small))
+        means = np.mean(
+            [[data.partial_auc(test, one) for one in found] for (_, test), found in zip(data.folds, values, strict=True)],
+            axis=0,
+        )
+        best = of_largest(means)
+        return pooled(data.folds, [found[best] for found in values], data.n), _CS[best], float(means[best])
+
+    def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
+        """Return the machine of all rows."""
+        coder, _ = data.coded("linear")
+        landmarks, features = found.state
+        surrogate, C = found.chosen["surrogate"], found.chosen["C"]
+
+        def made(_: Any) -> Any:
+            training = Training(as_design(features), _core.Problem(data.positive, data.weight), data.fpr_range, run.n_threads)
+            return training.fit(surrogate, C, tol=_TOL, max_iter=_MOST_STEPS, callback=lambda *_: run.check())
+
+        (result,) = quietly(lambda: run.map(made, [None]))
+        model = PartialAUCSVC(
+            data.fpr_range, kernel="rbf", gamma=found.chosen["gamma"], C=C, n_landmarks=_N, random_state=data.seed
+        )
+        model.classes_, model.n_features_in_ = np.unique(data.labels), landmarks.points.shape[1]
+        model._store(result, surrogate, model._coefficients(result.model, data.positive, data.weight, landmarks))
+        model.intercept_ = model._intercept(result.model.scores, data.positive, data.weight)
+        return Pipeline([("table", coder), ("model", model)])

@@ -1,0 +1,152 @@
+"""Families of scikit-learn's models, and of a user's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from rocmax._memory import available_memory
+from rocmax._typing import F64, AnyArray
+from rocmax.ensemble._data import Data, Found, of_largest
+from rocmax.ensemble._folds import pooled
+from rocmax.ensemble._run import Run, quietly
+from rocmax.ensemble._scores import raw_scores
+
+# Trees of a forest, how many are grown between two looks at the clock, and bytes a node takes.
+_TREES, _STEP, _NODE = 300, 10, 96
+# The share of the memory at hand that a forest may take; beyond it its leaves hold more rows, up to so many.
+_SHARE, _LARGEST_LEAF = 0.3, 32
+_CS = tuple(np.logspace(-4, 2, 7))
+# Newton's method solves a system of so many features at most.
+_NEWTON = 500
+
+
+@dataclass(frozen=True)
+class ExtraTrees:
+    """Extremely randomised trees of scikit-learn."""
+
+    name: str = "extra_trees"
+
+    def cross_fit(self, data: Data, run: Run) -> Found:
+        """Return the out-of-fold scores."""
+        _, X = data.coded("trees")
+        small = data.is_small(X)
+
+        def held(k: int) -> F64:
+            train, test = data.folds[k]
+            forest = self._grown(data, X, train, run, 1 if small else run.n_threads)
+            return raw_scores(forest, X[test])
+
+        scores = data.over_folds(run, held, small=small)
+        return Found(pooled(data.folds, scores, data.n), {"n_estimators": _TREES})
+
+    def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
+        """Return the forest of all rows."""
+        coder, X = data.coded("trees")
+        (forest,) = run.map(lambda _: self._grown(data, X, np.arange(data.n), run, run.n_threads), [None])
+        return Pipeline([("table", coder), ("model", forest)])
+
+    def _grown(self, data: Data, X: Any, rows: AnyArray, run: Run, n_threads: int) -> ExtraTreesClassifier:
+        """Return a forest, grown by a few trees at a time."""
+        part, positive, weight = data.part(X, rows)
+        forest = ExtraTreesClassifier(
+            random_state=data.seed, n_jobs=n_threads, warm_start=True, min_samples_leaf=leaf_size(data.n)
+        )
+        for n in range(_STEP, _TREES + 1, _STEP):
+            run.check()
+            forest.set_params(n_estimators=n).fit(part, positive, weight)
+        return forest.set_params(warm_start=False, n_jobs=1)
+
+
+def leaf_size(n_rows: int) -> int:
+    """Return the rows of a leaf at least, 1 unless the forest would be too large."""
+    most = _SHARE * available_memory()
+    return int(min(_LARGEST_LEAF, max(1, np.ceil(_TREES * 2 * n_rows * _NODE / max(most, 1)))))
+
+
+def fits_memory(n_rows: int) -> bool:
+    """Whether a forest of so many rows does."""
+    return leaf_size(n_rows) < _LARGEST_LEAF
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Logistic regression of scikit-learn, C by the mean over the folds of the partial AUC."""
+
+    name: str = "logistic_regression"
+
+    def cross_fit(self, data: Data, run: Run) -> Found:
+        """Choose C and return the out-of-fold scores."""
+        _, X = data.coded("linear")
+        small = data.is_small(X)
+        values: list[Any] = [None] * len(data.folds)
+
+        def path(k: int) -> F64:
+            train, test = data.folds[k]
+            part, positive, weight = data.part(X, train)
+            model, found = self._model(part), []
+            for C in _CS:
+                run.check()
+                model.set_params(C=C).fit(part, positive, weight)
+                found.append(np.asarray(model.decision_function(X[test]), dtype=np.float64))
+            values[k] = found
+            return found[int(np.argmax([data.partial_auc(test, one) for one in found]))]
+
+        quietly(lambda: data.over_folds(run, path, small=small))
+        means = np.mean(
+            [[data.partial_auc(test, one) for one in found] for (_, test), found in zip(data.folds, values, strict=True)],
+            axis=0,
+        )
+        best = of_largest(means)
+        return Found(pooled(data.folds, [found[best] for found in values], data.n), {"C": float(_CS[best])})
+
+    def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
+        """Return the model of all rows."""
+        coder, X = data.coded("linear")
+
+        def made(_: Any) -> LogisticRegression:
+            return self._model(X).set_params(C=found.chosen["C"]).fit(X, data.positive, data.weight)
+
+        (model,) = quietly(lambda: run.map(made, [None]))
+        return Pipeline([("table", coder), ("model", model)])
+
+    @staticmethod
+    def _model(X: Any) -> LogisticRegression:
+        newton = not sparse.issparse(X) and X.shape[1] <= _NEWTON
+        return LogisticRegression(solver="newton-cholesky" if newton else "lbfgs", warm_start=True, max_iter=200)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A classifier of the user's, which is given X as it is."""
+
+    name: str
+    estimator: Any
+
+    def cross_fit(self, data: Data, run: Run) -> Found:
+        """Return the out-of-fold scores."""
+
+        def held(k: int) -> F64:
+            train, test = data.folds[k]
+            model = self._fitted(data, train)
+            return raw_scores(model, data.part(data.X, test)[0])
+
+        return Found(pooled(data.folds, data.over_folds(run, held, small=False), data.n))
+
+    def refit(self, data: Data, run: Run, found: Found) -> Any:
+        """Return the classifier of all rows."""
+        (model,) = run.map(lambda _: self._fitted(data, np.arange(data.n)), [None])
+        return model
+
+    def _fitted(self, data: Data, rows: AnyArray) -> Any:
+        part, _, weight = data.part(data.X, rows)
+        params = {"sample_weight": weight} if weight is not None and has_fit_parameter(self.estimator, "sample_weight") else {}
+        return clone(self.estimator).fit(part, data.labels[rows], **params)

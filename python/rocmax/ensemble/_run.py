@@ -1,0 +1,120 @@
+"""The course of a fit: its threads, its time, what it reports, and how it stops."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
+
+from sklearn import config_context, get_config
+
+from rocmax._threads import blas_threads
+
+T = TypeVar("T")
+
+# Of fewer numbers than this every tree is grown by one thread, and folds side by side: threads of one tree would wait
+# for each other after each split.
+SMALL = 1_000_000
+
+
+class EnsembleStep(NamedTuple):
+    """A step of ``PartialAUCEnsembleClassifier.fit``, passed to its callback.
+
+    Attributes
+    ----------
+    family : str
+        The family that is being fitted.
+    stage : {"folds", "refit"}
+        Whether it is fitted to the folds, or to all rows.
+    done, total : int
+        The parts of this stage that are done, and all of them: rounds of boosted trees, folds of other families.
+    seconds : float
+        Since the beginning of the fit.
+    """
+
+    family: str
+    stage: str
+    done: int
+    total: int
+    seconds: float
+
+
+class OutOfTimeError(Exception):
+    """The time limit has passed."""
+
+
+class Run:
+    """One fit.
+
+    Parameters
+    ----------
+    n_threads : int
+        Threads at most.
+    time_limit : float or None
+        Seconds in which the folds of all families are to end.
+    report : callable
+        Called with each EnsembleStep, in the thread that fits.
+    """
+
+    def __init__(self, n_threads: int, time_limit: float | None, report: Callable[[EnsembleStep], None]) -> None:
+        self.n_threads = n_threads
+        self._began, self._report = time.monotonic(), report
+        self._limit = time_limit
+        self.share = 1.0  # of the time limit that may be used
+        self._stop = threading.Event()
+        self.family, self.stage = "", "folds"
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.monotonic() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left to the folds."""
+        return float("inf") if self._limit is None else self.share * self._limit - self.seconds
+
+    def check(self) -> None:
+        """Raise where the fit has been stopped, or its time is up; called by whatever works, at least each second."""
+        if self._stop.is_set():
+            raise InterruptedError
+        if self.left <= 0:
+            raise OutOfTimeError
+
+    def told(self, done: int, total: int) -> None:
+        """Report a step."""
+        self._report(EnsembleStep(self.family, self.stage, done, total, self.seconds))
+
+    def map(self, function: Callable[[Any], T], items: Iterable[Any], workers: int = 1) -> list[T]:
+        """Return the function of each item, worked out by other threads: Ctrl-C reaches the one that waits.
+
+        What still works then is told by `check`, and ends with its step.
+        """
+        settings = get_config()
+
+        def work(item: Any) -> T:
+            with config_context(**settings):
+                return function(item)
+
+        pool = ThreadPoolExecutor(max(1, workers))
+        try:
+            with blas_threads(max(1, self.n_threads // max(1, workers))):
+                futures: list[Future[T]] = [pool.submit(work, item) for item in items]
+                found = [future.result() for future in futures]
+        except BaseException as failure:
+            if not isinstance(failure, OutOfTimeError):
+                self._stop.set()
+            pool.shutdown(wait=isinstance(failure, OutOfTimeError), cancel_futures=True)
+            raise
+        pool.shutdown()
+        return found
+
+
+def quietly(function: Callable[[], T]) -> T:
+    """Return what a function returns, without the warnings of parts that the user did not choose."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function()

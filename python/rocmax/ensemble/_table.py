@@ -1,0 +1,220 @@
+"""Tables as models take them: numbers and categories of frames, coded for trees or for linear models."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from rocmax._parameters import shown
+from rocmax._typing import AnyArray
+
+# A column of texts that differ in more than this share of the rows, and so many of them, is no category.
+_DISTINCT, _FEW = 0.5, 50
+# Categories of fewer rows share a column in linear models.
+_RARE = 10
+_NUMERIC = "biuf"
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X has named columns of their own types."""
+    return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The columns of a table as numbers.
+
+    Numbers and truth values stay what they are, NaN where they are missing. Categories (columns of text or of a
+    categorical type) become numbers for trees, in the order of their names, NaN where they are missing or were not
+    seen in training; for linear models, one column for each, and one for all that are rare or unseen. There numbers are
+    imputed by the median with an indicator, and scaled to unit variance.
+
+    Parameters
+    ----------
+    kind : {"trees", "linear"}
+        What the numbers are for.
+
+    Attributes
+    ----------
+    numeric_, categorical_, left_out_ : list of str
+        The columns of each kind; all columns of arrays are numeric, and not listed. Texts of which nearly all differ
+        are left out.
+    n_categorical_ : int
+        The categories are the last so many columns.
+    """
+
+    def __init__(self, kind: str = "trees") -> None:
+        self.kind = kind
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the columns, their categories and scales."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn the columns and return their coding."""
+        self.numeric_, self.categorical_, self.left_out_ = _kinds(X) if is_frame(X) else ([], [], [])
+        self.n_categorical_ = len(self.categorical_)
+        numbers, names = self._parts(X)
+        self.numbers_ = _numbers_coder(numbers) if self.kind == "linear" else None
+        self.names_ = _names_coder(self.kind) if self.categorical_ else None
+        parts = []
+        if numbers is not None:
+            parts.append(numbers if self.numbers_ is None else self.numbers_.fit_transform(numbers))
+        if self.names_ is not None:
+            parts.append(self.names_.fit_transform(names))
+        return self._joined(parts)
+
+    def transform(self, X: Any) -> Any:
+        """Return the coding of other rows."""
+        numbers, names = self._parts(X)
+        parts = []
+        if numbers is not None:
+            parts.append(numbers if self.numbers_ is None else self.numbers_.transform(numbers))
+        if self.names_ is not None:
+            parts.append(self.names_.transform(names))
+        return self._joined(parts)
+
+    def unseen(self, X: Any) -> list[str]:
+        """Return what is to be said of categories that training has not seen."""
+        found: list[str] = []
+        if self.names_ is None:
+            return found
+        coder = self.names_ if self.kind == "trees" else self.names_[-1]
+        for name, column, known in zip(self.categorical_, self._parts(X)[1].T, coder.categories_, strict=True):
+            strange = ~np.isin(column.astype(str), known.astype(str)) & np.array([one is not None for one in column])
+            if strange.any():
+                values = sorted(set(column[strange]))
+                first = ", ".join(map(repr, values[:3])) + (", ..." if len(values) > 3 else "")
+                rows = np.count_nonzero(strange)
+                found.append(f"column {name!r}: {first} not seen in training ({rows} row{'s' * (rows > 1)})")
+        return found
+
+    def _parts(self, X: Any) -> tuple[Any, Any]:
+        """Return the numbers, None if there are none, and the names of categories, None where they are missing."""
+        if not is_frame(X):
+            return X, None
+        numbers = [_number(X, name) for name in self.numeric_]
+        names = [_texts(X, name) for name in self.categorical_]
+        return (
+            np.column_stack(numbers) if numbers else None,
+            np.column_stack(names) if names else None,
+        )
+
+    def _joined(self, parts: list[Any]) -> Any:
+        if len(parts) == 1:
+            return parts[0]
+        if any(map(sparse.issparse, parts)):
+            return sparse.hstack(parts, format="csr")
+        return np.hstack(parts)
+
+
+def _numbers_coder(numbers: Any) -> Any:
+    """Return the coding of numbers for linear models, unfitted."""
+    if numbers is None:
+        return None
+    if sparse.issparse(numbers):
+        return MaxAbsScaler()
+    impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    return make_pipeline(impute, StandardScaler())
+
+
+def _names_coder(kind: str) -> Any:
+    """Return the coding of categories, unfitted."""
+    if kind == "trees":
+        return OrdinalEncoder(
+            handle_unknown="use_encoded_value",
+            unknown_value=np.nan,
+            encoded_missing_value=np.nan,
+        )
+    fill = SimpleImputer(strategy="constant", fill_value="", missing_values=None)
+    one_hot = OneHotEncoder(min_frequency=_RARE, handle_unknown="infrequent_if_exist", sparse_output=False)
+    return make_pipeline(fill, one_hot)
+
+
+def _kinds(X: Any) -> tuple[list[str], list[str], list[str]]:
+    """Return which columns are numbers, which categories, and which texts that are neither."""
+    numeric: list[str] = []
+    categorical: list[str] = []
+    left_out: list[str] = []
+    for name in X.columns:
+        kind = _kind(X, name)
+        if kind == "number":
+            numeric.append(name)
+        elif kind == "category":
+            categorical.append(name)
+        else:
+            texts = _texts(X, name)
+            here = texts[[one is not None for one in texts]]
+            distinct = len(set(here))
+            if len(here) >= _FEW and distinct > _DISTINCT * len(here):
+                left_out.append(name)
+                warnings.warn(
+                    f"column {name!r} holds {distinct} different texts in {len(here)} rows and is left out: drop it "
+                    "if it is an id, or turn it into numbers (such as by TfidfVectorizer) or a category",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            else:
+                categorical.append(name)
+    if not numeric and not categorical:
+        raise ValueError(f"X has no column to learn from: {', '.join(map(repr, left_out)) or 'it has no columns'}")
+    return numeric, categorical, left_out
+
+
+def _kind(X: Any, name: str) -> str:
+    """Return "number", "category" or "text" for a column, or raise TypeError for any other type."""
+    dtype = X[name].dtype
+    text = str(dtype).lower()
+    if text.startswith(("category", "categorical", "enum")):
+        return "category"
+    kind = getattr(dtype, "kind", None) or "O"
+    if text.startswith(("bool", "int", "uint", "float", "double", "decimal", "null", "sparse")) or kind in _NUMERIC:
+        return "number"
+    if text.startswith(("str", "string", "utf8", "large_string")):
+        return "text"
+    if text == "object":
+        values = [one for one in X[name] if not _is_missing(one)]
+        if all(isinstance(one, bool | int | float | np.number | np.bool_) for one in values):
+            return "number"
+        if all(isinstance(one, str | bool | int | float | np.generic) for one in values):
+            return "text"
+    raise TypeError(
+        f"X: column {name!r} is of type {dtype}, neither a number, a truth value, a category nor text: turn it into "
+        "numbers (of a date, days since some day) or leave it out"
+    )
+
+
+def _number(X: Any, name: str) -> AnyArray:
+    """Return a column of numbers, NaN where they are missing."""
+    column = X[name]
+    try:
+        if hasattr(column, "to_numpy") and str(column.dtype).lower() not in ("object", "null"):
+            kind = getattr(column.dtype, "kind", "O")
+            masked = hasattr(column.dtype, "na_value") and kind in _NUMERIC and not isinstance(column.dtype, np.dtype)
+            found = column.to_numpy(dtype=np.float64, na_value=np.nan) if masked else column.to_numpy()
+            return np.asarray(found, dtype=np.float64)
+        return np.array([np.nan if _is_missing(one) else float(one) for one in column], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X: column {name!r} held numbers in training, got {shown(column[:3])}: {error}") from error
+
+
+def _texts(X: Any, name: str) -> AnyArray:
+    """Return a column of categories as texts, None where they are missing."""
+    found = np.empty(X.shape[0], dtype=object)
+    found[:] = [None if _is_missing(one) else str(one) for one in X[name]]
+    return found
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether this is None, NaN or pandas' NA."""
+    if value is None:
+        return True
+    same = value == value  # noqa: PLR0124 - NaN is not equal to itself
+    return not isinstance(same, bool | np.bool_) or not same
