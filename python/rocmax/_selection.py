@@ -79,8 +79,11 @@ def standings(
     error = np.sqrt(of_difference)
     difference = value - value[best]
     kept = ~(difference < -lead * error)
-    found = zip(value, np.sqrt(np.maximum(variance, 0.0)), difference, error, kept, strict=True)
-    return [Standing(*map(float, numbers), bool(keep)) for *numbers, keep in found]
+    own = np.sqrt(np.maximum(variance, 0.0))
+    return [
+        Standing(float(value[k]), float(own[k]), float(difference[k]), float(error[k]), bool(kept[k]))
+        for k in range(len(value))
+    ]
 
 
 def takes_lead(
@@ -114,7 +117,7 @@ def _covariance(
     n_threads: int,
 ) -> tuple[F64, F64]:
     """Return the partial AUCs and their covariance matrix, NaN where a class has one row only."""
-    columns = [np.ascontiguousarray(of, dtype=np.float64) for of in scores]
+    columns: list[Any] = [np.ascontiguousarray(of, dtype=np.float64) for of in scores]
     key = curve_area(fpr_range, None, "width")
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
         values = [_core.Curve(positive, of, weight, n_threads).measure(*key) for of in columns]
@@ -127,7 +130,7 @@ def _covariance(
 
 
 def _clustered(
-    positive: Bool, columns: list[F64], fpr_range: tuple[float, float], weight: F64 | None, groups: AnyArray
+    positive: Bool, columns: list[Any], fpr_range: tuple[float, float], weight: F64 | None, groups: AnyArray
 ) -> tuple[F64, F64]:
     """Return the same where rows of one group depend on each other: by what each group adds (Obuchowski, 1997)."""
     measure: Any = parse_measure("auc", fpr_range=fpr_range)

@@ -69,9 +69,7 @@ class Boosted:
         chosen = {"n_estimators": max(1, round(best * growth(data.folds, data.n)))}
         return Found(pooled(data.folds, scores, data.n), chosen, _mean(folds, n)[best - 1])
 
-    def _advanced(
-        self, folds: list[_Fold], n: int, data: Data, run: Run, library: LightGBM, small: bool
-    ) -> int:
+    def _advanced(self, folds: list[_Fold], n: int, data: Data, run: Run, library: LightGBM, small: bool) -> int:
         """Make rounds until the mean over the folds gets no better; return how many all have."""
         objective = self._objective(data)
 

@@ -33,7 +33,7 @@ from rocmax.ensemble._scores import raw_scores
 from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
-from rocmax.metrics import AUCInference, auc_inference, partial_auc_score
+from rocmax.metrics import AUCInference, auc_inference
 from rocmax.metrics._validation import rate_range
 
 # The share of the time limit that the folds may take; the rest is for the models of all rows.
@@ -325,7 +325,7 @@ class PartialAUCEnsembleClassifier(Ranker):
         check_is_fitted(self)
         X = check_features_for_trees(self, X, reset=False)
         coded: dict[int, Any] = {}
-        total = 0.0
+        total: Any = 0.0
         for model, (slope, offset) in zip(self.estimators_, self.curves_, strict=True):
             part, of_part = X, model
             if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableCoder):

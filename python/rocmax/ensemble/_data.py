@@ -120,7 +120,8 @@ class Data:
 
     def is_small(self, X: Any) -> bool:
         """Whether folds side by side are faster than the threads of one."""
-        return (X.nnz if sparse.issparse(X) else X.shape[0] * X.shape[1]) < SMALL
+        numbers: int = X.nnz if sparse.issparse(X) else X.shape[0] * X.shape[1]  # type: ignore[attr-defined]
+        return numbers < SMALL
 
 
 def of_largest(means: F64, smooth: bool = True) -> int:

@@ -94,7 +94,7 @@ def suitable(data: Data) -> list[Family]:
         names += ["lightgbm_extra_trees"]
         if data.n >= _PAIRS:
             names.append("lightgbm_pairs")
-    if fits_memory(data.n) and not (sparse.issparse(data.X) and data.X.shape[1] > _FEATURES):
+    if fits_memory(data.n) and not (sparse.issparse(data.X) and X.shape[1] > _FEATURES):
         names.append("extra_trees")
     if data.n <= _LANDMARKS and X.shape[1] <= _FEATURES:
         names.append("landmarks")

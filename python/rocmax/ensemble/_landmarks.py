@@ -41,7 +41,7 @@ class LandmarkMachine:
         scale = Kernel.resolve("rbf", "scale", 3, 0.0, X, data.weight).gamma
         best: tuple[float, Any] = (-np.inf, None)
         for width in _WIDTHS:
-            (space,) = run.map(lambda _, width=width: self._space(X, points, width * scale, data), [None])
+            (space,) = run.map(lambda gamma: self._space(X, points, gamma, data), [width * scale])
             scores, C, value = self._paths(data, run, space, _QUICK)
             if value > best[0]:
                 best = value, (_QUICK, C, width * scale, space, scores)
@@ -56,7 +56,7 @@ class LandmarkMachine:
     @staticmethod
     def _features(data: Data) -> Any:
         _, X = data.coded("linear")
-        return X.toarray() if sparse.issparse(X) else X
+        return X.toarray() if sparse.issparse(X) else X  # type: ignore[attr-defined]
 
     @staticmethod
     def _space(X: Any, points: Any, gamma: float, data: Data) -> tuple[Landmarks, Any]:
@@ -72,7 +72,9 @@ class LandmarkMachine:
         def path(k: int) -> F64:
             train, test = data.folds[k]
             part, positive, weight = data.part(features, train)
-            training = Training(as_design(part), _core.Problem(positive, weight), data.fpr_range, 1 if small else run.n_threads)
+            training = Training(
+                as_design(part), _core.Problem(positive, weight), data.fpr_range, 1 if small else run.n_threads
+            )
             held = as_design(features[test])
 
             def step(*_: Any) -> None:
@@ -87,7 +89,10 @@ class LandmarkMachine:
 
         quietly(lambda: data.over_folds(run, path, small=small))
         means = np.mean(
-            [[data.partial_auc(test, one) for one in found] for (_, test), found in zip(data.folds, values, strict=True)],
+            [
+                [data.partial_auc(test, one) for one in found]
+                for (_, test), found in zip(data.folds, values, strict=True)
+            ],
             axis=0,
         )
         best = of_largest(means)
@@ -100,7 +105,9 @@ class LandmarkMachine:
         surrogate, C = found.chosen["surrogate"], found.chosen["C"]
 
         def made(_: Any) -> Any:
-            training = Training(as_design(features), _core.Problem(data.positive, data.weight), data.fpr_range, run.n_threads)
+            training = Training(
+                as_design(features), _core.Problem(data.positive, data.weight), data.fpr_range, run.n_threads
+            )
             return training.fit(surrogate, C, tol=_TOL, max_iter=_MOST_STEPS, callback=lambda *_: run.check())
 
         (result,) = quietly(lambda: run.map(made, [None]))

@@ -102,7 +102,10 @@ class Logistic:
 
         quietly(lambda: data.over_folds(run, path, small=small))
         means = np.mean(
-            [[data.partial_auc(test, one) for one in found] for (_, test), found in zip(data.folds, values, strict=True)],
+            [
+                [data.partial_auc(test, one) for one in found]
+                for (_, test), found in zip(data.folds, values, strict=True)
+            ],
             axis=0,
         )
         best = of_largest(means)
@@ -148,5 +151,9 @@ class Own:
 
     def _fitted(self, data: Data, rows: AnyArray) -> Any:
         part, _, weight = data.part(data.X, rows)
-        params = {"sample_weight": weight} if weight is not None and has_fit_parameter(self.estimator, "sample_weight") else {}
+        params = (
+            {"sample_weight": weight}
+            if weight is not None and has_fit_parameter(self.estimator, "sample_weight")
+            else {}
+        )
         return clone(self.estimator).fit(part, data.labels[rows], **params)

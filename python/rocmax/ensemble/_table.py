@@ -93,7 +93,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 values = sorted(set(column[strange]))
                 first = ", ".join(map(repr, values[:3])) + (", ..." if len(values) > 3 else "")
                 rows = np.count_nonzero(strange)
-                found.append(f"column {name!r}: {first} not seen in training ({rows} row{'s' * (rows > 1)})")
+                found.append(f"column {name!r}: {first} not seen in training ({rows} row{'s' if rows > 1 else ''})")
         return found
 
     def _parts(self, X: Any) -> tuple[Any, Any]:
@@ -216,5 +216,5 @@ def _is_missing(value: Any) -> bool:
     """Whether this is None, NaN or pandas' NA."""
     if value is None:
         return True
-    same = value == value  # noqa: PLR0124 - NaN is not equal to itself
+    same = value == value
     return not isinstance(same, bool | np.bool_) or not same
