@@ -110,7 +110,7 @@ def show(
 
 def _show_each(results: Results, names: list[str], fpr_range: str, models: list[str], rows: int) -> None:
     """Print the mean of base and the difference of every other model, with its standard error."""
-    print(f"\n{'FPR ' + fpr_range:<20}{'splits':>7}" + "".join(f"{model[:17]:>18}" for model in models))
+    print(f"\n{'FPR ' + fpr_range:<20}{'splits':>7}" + "".join(f"{model[:17]:>20}" for model in models))
     for name in names:
         cells, splits = [], len(paired(results, name, fpr_range, "base", rows))
         for model in models:
@@ -123,4 +123,4 @@ def _show_each(results: Results, names: list[str], fpr_range: str, models: list[
                 cells.append(f"{differences.mean():+.4f} ({error_of(differences):.3f}){few}")
             else:
                 cells.append("")
-        print(f"{name:<20}{splits:>7}" + "".join(f"{cell:>18}" for cell in cells))
+        print(f"{name:<20}{splits:>7}" + "".join(f"{cell:>20}" for cell in cells))
