@@ -204,7 +204,8 @@ def combined(
         weights = np.array([math.exp(d / e) if e > 0 else 1.0 for d, e in behind])
     if slopes:
         means = [np.mean(found.curves(names[k]), axis=0) for k in kept]
-        return np.mean([slope * found.test[names[k]] + offset for (slope, offset), k in zip(means, kept)], axis=0)
+        logits = [slope * found.test[names[k]] + offset for (slope, offset), k in zip(means, kept, strict=True)]
+        return np.mean(logits, axis=0)
     columns = [curve(found.fold[names[k]], found.y, found.test[names[k]], fpr_range) for k in kept]
     return np.average(columns, axis=0, weights=weights)
 
@@ -301,7 +302,9 @@ def main() -> None:
                     if cv == "once" and len(y) * 2 / 3 >= 1000:
                         continue  # whose folds are drawn once anyway
                     if not arguments.show:
-                        record(file, X, y, seed, arguments.rows, (low, high), _once(seed) if cv == "once" else 5, "auto")
+                        record(
+                            file, X, y, seed, arguments.rows, (low, high), _once(seed) if cv == "once" else 5, "auto"
+                        )
                     if not file.exists():
                         continue
                     found = loaded(file, *([rest] if rest.exists() and cv == 5 else []))

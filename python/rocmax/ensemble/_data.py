@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy import sparse
 from rocmax._selection import standings
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import rows_of
+from rocmax.boosting._calibration import sigmoid
 from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import SMALL, Run, quietly
 from rocmax.ensemble._table import TableCoder
@@ -108,7 +109,11 @@ class Data:
         """Raise HopelessError if a family is far worse than the best so far on the rows of the first folds."""
         if self.best is None or self.n < _MANY or len(scores) > _FIRST or len(scores) == len(self.folds):
             return
-        own = pooled(self.folds, scores, self.n)
+        level = []  # models of two folds may differ in scale, the more so where each has a C of its own
+        for of, (_, held) in zip(scores, self.folds, strict=False):
+            slope, offset = sigmoid(of, self.positive[held], None if self.weight is None else self.weight[held])
+            level.append(slope * of + offset)
+        own = pooled(self.folds, level, self.n)
         rows = np.flatnonzero(np.isfinite(own))
         weight, groups = (None if of is None else of[rows] for of in (self.weight, self.groups))
         there = standings(
@@ -117,6 +122,15 @@ class Data:
         )  # fmt: skip
         if not there[1].kept:
             raise HopelessError(own)
+
+    def once(self) -> Data:
+        """Return the same with as many of the first folds as score each row no more than once."""
+        count = np.zeros(self.n, dtype=int)
+        for k, (_, rows) in enumerate(self.folds):
+            count[rows] += 1
+            if count.max() > 1:
+                return replace(self, folds=self.folds[:k])
+        return self
 
     def is_small(self, X: Any) -> bool:
         """Whether folds side by side are faster than the threads of one."""

@@ -20,8 +20,10 @@ from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import Run, quietly
 from rocmax.ensemble._scores import raw_scores
 
-# Trees of a forest, how many are grown between two looks at the clock, and bytes a node takes.
-_TREES, _STEP, _NODE = 300, 10, 96
+# Trees of a forest, of all rows and of a fold: a third of them is nearly as good, which is all the choice has to know.
+_TREES, _FOLD_TREES = 300, 100
+# Rows that are sorted into trees between two looks at the clock, and bytes a node takes.
+_ROWS, _NODE = 50_000, 96
 # The share of the memory at hand that a forest may take; beyond it its leaves hold more rows, up to so many.
 _SHARE, _LARGEST_LEAF = 0.3, 32
 _CS = tuple(np.logspace(-4, 2, 7))
@@ -42,7 +44,7 @@ class ExtraTrees:
 
         def held(k: int) -> F64:
             train, test = data.folds[k]
-            forest = self._grown(data, X, train, run, 1 if small else run.n_threads)
+            forest = self._grown(data, X, train, run, 1 if small else run.n_threads, _FOLD_TREES)
             return raw_scores(forest, X[test])
 
         scores = data.over_folds(run, held, small=small)
@@ -51,18 +53,21 @@ class ExtraTrees:
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the forest of all rows."""
         coder, X = data.coded("trees")
-        (forest,) = run.map(lambda _: self._grown(data, X, np.arange(data.n), run, run.n_threads), [None])
+        (forest,) = run.map(lambda trees: self._grown(data, X, np.arange(data.n), run, run.n_threads, trees), [_TREES])
         return Pipeline([("table", coder), ("model", forest)])
 
-    def _grown(self, data: Data, X: Any, rows: AnyArray, run: Run, n_threads: int) -> ExtraTreesClassifier:
+    def _grown(
+        self, data: Data, X: Any, rows: AnyArray, run: Run, n_threads: int, n_trees: int
+    ) -> ExtraTreesClassifier:
         """Return a forest, grown by a few trees at a time."""
         part, positive, weight = data.part(X, rows)
         forest = ExtraTreesClassifier(
             random_state=data.seed, n_jobs=n_threads, warm_start=True, min_samples_leaf=leaf_size(data.n)
         )
-        for n in range(_STEP, _TREES + 1, _STEP):
+        step = max(10, _ROWS // len(rows))
+        for n in range(step, n_trees + step, step):
             run.check()
-            forest.set_params(n_estimators=n).fit(part, positive, weight)
+            forest.set_params(n_estimators=min(n, n_trees)).fit(part, positive, weight)
         return forest.set_params(warm_start=False, n_jobs=1)
 
 
