@@ -69,6 +69,53 @@ def test_cutoffs_are_those_of_the_library(
     assert f"{'' if ends is None else f'[{ends.low[1]:.4g}, {ends.high[1]:.4g}]'}" in rows[1]
 
 
+def test_rates_in_percent(data: Path, run: Run) -> None:
+    for percent, rate in (("5%", "0.05"), ("0.1%", "0.001"), ("7%", "0.07"), ("100%", "1")):
+        said = []
+        for text in (percent, rate):
+            rules = [f"{name}={text}" for name in ("fpr", "sensitivity", "specificity")]
+            code, out, err = run(
+                "evaluate", data, "--label", "y", "--score", "a", "--fpr", "0", text, "--at", *rules, "--json"
+            )
+            assert code == 0, err
+            said.append(out)
+        assert said[0] == said[1]
+
+
+def test_cutoffs_of_groups_are_those_of_the_library(frame: "pl.DataFrame", data: Path, run: Run) -> None:
+    asked = ["--label", "y", "--score", "a", "b", "--groups", "g", "--at", *list(RULES)[:-1]]
+    code, out, err = run("evaluate", data, *asked, "--json")
+    assert code == 0, err
+    for model in json.loads(out)["models"]:
+        options = {"threshold": list(RULES.values())[:-1], "method": "bootstrap", "random_state": 0}
+        scores = frame[model["score"]].to_numpy()
+        points = operating_point(frame["y"].to_numpy(), scores, groups=frame["g"].to_numpy(), **options)
+        for found, expected in zip(model["cutoffs"], points.rows(), strict=True):
+            assert found == {k: v if not isinstance(v, float) or np.isfinite(v) else None for k, v in expected.items()}
+    code, out, _ = run("evaluate", data, *asked)
+    assert code == 0 and "by the bootstrap of groups, which chooses cutoffs anew" in " ".join(out.split())
+
+
+def test_warnings_name_the_score_and_no_option_of_python(frame: "pl.DataFrame", data: Path, run: Run) -> None:
+    few = ["--label", "y", "--fpr", "0", "0.01"]
+    _, _, err = run("evaluate", data, *few, "--score", "a", "b", "--groups", "g", "--at", "1e9")
+    lines = err.splitlines()
+    assert "warning: a, pAUC 0-0.01: only about 2 negatives in the range: the interval undercovers" in lines
+    assert "warning: b, TPR at FPR 0.01: only about 2 negatives beyond the threshold: the interval undercovers" in lines
+    _, _, compared = run("compare", data, *few, "--score", "a", "b", "--groups", "g")
+    said = "only about 2 negatives in the range: the interval and the p-value are too optimistic"
+    assert compared == f"warning: pAUC 0-0.01: {said}\n"
+    _, _, compared = run("compare", data, *few, "--score", "a", "b", "--method", "delong")
+    assert compared == f"warning: pAUC 0-0.01: {said}; --method bootstrap does better\n"
+    apart = pl.DataFrame({"y": frame["y"], "a": frame["y"] + 0.5, "g": frame["g"]})
+    apart.write_csv(data)
+    for how in (["--groups", "g"], ["--cutoff-intervals", "bootstrap"]):
+        err += run("evaluate", data, "--label", "y", "--score", "a", "--fpr", 0, 0.1, "--at", "1", *how)[2]
+    assert "a, cutoffs: the classes are apart at the threshold 1 in all replicates, whose rates do not vary\n" in err
+    assert "whose rates do not vary; --cutoff-intervals wilson does better" in err
+    assert "method=" not in err and "'" not in err
+
+
 def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
     how = ["--label", "y", "--score", "a", "--at", "100"]
     (found,) = json.loads(run("evaluate", data, *how, "--json")[1])["models"][0]["cutoffs"]
@@ -88,7 +135,13 @@ def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
         (["--at", "inf"], "need fpr=RATE"),
         (["--at", "youden=1"], "need fpr=RATE"),
         (["--at", "eer", "--prevalence", "1"], "need a number between 0 and 1"),
-        (["--at", "eer", "--groups", "g"], "--at and --groups do not go together"),
+        (["--at", "fpr=5%%"], "need fpr=RATE"),
+        (["--at", "fpr=%"], "need fpr=RATE"),
+        (["--at", "cost=5%"], "need fpr=RATE"),
+        (["--at", "fpr=101%"], "need fpr=RATE"),
+        (["--fpr", "0", "x"], "argument --fpr: x: need a rate, such as 0.05 or 5%"),
+        (["--confidence", "x"], "argument --confidence: x: need a number"),
+        (["--at", "eer", "--groups", "g", "--cutoff-intervals", "wilson"], "wilson takes rows for independent"),
         (["--prevalence", "0.1"], "give a cutoff, such as --at fpr=0.05"),
         (["--cutoff-intervals", "bootstrap"], "give a cutoff, such as --at fpr=0.05"),
         (["--weights-are", "sampling"], "give the column of weights"),

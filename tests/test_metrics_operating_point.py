@@ -85,3 +85,35 @@ def test_several_thresholds_print_their_intervals(method):
         if method == "bootstrap":
             assert f"[{row['threshold_low']:.6g}, {row['threshold_high']:.6g}]" in line
     assert "not available" not in str(found)
+
+
+def test_clusters_of_equal_samples_are_as_one_sample():
+    rng = np.random.default_rng(0)
+    y, s = rng.random(120) < 0.3, rng.normal(size=120).round(1)
+    how = {"threshold": ["youden", ("fpr", 0.1), 0.5], "method": "bootstrap", "random_state": 0, "n_resamples": 300}
+    one = metrics.operating_point(y, s, groups=np.arange(120), **how)
+    # Whole clusters are drawn: to have each sample three times adds nothing to what is known.
+    order = rng.permutation(360)
+    three = [np.tile(column, 3)[order] for column in (y, s, np.array([f"patient {k:03}" for k in range(120)]))]
+    many = metrics.operating_point(three[0], three[1], groups=three[2], **how)
+    assert (one.n_groups, many.n_groups, many.n_pos) == (120, 120, 3 * one.n_pos)
+    for found, expected in zip(many.rows(), one.rows(), strict=True):
+        for name in ("threshold", "tpr", "fpr", "ppv", "npv", "lr_positive", "accuracy"):
+            for end in ("", "_low", "_high"):
+                assert found[name + end] == pytest.approx(expected[name + end], rel=1e-12), name
+    alone = metrics.operating_point(three[0], three[1], **how)
+    assert (alone.tpr_interval.high - alone.tpr_interval.low < many.tpr_interval.high - many.tpr_interval.low)[2]
+    assert "bootstrap of clusters, 300 resamples" in str(many)
+    unclustered = metrics.operating_point(y, s, stratified=False, **how)
+    np.testing.assert_allclose(one.tpr_interval, unclustered.tpr_interval, atol=0.05)
+
+
+def test_clusters_need_the_bootstrap_and_two_of_each_class():
+    y, s = [0, 0, 1, 1, 1, 0], [0.1, 0.4, 0.3, 0.8, 0.9, 0.5]
+    for how in ({}, {"method": "bootstrap", "sample_weight": np.ones(6)}):
+        with pytest.raises(ValueError, match="groups need method='bootstrap'"):
+            metrics.operating_point(y, s, groups=[0, 0, 1, 1, 2, 2], **how)
+    with pytest.raises(ValueError, match="groups must spread each class over two of them or more, got 1"):
+        metrics.operating_point(y, s, groups=[0, 0, 1, 1, 1, 2], method="bootstrap")
+    with pytest.raises(ValueError, match=r"groups must have shape \(6,\), got \(2,\)"):
+        metrics.operating_point(y, s, groups=[0, 1], method="bootstrap")

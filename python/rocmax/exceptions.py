@@ -9,5 +9,22 @@ class PositiveClassWarning(UserWarning):
     """The labels do not say which class is the positive one: the greater in sorted order is taken."""
 
 
+class CoverageWarning(UserWarning):
+    """An interval or a test covers less often than it says, for samples such as these.
+
+    Attributes
+    ----------
+    fact : str
+        What is wrong, in words that name no option of Python.
+    instead : str or None
+        The method that does better.
+    """
+
+    def __init__(self, message: str, fact: str | None = None, instead: str | None = None) -> None:
+        super().__init__(message)
+        self.fact = message if fact is None else fact
+        self.instead = instead
+
+
 class FeatureScaleWarning(UserWarning):
     """The standard deviations of two features differ by more than a thousand times."""

@@ -14,6 +14,7 @@ from rocmax.metrics import _words as words
 _INTERVALS = {
     "wilson": "Intervals of rates by Wilson 1927, for cutoffs as given.",
     "bootstrap": "Intervals by the bootstrap, which chooses cutoffs anew.",
+    "clusters": "Intervals by the bootstrap of groups, which chooses cutoffs anew.",
 }
 _RATES = {"tpr": "TPR", "fpr": "FPR"}
 _VALUES = {"ppv": "PPV", "npv": "NPV"}
@@ -22,8 +23,8 @@ _WEIGHED = ("youden", "closest", "cost")  # rules that a known prevalence enters
 
 def check(arguments: Namespace) -> None:
     """Fail, before any work, for arguments that do not go together."""
-    if arguments.at and arguments.groups is not None:
-        raise Misuse("--at and --groups do not go together: no intervals are known for both")
+    if arguments.at and arguments.groups is not None and arguments.cutoff_intervals == "wilson":
+        raise Misuse("--cutoff-intervals wilson takes rows for independent: with --groups they are by the bootstrap")
     if arguments.prevalence is not None and not arguments.at:
         raise Misuse("--prevalence is for the predictive values of --at: give a cutoff, such as --at fpr=0.05")
     if arguments.cutoff_intervals is not None and not arguments.at:
@@ -35,13 +36,17 @@ def found(arguments: Namespace, scored: rows.Scored) -> dict[str, OperatingPoint
     how = {
         "threshold": list(arguments.at),
         "prevalence": arguments.prevalence,
-        "method": arguments.cutoff_intervals or "wilson",
+        "method": arguments.cutoff_intervals or ("wilson" if arguments.groups is None else "bootstrap"),
         "confidence_level": arguments.confidence,
         "random_state": 0,
         **rows.options(arguments, scored),
     }
+    points = {}
     with report.waiting("cutoffs"):
-        return {name: operating_point(scored.labels.positive, scores, **how) for name, scores in scored.columns.items()}
+        for name, scores in scored.columns.items():
+            with report.told_of(f"{name}, cutoffs", how="--cutoff-intervals"):
+                points[name] = operating_point(scored.labels.positive, scores, **how)
+    return points
 
 
 def plain(points: OperatingPoint) -> list[dict[str, Any]]:
@@ -68,7 +73,8 @@ def show(arguments: Namespace, found: dict[str, OperatingPoint]) -> None:
     share = "known" if points.prevalence_known else "in the data"
     names = [name for name in dict.fromkeys(map(_name, arguments.at)) if name.partition("=")[0] in _WEIGHED]
     also = f" It chose {', '.join(names)} too." if points.prevalence_known and names else ""
-    report.say(f"PPV and NPV at a prevalence of {points.prevalence:.3g} ({share}).{also} {_INTERVALS[points.method]}")
+    how = _INTERVALS[points.method if points.n_groups is None else "clusters"]
+    report.say(f"PPV and NPV at a prevalence of {points.prevalence:.3g} ({share}).{also} {how}")
 
 
 def _name(asked: Any) -> str:

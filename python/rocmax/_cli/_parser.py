@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from rocmax._cli import _values as values
 from rocmax._cli._text import printable
 from rocmax._core import __version__
 
@@ -44,77 +45,6 @@ class _Checked(argparse.Action):
             parser.error(
                 f"{option_string} {' '.join(f'{v:g}' if isinstance(v, float) else v for v in values)}: {error}"
             )
-
-
-def _range(values: list[float]) -> tuple[float, float]:
-    low, high = values
-    if not 0 <= low < high <= 1:
-        raise ValueError("need 0 <= LOW < HIGH <= 1")
-    return low, high
-
-
-def _level(text: str) -> float:
-    value = float(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: need a number between 0 and 1")
-    return value
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: need a number above 0")
-    return value
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) >= 2**32:
-        raise argparse.ArgumentTypeError(f"{text}: need a whole number from 0 to 2**32 - 1")
-    return int(text)
-
-
-def _two_at_least(text: str) -> int:
-    value = int(text)
-    if value < 2:
-        raise argparse.ArgumentTypeError(f"{text}: need 2 or more")
-    return value
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text}: need a whole number of at least 0")
-    return int(text)
-
-
-def _separator(text: str) -> str:
-    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
-    if len(character) != 1 or not character.isascii() or character in '"\r\n':
-        raise argparse.ArgumentTypeError(f"{text!r}: need one character, such as ; or |, or the word tab")
-    return character
-
-
-def _cutoff(text: str) -> float | str | tuple[str, float]:
-    """Return a threshold, or the rule that chooses one, as `operating_point` takes it."""
-    name, equals, number = text.partition("=")
-    try:
-        if not equals:
-            return name if name in ("youden", "closest", "eer", "midpoint") else _finite(name)
-        value = _finite(number)
-        if (name == "cost" and value > 0) or (name in ("fpr", "sensitivity", "specificity") and 0 <= value <= 1):
-            return name, value
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(
-        f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, cost=RATIO, youden, closest, eer, midpoint or a "
-        "score"
-    )
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if value - value != 0:
-        raise ValueError("not finite")
-    return value
 
 
 class _Completion(argparse.Action):
@@ -201,7 +131,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _demo(demo: argparse.ArgumentParser) -> None:
     _add_range(demo, (0.0, 0.05))
-    demo.add_argument("--seed", type=_seed, default=0, help="random seed of the split (default 0)")
+    demo.add_argument("--seed", type=values.seed, default=0, help="random seed of the split (default 0)")
     demo.add_argument(
         "--plot", default="rocmax-demo.png", metavar="FILE", help="ROC plot to write (default rocmax-demo.png)"
     )
@@ -231,14 +161,14 @@ def _fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--C",
         nargs="+",
-        type=_positive,
+        type=values.positive,
         metavar="C",
         help="weight of the mean pair loss, of a line; of several, cross-validation takes the best "
         "(default 0.01 to 100000 in tenfold steps)",
     )
     fit.add_argument(
         "--folds",
-        type=_two_at_least,
+        type=values.two_at_least,
         help="folds of the cross-validation that chooses (default 5; 3 of 10,000 rows or more)",
     )
     _add_rows(fit, "rows that go together, such as a patient's: a fold holds all of a group or none")
@@ -270,7 +200,9 @@ def _score(score: argparse.ArgumentParser) -> None:
 
 def _explain(explain: argparse.ArgumentParser) -> None:
     explain.add_argument("model", metavar="MODEL", help="model file that rocmax fit has written")
-    explain.add_argument("--top", type=_count, default=20, metavar="N", help="rows to show (default 20; 0 for all)")
+    explain.add_argument(
+        "--top", type=values.count, default=20, metavar="N", help="rows to show (default 20; 0 for all)"
+    )
     explain.add_argument("--plot", metavar="FILE", help="bar chart to write (.png, .pdf, .svg)")
 
 
@@ -281,15 +213,15 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
         "--at",
         nargs="+",
         action="extend",
-        type=_cutoff,
+        type=values.cutoff,
         metavar="CUTOFF",
-        help="cutoffs to tell the rates of: fpr=0.01 for the most sensitive with no larger false positive rate, "
-        "sensitivity=0.9, specificity=0.95, cost=5 for five false negatives a false positive, youden, closest, eer, "
-        "midpoint, or a score",
+        help="cutoffs to tell the rates of: fpr=0.01 (or fpr=1%%) for the most sensitive with no larger false positive "
+        "rate, sensitivity=0.9, specificity=0.95, cost=5 (a false positive costs as much as five false negatives), "
+        "youden, closest, eer, midpoint, or a score",
     )
     evaluate.add_argument(
         "--prevalence",
-        type=_level,
+        type=values.level,
         metavar="SHARE",
         help="share of positives that predictive values (of --at) are for (default: that of the data); if given, "
         "youden, closest and cost choose the cutoff for it too",
@@ -298,7 +230,7 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
         "--cutoff-intervals",
         choices=("wilson", "bootstrap"),
         help="of the rates at --at: wilson takes cutoffs as given (the default); bootstrap chooses each anew in 2000 "
-        "resamples, and has an interval of the cutoff",
+        "resamples, of whole groups where --groups are given (the default there), and has an interval of the cutoff",
     )
     evaluate.add_argument("--report", metavar="FILE", help="page of all results to write, for a browser (.html)")
 
@@ -318,9 +250,12 @@ def _compare(compare: argparse.ArgumentParser) -> None:
         "range); venkatraman: whether two whole curves are equal",
     )
     compare.add_argument(
-        "--resamples", type=_two_at_least, default=2000, help="resamples of bootstrap or venkatraman (default 2000)"
+        "--resamples",
+        type=values.two_at_least,
+        default=2000,
+        help="resamples of bootstrap or venkatraman (default 2000)",
     )
-    compare.add_argument("--seed", type=_seed, default=0, help="random seed of both (default 0)")
+    compare.add_argument("--seed", type=values.seed, default=0, help="random seed of both (default 0)")
     _add_scores(compare)
 
 
@@ -328,9 +263,9 @@ def _add_range(parser: argparse.ArgumentParser, default: tuple[float, float] | N
     parser.add_argument(
         "--fpr",
         nargs=2,
-        type=float,
+        type=values.rate,
         action=_Checked,
-        check=_range,
+        check=values.fpr_range,
         default=default,
         metavar=("LOW", "HIGH"),
         help="the range of false positive rates that matters"
@@ -350,7 +285,7 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="columns of scores, higher for the positive class",
     )
-    parser.add_argument("--confidence", type=_level, default=0.95, help="level of the intervals (default 0.95)")
+    parser.add_argument("--confidence", type=values.level, default=0.95, help="level of the intervals (default 0.95)")
     parser.add_argument("--plot", metavar="FILE", help="ROC plot to write, with bands (.png, .pdf, .svg)")
     _add_rows(parser, "clusters of dependent rows, such as the lesions of a patient; intervals and tests take them so")
     parser.add_argument(
@@ -375,7 +310,7 @@ def _add_rows(parser: argparse.ArgumentParser, groups: str) -> None:
 def _add_form(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sep",
-        type=_separator,
+        type=values.separator,
         metavar="CHARACTER",
         help="what separates columns: ';', '|', tab (default: a comma; a tab in .tsv)",
     )

@@ -77,6 +77,22 @@ def warnings_after() -> Iterator[None]:
         log(f"warning: {' '.join(str(warning.message).split())}")
 
 
+@contextmanager
+def told_of(what: str, *, how: str | None = None) -> Iterator[None]:
+    """Print what the block warns of, with what it was about, in words of the command line.
+
+    `how` is the option that takes the name of another method, where there is one.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        said = warning.message
+        text, instead = getattr(said, "fact", str(said)), getattr(said, "instead", None)
+        advice = f"; {how} {instead} does better" if how and instead else ""
+        log(f"warning: {what}: {' '.join(text.split())}{advice}")
+
+
 class Bar:
     """A bar that moves while its length is not known, and then shows how far it is; none where nothing is shown."""
 

@@ -39,7 +39,8 @@ def read(arguments: Namespace) -> Scored:
     if arguments.weights_are is not None and weight is None:
         raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
     others = [name for name in (weight, groups) if name is not None]
-    frame = table.read(arguments.data, table.form(arguments), exact={label, *arguments.score})
+    wanted = table.Wanted([label, *arguments.score, *others])
+    frame = table.read(arguments.data, table.form(arguments), wanted, exact={label, *arguments.score})
     n_dropped = 0
     if arguments.drop_missing:
         frame, n_dropped = table.drop_missing(frame, [label, *arguments.score, *others])

@@ -57,10 +57,35 @@ def form(arguments: Namespace) -> Form:
     return Form(arguments.sep, arguments.decimal)
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Columns to read: those in `needed`, of None all but those in `dropped`; those in `also` if they are there."""
+
+    needed: Collection[str] | None = None
+    also: Collection[str] = ()
+    dropped: Collection[str] = ()
+
+    def places(self, names: Sequence[str]) -> list[int] | None:
+        """Return where they are among the names of all, None for all, or fail if one is missing."""
+        known = set(names)
+        for name in (*(self.needed or ()), *self.dropped):
+            if name not in known:
+                raise _not_found(name, names)
+        if self.needed is None and not self.dropped:
+            return None
+        taken = {*(known - {*self.dropped} if self.needed is None else self.needed), *self.also}
+        return [k for k, name in enumerate(names) if name in taken] or [0]  # one column tells the number of rows
+
+
 def read(
-    path: str, form: Form = Form(), *, exact: Collection[str] = (), text: Collection[str] = ()
-) -> pl.DataFrame:  # fmt: skip
-    """Return the table in a .csv, .tsv (also compressed) or .parquet file, or that of csv on stdin for "-".
+    path: str,
+    form: Form = Form(),
+    wanted: Wanted = Wanted(),
+    *,
+    exact: Collection[str] = (),
+    text: Collection[str] = (),
+) -> pl.DataFrame:
+    """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of csv on stdin for "-".
 
     Of csv, columns named in `text` stay as they are written, and those in `exact` where floats would not do.
     """
@@ -73,18 +98,11 @@ def read(
             raise Misuse(f"--decimal {form.decimal} is also what separates columns: give another --sep, such as ';'")
         try:
             if parquet:
-                frame = pl.read_parquet(source)
+                places = wanted.places(list(pl.read_parquet_schema(source)))
+                source.seek(0)
+                frame = pl.read_parquet(source, columns=places)
             elif not regular or form.separator or ".csv" in suffixes or ".tsv" in suffixes:
-                frame = pl.read_csv(
-                    source,
-                    separator=separator,
-                    decimal_comma=form.decimal == ",",
-                    null_values=_MISSING,
-                    infer_schema_length=None,
-                    schema_overrides=dict.fromkeys([*exact, *text], pl.String),
-                )
-                if frame.width == 1:
-                    _doubt_separator(path, frame.columns[0], separator)
+                frame = _read_text(path, source, separator, wanted)
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; of any other text give --sep")
         except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
@@ -94,12 +112,52 @@ def read(
             if type(error).__name__ != "PanicException":  # what polars makes of some damaged files
                 raise
             raise Failure(f"{path}: cannot be read: it is damaged") from error
-    if not parquet:  # polars takes -inf, or a number after a space, for a text
+    if not parquet:
         comma = form.decimal == ","
         frame = frame.with_columns(_typed(s, exact=s.name in exact, comma=comma) for s in frame if s.name not in text)
     if frame.is_empty():
         raise Failure(f"{path}: no rows")
     return frame
+
+
+def _read_text(path: str, source: BinaryIO, separator: str, wanted: Wanted) -> pl.DataFrame:
+    """Return columns of csv as texts.
+
+    All are parsed, since a row with a value too many has to be refused, but only those that are wanted are kept, part
+    by part. Polars would look through the whole file for types, which `_typed` does.
+    """
+    held, names = _names(source, separator)
+    if len(names) == 1:
+        _doubt_separator(path, names[0], separator)
+    places = wanted.places(names)
+    places = list(range(len(names))) if places is None else places
+    rows = pl.scan_csv(source, separator=separator, null_values=_MISSING, infer_schema_length=0)
+    rows = rows.map_batches(
+        lambda part: part[:, places],
+        projection_pushdown=False,
+        predicate_pushdown=False,
+        streamable=True,
+        validate_output_schema=False,
+    )
+    frame = rows.collect(engine="streaming")
+    if not frame.is_empty():
+        frame.columns = [names[k] if '"' in held[k] else held[k] for k in places]
+    return frame
+
+
+def _names(source: BinaryIO, separator: str) -> tuple[list[str], list[str]]:
+    """Return the names of the columns of csv as polars has them, and as they are.
+
+    Polars numbers those that are there twice, and leaves quotes doubled.
+    """
+    held = pl.read_csv(source, separator=separator, n_rows=0).columns
+    source.seek(0)
+    names: list[str] = []
+    with suppress(pl.exceptions.PolarsError):
+        line = pl.read_csv(source, separator=separator, has_header=False, n_rows=1, infer_schema_length=0)
+        names = [name or "" for name in line.row(0)]
+    source.seek(0)
+    return held, names if len(names) == len(held) else held
 
 
 def _first_line(source: BinaryIO) -> str:
@@ -133,12 +191,16 @@ def _opened(path: str) -> BinaryIO:
         return open(path, "rb") if Path(path).is_file() else BytesIO(Path(path).read_bytes())
 
 
+def _not_found(name: str, names: Sequence[str]) -> Failure:
+    if any("\0" in other for other in names):
+        return Failure(f"column {name!r} not found: the text seems to be UTF-16; save it as UTF-8")
+    return unknown("column", name, names)
+
+
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return a column, or fail with the nearest name."""
     if name not in frame:
-        if any("\0" in other for other in frame.columns):
-            raise Failure(f"column {name!r} not found: the text seems to be UTF-16; save it as UTF-8")
-        raise unknown("column", name, frame.columns)
+        raise _not_found(name, frame.columns)
     if f"{name}_duplicated_0" in frame:
         raise Failure(f"column {name!r} is there more than once: give each its own name")
     return frame[name]

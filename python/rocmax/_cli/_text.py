@@ -2,9 +2,14 @@
 
 import re
 
-# Control characters (escape codes begin with one), line separators, marks that turn the direction of text, and
-# halves of characters, which no encoding can write.
-_UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+# Control characters (escape codes begin with one), line separators, halves of characters, which no encoding can write,
+# and format characters (Unicode's Cf): they have no width or turn the direction of text, so that two names look alike.
+_UNPRINTABLE = (
+    r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+    r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    r"\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001"
+    r"\U000e0020-\U000e007f"
+)
 _ANY = re.compile(f"[{_UNPRINTABLE}]")
 _ANY_BUT_NEWLINE = re.compile(f"(?!\n)[{_UNPRINTABLE}]")
 

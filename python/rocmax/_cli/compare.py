@@ -29,7 +29,10 @@ def run(arguments: Namespace) -> None:
     metrics = ["auc"] + (["partial_auc"] if arguments.fpr else [])
     compare: Callable[..., Any] = _two if len(arguments.score) == 2 else _several
     with report.waiting(f"comparing {len(arguments.score)} columns of {len(labels.positive):,} scores"):
-        results = [replace(compare(arguments, scored, metric), pos_label=labels.value) for metric in metrics]
+        results = []
+        for metric in metrics:
+            with report.told_of("AUC" if metric == "auc" else "pAUC {:g}-{:g}".format(*arguments.fpr), how="--method"):
+                results.append(replace(compare(arguments, scored, metric), pos_label=labels.value))
     if arguments.plot:
         rows.draw(arguments, scored)
     if arguments.json:

@@ -1,5 +1,6 @@
 """``rocmax evaluate``: measures of score columns, with intervals."""
 
+import warnings
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_output, check_plot, is_stdout, written
 from rocmax._cli._text import printable
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import AUCInference, auc_inference
 from rocmax.metrics import _words as words
 
@@ -45,13 +47,14 @@ def run(arguments: Namespace) -> None:
     models = [
         measure(
             labels,
+            name,
             scores,
             fpr_range=arguments.fpr,
             budgets=budgets,
             confidence=arguments.confidence,
             **rows.options(arguments, scored),
         )
-        for scores in columns.values()
+        for name, scores in columns.items()
     ]
     points = cutoffs.found(arguments, scored) if arguments.at else {}
     if arguments.plot:
@@ -108,7 +111,9 @@ def _write_report(arguments: Namespace, scored: rows.Scored) -> None:
     from rocmax.display import write_report
 
     labels = scored.labels
-    with written(arguments.report) as file:
+    # What it warns of has been said of the same measures, and the page says it again.
+    with warnings.catch_warnings(), written(arguments.report) as file:
+        warnings.simplefilter("ignore", CoverageWarning)
         write_report(
             file,
             labels.positive,
@@ -122,6 +127,7 @@ def _write_report(arguments: Namespace, scored: rows.Scored) -> None:
 
 def measure(
     labels: table.Labels,
+    name: str,
     scores: NDArray[np.float64],
     *,
     fpr_range: tuple[float, float] | None,
@@ -131,12 +137,18 @@ def measure(
 ) -> Model:
     """Return AUC, partial AUC on the range and TPR at the budgets; `options` are those of `auc_inference`."""
 
-    def found(**what: Any) -> AUCInference:
-        result = auc_inference(labels.positive, scores, confidence_level=confidence, **what, **options)
+    def found(said: str = "AUC", **what: Any) -> AUCInference:
+        with report.told_of(f"{name}, {said}"):
+            result = auc_inference(labels.positive, scores, confidence_level=confidence, **what, **options)
         return replace(result, pos_label=labels.value)
 
-    part = None if fpr_range is None else found(metric="partial_auc", fpr_range=fpr_range)
-    rates = {budget: None if budget == 1.0 else found(metric="tpr_at_fpr", fpr=budget) for budget in budgets}
+    part = None
+    if fpr_range is not None:
+        part = found(f"pAUC {fpr_range[0]:g}-{fpr_range[1]:g}", metric="partial_auc", fpr_range=fpr_range)
+    rates = {
+        budget: None if budget == 1.0 else found(f"TPR at FPR {budget:g}", metric="tpr_at_fpr", fpr=budget)
+        for budget in budgets
+    }
     return Model(found(), part, rates)
 
 

@@ -17,7 +17,8 @@ def run(arguments: Namespace) -> None:
     _check(arguments)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups) if name is not None]
-    frame = table.read(arguments.data, table.form(arguments), exact={label})
+    wanted = table.Wanted(also=roles, dropped=arguments.drop)
+    frame = table.read(arguments.data, table.form(arguments), wanted, exact={label})
     n_dropped = 0
     if arguments.drop_missing:
         frame, n_dropped = table.drop_missing(frame, roles)
@@ -25,7 +26,7 @@ def run(arguments: Namespace) -> None:
     if weights is not None:  # what weighs nothing is not there
         frame, weights = frame.filter(weights > 0), weights[weights > 0]
     labels = table.labels(frame, label, arguments.positive)
-    for name in (*arguments.drop, *arguments.categorical):
+    for name in {*arguments.categorical} - {*arguments.drop}:
         table.column(frame, name)
     numeric, n_flags, categorical, empty = coding.split_columns(
         frame, exclude={*roles, *arguments.drop}, categorical=arguments.categorical

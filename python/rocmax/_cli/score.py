@@ -31,7 +31,8 @@ def run(arguments: Namespace) -> None:
     parquet = out is not None and Path(out).suffix.lower() == ".parquet"
     # What is only copied keeps the text it has.
     copied = set() if parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
-    frame = table.read(arguments.data, table.form(arguments), text=copied)
+    wanted = table.Wanted([*model.numeric, *model.categorical, *arguments.keep], also=[model.label])
+    frame = table.read(arguments.data, table.form(arguments), wanted, text=copied)
     kept = list(dict.fromkeys(arguments.keep))
     if model.label in frame.columns and model.label not in kept:
         kept.insert(0, model.label)
@@ -50,10 +51,14 @@ def run(arguments: Namespace) -> None:
         if arguments.json:
             report.emit({name: result[name].to_list() for name in made})
         else:
-            _print(result)
+            _warn_of_formulas(result)
+            _print(result, _form(arguments, []))
         return
+    suffixes = [suffix.lower() for suffix in Path(out).suffixes]
+    if not parquet:
+        _warn_of_formulas(result)
     with written(out) as file:
-        _write(result, file, [suffix.lower() for suffix in Path(out).suffixes])
+        _write(result, file, suffixes, _form(arguments, suffixes))
     if arguments.json:
         report.emit({"n_samples": len(scores), "positive": model.positive, "columns": result.columns, "out": out})
     else:
@@ -62,26 +67,49 @@ def run(arguments: Namespace) -> None:
         )
 
 
-def _print(frame: pl.DataFrame) -> None:
+def _form(arguments: Namespace, suffixes: list[str]) -> table.Form:
+    """Return how csv is written: as it was read, else as the ending of the name says, without two roles for a comma."""
+    separator = "\t" if ".tsv" in suffixes else ";" if arguments.decimal == "," else ","
+    return table.Form(arguments.sep or separator, arguments.decimal)
+
+
+def _warn_of_formulas(frame: pl.DataFrame) -> None:
+    """Say where a spreadsheet would take a text for a formula, which is written as it is."""
+    for series in frame.select(pl.selectors.string()):
+        texts = pl.concat([pl.Series([series.name]), table.nameless(series).drop_nulls().unique().alias("")])
+        if (texts.str.contains(r"^[=+\-@\t\r]") & texts.cast(pl.Float64, strict=False).is_null()).any():
+            report.log(
+                f"warning: column {series.name!r} has a text that begins with =, +, - or @, which a spreadsheet takes "
+                "for a formula: import that column as text"
+            )
+
+
+def _print(frame: pl.DataFrame, form: table.Form) -> None:
     """Print a table as csv: as it is into a file or a pipe, without control characters on a terminal."""
-    for part in _csv(frame):
+    for part in _csv(frame, form):
         sys.stdout.buffer.write((printable_lines(part) if sys.stdout.isatty() else part).encode())
 
 
-def _csv(frame: pl.DataFrame, separator: str = ",") -> Iterator[str]:
+def _csv(frame: pl.DataFrame, form: table.Form) -> Iterator[str]:
     """Yield a table as csv, some rows at a time."""
     for k, part in enumerate(frame.iter_slices(_ROWS)):
-        yield part.write_csv(include_header=k == 0, separator=separator)
+        if form.decimal == ",":
+            part = part.with_columns(
+                series.cast(pl.String).str.replace(".", ",", literal=True)
+                for series in part
+                if series.dtype.is_float() or series.dtype.is_decimal()
+            )
+        yield part.write_csv(include_header=k == 0, separator=form.separator or ",")
 
 
-def _write(frame: pl.DataFrame, file: BinaryIO, suffixes: list[str]) -> None:
+def _write(frame: pl.DataFrame, file: BinaryIO, suffixes: list[str], form: table.Form) -> None:
     """Write a table as the ending of its name says, csv by default."""
     try:
         if suffixes[-1:] == [".parquet"]:
             frame.write_parquet(file)
             return
         with gzip.GzipFile(fileobj=file, mode="wb") if suffixes[-1:] == [".gz"] else nullcontext(file) as plain:
-            for part in _csv(frame, separator="\t" if ".tsv" in suffixes else ","):
+            for part in _csv(frame, form):
                 plain.write(part.encode())
     except pl.exceptions.PolarsError as error:
         raise Failure(f"the scores cannot be written: {error}") from error

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics._binormal import fitted_covariance
 from rocmax.metrics._components import clustered_covariance, covariance_parts, variance_parts
@@ -340,7 +341,7 @@ def compare_auc(
         else:
             first, second = (y_true, score_a, sample_weight), (y_true_b, score_b, sample_weight_b)
             found, sizes = _of_two_samples(test, first, second, reading)
-        warn_of_few_compared(found.method, measure, sizes, weight_kind)
+        warn_of_few_compared(found.method, measure, sizes, weight_kind, grouped=groups is not None)
     return replace(found, names=names, **of_measure(measure))
 
 
@@ -575,11 +576,11 @@ def difference_test(
     difference = float(estimate[0] - estimate[1])
     error = error_of(covariance)
     if difference != 0 and error == 0:
-        warnings.warn(
+        message = (
             f"the difference of {difference:.3g} has a variance of 0, as after rankings without an error: its p-value"
-            " of 0 and its interval promise too much",
-            stacklevel=4,
+            " of 0 and its interval promise too much"
         )
+        warnings.warn(CoverageWarning(message), stacklevel=4)
     limits = of_difference(difference, error, Law(df), measure)
     if differences is not None:
         limits = percentiles(differences[:, None], limits.tails)

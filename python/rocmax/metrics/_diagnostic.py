@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rocmax import _core
 from rocmax.metrics._interval import wilson
 from rocmax.metrics._validation import F64
 
@@ -34,6 +36,15 @@ class Calls(NamedTuple):
     fp: F64
     fn: F64
     tn: F64
+
+    @classmethod
+    def at(cls, curve: _core.Curve, thresholds: F64) -> Calls:
+        """Return what is called positive and negative at every threshold."""
+        score, *weights = curve.steps()
+        n_called: NDArray[np.intp] = np.searchsorted(-score, -thresholds, side="right")
+        sums = [np.concatenate([[0.0], np.cumsum(weight)]) for weight in weights]
+        (tp, fp), (pos, neg) = (each[n_called] for each in sums), (each[-1] for each in sums)
+        return cls(tp, fp, pos - tp, neg - fp)
 
     @classmethod
     def of_rates(cls, tpr: F64, fpr: F64, prevalence: F64 | float) -> Calls:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._parameters import shown
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _interval as interval
 from rocmax.metrics import _rate as rate
 from rocmax.metrics import _words as words
@@ -419,7 +420,7 @@ def auc_inference(
     else:
         found = _computed(data, measure, method, question, weight_kind, groups)
     if weight_kind == "frequency":
-        warn_of_few(method, measure, (found.n_pos, found.n_neg))
+        warn_of_few(method, measure, (found.n_pos, found.n_neg), grouped=groups is not None)
     made |= of_samples(sample_weight, weight_kind, groups, data.y)
     made |= of_bootstrap(method, n_resamples, stratified, bootstrap_interval)
     return replace(found, pos_label=data.pos_label, names=names, threshold=_threshold(data, measure), **made)
@@ -604,11 +605,8 @@ def result(
     check_variance(variance)
     low, high = limits.ends(question.level)
     if (low >= high).any():
-        warnings.warn(
-            "an interval has no width: nothing varies in these samples, as after a ranking without an error;"
-            " method='newcombe' gives an AUC an interval",
-            stacklevel=3,
-        )
+        fact = "an interval has no width: nothing varies in these samples, as after a ranking without an error"
+        warnings.warn(CoverageWarning(f"{fact}; method='newcombe' gives an AUC an interval", fact), stacklevel=3)
 
     def shaped(values: F64) -> Any:
         return values if many else float(values[0])

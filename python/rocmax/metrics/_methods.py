@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._measure import OWN, RATES, SCREENING, TWO_WAY, Measure
 from rocmax.metrics._validation import choice
 
@@ -97,7 +98,7 @@ def _deciding(measure: Measure, sizes: tuple[float, float]) -> tuple[tuple[float
     return (own, names[0]), setting
 
 
-def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float]) -> None:
+def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], *, grouped: bool = False) -> None:
     """Warn of an interval that too few samples decide for its method."""
     if method not in ("delong", "logit-delong", "wu", "bootstrap"):
         return
@@ -105,16 +106,26 @@ def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float]) -> No
         return
     count, held = min(_deciding(measure, sizes))
     if count < _FEW:
-        better = default_method(measure)
+        better = default_method(measure, grouped=grouped)
         instead = "" if better == method else f"; method={better!r} keeps most of its coverage"
-        warnings.warn(
+        message = (
             f"there are {count:.3g} {held}: intervals of method={method!r} hold the truth far less often there than"
-            f" they say{instead}",
-            stacklevel=3,
+            f" they say{instead}"
         )
+        fact = f"{_few(count, held)}: the interval undercovers"
+        warnings.warn(CoverageWarning(message, fact, better if instead else None), stacklevel=3)
 
 
-def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float], weight_kind: str) -> None:
+def _few(count: float, held: str) -> str:
+    """Return in words how few samples there are, of ranges the number that is expected there."""
+    if count < 1:
+        return f"less than one {held.replace('tives', 'tive')}"
+    return f"only {count:g} {held}" if count == round(count) else f"only about {count:.0f} {held}"
+
+
+def warn_of_few_compared(
+    method: str, measure: Measure, sizes: tuple[float, float], weight_kind: str, *, grouped: bool = False
+) -> None:
     """Warn of a test of a difference that too few samples decide."""
     if weight_kind == "sampling":
         return
@@ -123,12 +134,14 @@ def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, floa
         setting = min((sizes[0], "positives"), (sizes[1], "negatives"))
     count, held = min(own, setting)
     if count < _FEW:
-        instead = "; method='bootstrap' promises less" if method != "bootstrap" and own[0] >= _FEW else ""
-        warnings.warn(
+        better = method != "bootstrap" and own[0] >= _FEW and not grouped
+        instead = "; method='bootstrap' promises less" if better else ""
+        message = (
             f"there are {count:.3g} {held}: the interval and the p-value of method={method!r} promise too much"
-            f" there{instead}",
-            stacklevel=3,
+            f" there{instead}"
         )
+        fact = f"{_few(count, held)}: the interval and the p-value are too optimistic"
+        warnings.warn(CoverageWarning(message, fact, "bootstrap" if better else None), stacklevel=3)
 
 
 def _either(names: tuple[str, ...]) -> str:

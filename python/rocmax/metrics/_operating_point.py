@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._memory import require_memory
 from rocmax._parameters import check_flag
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
+from rocmax.metrics._clusters import cluster_cuts
 from rocmax.metrics._cutoff import RULES, WEIGHED, Rule, asked, parse_rule, weighed
 from rocmax.metrics._diagnostic import OF_PREVALENCE, QUANTITIES, Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics._inference import ConfidenceInterval
@@ -65,8 +67,8 @@ class OperatingPoint(Unpacked):
         Whether `prevalence` was given; else it is that of the samples.
     method : {"wilson", "bootstrap"}
         Where the intervals are from.
-    resampling, weight_kind, n_samples : str, str and int, or None
-        How a bootstrap drew; what weights stood for, and rows of weights other than 0.
+    resampling, weight_kind, n_samples, n_groups : str, str, int and int, or None
+        How a bootstrap drew; what weights stood for, and rows of weights other than 0; number of clusters.
     """
 
     n_unpacked = 6
@@ -107,6 +109,7 @@ class OperatingPoint(Unpacked):
     resampling: str | None = None
     weight_kind: str | None = None
     n_samples: int | None = None
+    n_groups: int | None = None
 
     @property
     def sensitivity(self) -> Any:
@@ -229,6 +232,7 @@ def operating_point(
     stratified: bool = True,
     sample_weight: ArrayLike | None = None,
     weight_kind: str = "frequency",
+    groups: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -284,6 +288,9 @@ def operating_point(
     weight_kind : {"frequency", "sampling"}, default="frequency"
         Whether a weight w stands for w equal samples, or for an inverse sampling probability; see
         :func:`auc_inference`. Of the latter the intervals are those of the effective number of samples (Kish, 1965).
+    groups : array-like of shape (n_samples,), default=None
+        Clusters of dependent samples, such as the lesions of a patient. The bootstrap draws whole clusters, as many as
+        there are, whatever `stratified`; needs ``method="bootstrap"`` and takes no weights.
     pos_label : label, default=None
         The positive class; all others are negative.
     random_state : int, Generator, RandomState or None, default=None
@@ -327,6 +334,8 @@ def operating_point(
     known = prevalence is not None
     if known:
         prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    if groups is not None and (method != "bootstrap" or sample_weight is not None):
+        raise ValueError("groups need method='bootstrap', which draws whole clusters, and no sample_weight")
     rules, several = asked(threshold)
     data = one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs))
     curve = call(_core.Curve, data, data.threads)
@@ -334,7 +343,7 @@ def operating_point(
         rules = [Rule("at", score) for score in curve.steps()[0].tolist()]
     used = [weighed(rule, cost, prevalence) for rule in rules]
     found = np.array([rule.number if rule.name == "at" else rule.of(curve) for rule in used])
-    calls = _calls(curve, found)
+    calls = Calls.at(curve, found)
     shares = values(calls)
     if prevalence is not None:
         there = values(Calls.of_rates(shares["tpr"], shares["fpr"], prevalence))
@@ -344,15 +353,17 @@ def operating_point(
         ends = intervals(shares, _sizes(data, curve, found, weight_kind), prevalence, critical(level))
     else:
         ends = _bootstrapped(
-            data, used, prevalence, level, stratified, check_resamples(n_resamples), random_state, weight_kind
+            data, groups, used, prevalence, level, stratified, check_resamples(n_resamples), random_state, weight_kind
         )
         made |= of_bootstrap(method, n_resamples, stratified)
-        _warn_of_no_width(ends, found)
+        if groups is not None:
+            made["resampling"] = f"bootstrap of clusters, {n_resamples:,} resamples, percentiles"
+        _warn_of_no_width(ends, found, grouped=groups is not None)
     for name, both in ends.items():
         made[f"{name}_interval"] = ConfidenceInterval(*(_shaped(end, several) for end in both))
     n_pos, n_neg = totals(data)
     criteria = [None if rule.name == "at" else rule.criterion for rule in rules]
-    counted = of_samples(sample_weight, weight_kind, None, data.y)
+    counted = of_samples(sample_weight, weight_kind, groups, data.y)
     return OperatingPoint(
         threshold=_shaped(found, several),
         pos_label=data.pos_label,
@@ -366,20 +377,20 @@ def operating_point(
         method=method,
         weight_kind=counted["weight_kind"],
         n_samples=counted["n_samples"],
+        n_groups=counted["n_groups"],
         **made,
     )
 
 
-def _warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
+def _warn_of_no_width(ends: dict[str, Ends], thresholds: F64, *, grouped: bool) -> None:
     """Say where replicates promise too much: all of them separate the classes."""
     (tpr, _), (_, fpr) = ends["tpr"], ends["fpr"]
     apart = (tpr >= 1) & (fpr <= 0)
     if apart.any():
-        warnings.warn(
-            f"the classes are apart at the threshold {thresholds[apart][0]:g} in all replicates, whose rates do not"
-            " vary; method='wilson' gives intervals with a width",
-            stacklevel=3,
-        )
+        first = thresholds[apart][0]
+        fact = f"the classes are apart at the threshold {first:g} in all replicates, whose rates do not vary"
+        instead = "" if grouped else "; method='wilson' gives intervals with a width"
+        warnings.warn(CoverageWarning(fact + instead, fact, None if grouped else "wilson"), stacklevel=3)
 
 
 def _shaped(column: F64, several: bool) -> Any:
@@ -393,20 +404,11 @@ def _name(criterion: Any) -> str:
     return criterion if isinstance(criterion, str) else f"{criterion[0]} {criterion[1]:g}"
 
 
-def _calls(curve: _core.Curve, thresholds: F64) -> Calls:
-    """Return what is called positive and negative at every threshold."""
-    score, *weights = curve.steps()
-    n_called: NDArray[np.intp] = np.searchsorted(-score, -thresholds, side="right")
-    sums = [np.concatenate([[0.0], np.cumsum(weight)]) for weight in weights]
-    (tp, fp), (pos, neg) = (each[n_called] for each in sums), (each[-1] for each in sums)
-    return Calls(tp, fp, pos - tp, neg - fp)
-
-
 def _sizes(data: Sample, curve: _core.Curve, thresholds: F64, weight_kind: str) -> Sizes:
     """Return how many samples there are of each kind, of sampling weights the effective number."""
 
     def called(curve: _core.Curve) -> Sizes:
-        tp, fp, fn, tn = _calls(curve, thresholds)
+        tp, fp, fn, tn = Calls.at(curve, thresholds)
         return Sizes(tp + fn, fp + tn, tp + fp, fn + tn, tp + fp + fn + tn)
 
     sums = called(curve)
@@ -420,6 +422,7 @@ def _sizes(data: Sample, curve: _core.Curve, thresholds: F64, weight_kind: str) 
 
 def _bootstrapped(
     data: Sample,
+    groups: Any,
     rules: list[Rule],
     prevalence: float | None,
     level: float,
@@ -429,13 +432,16 @@ def _bootstrapped(
     weight_kind: str,
 ) -> dict[str, Ends]:
     """Return percentiles over samples drawn again, with rules that choose anew."""
-    data = drawable(data, weight_kind, "method='wilson' has intervals of one")
+    if groups is None:
+        data = drawable(data, weight_kind, "method='wilson' has intervals of one")
     stratified, seed = check_flag("stratified", stratified), seed_of(random_state)
     needed = 8 * 16 * n_resamples * len(rules)
     require_memory(needed, f"n_resamples={n_resamples} with {len(rules)} thresholds", "take fewer")
-    flat = call(
-        _core.bootstrap_cuts, data, weight_kind, list(map(tuple, rules)), stratified, n_resamples, seed, data.threads
-    )
+    if groups is None:
+        how = (weight_kind, list(map(tuple, rules)), stratified, n_resamples, seed)
+        flat = call(_core.bootstrap_cuts, data, *how, data.threads)
+    else:
+        flat = cluster_cuts(data, groups, rules, n_resamples, seed)
     threshold, tpr, fpr, share = np.moveaxis(flat.reshape(n_resamples, len(rules), 4), 2, 0)
     drawn = values(Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
     return percentiles({"threshold": threshold, **drawn}, level)

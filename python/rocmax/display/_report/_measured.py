@@ -79,9 +79,9 @@ def measured(
         if len(columns) > 1 and min(positive.sum(), (~positive).sum()) > 1:
             tested = compare_models(positive, columns, fpr_range=fpr_range, adjust=adjust, **options)
             comparison = replace(tested, pos_label=pos_label)
-    said = dict.fromkeys(str(warning.message) for warning in caught)
-    for message in said:
-        warnings.warn(message, stacklevel=3)
+    said = {str(warning.message): warning.message for warning in caught}
+    for warning in said.values():
+        warnings.warn(warning, stacklevel=3)
     return Measured(
         names=tuple(columns),
         n_samples=len(positive),
@@ -94,7 +94,7 @@ def measured(
         rates=rates,
         quoted=tuple(fpr for fpr in quoted if fpr in rates),
         comparison=comparison,
-        notes=tuple(said),
+        notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in said.values())),
         **_curves(positive, columns, sample_weight, n_jobs, fpr_range or (0.0, 1.0), n_neg, np.array(list(rates))),
     )
 
