@@ -71,6 +71,51 @@ def test_an_own_risk_that_is_none_is_refused(data, risk, message):
         rocmax.PartialAUCSVC(surrogate=risk, C=10.0).fit(*data)
 
 
+LIES = {
+    "half the gradient": lambda value, coef, rng: (value, 0.5 * coef),
+    "twice the gradient": lambda value, coef, rng: (value, 2.0 * coef),
+    "no gradient": lambda value, coef, rng: (value, 0.0 * coef),
+    "that of the positives": lambda value, coef, rng: (value, np.minimum(coef, 0.0)),
+    "noise on the gradient": lambda value, coef, rng: (value, coef * rng.uniform(0.5, 1.5, len(coef))),
+    "noise on the value": lambda value, coef, rng: (value * rng.uniform(1.0, 1.05), coef),
+    "a concave function": lambda value, coef, rng: (np.log1p(value), coef / (1.0 + value)),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("C", [0.1, 100.0])
+def test_a_risk_that_breaks_its_promises_is_refused(data, lie, C):
+    """Most of these converge to a false minimum: only at other models do they show."""
+    X, y = data[0][:90], data[1][:90]
+    rng = np.random.default_rng(0)
+    for risk in (hinge, squared_hinge):
+        with pytest.raises(ValueError, match="surrogate must be a convex function and return a subgradient"):
+            rocmax.PartialAUCSVC(surrogate=lambda *of, risk=risk: LIES[lie](*risk(*of), rng), C=C).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_risk_that_keeps_them_is_not(data, scale, kind):
+    X, y = (scale * (data[0][:90] + 3.0)).astype(kind), data[1][:90]
+    for risk in (hinge, squared_hinge):
+        for C in (1e-2, 10.0, 1e5):
+            for kernel in ("linear", "rbf"):
+                rocmax.PartialAUCSVC(surrogate=risk, C=C / scale, tol=1e-2, kernel=kernel).fit(X, y)
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_an_own_risk_cannot_write_into_the_problem(data, at):
+    def careless(*of):
+        found = squared_hinge(*of)
+        of[at][:] = False
+        return found
+
+    with pytest.raises(ValueError, match="read-only"):
+        rocmax.PartialAUCSVC(surrogate=careless).fit(*data, np.arange(len(data[1])) % 3)
+
+
 class Columns(Design):
     """A user's own storage: one array for each feature."""
 
@@ -91,6 +136,16 @@ def test_an_own_storage_trains(data):
     model = rocmax.PartialAUCSVC((0.0, 0.1), surrogate="tight", C=10.0, tol=1e-4).fit(X, y)
     assert found.status == "converged" and found.gap <= 1e-4
     assert found.objective == pytest.approx(model.objective_, rel=2e-4)
+
+
+@pytest.mark.parametrize(("product", "factor"), [("scores", 1.1), ("adjoint", 0.5), ("inner", 0.5)])
+def test_a_storage_whose_products_contradict_each_other_is_named(data, product, factor):
+    X, y = data
+    design = Columns(list(X.T))
+    right = getattr(design, product)
+    setattr(design, product, lambda *of: factor * right(*of))
+    with pytest.raises(ValueError, match=r"^Columns: scores, adjoint and inner are not of one X"):
+        minimise_convex(Tight((0.0, 0.5)).bind(Problem(y == 1), 1), design, 10.0, tol=1e-4, max_iter=200)
 
 
 class Steepest(Direction):

@@ -38,11 +38,13 @@ class _OwnFunction(OwnOracle):
     def __init__(self, core: _core.Oracle, n_threads: int, function: RiskFunction) -> None:
         super().__init__(core, n_threads)
         self._function = function
+        # The problem's own, which a function is not to write into.
+        self._positive, self._weight = (_read_only(values) for values in (self.labels, self.sample_weight))
 
     def __call__(self, scores: F64, /) -> Evaluation:
         """Evaluate the risk, and the partial AUC."""
         partial_auc = super().__call__(scores).partial_auc
-        value, coef = self._function(scores.copy(), self.labels, self.sample_weight)
+        value, coef = self._function(scores.copy(), self._positive, self._weight)
         value, coef = float(value), np.array(coef, dtype=np.float64)
         if coef.shape != scores.shape or not np.isfinite(coef).all():
             raise ValueError(
@@ -52,3 +54,12 @@ class _OwnFunction(OwnOracle):
         if not 0.0 <= value < np.inf:
             raise ValueError(f"surrogate must return a finite value of at least 0, got {value:g}: add a constant to it")
         return Evaluation(value, coef, partial_auc, value - float(coef @ scores))
+
+
+def _read_only(values: Any) -> Any:
+    """Return a view that cannot be written to."""
+    if values is None:
+        return None
+    view = values.view()
+    view.setflags(write=False)
+    return view

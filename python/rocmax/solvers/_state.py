@@ -8,7 +8,7 @@ from rocmax._typing import F64
 from rocmax.designs import inner
 from rocmax.risks import Evaluation, Smoothed
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._certificate import check_bound
+from rocmax.solvers._certificate import check_bound, check_design, check_promises
 from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._ray import Point, Ray, lengthened, search
 from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
@@ -125,6 +125,9 @@ class State:
 
     def result(self) -> SolverResult:
         """Return the best model and its certificate."""
+        check_promises(self.objective, self.best, self.bundle)
+        if self.status in ("stalled", "max_iter"):
+            check_design(self.objective)
         return SolverResult(
             model=self.best,
             objective=self.value,
