@@ -41,6 +41,7 @@ def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
     for first in range(0, n_samples, height):
         rows = slice(first, min(first + height, n_samples))
         for left in range(0, dim, width):
+            require_whole(X)
             columns = slice(left, min(left + width, dim))
             block = as_float(X[rows, columns])
             yield rows, columns, block if as_it_is and width < dim else in_rows(block)
@@ -51,6 +52,7 @@ def row_blocks(X: AnyArray) -> Iterator[tuple[slice, AnyArray]]:
     """Yield (rows, X[rows]) over an ndarray or a memmap, as `tiles` does; up to 16 MB at a time."""
     height = max(1, min(_CACHED, _WHOLE // (8 * max(1, X.shape[1]))))
     for first in range(0, len(X), height):
+        require_whole(X)
         rows = slice(first, min(first + height, len(X)))
         yield rows, in_rows(as_float(X[rows]))
         _release(X)
@@ -62,11 +64,34 @@ def as_float(block: AnyArray) -> AnyArray:
     return np.asarray(block).astype(np.float32 if single else np.float64, copy=False)
 
 
+def require_whole(X: Any) -> None:
+    """Refuse a memmap whose file was cut after it was mapped: reading beyond its end ends the process (SIGBUS).
+
+    Before and after each block, for what is left of the last page reads as zeros. A file that is cut while one block is
+    read can still end the process: nothing in Python can prevent that.
+    """
+    source = getattr(X, "_mmap", None)
+    if not isinstance(source, mmap.mmap):
+        return
+    try:
+        held = source.size()
+    except (OSError, ValueError):  # a map that does not know its file
+        return
+    offset = int(getattr(X, "offset", 0))
+    needed = offset - offset % mmap.ALLOCATIONGRANULARITY + len(source)
+    if held < needed:
+        raise OSError(
+            f"X: the file {getattr(X, 'filename', None)} has {held:,} of the {needed:,} bytes that it had when mapped;"
+            " another process has cut it: write new features to a new file"
+        )
+
+
 def _release(X: AnyArray) -> None:
     """Hand the pages of a file back to the system, where it can be asked to; they are read again when needed.
 
     Not those of a copy-on-write map, whose changes would be lost.
     """
+    require_whole(X)
     source = getattr(X, "_mmap", None)
     if isinstance(source, mmap.mmap) and hasattr(source, "madvise") and X.mode in ("r", "r+", "w+"):  # type: ignore[attr-defined]
         source.madvise(mmap.MADV_DONTNEED)

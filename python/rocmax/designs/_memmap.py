@@ -12,6 +12,7 @@ class MemmapDesign(DenseDesign):
 
     Every product is one pass over the file. Resident memory stays at one block beside the vectors, also where the file
     is larger than memory: the pages of a block are handed back as soon as it is used. float32 is multiplied as float32.
+    A file that has been cut is refused at the next block.
     """
 
     divisible = False
