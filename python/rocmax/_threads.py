@@ -45,6 +45,15 @@ def n_threads(n_jobs: int | None) -> int:
     return min(max(1, wanted if wanted >= 0 else _n_cores() + 1 + wanted), _n_cores())
 
 
+def openmp_threads(n_jobs: int | None) -> int:
+    """Return the number of threads for a library that uses OpenMP, which is 1 in a forked process.
+
+    GNU's OpenMP would wait there for threads of the parent, which a fork does not copy: training would never end.
+    """
+    wanted = n_threads(n_jobs)
+    return 1 if _shared.forked else wanted
+
+
 class _Shared:
     """What calls in several threads share; a forked process begins anew."""
 
@@ -53,10 +62,12 @@ class _Shared:
         self.lock = threading.Lock()
         self.users: set[object] = set()
         self.limits: Any = None
+        self.forked = False
 
     def renew(self) -> None:
         limits = self.limits
         self.__init__()  # type: ignore[misc]
+        self.forked = True
         if limits is not None:
             limits.restore_original_limits()
 
