@@ -4,12 +4,9 @@ skops rather than pickle or joblib: loading a pickle runs whatever code its writ
 data; only types that are known to be harmless are built, and any other makes loading fail.
 """
 
-import json
 from dataclasses import dataclass, fields
-from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import polars as pl
@@ -20,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCSVC, PartialAUCSVCCV
+from rocmax._cli import _archive as archive
 from rocmax._cli import _columns as coding
 from rocmax._cli import _table as table
 from rocmax._cli import _trees as trees
@@ -149,7 +147,7 @@ def save(model: Model, path: str) -> None:
     content = {"format": _FORMAT, **{field.name: getattr(model, field.name) for field in fields(model)}}
     if not model.is_line:
         content["classifier"] = trees.stored(model.classifier)
-    data = skops.io.dumps(content, compression=ZIP_DEFLATED)
+    data = archive.compact(skops.io.dumps(content))
     with written(path) as file:
         file.write(data)
 
@@ -184,16 +182,12 @@ def load(path: str) -> Model:
 
 def _strange_types(data: bytes) -> set[str]:
     """Return the types in a model file that skops does not trust, and estimators, that are no part of our models."""
-    with ZipFile(BytesIO(data)) as file:
-        schema = json.loads(file.read("schema.json"))
-    found, left = set(), [schema]
-    while left:
-        node = left.pop()
-        if isinstance(node, dict):
-            name = f"{node.get('__module__')}.{node.get('__class__')}"
-            if name.partition(".")[0] in ("sklearn", "rocmax"):
-                found.add(name)
-            left.extend(node.values())
-        elif isinstance(node, list):
-            left.extend(node)
-    return (found | set(skops.io.get_untrusted_types(data=data))) - _TRUSTED
+    found, schema = set(), archive.schema_of(data)
+    for node in archive.nodes_of(schema):
+        name = f"{node.get('__module__')}.{node.get('__class__')}"
+        if name.partition(".")[0] in ("sklearn", "rocmax") or node.get("__loader__", "DictNode") not in archive.LOADERS:
+            found.add(name)
+    if not found <= _TRUSTED:
+        return found - _TRUSTED
+    archive.check_arrays(data, schema)
+    return set(skops.io.get_untrusted_types(data=data)) - _TRUSTED

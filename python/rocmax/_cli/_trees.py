@@ -82,6 +82,12 @@ def _check(content: dict[str, Any]) -> None:
             raise ValueError(f"{name} of the trees is no array of {kind.__name__}")
         if kind is np.float64 and not np.isfinite(array).all():
             raise ValueError(f"{name} of the trees is not finite")
+    if (content["importances"] < 0).any():
+        raise ValueError("importances of the trees are below 0")
+    if content.keys() != {*kinds, "intercept", "calibration", "objective"}:
+        raise ValueError("the trees have parts that no model has")
+    if type(content["objective"]) is not str:
+        raise ValueError("the objective of the trees is no text")
     numbers = [content["intercept"], *content["calibration"]]
     if not (len(numbers) == 3 and all(type(x) is float and np.isfinite(x) for x in numbers)):
         raise ValueError("the threshold of the trees is not finite")
