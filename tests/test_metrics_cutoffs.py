@@ -1,6 +1,7 @@
 """Thresholds by rules, what they are worth, and the intervals of both, against twins written from the definitions."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def best(y, s, w, rule):
 def test_no_cut_is_better(rule, digits):
     y, s, w = data(digits, digits=digits)
     for weight in (np.ones(len(y)), w.astype(float), w + 0.1):
-        found = metrics.operating_point(y, s, threshold=rule, sample_weight=weight)
+        found = metrics.operating_point(y, s, threshold=rule, sample_weight=weight, weight_kind="frequency")
         assert found[:3] == pytest.approx(best(y, s, weight, rule), abs=1e-12)
         assert found.criterion == rule
 
@@ -280,3 +281,26 @@ def test_tuples_of_rules_are_lists():
     np.testing.assert_array_equal(listed, tupled)
     with pytest.raises(ValueError, match="threshold must be a number or one of"):
         metrics.operating_point(y, s, threshold=sparse.coo_array([0.1, 0.2]))
+
+
+def _highest(y, s, w):
+    """Return the highest threshold whose rates are closest to equal, in whole numbers."""
+    pos, neg = ([(Fraction(float(a)), t) for a, t in zip(w[y == k], s[y == k], strict=True)] for k in (1, 0))
+    best = None
+    for cut in [np.inf, *np.unique(s)[::-1]]:
+        tpr, fpr = (sum(a for a, t in of if t >= cut) / sum(a for a, _ in of) for of in (pos, neg))
+        if best is None or abs(fpr - 1 + tpr) < best[0]:
+            best = abs(fpr - 1 + tpr), cut
+    return best[1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_of_equal_thresholds_eer_takes_the_highest(weighted):
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n = rng.integers(4, 40)
+        y = np.r_[0, 1, rng.integers(0, 2, n)]
+        s = rng.integers(0, rng.integers(2, 60), n + 2).astype(float)
+        w = rng.integers(1, 4, n + 2).astype(float) if weighted else np.ones(n + 2)
+        found = metrics.operating_point(y, s, threshold="eer", sample_weight=w if weighted else None)
+        assert found.threshold == _highest(y, s, w)

@@ -114,7 +114,7 @@ fn equal_rates(points: impl Iterator<Item = Point>, [pos, neg]: [f64; 2]) -> Poi
     for point in points {
         let excess = point.1[1] / neg - (pos - point.1[0]) / pos;
         if excess >= 0.0 {
-            return if excess < -before.0 { point } else { before.1 };
+            return if excess < -before.0 - ROUNDING { point } else { before.1 };
         }
         before = (excess, point);
     }
@@ -172,6 +172,27 @@ mod tests {
                         let own = all.iter().find(|c| c.0 == threshold).unwrap();
                         f64::from(u8::from((tpr, fpr) != (own.1, own.2)))
                     });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_cuts_as_near_to_equal_rates_the_higher_is_taken() {
+        // Rates of m positives and n negatives are thirds, sevenths and so on: their differences round to either side.
+        for (m, n) in (2..12).flat_map(|m| (2..12).map(move |n| (m, n))) {
+            for (tp, fp) in (0..m).flat_map(|tp| (0..n).map(move |fp| (tp, fp))) {
+                // The excess of false positives over false negatives, times m n: before the block of ties, and after.
+                let excess = |tp: i32, fp: i32| fp * m - (m - tp) * n;
+                if let Some(more) = (1..=m - tp).find(|more| excess(tp + more, fp) == -excess(tp, fp)) {
+                    let class = |count: i32, of: bool| iter::repeat_n(of, usize::try_from(count).unwrap());
+                    let blocks = [(tp, true, 3.0), (fp, false, 3.0), (more, true, 2.0)];
+                    let last = [(m - tp - more, true, 1.0), (n - fp, false, 1.0)];
+                    let drawn = blocks.into_iter().chain(last).flat_map(|(k, of, s)| class(k, of).map(move |l| (l, s)));
+                    let (labels, scores): (Vec<bool>, Vec<f64>) = drawn.unzip();
+                    let curve = Curve::new(&Labels::new(&labels).unwrap(), &scores, None, &Ctx::serial()).unwrap();
+                    let found = Rule::Eer.cut(&curve).threshold;
+                    assert_eq!(found, if tp + fp == 0 { f64::INFINITY } else { 3.0 }, "{m} {n} {tp} {fp}");
                 }
             }
         }
