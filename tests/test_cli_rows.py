@@ -129,12 +129,12 @@ def test_a_group_that_is_nan_is_missing(frame: "pl.DataFrame", tmp_path: Path, r
     assert answer(run, "evaluate", tmp_path / "wards.parquet", *asked, "--drop-missing")["n_dropped"] == 2
 
 
-@pytest.mark.parametrize("kind", ["repetitions", "sampling"])
+@pytest.mark.parametrize("kind", ["frequency", "sampling"])
 def test_weights_and_groups_are_those_of_the_library(
     kind: str, frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run
 ) -> None:
     y, w, patient = (frame[name].to_numpy() for name in ("y", "w", "patient"))
-    options = {"sample_weight": w, "weight_kind": {"repetitions": "frequency", "sampling": "sampling"}[kind]}
+    options = {"sample_weight": w, "weight_kind": kind}
     named = {"weight": ["--weight", "w", "--weights-are", kind], "groups": ["--groups", "patient"]}
     for names, passed in ((["weight"], options), (["groups"], {"groups": patient})):
         asked = ["--label", "y", "--fpr", 0, 0.2, *(word for name in names for word in named[name])]

@@ -38,6 +38,7 @@ def test_parts_in_any_order_give_the_whole(seed, n_parts, weighted, merged):
             total.update(y[rows], s[rows], sample_weight=weight)
     assert total.error_bound == 0.0
     for options in ({}, {"metric": "partial_auc", "fpr_range": (0.1, 0.4)}, {"metric": "scored_auc"}):
+        options["weight_kind"] = "frequency"
         expected = metrics.auc_inference(y, s, sample_weight=w, **options)
         found = total.result(**options)
         assert found.estimate == pytest.approx(expected.estimate, abs=1e-12)

@@ -44,8 +44,9 @@ def test_weights_that_count_are_repetitions_in_comparisons():
 
 def test_many_equal_samples_are_as_sure_as_delong_says():
     for scale in (1e3, 1e9, 2.0**45):
-        boot = metrics.auc_inference(Y, S, sample_weight=scale * W, n_resamples=4000, **BOOTSTRAP)
-        delong = metrics.auc_inference(Y, S, sample_weight=scale * W)
+        how = {"sample_weight": scale * W, "weight_kind": "frequency"}
+        boot = metrics.auc_inference(Y, S, n_resamples=4000, **how, **BOOTSTRAP)
+        delong = metrics.auc_inference(Y, S, **how)
         assert boot.standard_error == pytest.approx(delong.standard_error, rel=0.07)
 
 

@@ -83,20 +83,24 @@ CALLS = {
     "sroc": lambda y, s, w, other, of: metrics.sroc_curve(y, s, n_points=9),
     "roc": lambda y, s, w, other, of: metrics.roc_curve(y, s, sample_weight=w),
     "point": lambda y, s, w, other, of: metrics.operating_point(y, s),
-    "inference": lambda y, s, w, other, of: metrics.auc_inference(y, s, sample_weight=w),
+    "inference": lambda y, s, w, other, of: metrics.auc_inference(y, s, sample_weight=w, weight_kind="frequency"),
     "sampling": lambda y, s, w, other, of: metrics.auc_inference(y, s, sample_weight=w, weight_kind="sampling"),
     "bootstrap": lambda y, s, w, other, of: (
         metrics.auc_inference(y, s, method="bootstrap", n_resamples=20, random_state=0).confidence_interval
     ),
     "grouped": lambda y, s, w, other, of: metrics.auc_inference(y, s, groups=of(GROUPS)),
-    "paired": lambda y, s, w, other, of: metrics.compare_auc(y, s, other, sample_weight=w).pvalue,
-    "unpaired": lambda y, s, w, other, of: metrics.compare_auc(y, s, other, y_true_b=y, sample_weight_b=w).pvalue,
+    "paired": lambda y, s, w, other, of: (
+        metrics.compare_auc(y, s, other, sample_weight=w, weight_kind="frequency").pvalue
+    ),
+    "unpaired": lambda y, s, w, other, of: (
+        metrics.compare_auc(y, s, other, y_true_b=y, sample_weight_b=w, weight_kind="frequency").pvalue
+    ),
     "permutations": lambda y, s, w, other, of: (
         metrics.compare_auc(y, s, other, method="venkatraman", n_resamples=20, random_state=0).pvalue
     ),
     "folds": lambda y, s, w, other, of: metrics.cross_validated_auc(y, s, fold=of(FOLD)),
     "models": lambda y, s, w, other, of: (
-        metrics.compare_models(y, of(np.column_stack([S, OTHER])), sample_weight=w).pvalue
+        metrics.compare_models(y, of(np.column_stack([S, OTHER])), sample_weight=w, weight_kind="frequency").pvalue
     ),
     "display": lambda y, s, w, other, of: [c.tpr for c in ROCDisplay.from_predictions(y, {"a": s, "b": other}).curves],
     "scored display": lambda y, s, w, other, of: SROCDisplay.from_predictions(y, s, sample_weight=w).curves[0].theta,

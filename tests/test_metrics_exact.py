@@ -416,6 +416,7 @@ def test_replicates_of_a_perfect_ranking_are_perfect():
     y = np.repeat([False, True], [30, 7])
     for fpr_range in ((0.1, 0.3), (0.0, 0.7), (0.3, 0.7)):
         options = {"metric": "partial_auc", "fpr_range": fpr_range, "method": "bootstrap", "random_state": 0}
+        options["weight_kind"] = "frequency"
         for w in (None, np.tile([0.7, 1.3, 0.1], 13)[:37]):
             for normalize, most in ((None, fpr_range[1] - fpr_range[0]), ("width", 1.0), ("mcclish", 1.0)):
                 with pytest.warns(UserWarning, match="no width"):

@@ -94,12 +94,12 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("TPR at FPR 0.1 = 0.", f"41 positive ({ATTACK})"),
     ),
     "AUCInference, weights": (
-        lambda: auc_inference(Y, S[:, 0], sample_weight=np.r_[0.0, 1.5, np.ones(N - 2)]),
-        ("weighted: 40.5 positive, 72 negative samples in 112 rows",),
+        lambda: auc_inference(Y, S[:, 0], sample_weight=np.r_[0.0, 2.0, np.ones(N - 2)]),
+        ("frequency weights: 41 positive, 72 negative samples in 112 rows",),
     ),
     "AUCInference, sampling weights": (
         lambda: auc_inference(Y, S[:, 0], sample_weight=np.full(N, 0.25), weight_kind="sampling"),
-        ("logit of DeLong et al. 1988; 36.3 % positive by sampling weights in 113 rows",),
+        ("logit of DeLong et al. 1988; sampling weights: 36.3 % positive in 113 rows",),
     ),
     "AUCInference, clusters": (
         lambda: auc_inference(Y, S[:, 0], groups=GROUPS),
@@ -206,7 +206,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: metrics.operating_point(SICK, S[:, 1], cost=5, pos_label=ATTACK),
         (
             "(largest TPR - FPR, Youden 1950, with cost 5 and prevalence 0.5) TPR 1.000",
-            "intervals of Wilson 1927, of likelihood ratios Simel et al. 1991, for the threshold as given; 41 pos",
+            "intervals of Wilson 1927, of likelihood ratios Simel et al. 1991, for a fixed threshold; 41 pos",
         ),
     ),
     "OperatingPoint, bootstrap": (
@@ -410,8 +410,8 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         (words.ends((-0.01, 0.05)), "-0.010 to 0.050"),
         (words.ends((np.nan, np.nan)), "interval not available"),
         (words.ends((0.5, np.inf)), "0.500 to inf"),
-        (words.digits(-0.0001), "0.000"),
-        (words.digits(-0.0001, 3, "+"), "+0.000"),
+        (words.digits(-1e-13), "0.000"),
+        (words.digits(-1e-13, 3, "+"), "+0.000"),
         (words.digits(np.nan), "not available"),
         (words.digits(0.73), "0.730"),
         (words.digits(0.731234, words.decimals(0.00023)), "0.73123"),

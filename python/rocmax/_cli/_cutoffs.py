@@ -12,7 +12,7 @@ from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics import _words as words
 
 _INTERVALS = {
-    "wilson": "Intervals of rates by Wilson 1927, for cutoffs as given.",
+    "wilson": "Intervals of rates by Wilson 1927, which take cutoffs as fixed.",
     "bootstrap": "Intervals by the bootstrap, which chooses cutoffs anew.",
     "clusters": "Intervals by the bootstrap of groups, which chooses cutoffs anew.",
 }

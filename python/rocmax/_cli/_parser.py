@@ -229,7 +229,7 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
     evaluate.add_argument(
         "--cutoff-intervals",
         choices=("wilson", "bootstrap"),
-        help="of the rates at --at: wilson takes cutoffs as given (the default); bootstrap chooses each anew in 2000 "
+        help="of the rates at --at: wilson takes cutoffs as fixed (the default); bootstrap chooses each anew in 2000 "
         "resamples, of whole groups where --groups are given (the default there), and has an interval of the cutoff",
     )
     evaluate.add_argument("--report", metavar="FILE", help="page of all results to write, for a browser (.html)")
@@ -290,9 +290,9 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
     _add_rows(parser, "clusters of dependent rows, such as the lesions of a patient; intervals and tests take them so")
     parser.add_argument(
         "--weights-are",
-        choices=("repetitions", "sampling"),
-        help="what a weight is: so many equal rows, or an inverse sampling probability, whose scale does not matter "
-        "(default repetitions)",
+        choices=("frequency", "sampling"),
+        help="what a weight is: so many equal rows (frequency weights), or an inverse sampling probability, whose "
+        "scale does not matter (sampling weights); frequency by default, with a warning where weights are no counts",
     )
     _add_form(parser)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rocmax._cli import _report as report
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
+from rocmax.metrics._weights import not_counts
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,13 @@ class Scored:
     weight: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
     n_dropped: int
+    weighted: str = ""  # what weights are taken for, in words
 
     @property
     def summary(self) -> str:
         dropped = f"; {self.n_dropped:,} others left out, with missing values" if self.n_dropped else ""
         n_groups = "" if self.groups is None else f" in {len(np.unique(self.groups)):,} groups"
-        return f"{self.labels.summary}{n_groups}{dropped}"
+        return f"{self.labels.summary}{n_groups}{self.weighted}{dropped}"
 
 
 def read(arguments: Namespace) -> Scored:
@@ -44,18 +46,37 @@ def read(arguments: Namespace) -> Scored:
     n_dropped = 0
     if arguments.drop_missing:
         frame, n_dropped = table.drop_missing(frame, [label, *arguments.score, *others])
-    return Scored(
+    scored = Scored(
         table.labels(frame, label, arguments.positive),
         {name: table.scores(frame, name) for name in arguments.score},
         None if weight is None else table.weights(frame, weight),
         None if groups is None else table.cluster_numbers(frame, groups),
         n_dropped,
+        "" if weight is None else f", {_kind(arguments)} weights {weight}",
     )
+    _warn_unless_counts(arguments, scored.weight)
+    return scored
+
+
+def _kind(arguments: Namespace) -> str | None:
+    """Return what weights are taken for, None without."""
+    return None if arguments.weight is None else arguments.weights_are or "frequency"
+
+
+def _warn_unless_counts(arguments: Namespace, weight: NDArray[np.float64] | None) -> None:
+    """Say where weights that are taken for counts do not look like any."""
+    found = "" if arguments.weights_are is not None else not_counts(weight)
+    if found:
+        report.log(
+            f"warning: the weights in {arguments.weight} {found}, but are taken as frequency weights: a weight of w"
+            " counts as w equal rows, and intervals narrow as weights grow. Give --weights-are sampling if they are"
+            " sampling weights (inverse probabilities, amounts), or --weights-are frequency if they are counts"
+        )
 
 
 def options(arguments: Namespace, scored: Scored) -> dict[str, Any]:
     """Return what the measures are told of weights and groups."""
-    kind = "sampling" if arguments.weights_are == "sampling" else "frequency"
+    kind = _kind(arguments)
     weighted = {} if scored.weight is None else {"sample_weight": scored.weight, "weight_kind": kind}
     return weighted | ({} if scored.groups is None else {"groups": scored.groups})
 
@@ -68,6 +89,7 @@ def plain(arguments: Namespace, scored: Scored) -> dict[str, Any]:
         "n_positive": int(scored.labels.positive.sum()),
         "n_dropped": scored.n_dropped,
         "positive": str(scored.labels.value),
+        "weight_kind": _kind(arguments),
     }
 
 

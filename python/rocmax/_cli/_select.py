@@ -16,6 +16,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
 from rocmax._cli._columns import make_columns
 from rocmax._cli._failure import Failure
+from rocmax.metrics import _words as words
 from rocmax.metrics import partial_auc_score
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -87,7 +88,8 @@ def choose(
     others = _trees_held_out(data, fpr_range, folds[:first])
     scores |= {"linear": float(held_out.mean()), "boosting": float(others.mean())}
     lead, error = float((others - held_out).mean()), _error(others - held_out, folds[:first])
-    there = f"in {first} folds ({others.mean():.3f} to its {held_out.mean():.3f}, standard error {error:.3f})"
+    means = f"{words.digits(others.mean())} to its {words.digits(held_out.mean())}"
+    there = f"in {first} folds ({means}, standard error {words.digits(error)})"
     if lead > _LEAD * error:
         return _trees(data, fpr_range, f"boosted trees: they lead the line beyond noise {there}", scores)
     return Choice(line.columns, line.classifier, f"a line: boosted trees do not lead it beyond noise {there}", scores)

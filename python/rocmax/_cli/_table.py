@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._cli._failure import Failure, Misuse, reading, short, unknown
+from rocmax.metrics import _words as words
 from rocmax.metrics._validation import PAIRS, WHOLE
 from rocmax.metrics._validation import scores as as_scores
 
@@ -41,7 +42,7 @@ class Labels:
     @property
     def summary(self) -> str:
         n, m = len(self.positive), int(self.positive.sum())
-        return f"{n:,} rows, {m:,} positive ({100 * m / n:.1f} %; {self.name} = {self.value})"
+        return f"{n:,} rows, {m:,} positive ({words.percent(m / n)}; {self.name} = {self.value})"
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def run(arguments: Namespace) -> None:
         low, high = arguments.fpr
         report.say(
             f"Thyroid patients (UCI): {len(y):,} records, {positive.sum()} sick "
-            f"({100 * positive.mean():.1f} %).\n"
+            f"({words.percent(float(positive.mean()))}).\n"
             f"Screening can afford alarms for few of the healthy: FPR in [{low:g}, {high:g}].\n"
             f"Two thirds of the records train, one third tests (stratified, seed {arguments.seed})."
         )

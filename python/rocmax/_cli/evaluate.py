@@ -170,9 +170,7 @@ def _interval(found: AUCInference) -> str:
 
 
 def _places(found: AUCInference) -> int | None:
-    """Return as many decimals as the width of an interval calls for; a standard error may be 0 where that is wide."""
-    low, high = found.confidence_interval
-    return words.decimals(float(high - low) / 4)
+    return words.decimals(None, interval=found.confidence_interval)
 
 
 def _shown(found: AUCInference | None, with_interval: bool) -> str:

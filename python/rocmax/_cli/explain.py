@@ -9,6 +9,7 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli._failure import Failure
 from rocmax._cli._output import check_plot
+from rocmax.metrics import _words as words
 
 _BARS = 30  # of a plot, at most
 
@@ -78,7 +79,7 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]])
     else:
         shown = report.new_table("column", "share of the gain")
         for row in top:
-            shown.add_row(row["feature"], f"{row['share']:.3f}")
+            shown.add_row(row["feature"], words.digits(row["share"]))
     report.show(shown)
     if len(top) < len(rows):
         report.say(f"{len(rows) - len(top):,} smaller ones not shown (--top 0 for all).")

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._parameters import shown
 from rocmax._validation import n_rows
 from rocmax.metrics import OperatingPoint, operating_point
+from rocmax.metrics import _words as words
 from rocmax.metrics._measure import positives
 from rocmax.metrics._validation import Sample, check_label, explain, labels, marked, named_columns, scores, second_class
 from rocmax.metrics._validation import in_memory as computed
@@ -207,7 +208,7 @@ def marked_point(
 ) -> OperatingPoint:
     """Return what one threshold, or a rule for one, does; messages call it `name`."""
     try:
-        found = operating_point(positive, scores, threshold=rule, sample_weight=sample_weight)
+        found = operating_point(positive, scores, threshold=rule, sample_weight=sample_weight, weight_kind="frequency")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from error
     if np.ndim(found.threshold):
@@ -217,7 +218,7 @@ def marked_point(
 
 def mark_name(mark: OperatingPoint) -> str:
     """Return what a legend says of a threshold."""
-    return f"threshold {mark.threshold:.4g}: TPR {mark.tpr:.3f}, FPR {mark.fpr:.3g}"
+    return f"threshold {mark.threshold:.4g}: TPR {words.digits(mark.tpr)}, FPR {words.digits(mark.fpr)}"
 
 
 def name_curves(ax: Axes, loc: Literal["lower right", "best"]) -> None:

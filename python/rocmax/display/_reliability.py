@@ -24,6 +24,7 @@ from rocmax.display._common import (
     of_estimators,
     styles,
 )
+from rocmax.metrics import _words as words
 from rocmax.metrics._interval import critical, wilson
 from rocmax.metrics._measure import check_level
 from rocmax.metrics._validation import Sample, choice, explain
@@ -167,7 +168,7 @@ class ReliabilityDisplay:
         given = styles(curve_kwargs, len(self.curves))
         ax = axes_of(ax)
         for k, curve in enumerate(self.curves):
-            label = legend_name(f"{curve.name}  Brier score {curve.brier:.3f}".strip())
+            label = legend_name(f"{curve.name}  Brier score {words.digits(curve.brier)}".strip())
             style = {**look(k), "marker": "o", "markersize": 5, **given[k]}
             ax.plot(curve.score, curve.share, **{"label": label, **style})
             ax.vlines(curve.score, curve.low, curve.high, color=style["color"], linewidth=1, alpha=0.7)

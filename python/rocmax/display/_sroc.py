@@ -21,6 +21,7 @@ from rocmax.display._common import (
     named_scores,
     of_estimators,
 )
+from rocmax.metrics import _words as words
 from rocmax.metrics import scored_auc_score, sroc_curve
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class SROCDisplay:
         return f"SROCDisplay({', '.join(self._label(curve).strip() for curve in self.curves)})"
 
     def _label(self, curve: ScoredCurve) -> str:
-        return legend_name(f"{curve.name}  sAUC {curve.area:.3f}".strip())
+        return legend_name(f"{curve.name}  sAUC {words.digits(curve.area)}".strip())
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the curves.

@@ -13,6 +13,7 @@ from rocmax._typing import F64
 from rocmax.designs import as_design
 from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._training import FULL, Training, check_surrogate
+from rocmax.metrics import _words as words
 from rocmax.metrics._result import Result
 from rocmax.metrics._validation import rate_range
 
@@ -62,10 +63,10 @@ class PartialAUCPath(Result):
 
     def _lines(self) -> list[str]:
         best, (low, high) = int(np.argmax(self.partial_aucs)), self.fpr_range
+        largest = words.digits(self.partial_aucs[best])
         return [
             f"{len(self.Cs)} models of {self.coefs.shape[1]} weights, C from {self.Cs[0]:g} to {self.Cs[-1]:g}",
-            f"largest partial AUC (FPR {low:g}-{high:g}) on the training samples {self.partial_aucs[best]:.3f},"
-            f" at C = {self.Cs[best]:g}",
+            f"largest partial AUC (FPR {low:g}-{high:g}) on the training samples {largest}, at C = {self.Cs[best]:g}",
         ]
 
     def _sentences(self, basis: str) -> list[str]:

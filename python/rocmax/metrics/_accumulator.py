@@ -32,6 +32,7 @@ from rocmax.metrics._validation import (
     unmasked,
     weights,
 )
+from rocmax.metrics._weights import warn_of_parts
 
 PAIRS = ({0, 1}, {-1, 1})
 _WAITING = 1 << 15  # samples that wait to be sorted together
@@ -227,6 +228,7 @@ class ROCAccumulator:
         alternative: str = "two-sided",
         equivalence_margin: float | None = None,
         confidence_level: float = 0.95,
+        weight_kind: str | None = None,
         **options: Unpack[MeasureOptions],
     ) -> AUCInference:
         """Measure what has been taken in, as :func:`auc_inference` does.
@@ -236,11 +238,14 @@ class ROCAccumulator:
         metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha : optional
             As in :func:`auc_inference`; the scored and the margin AUC only while no bin holds two scores.
         method : {"delong", "logit-delong", "score", "newcombe", "wu"} or None, default=None
-            As in :func:`auc_inference`, by default too; weights count as repetitions.
+            As in :func:`auc_inference`, by default too.
         null_value, alternative, equivalence_margin : optional
             What to test against, as in :func:`auc_inference`.
         confidence_level : float, default=0.95
             Nominal coverage.
+        weight_kind : {"frequency"} or None, default=None
+            What the weights stand for: so many equal samples. None means the same, with a warning where those of a bin
+            are no whole number; sampling weights need :func:`auc_inference`.
 
         Returns
         -------
@@ -262,9 +267,11 @@ class ROCAccumulator:
             raise ValueError(f"metric={metric!r} needs every score: max_bins has pooled some")
         curve = self._core(bins)
         warn_of_few(method, measure, curve.weights)
+        kind = warn_of_parts(weight_kind, bins[2:].ravel())
         return replace(
             _inferred(curve, measure, method, question),
             pos_label=1 if self.pos_label is None else self.pos_label,
+            weight_kind=kind,
             **of_measure(measure),
         )
 

@@ -32,9 +32,21 @@ from rocmax.metrics._measure import (
 from rocmax.metrics._methods import check_method, default_comparison, warn_of_few_compared
 from rocmax.metrics._multiclass import Average, check_average, classes, compared
 from rocmax.metrics._references import METHODS, Method
-from rocmax.metrics._resample import check_resamples, replicate, seed_of
+from rocmax.metrics._resample import check_resamples, check_resampling, replicate, seed_of
 from rocmax.metrics._result import Measured, of_bootstrap, of_classes, of_measure, of_samples
-from rocmax.metrics._validation import F64, Sample, choice, explain, in_memory, is_dask, require_finite, sample, scores
+from rocmax.metrics._validation import (
+    F64,
+    Sample,
+    choice,
+    explain,
+    in_memory,
+    is_dask,
+    require_finite,
+    require_weights,
+    sample,
+    scores,
+)
+from rocmax.metrics._weights import kind_of, warn_unless_counts
 
 _GROUPS = "groups need a paired comparison with method='delong'"
 
@@ -124,6 +136,7 @@ class AUCComparison(Measured):
                 "df": np.inf if self.df is None else self.df,
                 "pvalue": self.pvalue,
                 "method": self.method,
+                **({} if self.weight_kind is None else {"weight_kind": self.weight_kind}),
             }
         ]
 
@@ -198,7 +211,7 @@ def compare_auc(
     stratified: bool = True,
     sample_weight: ArrayLike | None = None,
     sample_weight_b: ArrayLike | None = None,
-    weight_kind: str = "frequency",
+    weight_kind: str | None = None,
     groups: ArrayLike | None = None,
     multi_class: str = "raise",
     average: str | None = "macro",
@@ -258,7 +271,7 @@ def compare_auc(
         by their rank in `score_a`: the order of the rows changes nothing, that of the models the draws.
     sample_weight, sample_weight_b : array-like, default=None
         Non-negative weights; those of b only for a second sample.
-    weight_kind : {"frequency", "sampling"}, default="frequency"
+    weight_kind : {"frequency", "sampling"} or None, default=None
         As in :func:`auc_inference`.
     groups : array-like of shape (n_samples,), default=None
         Clusters of dependent samples; paired DeLong comparisons only.
@@ -316,8 +329,9 @@ def compare_auc(
     choice(method, ("delong", "bootstrap", "obuchowski", "venkatraman", None), "method")
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level, resampling = check_level(confidence_level), (stratified, n_resamples, random_state)
-    test = _Test(measure, method, hypothesis, level, weight_kind, groups, resampling)
-    how = check_average(multi_class, average)
+    test = _Test(measure, method, hypothesis, level, kind_of(weight_kind), groups, resampling, weight_kind)
+    check_resampling(*resampling)
+    how = check_average(multi_class, average, labels)
     reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     names = _names(score_a, score_b)
     if how.multi_class != "raise":
@@ -333,7 +347,7 @@ def compare_auc(
             )
         found = curves_equal(y_true, score_a, score_b, y_true_b, (n_resamples, random_state), reading)
     else:
-        check_method(test.usual, measure.family, weight_kind=weight_kind)
+        check_method(test.usual, measure.family, weight_kind=test.weight_kind)
         if y_true_b is None:
             if sample_weight_b is not None:
                 raise ValueError("sample_weight_b needs y_true_b: paired models share sample_weight")
@@ -341,7 +355,7 @@ def compare_auc(
         else:
             first, second = (y_true, score_a, sample_weight), (y_true_b, score_b, sample_weight_b)
             found, sizes = _of_two_samples(test, first, second, reading)
-        warn_of_few_compared(found.method, measure, sizes, weight_kind, grouped=groups is not None)
+        warn_of_few_compared(found.method, measure, sizes, test.weight_kind, grouped=groups is not None)
     return replace(found, names=names, **of_measure(measure))
 
 
@@ -355,6 +369,7 @@ class _Test(NamedTuple):
     weight_kind: str
     groups: Any
     resampling: tuple[bool, int, Any]
+    asked_kind: str | None
 
     @property
     def usual(self) -> str:
@@ -395,6 +410,8 @@ def method_for(
     method: str | None, measure: Measure, samples: list[Sample], weight_kind: str, groups: Any
 ) -> tuple[str, tuple[float, float]]:
     """Return the method that was asked for or the default, and the least sizes of the classes."""
+    for data in samples:
+        require_weights(data.weight, data.weight_name)
     held = [effective(data) if weight_kind == "sampling" else totals(data) for data in samples]
     sizes = min(n_pos for n_pos, _ in held), min(n_neg for _, n_neg in held)
     return default_comparison(measure, sizes, grouped=groups is not None) if method is None else method, sizes
@@ -422,6 +439,7 @@ def _of_classes(
     estimate, covariance, values = compared(models, test.measure, how, test.weight_kind, groups, drawn)
     differences = None if values is None else values[:, 0] - values[:, 1]
     found = difference_test(estimate, covariance, differences, None, method, *test.asked)
+    warn_unless_counts(test.asked_kind, models[0].weight, stacklevel=4)
     made = of_samples(sample_weight, test.weight_kind, groups, models[0].of) | test.made(method)
     return replace(found, **{**of_classes(models[0], how), **made, "pos_label": None})
 
@@ -497,6 +515,7 @@ def _of_one_sample(
         raise
     differences = None if values is None else values[:, 0] - values[:, 1]
     found = difference_test(estimate, covariance, differences, None, method, *test.asked)
+    warn_unless_counts(test.asked_kind, data.weight, stacklevel=4)
     made = of_samples(sample_weight, weight_kind, groups, data.y) | test.made(method)
     return replace(found, **_counts(data), **made), sizes
 
@@ -521,7 +540,8 @@ def paired(
         return point_estimates(data, measure), fitted_covariance(data, columns, measure), None
     stratified, n_resamples, random_state = resampling
     values = replicate(data, measure, stratified, n_resamples, random_state, weight_kind)
-    return point_estimates(data, measure), np.cov(values.T), values
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as a variance
+        return point_estimates(data, measure), np.cov(values.T), values
 
 
 def _of_two_samples(
@@ -558,6 +578,7 @@ def _of_two_samples(
         spread = (variances**2 / (np.array([sum(part[3]) for part in parts]) - 1)).sum()
         df = float(variances.sum() ** 2 / spread) if spread > 0 else np.inf
     found = difference_test(estimate, np.diag(variances), differences, df, method, *test.asked)
+    warn_unless_counts(test.asked_kind, *(data.weight for data in both), name="sample_weight and _b", stacklevel=4)
     return replace(found, **_counts(*both), **_rows_of(both, weight_kind), **test.made(method)), sizes
 
 

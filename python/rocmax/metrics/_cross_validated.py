@@ -95,7 +95,7 @@ def cross_validated_auc(
     question = Question(check_level(confidence_level))
     what: dict[str, Any] = {"fpr_range": fpr_range, "tpr_range": tpr_range, "normalize": normalize}
     measure = parse_measure("auc", **what)
-    how = check_average(multi_class, average)
+    how = check_average(multi_class, average, labels)
     y_true, y_score, fold = in_memory(y_true=y_true, y_score=y_score, fold=fold)
     if how.multi_class != "raise":
         if pos_label is not None:

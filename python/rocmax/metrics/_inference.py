@@ -40,10 +40,11 @@ from rocmax.metrics._multiclass import (
     variance_of_classes,
 )
 from rocmax.metrics._references import METHODS, Method
-from rocmax.metrics._resample import replicate, seed_of
+from rocmax.metrics._resample import check_resampling, replicate, seed_of
 from rocmax.metrics._result import Measured, of_bootstrap, of_classes, of_measure, of_samples
 from rocmax.metrics._score import score, slope
 from rocmax.metrics._validation import F64, Sample, call, choice, in_memory, is_one_of, named_columns, plain, sample
+from rocmax.metrics._weights import kind_of, warn_unless_counts
 
 
 class ConfidenceInterval(NamedTuple):
@@ -127,6 +128,7 @@ class AUCInference(Measured):
                 "ci_low": both.low,
                 "ci_high": both.high,
                 "method": self.method,
+                **({} if self.weight_kind is None else {"weight_kind": self.weight_kind}),
                 **({} if self.threshold is None else {"threshold": float(np.atleast_1d(self.threshold)[k])}),
                 **self._tested(k),
                 **self._counted(k),
@@ -158,8 +160,15 @@ class AUCInference(Measured):
 
     @property
     def _at(self) -> str:
-        """The threshold of one model in words, if there is one."""
-        return "" if self.threshold is None else f" at threshold {self.threshold:.6g}"
+        """The threshold of one model in words, if there is one, which the interval takes to vary."""
+        return "" if self.threshold is None else f" at threshold {self.threshold:.6g}, which varies with the samples"
+
+    @property
+    def _fixed(self) -> str:
+        """What the interval of a rate takes as fixed, and which interval takes the threshold so."""
+        if self.threshold is None:
+            return ""
+        return f"; the {'FPR' if self.fpr is not None else 'TPR'} is fixed; operating_point fixes the threshold"
 
     def _counted(self, k: int) -> dict[str, Any]:
         """Return the numbers of samples of the k-th row."""
@@ -175,15 +184,17 @@ class AUCInference(Measured):
             kept = ("model", "class", "estimate", "standard_error", "ci_low", "ci_high", "pvalue")
             rows = [{name: row[name] for name in kept if name in row} for row in self.rows()]
             test = f", p of a {self._against}" if self._against else ""
-            return [f"{self.measure} ({words.level(self.confidence_level)}{test})", *words.text_table(rows)]
+            level = f"{words.level(self.confidence_level)}{test}{self._fixed}"
+            return [f"{self.measure} ({level})", *words.text_table(rows)]
         ((_, estimate, error, both),) = self._each
-        text = words.bracketed(estimate, both, self._places(error))
-        return [f"{words.named(self.measure, text)} ({words.level(self.confidence_level)}){self._at}{self._only_test}"]
+        text = words.bracketed(estimate, both, self._places(error, both))
+        level = f"{words.level(self.confidence_level)}{self._fixed}"
+        return [f"{words.named(self.measure, text)} ({level}){self._at}{self._only_test}"]
 
     def _sentences(self, basis: str) -> list[str]:
         found = []
         for name, estimate, error, both in self._each:
-            places = self._places(error)
+            places = self._places(error, both)
             found.append((words.label_text(name), words.digits(estimate, places), words.ends(both, places)))
         level = words.level(self.confidence_level)
         if np.ndim(self.estimate):
@@ -224,7 +235,7 @@ def auc_inference(
     stratified: bool = True,
     bootstrap_interval: str = "percentile",
     sample_weight: ArrayLike | None = None,
-    weight_kind: str = "frequency",
+    weight_kind: str | None = None,
     groups: ArrayLike | None = None,
     multi_class: str = "raise",
     average: str | None = "macro",
@@ -245,7 +256,8 @@ def auc_inference(
     the two empirical distributions, which at [0, 1] are DeLong's. For the true positive rate R at a false
     positive rate, with c the threshold of :func:`tpr_at_fpr_score`, they are ``V10_i = 1[s_i >= c]``
     and ``V01_j = R' 1[t_j < c]`` (Linnet, 1987) [6]_, R' the slope of the curve there; for the false
-    positive rate at a true positive rate likewise, with the slope on V10.
+    positive rate at a true positive rate likewise, with the slope on V10. Intervals of such rates take the other rate
+    as fixed and the threshold as estimated; those of :func:`operating_point` take the threshold as fixed.
 
     Parameters
     ----------
@@ -327,10 +339,11 @@ def auc_inference(
         "bca" corrects for bias and acceleration (Efron, 1987).
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
-    weight_kind : {"frequency", "sampling"}, default="frequency"
-        Whether a weight w stands for w equal samples, or for an inverse sampling probability, whose
-        scale does not matter. The estimate is the same. The bootstrap draws the equal samples one by
-        one, as many as the weights add up to (rounded), or else samples with their weights.
+    weight_kind : {"frequency", "sampling"} or None, default=None
+        Whether a weight w stands for w equal samples ("frequency"), or for an inverse sampling probability, whose
+        scale does not matter ("sampling"). None means "frequency", with a warning where weights are no whole numbers
+        or add up to more than ten times the number of rows. The estimate is the same. The bootstrap draws the equal
+        samples one by one, as many as the weights add up to (rounded), or else samples with their weights.
     groups : array-like of shape (n_samples,), default=None
         Clusters of dependent samples, such as the lesions of a patient (Obuchowski, 1997) [3]_.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
@@ -388,7 +401,9 @@ def auc_inference(
     'AUC 0.889 (95 % CI 0.401-0.988; Newcombe 2006; 3 positive, 3 negative samples).'
     """
     measure = parse_measure(metric, **options)
+    asked_kind, weight_kind = weight_kind, kind_of(weight_kind)
     choice(bootstrap_interval, ("percentile", "bca"), "bootstrap_interval")
+    check_resampling(stratified, n_resamples, random_state)
     if bootstrap_interval == "bca" and not (measure.has_components and is_one_of(multi_class, ("raise",))):
         raise ValueError(
             "bootstrap_interval='bca' needs to know what every sample adds: it takes two classes and no screening"
@@ -399,7 +414,7 @@ def auc_inference(
         method = default_method(measure, weight_kind=weight_kind, grouped=by_components)
     check_method(method, measure.family, weight_kind=weight_kind, grouped=groups is not None)
     question = parse_question(measure, confidence_level, null_value, alternative, equivalence_margin)
-    how = check_average(multi_class, average)
+    how = check_average(multi_class, average, labels)
     columns, names = named_columns(y_score) if how.multi_class == "raise" else (y_score, None)
     arrays = in_memory(y_true=y_true, y_score=columns, sample_weight=sample_weight, groups=groups)
     y_true, columns, sample_weight, groups = arrays
@@ -410,6 +425,7 @@ def auc_inference(
         many = classes(y_true, columns, sample_weight, labels, n_jobs, weight_kind)
         resampling = (stratified, n_resamples, seed_of(random_state))
         found = _of_classes(many, measure, how, method, question, weight_kind, groups, resampling)
+        warn_unless_counts(asked_kind, many.weight)
         return replace(
             found, **made, **of_classes(many, how), **of_samples(sample_weight, weight_kind, groups, many.of)
         )
@@ -421,6 +437,7 @@ def auc_inference(
         found = _computed(data, measure, method, question, weight_kind, groups)
     if weight_kind == "frequency":
         warn_of_few(method, measure, (found.n_pos, found.n_neg), grouped=groups is not None)
+    warn_unless_counts(asked_kind, data.weight)
     made |= of_samples(sample_weight, weight_kind, groups, data.y)
     made |= of_bootstrap(method, n_resamples, stratified, bootstrap_interval)
     return replace(found, pos_label=data.pos_label, names=names, threshold=_threshold(data, measure), **made)
@@ -550,7 +567,8 @@ def _bootstrapped(
     data: Sample, measure: Measure, values: F64, kind: str, question: Question, weight_kind: str
 ) -> AUCInference:
     estimate = point_estimates(data, measure)
-    variance = (values - values[0]).var(axis=0, ddof=1)  # exactly 0 where all are equal
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as a variance
+        variance = (values - values[0]).var(axis=0, ddof=1)  # exactly 0 where all are equal
     moved = _accelerated(data, measure, estimate, values, weight_kind) if kind == "bca" else ()
     limits = _percentiles(estimate, variance, values, measure, *moved)
     found = result(data.many, estimate, variance, limits, totals(data), "bootstrap", question)

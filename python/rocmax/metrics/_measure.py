@@ -160,21 +160,28 @@ def refuse_options(metric: Any, **options: Any) -> None:
 
 
 def _of_three(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function as one of labels, scores and weights, which those of scikit-learn take by name alone."""
+    """Return the function as one of labels, scores and weights: by the name `sample_weight` if it can be called so."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # not known of some in C
         return function
-    weight = signature.parameters.get("sample_weight")
-    if weight is not None and weight.kind is weight.KEYWORD_ONLY:
+    if _takes(signature, None, None, sample_weight=None):
         return lambda y_true, y_score, sample_weight: function(y_true, y_score, sample_weight=sample_weight)
+    if _takes(signature, None, None, None):
+        return function
+    raise ValueError(
+        "metric must be a function that can be called as metric(y_true, y_score, sample_weight) or as metric(y_true,"
+        f" y_score, sample_weight=sample_weight), got {shown(function)} of {signature}"
+    )
+
+
+def _takes(signature: inspect.Signature, *args: Any, **kwargs: Any) -> bool:
+    """Whether a function can be called with these arguments."""
     try:
-        signature.bind(None, None, None)
+        signature.bind(*args, **kwargs)
     except TypeError:
-        raise ValueError(
-            f"metric must be a function of y_true, y_score and sample_weight, got {shown(function)} of {signature}"
-        ) from None
-    return function
+        return False
+    return True
 
 
 def _parsed(
@@ -187,6 +194,7 @@ def _parsed(
 ) -> Measure:
     """Check the options of a measure that is named; the AUC over a range is a partial AUC."""
     choice(metric, _METRICS, "metric")
+    choice(normalize, ("width", "mcclish", None), "normalize")
     if metric == "auc" and (fpr_range is not None or tpr_range is not None):
         metric = "partial_auc"
     needed, usual = _PARAMETERS.get(metric, (None, None))

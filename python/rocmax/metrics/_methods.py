@@ -36,17 +36,11 @@ METHODS = {
 }
 
 
-def check_weight_kind(weight_kind: Any) -> None:
-    """Check what a weight is said to stand for."""
-    choice(weight_kind, ("frequency", "sampling"), "weight_kind")
-
-
 def check_method(
     method: Any, metric: str, *, weight_kind: str = "frequency", grouped: bool = False, in_parts: bool = False
 ) -> None:
     """Check that `method` takes the measure and the kind of data."""
     choice(method, tuple(METHODS), "method")
-    check_weight_kind(weight_kind)
     terms = METHODS[method]
     if metric not in terms.metrics:
         raise ValueError(f"method={method!r} needs metric={_either(terms.metrics)}, got {metric!r}")
@@ -65,7 +59,6 @@ def default_method(measure: Measure, *, weight_kind: str = "frequency", grouped:
 
     As measured by benches/python/coverage_metrics.py; the one place that decides.
     """
-    check_weight_kind(weight_kind)
     if not measure.has_components:
         return "bootstrap"
     if measure.family in _PARTS and weight_kind == "frequency" and not grouped:

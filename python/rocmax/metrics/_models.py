@@ -17,8 +17,10 @@ from rocmax.metrics._joint import joint_test, warn_of_no_variance
 from rocmax.metrics._measure import Measure, MeasureOptions, check_level, of_any_measure, parse_measure, totals
 from rocmax.metrics._methods import check_method, warn_of_few_compared
 from rocmax.metrics._references import ADJUSTMENTS as ADJUSTED
+from rocmax.metrics._resample import check_resampling
 from rocmax.metrics._result import Measured, of_bootstrap, of_measure, of_samples, plain
 from rocmax.metrics._validation import F64, choice, in_memory, named_columns, sample, unmasked
+from rocmax.metrics._weights import kind_of, warn_unless_counts
 
 _MOST_PAIRS = 6  # that a summary lists
 _SMALL = 0.05
@@ -134,6 +136,7 @@ class ModelsComparison(Measured):
                 "statistic": float(self.pair_statistics[k]),
                 "pvalue": float(self.pair_pvalues[k]),
                 "pvalue_adjusted": float(self.pair_pvalues_adjusted[k]),
+                **({} if self.weight_kind is None else {"weight_kind": self.weight_kind}),
             }
             rows.append(row)
         return rows
@@ -152,7 +155,7 @@ class ModelsComparison(Measured):
         return f"{statistic}, {words.p_value(self.pvalue)}"
 
     def _lines(self) -> list[str]:
-        hidden = ["measure", "estimate_a", "estimate_b", "statistic"]
+        hidden = ["measure", "estimate_a", "estimate_b", "statistic", "weight_kind"]
         hidden += [] if self.adjust else ["pvalue_adjusted"]
         rows = [{name: value for name, value in row.items() if name not in hidden} for row in self.rows()]
         return [
@@ -208,7 +211,7 @@ def compare_models(
     n_resamples: int = 2000,
     stratified: bool = True,
     sample_weight: ArrayLike | None = None,
-    weight_kind: str = "frequency",
+    weight_kind: str | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -269,7 +272,9 @@ def compare_models(
     """
     measure = parse_measure(metric, **options)
     usual = "delong" if measure.has_components else "bootstrap"
+    asked_kind, weight_kind = weight_kind, kind_of(weight_kind)
     choice(adjust, _ADJUSTMENTS, "adjust")
+    check_resampling(stratified, n_resamples, random_state)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = check_level(confidence_level)
     choice(method, ("delong", "bootstrap", "obuchowski", None), "method")
@@ -291,6 +296,7 @@ def compare_models(
     if np.isinf(statistic) and not any(test.difference != 0 and test.standard_error == 0 for test in tests):
         warn_of_no_variance()
     warn_of_few_compared(method, measure, sizes, weight_kind, grouped=groups is not None)
+    warn_unless_counts(asked_kind, data.weight)
     n_pos, n_neg = totals(data)
     pvalues = np.array([test.pvalue for test in tests])
     return ModelsComparison(

@@ -14,7 +14,17 @@ from rocmax._threads import n_threads
 from rocmax.metrics._components import correction, influences
 from rocmax.metrics._measure import Measure, no_counts, point_estimates
 from rocmax.metrics._resample import check_resamples, masses, seed_of
-from rocmax.metrics._validation import F64, Sample, choice, names_of, require_finite, scores, unmasked, weights
+from rocmax.metrics._validation import (
+    F64,
+    Sample,
+    choice,
+    names_of,
+    require_finite,
+    require_weights,
+    scores,
+    unmasked,
+    weights,
+)
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
 _AVERAGES = ("macro", "weighted", None)
@@ -49,12 +59,14 @@ class Influence(NamedTuple):
     of_sample: F64  # (n_values, n_samples)
 
 
-def check_average(multi_class: Any, average: Any) -> Average:
+def check_average(multi_class: Any, average: Any, labels: Any = None) -> Average:
     """Check the options that say how classes are put together."""
     choice(multi_class, MULTI_CLASS, "multi_class")
     choice(average, _AVERAGES, "average")
     if multi_class == "ovo" and average is None:
         raise ValueError("average=None goes with multi_class='ovr': a pair of classes has no class of its own")
+    if multi_class == "raise" and labels is not None:
+        raise ValueError(f"labels go with multi_class='ovr' or 'ovo', got labels={shown(labels)}")
     return Average(multi_class, average)
 
 
@@ -87,6 +99,7 @@ def classes(
         )
     require_finite(s, name)
     data = Classes(found, of, s, None if sample_weight is None else weights(sample_weight, len(y)), n_threads(n_jobs))
+    require_weights(data.weight)
     # Weights that are inverse probabilities count no samples, whatever they add up to.
     counts = data.totals
     if data.weight is not None and weight_kind == "sampling":
@@ -190,7 +203,8 @@ def variance_of_classes(
 
 def _parts(data: Classes, of_sample: F64, weight_kind: str) -> tuple[F64, F64]:
     """Return the sums of squared influences by class, of shape (n_values, n_classes), and the classes' sizes."""
-    squares = of_sample**2
+    with np.errstate(over="ignore"):  # what overflows is refused as a variance
+        squares = of_sample**2
     if data.weight is not None and weight_kind == "frequency":  # so many samples, each with its part of the influence
         squares = np.divide(squares, data.weight, out=np.zeros_like(squares), where=data.weight > 0)
     parts = np.array([np.bincount(data.of, row, len(data.names)) for row in squares])

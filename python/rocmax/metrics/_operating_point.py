@@ -20,14 +20,16 @@ from rocmax.metrics._diagnostic import OF_PREVALENCE, QUANTITIES, Calls, Ends, S
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical
 from rocmax.metrics._measure import check_level, totals
-from rocmax.metrics._methods import check_weight_kind
 from rocmax.metrics._references import REFERENCES
-from rocmax.metrics._resample import check_resamples, drawable, seed_of
+from rocmax.metrics._resample import check_resamples, check_resampling, drawable, seed_of
 from rocmax.metrics._result import Unpacked, of_bootstrap, of_samples
 from rocmax.metrics._validation import F64, Sample, call, choice, number, one_model, sample
+from rocmax.metrics._weights import kind_of, warn_unless_counts
 
 _METHODS = ("wilson", "bootstrap")
 _LISTED = 20  # rows of a printed table
+_LARGE = 1e4  # likelihood ratios of four digits
+_OTHERS = {"fpr": "tpr_at_fpr", "specificity": "tpr_at_fpr", "sensitivity": "fpr_at_tpr"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -129,7 +131,8 @@ class OperatingPoint(Unpacked):
             columns |= {} if both is None else {f"{name}_low": both.low, f"{name}_high": both.high}
         columns |= {name: getattr(self, name) for name in ("tp", "fp", "fn", "tn")}
         held = {name: np.atleast_1d(column).tolist() for name, column in columns.items()}
-        of_all = {"n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
+        of_all: dict[str, Any] = {"n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
+        of_all |= {} if self.weight_kind is None else {"weight_kind": self.weight_kind}
         chosen = [_name(criterion) for criterion in self._criteria]
         cells = zip(chosen, *held.values(), strict=True)
         return [{"criterion": how, **dict(zip(held, row, strict=True)), **of_all} for how, *row in cells]
@@ -147,7 +150,8 @@ class OperatingPoint(Unpacked):
     def _found(self, name: str) -> str:
         both = getattr(self, f"{name}_interval")
         level = words.level(self.confidence_level)
-        return f"{words.digits(getattr(self, name))} ({level} {words.ends(both)})"
+        places = None if name.startswith("lr_") and getattr(self, name) >= _LARGE else words.UNKNOWN
+        return f"{words.digits(getattr(self, name), places)} ({level} {words.ends(both, places)})"
 
     def _worth(self) -> str:
         """Return predictive values and likelihood ratios in words."""
@@ -170,14 +174,24 @@ class OperatingPoint(Unpacked):
         ends = "" if self.threshold_interval is None else words.ends(self.threshold_interval)
         return f"{self.threshold:.6g} ({self._chosen(self.criterion)}{of}{ends})"
 
+    def _fixed(self) -> str:
+        """Return what the intervals take as fixed, and which intervals do not."""
+        if self.method == "bootstrap" and any(self._criteria):
+            return "the rule chooses anew in every resample (method='wilson': the threshold is fixed)"
+        rules = {rule[0] if isinstance(rule, tuple) else rule for rule in self._criteria if rule is not None}
+        others = " or ".join(sorted({repr(_OTHERS[rule]) for rule in rules if rule in _OTHERS}))
+        if others:
+            return f"taken as fixed (auc_inference(metric={others}) fixes the rate)"
+        return "taken as fixed" + (" (method='bootstrap': chosen anew in every resample)" if rules else "")
+
     def _lines(self) -> list[str]:
         if np.ndim(self.threshold):
             n, names = np.size(self.threshold), ("tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative")
             rows = [self._row(row, names) for row in self.rows()[:_LISTED]]
             more = [f"and {n - _LISTED:,} thresholds more"] if n > _LISTED else []
-            head = f"{n:,} thresholds, {words.level(self.confidence_level)} in brackets"
+            head = f"{n:,} thresholds, {words.level(self.confidence_level)} in brackets, {self._fixed()}"
             return [head, *words.text_table(rows), *more]
-        return [f"threshold {self._where()}", self.said(), self._worth()]
+        return [f"threshold {self._where()}, {self._fixed()}", self.said(), self._worth()]
 
     def _row(self, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, str]:
         """Return a row of a printed table: every estimate with its interval, nothing for what is 0 / 0."""
@@ -208,9 +222,8 @@ class OperatingPoint(Unpacked):
             logs = "predictive values and likelihood ratios {}" if self.prevalence_known else "likelihood ratios {}"
             source = REFERENCES["mercaldo" if self.prevalence_known else "simel"].short
             found = f"intervals of {REFERENCES['wilson'].short}, of {logs.format(source)}"
-            found += "" if self.criterion is None else ", for the threshold as given"
-        rows = "" if self.weight_kind is None else f" in {words.count(self.n_samples or 0)} rows"
-        return [found, f"{words.samples(self.n_pos, self.n_neg, self.pos_label)}{rows}"]
+            found += "" if self.criterion is None else ", for a fixed threshold"
+        return [found, words.weighted(self, words.samples(self.n_pos, self.n_neg, self.pos_label))]
 
     def _sources(self) -> tuple[str, ...]:
         rules = [parse_rule(criterion) for criterion in self._criteria if criterion is not None]
@@ -231,7 +244,7 @@ def operating_point(
     n_resamples: int = 2000,
     stratified: bool = True,
     sample_weight: ArrayLike | None = None,
-    weight_kind: str = "frequency",
+    weight_kind: str | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -242,8 +255,9 @@ def operating_point(
     "Positive" means a score of at least the threshold c. With m positives, of which a share TPR is called positive, n
     negatives, of which FPR is, and p the prevalence, ``PPV = p TPR / (p TPR + (1 - p) FPR)``,
     ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``, ``LR+ = TPR / FPR`` and
-    ``LR- = (1 - TPR) / (1 - FPR)``. The rules of the estimators' `threshold` choose c among the scores and infinity, by
-    the same code; of equals the highest.
+    ``LR- = (1 - TPR) / (1 - FPR)``. By default intervals take the threshold as fixed; those of :func:`auc_inference`
+    with ``metric="tpr_at_fpr"`` take the FPR as fixed and the threshold as estimated, and are wider. The rules of the
+    estimators' `threshold` choose c among the scores and infinity, by the same code; of equals the highest.
 
     Parameters
     ----------
@@ -285,7 +299,7 @@ def operating_point(
         Whether the bootstrap keeps the size of either class.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
-    weight_kind : {"frequency", "sampling"}, default="frequency"
+    weight_kind : {"frequency", "sampling"} or None, default=None
         Whether a weight w stands for w equal samples, or for an inverse sampling probability; see
         :func:`auc_inference`. Of the latter the intervals are those of the effective number of samples (Kish, 1965).
     groups : array-like of shape (n_samples,), default=None
@@ -329,7 +343,8 @@ def operating_point(
     """
     level = check_level(confidence_level)
     choice(method, _METHODS, "method")
-    check_weight_kind(weight_kind)
+    check_resampling(stratified, n_resamples, random_state)
+    asked_kind, weight_kind = weight_kind, kind_of(weight_kind)
     cost = number(cost, "cost", "above 0", lambda value: 0.0 < value < np.inf)
     known = prevalence is not None
     if known:
@@ -363,6 +378,7 @@ def operating_point(
         made[f"{name}_interval"] = ConfidenceInterval(*(_shaped(end, several) for end in both))
     n_pos, n_neg = totals(data)
     criteria = [None if rule.name == "at" else rule.criterion for rule in rules]
+    warn_unless_counts(asked_kind, data.weight)
     counted = of_samples(sample_weight, weight_kind, groups, data.y)
     return OperatingPoint(
         threshold=_shaped(found, several),

@@ -34,6 +34,14 @@ def seed_of(random_state: Any) -> int:
     )
 
 
+def check_resampling(stratified: Any, n_resamples: Any, random_state: Any) -> None:
+    """Check the options of a bootstrap, also where none is made; draws nothing."""
+    check_flag("stratified", stratified)
+    check_resamples(n_resamples)
+    if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        seed_of(random_state)
+
+
 def check_resamples(n_resamples: int) -> int:
     """Check the number of bootstrap replicates."""
     if isinstance(n_resamples, (int, np.integer)) and n_resamples > _MOST:

@@ -227,9 +227,9 @@ class Measured(Result):
             return name
         return f"{f'{self.average} ' if self.average else ''}{name}, one versus {_OTHERS[self.multi_class]}"
 
-    def _places(self, error: Any) -> int | None:
-        """Return how many decimals an estimate with a standard error has."""
-        return words.decimals(error, words.is_share(self.metric))
+    def _places(self, error: Any, interval: Any = None) -> int | None:
+        """Return how many decimals an estimate with a standard error, or an interval far wider than that says, has."""
+        return words.decimals(error, words.is_share(self.metric), interval)
 
     def _source(self, method: str) -> Method:
         """Return where a variance comes from."""
@@ -253,17 +253,14 @@ class Measured(Result):
         return ", ".join([*([] if self.resampling is None else [self.resampling]), str(self._source(method))])
 
     def _samples(self, n_pos: float, n_neg: float, pos_label: Any) -> str:
-        weighted = {None: "", "frequency": "weighted: ", "sampling": ""}[self.weight_kind]
         if self.class_sizes is not None:
-            counted = f"{weighted}{_classes(self.class_sizes)}"
+            counted = _classes(self.class_sizes)
         elif self.weight_kind == "sampling":  # whose scale means nothing
-            counted = f"{100 * n_pos / (n_pos + n_neg):.1f} % positive by sampling weights"
+            counted = f"{words.percent(n_pos / (n_pos + n_neg))} positive"
         else:
-            counted = f"{weighted}{words.samples(n_pos, n_neg, pos_label)}"
-        if self.weight_kind is not None:
-            counted += f" in {words.count(self.n_samples or 0)} rows"
+            counted = words.samples(n_pos, n_neg, pos_label)
         return (
-            counted
+            words.weighted(self, counted)
             + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else "")
             + (f" in {words.count(self.n_folds)} folds" if self.n_folds else "")
         )
@@ -284,7 +281,7 @@ def of_measure(measure: Measure) -> dict[str, Any]:
     if measure.metric == "partial_auc":
         found["normalize"] = given.get("normalize", "width")
         ranges = {name: given.get(name) for name in ("fpr_range", "tpr_range")}
-        found |= {name: (float(ends[0]), float(ends[1])) for name, ends in ranges.items() if ends is not None}
+        found |= {name: tuple(float(end) for end in ends) for name, ends in ranges.items() if ends is not None}
     parameter = measure.parameter
     return found if parameter is None else found | {parameter: measure.low}
 

@@ -68,7 +68,7 @@ def _of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
     first, last, share = np.zeros(len(rates[0]) - 1), np.ones(len(rates[0]) - 1), np.ones(len(rates[0]) - 1)
     for at, (low, high) in zip(rates, region, strict=True):
         start, step = at[:-1], np.diff(at)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ends = [np.where(step > 0, (end - start) / step, side) for end, side in ((low, 0.0), (high, 1.0))]
         first, last = np.maximum(first, ends[0]), np.minimum(last, ends[1])
         # A piece along an edge lies in the region if it moves to one side: it counts half.

@@ -225,6 +225,8 @@ def texts(y: NDArray[Any]) -> set[str]:
 def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
     require_unmasked(values, name, "leave those samples out")
     try:
+        if isinstance(values, memoryview):
+            len(values.tobytes()[:0]) if values.ndim == 0 else len(values)  # says if it has been released
         return np.asarray(in_numpy(values))
     except (TypeError, ValueError) as error:  # such as rows of several lengths
         raise ValueError(f"{name} is no array: {shown(error)}") from error
@@ -233,8 +235,11 @@ def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
 def in_numpy(values: Any) -> Any:
     """Return a tensor of torch as an array: detached, off its device; bfloat16, of any library, as float32.
 
-    All else is returned as it is.
+    Integers of 128 bits of polars, which numpy does not have, are of 64 bits or objects. All else is returned as it is.
     """
+    dtypes = getattr(values, "dtypes", None)
+    if any("Int128" in str(dtype) for dtype in (dtypes if type(dtypes) is list else [getattr(values, "dtype", "")])):
+        return _of_python_numbers(values)
     if not (hasattr(values, "detach") and hasattr(values, "cpu")):
         narrow = str(getattr(values, "dtype", "")) == "bfloat16"  # a type that libraries add to numpy's, as jax does
         return np.asarray(values).astype(np.float32) if narrow else values
@@ -243,6 +248,17 @@ def in_numpy(values: Any) -> Any:
         return np.asarray(held)
     except TypeError:  # numbers of a kind that numpy does not have
         return np.asarray(held.float())
+
+
+def _of_python_numbers(values: Any) -> NDArray[Any]:
+    """Return a series or a frame of polars as an array, of objects where 64 bits do not hold its numbers."""
+    found = np.empty(values.shape, dtype=object)
+    found[...] = values.rows() if hasattr(values, "rows") else values.to_list()
+    try:
+        whole = found.astype(np.int64)
+        return whole if (whole == found).all() else found
+    except (TypeError, OverflowError):  # None, and what is larger
+        return found
 
 
 def require_unmasked(values: Any, name: str, remedy: str) -> None:
@@ -389,15 +405,22 @@ def explain(data: Sample) -> None:
     require_finite(data.score, data.names[1])
     if data.weight is None:
         return
-    require_finite(data.weight, data.weight_name)
-    if (data.weight < 0).any():
-        index = int(np.argmax(data.weight < 0))
-        raise ValueError(f"{data.weight_name} must be non-negative, got {data.weight[index]} at index {index}")
+    require_weights(data.weight, data.weight_name)
     left = np.unique(data.y[data.weight > 0])
     if not len(left):
         raise ValueError(f"{data.weight_name} is 0 everywhere: some samples of both classes must count")
     if len(left) < 2:
         raise ValueError(f"{data.weight_name} leaves one class only: every sample of the other has weight 0")
+
+
+def require_weights(weight: F64 | None, name: str = "sample_weight") -> None:
+    """Check that weights, where there are any, are finite and not negative: before sums of them are taken."""
+    if weight is None:
+        return
+    require_finite(weight, name)
+    if (weight < 0).any():
+        index = int(np.argmax(weight < 0))
+        raise ValueError(f"{name} must be non-negative, got {weight[index]} at index {index}")
 
 
 def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
@@ -413,7 +436,7 @@ def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
     except OverflowError:
         raise ValueError(f"{name} holds numbers beyond those of float64; {instead}") from None
     largest = _largest_integer(values, converted)
-    if largest > WHOLE:
+    if abs(largest) > WHOLE:
         raise ValueError(f"{name} holds {largest}, beyond the integers that float64 tells apart (2**53); {instead}")
     finer = values.dtype.kind == "f" and values.dtype.itemsize > 8
     if finer and (converted != values).any() and len(np.unique(converted)) < len(np.unique(values)):
@@ -422,12 +445,12 @@ def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _largest_integer(values: NDArray[Any], converted: F64) -> int:
-    """Return the largest of the integers, without its sign; 0 if there are none or all are small."""
+    """Return the integer that is farthest from 0; 0 if there are none or all are small."""
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
-        return max(abs(int(values.min())), abs(int(values.max())))
+        return max(int(values.max()), int(values.min()), key=abs)
     if values.dtype == object:
         beyond = values[np.abs(converted) >= WHOLE]
-        return max((abs(int(x)) for x in beyond if isinstance(x, (int, np.integer))), default=0)
+        return max((int(x) for x in beyond if isinstance(x, (int, np.integer))), key=abs, default=0)
     return 0
 
 

@@ -12,6 +12,12 @@ from rocmax._parameters import shown
 from rocmax.metrics._measure import RATES, SCREENING
 
 _DECIMALS = 3
+#: Places of a number whose error is not known: three decimals, or two significant digits where that is more.
+UNKNOWN = -_DECIMALS
+_IN_ERRORS = 4.0  # the width of a 95 % interval, nearly
+_NOISE = 1e-12  # what rounding leaves of 0 and of 1
+_MOST_ZEROS = 5  # of 0 itself
+_LEAST_FIXED = 1e-4  # smaller numbers are written with an exponent
 _SHARES = ("specificity", "ppv", "npv", "accuracy", "predicted_positive")
 _METRICS = {"auc": "AUC", "scored_auc": "scored AUC", "margin_auc": "margin AUC"}
 
@@ -55,6 +61,21 @@ def samples(n_pos: float, n_neg: float, pos_label: Any = 1) -> str:
     return f"{count(n_pos)} positive{named}, {count(n_neg)} negative samples"
 
 
+def weighted(of: Any, counted: str) -> str:
+    """Return the samples of a result in words, with what their weights stood for if they had any."""
+    if of.weight_kind is None:
+        return counted
+    rows = "" if of.n_samples is None else f" in {count(of.n_samples)} rows"
+    return f"{of.weight_kind} weights: {counted}{rows}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent: with one decimal, or two significant digits of a small share or a small rest."""
+    small = 100 * min(share, 1 - share)
+    places = max(1, _two_digits(small)) if small > _NOISE else 1
+    return f"{100 * share:.1e} %" if 0 < 100 * share < _LEAST_FIXED else f"{100 * share:.{places}f} %"
+
+
 def is_one(label: Any) -> bool:
     """Whether a label is 1 or True, which need not be said to be positive."""
     return isinstance(label, (bool, int, float, np.generic)) and bool(label == 1)
@@ -71,23 +92,61 @@ def count(number: float) -> str:
     return f"{round(number):,}" if number == round(number) and abs(number) < 1e15 else f"{number:,.4g}"
 
 
-def decimals(error: Any, bounded: bool = True) -> int | None:
-    """Return how many decimals show two digits of a standard error, of rates three or more; None for %g."""
+def decimals(error: Any, bounded: bool = True, interval: Any = None) -> int | None:
+    """Return how many decimals show two digits of a standard error, of rates three or more; None for four digits.
+
+    An interval that is far wider than the error says counts in its place: a rate of 1 may have an error near 0.
+    """
+    if interval is not None and error != 0:
+        width = float(interval[1] - interval[0])
+        usual = error if isinstance(error, (int, float)) and math.isfinite(error) else 0.0
+        error = width / _IN_ERRORS if width > 2.5 * _IN_ERRORS * usual else error
     known = isinstance(error, (int, float)) and math.isfinite(error) and error > 0
     if not known:
-        return _DECIMALS if bounded else None
+        return UNKNOWN if bounded else None
     needed = 1 - math.floor(math.log10(error))
     return min(max(needed, _DECIMALS), 8) if bounded else needed if 0 <= needed <= 8 else None
 
 
-def digits(value: Any, places: int | None = _DECIMALS, sign: str = "") -> str:
-    """Return a number with so many decimals, or with four digits; "not available" for NaN and None."""
+def digits(value: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
+    """Return a number with so many decimals, or with four digits; "not available" for NaN and None.
+
+    What is not 0 is not written as 0, nor what is less than 1 as 1: two significant digits say by how much.
+    """
     if value is None or math.isnan(value):
         return "not available"
     if places is None or math.isinf(value) or abs(value) >= 1e6:
         return f"{value:{sign}.4g}"
-    text = f"{value:{sign}.{places}f}"
+    size, shown_places = abs(value), abs(places)
+    if size == 0 and shown_places > _MOST_ZEROS:
+        return "0"
+    if size > _NOISE:
+        least = _two_digits(size)
+        shown_places = least if _few(size, places) else shown_places
+        mantissa = shown_places - least + 1
+        if size < _LEAST_FIXED and mantissa > 0:
+            return f"{value:{sign}.{mantissa}e}"
+    if _NOISE < 1.0 - size < (1.0 if places < 0 else 0.5) * 10.0**-shown_places:
+        shown_places = _two_digits(1.0 - size)
+    text = f"{value:{sign}.{shown_places}f}"
     return text.replace("-", sign if sign == "+" else "", 1) if float(text) == 0 else text
+
+
+def _two_digits(size: float) -> int:
+    """Return how many decimals show two digits of a number that is not 0."""
+    return 1 - math.floor(math.log10(size))
+
+
+def _few(size: float, places: int) -> bool:
+    """Whether so many decimals show too little of a number: fewer than two digits, of a known error none."""
+    return _two_digits(size) > -places if places < 0 else size < 0.5 * 10.0**-places
+
+
+def _together(values: Any, places: int | None, sign: str = "") -> list[str]:
+    """Return numbers that stand side by side: next to one with an exponent 0 has no decimals."""
+    found = [digits(value, places, sign) for value in values]
+    small = any("e-" in text for text in found)
+    return ["0" if small and value == 0 else text for value, text in zip(values, found, strict=True)]
 
 
 def named(name: str, text: str) -> str:
@@ -95,20 +154,20 @@ def named(name: str, text: str) -> str:
     return f"{name} = {text}" if name[-1:].isdigit() else f"{name} {text}"
 
 
-def ends(interval: Any, places: int | None = _DECIMALS) -> str:
+def ends(interval: Any, places: int | None = UNKNOWN) -> str:
     """Return the ends of an interval as text has them, "0.630-0.830" or "-0.123 to 0.015"."""
-    low, high = (digits(end, places) for end in interval)
+    low, high = _together(interval, places)
     if low == high == digits(None):
         return f"interval {low}"
     return f"{low}-{high}" if (low + high).replace(".", "").isdigit() else f"{low} to {high}"
 
 
-def bracketed(estimate: Any, interval: Any, places: int | None = _DECIMALS, sign: str = "") -> str:
+def bracketed(estimate: Any, interval: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
     """Return an estimate with its interval as tables have them, "0.730 [0.630, 0.830]"."""
     if interval is None:
         return digits(estimate, places, sign)
-    low, high = (digits(end, places, sign) for end in interval)
-    return f"{digits(estimate, places, sign)} [{low}, {high}]"
+    middle, low, high = _together((estimate, *interval), places, sign)
+    return f"{middle} [{low}, {high}]"
 
 
 def level(confidence: float) -> str:
@@ -140,7 +199,8 @@ def against(alternative: str, null: float, margin: float | None) -> str:
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
     """Return the row of a table as texts for people."""
-    places = decimals(row.get("standard_error"), not str(row.get("measure")).startswith("scored AUC"))
+    ends_of = (row["ci_low"], row["ci_high"]) if "ci_low" in row and "standard_error" in row else None
+    places = decimals(row.get("standard_error"), not str(row.get("measure")).startswith("scored AUC"), ends_of)
     return {name: _cell(name, value, places) for name, value in row.items()}
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
 from rocmax.metrics import AUCInference, ModelsComparison, auc_inference, compare_models, roc_curve
+from rocmax.metrics._weights import kind_of
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
 _LISTED = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
@@ -54,22 +55,22 @@ def measured(
     confidence_level: float,
     adjust: str | None,
     sample_weight: ArrayLike | None,
-    weight_kind: str,
+    weight_kind: str | None,
     groups: ArrayLike | None,
     random_state: Any,
     n_jobs: int | None,
 ) -> Measured:
     """Measure all there is to say."""
     options: dict[str, Any] = {"confidence_level": confidence_level, "random_state": random_state, "n_jobs": n_jobs}
-    options |= {"sample_weight": sample_weight, "weight_kind": weight_kind, "groups": groups}
+    options |= {"sample_weight": sample_weight, "weight_kind": kind_of(weight_kind), "groups": groups}
 
     def found(**what: Any) -> AUCInference:
-        return replace(auc_inference(positive, columns, **what, **options), pos_label=pos_label)
+        return replace(auc_inference(positive, columns, **{**options, **what}), pos_label=pos_label)
 
     part = fpr_range is not None and fpr_range != (0.0, 1.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        whole = found()
+        whole = found(weight_kind=weight_kind)  # which warns of weights, once
         n_pos, n_neg = whole.n_pos, whole.n_neg
         quoted = (fpr_range[1],) if fpr_range is not None and part else _QUOTED
         listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}

@@ -112,7 +112,7 @@ def _data(of: Measured, source: str | None) -> Html:
         "Positive class": None if of.pos_label is True else words.label_text(of.pos_label),
         f"Positives ({unit})": words.count(of.n_pos),
         f"Negatives ({unit})": words.count(of.n_neg),
-        "Prevalence": f"{100 * of.prevalence:.4g} %",
+        "Prevalence": words.percent(of.prevalence),
         "Weights": f"{whole.weight_kind} weights" if weighted else "none",
         "Clusters": words.count(whole.n_groups) if whole.n_groups else None,
         "Range of false positive rates": f"{of.fpr_range[0]:g} to {of.fpr_range[1]:g}" if of.fpr_range else None,
@@ -147,7 +147,7 @@ def _each(result: AUCInference) -> list[tuple[float, float, float, float]]:
 
 
 def _with_interval(estimate: float, error: float, low: float, high: float) -> Html:
-    first, _, rest = words.bracketed(estimate, (low, high), words.decimals(error)).partition(" [")
+    first, _, rest = words.bracketed(estimate, (low, high), words.decimals(error, interval=(low, high))).partition(" [")
     return joined(first, " ", tag("small", f"[{rest}"))
 
 
@@ -202,7 +202,7 @@ def _area(of: Measured, k: int) -> str:
     estimate, error, low, high = _each(of.areas[-1])[k]
     return words.named(
         words.measure_name(of.areas[-1]) + ":" * bool(of.fpr_range),
-        words.bracketed(estimate, (low, high), words.decimals(error)),
+        words.bracketed(estimate, (low, high), words.decimals(error, interval=(low, high))),
     )
 
 
@@ -256,14 +256,15 @@ def _thresholds(of: Measured) -> Html:
                 f"{threshold:.6g}" if isfinite(threshold) else "above all scores",
                 f"{fpr:.4g}",
                 _with_interval(*columns[j][k]),
-                *(f"{1000 * share:.1f}" for share in (hits, alarms, of.prevalence - hits)),
+                *(words.digits(1000 * share, 1) for share in (hits, alarms, of.prevalence - hits)),
                 words.digits(hits / (hits + alarms)) if hits + alarms else "–",
             )
             rows.append(tag("tr", tag("th", f"{most:g}", scope="row"), *(tag("td", number) for number in numbers)))
         bodies.append(tag("tbody", *rows))
     caption = (
         "Thresholds by the false positive rate. Alarms and missed positives are per 1,000 samples of the prevalence"
-        f" here, {100 * of.prevalence:.4g} %. Intervals allow for thresholds that were chosen on these samples."
+        f" here, {100 * of.prevalence:.4g} %. Intervals take the false positive rate as fixed and allow for"
+        " thresholds that were chosen on these samples."
     )
     return _table(caption, [heads], *bodies, class_="thresholds")
 

@@ -29,7 +29,7 @@ def write_report(
     title: str = "ROC report",
     source: str | None = None,
     sample_weight: ArrayLike | None = None,
-    weight_kind: str = "frequency",
+    weight_kind: str | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
     confidence_level: float = 0.95,

@@ -5,7 +5,11 @@ const slider = document.getElementById("rate");
 const prevalence = document.getElementById("prevalence");
 const rows = [...document.querySelectorAll("#costs tr")];
 
-const shown = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "–");
+const small = (value) => (Math.abs(value) < 1e-4 ? value.toExponential(1) : value.toPrecision(2));
+const shown = (value, digits) => {
+  if (!Number.isFinite(value)) return "–";
+  return value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits ? small(value) : value.toFixed(digits);
+};
 const score = (value) => (value === null ? "above all scores" : String(Number(value.toPrecision(6))));
 
 function costs(model, stop, share) {

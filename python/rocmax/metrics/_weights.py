@@ -1,0 +1,71 @@
+"""What weights stand for: so many equal samples (frequency weights) or inverse probabilities (sampling weights)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from rocmax.metrics._validation import F64, choice
+
+KINDS = ("frequency", "sampling")
+_MANY = 10.0  # times the number of rows: a total far above it
+_WHOLE = 1e-9  # how far from a whole number, as a share of itself, a count may be
+
+
+def kind_of(weight_kind: Any) -> str:
+    """Return what weights stand for; None is "frequency"."""
+    choice(weight_kind, (*KINDS, None), "weight_kind")
+    return "frequency" if weight_kind is None else str(weight_kind)
+
+
+def not_counts(*weights: F64 | None) -> str:
+    """Return why weights do not look like counts of equal samples, in words; an empty text if they do."""
+    for weight in weights:
+        if weight is None:
+            continue
+        if broken := not_whole(weight):
+            return broken
+        total, n_rows = float(weight.sum()), int(np.count_nonzero(weight))
+        if total > _MANY * n_rows:
+            return f"add up to {total:,.6g}, {total / n_rows:,.3g} times the number of rows"
+    return ""
+
+
+def not_whole(weight: F64) -> str:
+    """Return that weights are not whole numbers, in words; an empty text if they are."""
+    broken = np.abs(weight - np.rint(weight)) > _WHOLE * weight
+    return f"are not whole numbers (such as {weight[np.argmax(broken)]:.6g})" if broken.any() else ""
+
+
+def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
+    """Warn, where no kind was given, of weights of bins that are no counts; return the kind if they show that any were.
+
+    Of data in parts only the sums in bins are known, not the number of rows.
+    """
+    choice(weight_kind, ("frequency", None), "weight_kind")
+    found = not_whole(masses)
+    if found and weight_kind is None:
+        warnings.warn(
+            f"weights {found}, but are taken as frequency weights: a weight w counts as w equal samples, and intervals"
+            " narrow as weights grow. Pass weight_kind='frequency' if they are; sampling weights (inverse"
+            " probabilities, amounts) take auc_inference(..., weight_kind='sampling')",
+            stacklevel=3,
+        )
+    return weight_kind or ("frequency" if found else None)
+
+
+def warn_unless_counts(
+    weight_kind: Any, *weights: F64 | None, name: str = "sample_weight", stacklevel: int = 3
+) -> None:
+    """Warn, where no kind was given, of weights that do not look like counts."""
+    found = not_counts(*weights) if weight_kind is None else ""
+    if found:
+        warnings.warn(
+            f"the weights of {name} {found}, but are taken as frequency weights: a weight w counts as w equal samples,"
+            " and intervals narrow as weights grow. Pass weight_kind='sampling' if they are sampling weights (inverse"
+            " probabilities, amounts, importance; their scale does not matter), or weight_kind='frequency' if they"
+            " are counts",
+            stacklevel=stacklevel,
+        )
