@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._parameters import as_float, check_choice, check_count, check_flag, check_positive, check_verbose, shown
-from rocmax._threads import openmp_threads
+from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import (
     check_features_for_trees,
@@ -316,7 +316,7 @@ class PartialAUCBoostingClassifier(Ranker):
         check_is_fitted(self)
         X = check_features_for_trees(self, X, reset=False)
         with in_one_line(self.library):
-            return BY_NAME[self.library].scores(self.booster_, X, openmp_threads(self.n_jobs))
+            return BY_NAME[self.library].scores(self.booster_, X, n_threads(self.n_jobs))
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> _Part:
         """Return the rows that weigh something; sets ``classes_``."""
@@ -362,7 +362,7 @@ class PartialAUCBoostingClassifier(Ranker):
         kind = BY_NAME[check_choice("library", self.library, tuple(BY_NAME))]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         params = dict(self.library_params or {})
-        return kind(params, float(self.learning_rate), seed, openmp_threads(self.n_jobs)), objectives, fpr_range
+        return kind(params, float(self.learning_rate), seed, n_threads(self.n_jobs)), objectives, fpr_range
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from rocmax._threads import openmp_threads
 from rocmax._typing import F64
 from rocmax.boosting._objective import PartialAUCObjective
 
@@ -39,14 +40,14 @@ class Library:
     learning_rate : float
         Of each round.
     seed, n_threads : int
-        Of the library.
+        Of the library; a forked process uses one thread.
     """
 
     name: str
 
     def __init__(self, params: dict[str, Any], learning_rate: float, seed: int, n_threads: int) -> None:
         self.library = imported(self.name)
-        self.learning_rate, self.seed, self.n_threads = learning_rate, seed, n_threads
+        self.learning_rate, self.seed, self.n_threads = learning_rate, seed, openmp_threads(n_threads)
         self.params = params
 
     def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
@@ -127,7 +128,9 @@ class LightGBM(Library):
     @staticmethod
     def scores(booster: Any, X: Any, n_threads: int) -> F64:
         """Return the raw scores, less the base."""
-        return np.asarray(booster.predict(_matrix(X), raw_score=True, num_threads=n_threads), dtype=np.float64)
+        return np.asarray(
+            booster.predict(_matrix(X), raw_score=True, num_threads=openmp_threads(n_threads)), dtype=np.float64
+        )
 
     @staticmethod
     def gains(booster: Any, n_features: int) -> F64:
@@ -184,7 +187,7 @@ class XGBoost(Library):
     def scores(booster: Any, X: Any, n_threads: int) -> F64:
         """Return the raw scores."""
         library = imported("xgboost")
-        rows = library.DMatrix(X, enable_categorical=True, nthread=n_threads)
+        rows = library.DMatrix(X, enable_categorical=True, nthread=openmp_threads(n_threads))
         return np.asarray(booster.predict(rows, output_margin=True), dtype=np.float64)
 
     @staticmethod
