@@ -98,6 +98,13 @@ LONG = {
         "X = rng.standard_normal((n, 5)) + y[:, None]",
         "rocmax.AUCSVC(kernel='rbf', structure=1.0, tol=0.1).fit(X, y)",
     ),
+    "squared slacks": (1500, "X = rng.standard_normal((n, 5))", "rocmax.TwoNormSVC(1e4).fit(X, y)"),
+    "scores of trees": (
+        500_000,
+        "X = rng.standard_normal((n, 20)) + y[:, None]; trees = rocmax.PartialAUCBoostingClassifier((0, 0.5),"
+        " objective='log_loss', n_estimators=200, early_stopping_rounds=200, n_jobs=1).fit(X[:2000], y[:2000])",
+        "trees.decision_function(X)",
+    ),
     "boosted pairs": (
         100_000,
         FEATURES,
@@ -111,7 +118,7 @@ LONG = {
     "tree": (100_000, FEATURES, "rocmax.baselines.AUCSplitTree(n_jobs=1).fit(X, y)"),
     "greedy": (100_000, FEATURES, "rocmax.baselines.GreedyPAUC(n_jobs=1).fit(X, y)"),
 }
-QUICK = ["venkatraman", "a matrix of models", "spectrum"]
+QUICK = ["venkatraman", "a matrix of models", "spectrum", "squared slacks", "scores of trees"]
 
 
 @pytest.mark.parametrize("name", cases(QUICK, list(LONG)))

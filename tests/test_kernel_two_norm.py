@@ -1,10 +1,12 @@
 """TwoNormSVC, and the machine for partial AUC in kernel spaces and under the structure metric."""
 
+import re
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
@@ -58,6 +60,55 @@ def test_it_is_the_squared_hinge_machine(noisy):
     np.testing.assert_allclose(own[model.support_], 1.0, atol=1e-5)
     dual = al.sum() - 0.5 * model.dual_coef_[0] @ (model.decision_function(X) - model.intercept_) - al @ al / (4 * C)
     assert model.objective_ == pytest.approx(dual, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "parameters"),
+    [("sigmoid", {"gamma": 5.0}), ("poly", {"coef0": -1.0}), (lambda A, B: -(A @ B.T), {}), ("precomputed", {})],
+)
+def test_a_kernel_that_is_not_positive_semidefinite_is_refused(noisy, kernel, parameters):
+    X, y = noisy
+    samples = X @ X.T - 0.5 * np.eye(len(y)) if kernel == "precomputed" else X
+    with pytest.raises(
+        ValueError, match="kernel must be positive semidefinite, got one whose matrix over the training"
+    ):
+        TwoNormSVC(kernel=kernel, **parameters).fit(samples, y)
+
+
+def test_a_semidefinite_kernel_in_single_precision_is_taken(noisy):
+    X, y = noisy
+    model = TwoNormSVC(kernel=lambda A, B: (A @ B.T).astype(np.float32)).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), TwoNormSVC(kernel="linear").fit(X, y).decision_function(X), atol=1e-2
+    )
+
+
+def poly(scale):
+    return lambda A, B: scale * (1.0 + A @ B.T) ** 2
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scale", [1e30, 1e200])
+@pytest.mark.parametrize(
+    "model",
+    [
+        PartialAUCSVC((0.0, 0.3), C=1000.0),
+        PartialAUCSVC((0.0, 0.3), C=1e-3, surrogate="tight"),
+        AUCSVC(kernel_dtype="float32"),
+        AUCSVC(1.0, pairs="neighbors"),
+        AUCSVC(1.0, structure=1.0),
+        TwoNormSVC(),
+    ],
+)
+def test_a_kernel_too_large_is_named_or_fits(noisy, model, scale):
+    X, y = noisy
+    try:
+        fitted = clone(model).set_params(kernel=poly(scale)).fit(X, y)
+    except ValueError as error:
+        assert re.search("(kernel.*(scale|divide)|scale the .* kernel)", str(error)), error
+    else:
+        assert np.isfinite(fitted.decision_function(X)).all()
+        assert roc_auc_score(y, fitted.decision_function(X)) > 0.5
 
 
 def test_copies_stand_for_copies(noisy):
@@ -121,6 +172,8 @@ def test_bad_parameters_are_named():
 
 def test_features_that_drown_the_tolerance_end_with_a_warning():
     X, y = np.random.default_rng(0).standard_normal((5, 30)), np.array([0, 1, 1, 0, 1])
-    X[:, 0] *= 1e12
+    X[:, 0] *= 1e10
     with pytest.warns(ConvergenceWarning, match="Solver terminated early"), pytest.warns(FeatureScaleWarning):
         TwoNormSVC(C=1e-8, kernel="linear").fit(X, y)
+    with pytest.raises(ValueError, match="kernel, or X, is too large for C=1"), pytest.warns(FeatureScaleWarning):
+        TwoNormSVC(kernel="linear").fit(X, y)

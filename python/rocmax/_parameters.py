@@ -78,6 +78,12 @@ def check_verbose(value: Any) -> int:
     return int(value)
 
 
+def check_callback(value: Any, given: str) -> None:
+    """Check that a callback can be called."""
+    if value is not None and not callable(value):
+        raise TypeError(f"callback must be a function, called with the {given}, got {shown(value)}")
+
+
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return one of the choices."""
     if not isinstance(value, str) or value not in choices:

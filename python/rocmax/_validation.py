@@ -1,6 +1,5 @@
 """Checks of features, labels and weights of estimators: what raises for users, before any work."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +20,7 @@ from sklearn.utils.validation import (
 from rocmax._parameters import shown
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
+from rocmax._warn import warn
 from rocmax.designs import is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks
 from rocmax.exceptions import PositiveClassWarning
@@ -107,7 +107,7 @@ def n_rows(X: Any) -> int:
     return int(_num_samples(X))
 
 
-def warn_of_positive_class(classes: AnyArray, y: Any, *, stacklevel: int) -> None:
+def warn_of_positive_class(classes: AnyArray, y: Any) -> None:
     """Warn unless the labels say which class is positive: {0, 1}, {-1, 1}, booleans, or categories in that order."""
     low, high = classes.tolist()
     if isinstance(high, bool | int | float) and high == 1 and low in (0, -1):
@@ -115,11 +115,10 @@ def warn_of_positive_class(classes: AnyArray, y: Any, *, stacklevel: int) -> Non
     kind = getattr(y, "dtype", None)
     if getattr(kind, "ordered", False) and [c for c in kind.categories if c in (low, high)] == [low, high]:  # type: ignore[union-attr]
         return
-    warnings.warn(
+    warn(
         f"of the labels {low!r} and {high!r} the greater, {high!r}, is taken for the positive class, which is to rank "
         f"high; if it is, say so by y == {high!r}, else fit y == {low!r}",
         PositiveClassWarning,
-        stacklevel=stacklevel,
     )
 
 

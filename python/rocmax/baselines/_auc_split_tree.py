@@ -10,6 +10,7 @@ from rocmax._parameters import check_count, check_positive
 from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax.baselines._columns import StumpRanker, by_column, in_memory, require_dense
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._thresholds import Threshold, check_threshold
 
 
@@ -93,6 +94,7 @@ class AUCSplitTree(StumpRanker):
         self.threshold = threshold
         self.n_jobs = n_jobs
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 

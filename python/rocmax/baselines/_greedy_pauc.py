@@ -10,6 +10,7 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.baselines._columns import column, columns_of, in_memory
 from rocmax.designs import as_design
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import partial_auc_score
@@ -100,6 +101,7 @@ class GreedyPAUC(Ranker):
         self.threshold = threshold
         self.n_jobs = n_jobs
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 

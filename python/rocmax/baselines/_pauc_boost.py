@@ -10,6 +10,7 @@ from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray
 from rocmax.baselines._columns import StumpRanker, in_memory, require_dense, sum_of_stumps
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics._validation import rate_range
 
@@ -111,6 +112,7 @@ class PAUCBoost(StumpRanker):
         self.threshold = threshold
         self.n_jobs = n_jobs
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 

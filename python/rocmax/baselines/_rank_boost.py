@@ -11,6 +11,7 @@ from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.baselines._columns import StumpRanker, by_column, columns_of, in_memory, sum_of_stumps
 from rocmax.designs import is_sparse
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._thresholds import Threshold, check_threshold
 
 
@@ -92,6 +93,7 @@ class RankBoost(StumpRanker):
         self.threshold = threshold
         self.n_jobs = n_jobs
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 

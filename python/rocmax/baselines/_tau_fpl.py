@@ -8,6 +8,7 @@ from rocmax import _core
 from rocmax._parameters import as_float, check_count, check_positive, shown
 from rocmax._typing import F64, Bool
 from rocmax.designs import as_design
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Ranker, warn_unconverged
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.risks import Evaluation
@@ -104,6 +105,7 @@ class TauFPL(Ranker):
         self.max_iter = max_iter
         self.threshold = threshold
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
@@ -145,7 +147,7 @@ class TauFPL(Ranker):
         self.coef_ = result.model.vector[None].copy()
         self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
         self._set_threshold(X, positive, weight)
-        warn_unconverged(self, stacklevel=3)
+        warn_unconverged(self)
         return self
 
     def _scores(self, X: Any) -> F64:

@@ -10,7 +10,16 @@ from scipy.special import expit
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from rocmax._parameters import as_float, check_choice, check_count, check_flag, check_positive, check_verbose, shown
+from rocmax._parameters import (
+    as_float,
+    check_callback,
+    check_choice,
+    check_count,
+    check_flag,
+    check_positive,
+    check_verbose,
+    shown,
+)
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import (
@@ -23,8 +32,9 @@ from rocmax._validation import (
 )
 from rocmax.boosting._calibration import sigmoid
 from rocmax.boosting._choice import Candidate, Rounds, chosen, lead_over
-from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, in_one_line
+from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, in_one_line, raw_scores
 from rocmax.boosting._objective import PartialAUCObjective
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
 from rocmax.metrics._validation import rate_range
@@ -194,6 +204,7 @@ class PartialAUCBoostingClassifier(Ranker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @atomic
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callable[[BoostingRound], None] | None = None
     ) -> Self:
@@ -222,6 +233,7 @@ class PartialAUCBoostingClassifier(Ranker):
         ValueError
             For parameters out of their ranges, labels that are not of two classes, and fewer than two rows of a class.
         """
+        check_callback(callback, "BoostingRound after each round")
         library, objectives, fpr_range = self._checked()
         all_rows = self._validated(X, y, sample_weight)
         with in_one_line(self.library):
@@ -257,7 +269,7 @@ class PartialAUCBoostingClassifier(Ranker):
             booster = library.train(rows, own, self.n_estimators, base, rows_held, watch)
             best = rounds.best
             boosters.append(library.first(booster, best))
-            scores.append(library.scores(boosters[-1], held.X, library.n_threads))
+            scores.append(raw_scores(boosters[-1], held.X, library.n_threads))
             found = Candidate(objective, best, rounds.values[best - 1])
             if len(scores) > 1:
                 lead = lead_over(held.positive, scores[-1], scores[0], held.weight, fpr_range)
@@ -315,8 +327,7 @@ class PartialAUCBoostingClassifier(Ranker):
     def _raw(self, X: Any) -> F64:
         check_is_fitted(self)
         X = check_features_for_trees(self, X, reset=False)
-        with in_one_line(self.library):
-            return BY_NAME[self.library].scores(self.booster_, X, n_threads(self.n_jobs))
+        return raw_scores(self.booster_, X, n_threads(self.n_jobs))
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> _Part:
         """Return the rows that weigh something; sets ``classes_``."""
@@ -324,7 +335,7 @@ class PartialAUCBoostingClassifier(Ranker):
         labels = check_labels(y, X)
         weight = check_sample_weight(sample_weight, X)
         self.classes_, positive = check_two_classes(labels, weight)
-        warn_of_positive_class(self.classes_, y, stacklevel=3)
+        warn_of_positive_class(self.classes_, y)
         if weight is not None and not weight.all():
             index = np.flatnonzero(weight)
             X, positive, weight = rows_of(X, index), positive[index], weight[index]

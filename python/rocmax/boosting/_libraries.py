@@ -14,10 +14,13 @@ from scipy import sparse
 
 from rocmax._threads import openmp_threads
 from rocmax._typing import F64
+from rocmax._validation import n_rows, rows_of
 from rocmax.boosting._objective import PartialAUCObjective
 
 # Told the scores of the rows held out after each round; whether to stop.
 Watch = Callable[[F64], bool]
+# Rows times trees, or features, that are scored at once: a fifth of a second of one thread or so.
+_AT_ONCE = 1 << 20
 # Both count rounds in 32 bits.
 MOST_ROUNDS = 2**31 - 1
 # None stands for the library's own log loss.
@@ -65,8 +68,8 @@ class Library:
         raise NotImplementedError
 
     @staticmethod
-    def scores(booster: Any, X: Any, n_threads: int) -> F64:
-        """Return the raw scores of features."""
+    def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
+        """Return the raw scores of few rows of features."""
         raise NotImplementedError
 
     @staticmethod
@@ -126,7 +129,7 @@ class LightGBM(Library):
         return self.library.Booster(model_str=booster.model_to_string(num_iteration=n_rounds))
 
     @staticmethod
-    def scores(booster: Any, X: Any, n_threads: int) -> F64:
+    def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
         """Return the raw scores, less the base."""
         return np.asarray(
             booster.predict(_matrix(X), raw_score=True, num_threads=openmp_threads(n_threads)), dtype=np.float64
@@ -184,7 +187,7 @@ class XGBoost(Library):
         return booster[:n_rounds]
 
     @staticmethod
-    def scores(booster: Any, X: Any, n_threads: int) -> F64:
+    def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
         """Return the raw scores."""
         library = imported("xgboost")
         rows = library.DMatrix(X, enable_categorical=True, nthread=openmp_threads(n_threads))
@@ -211,6 +214,22 @@ def in_one_line(name: str) -> Iterator[None]:
             raise
         text = " ".join(str(failure).split("Stack trace")[0].split())[:300]
         raise ValueError(f"X, sample_weight or library_params are not what {name} takes: {text}") from failure
+
+
+def raw_scores(booster: Any, X: Any, n_threads: int) -> F64:
+    """Return the raw scores of features, a block of rows at a time, between which Ctrl-C is seen.
+
+    Every row has a score of its own, so that blocks change no bit. The booster says whose it is.
+    """
+    name, n = type(booster).__module__.partition(".")[0], n_rows(X)
+    n_trees = booster.num_trees() if name == "lightgbm" else booster.num_boosted_rounds()
+    step = max(1, _AT_ONCE // max(n_trees, X.shape[1], 1))
+    scores = np.empty(n)
+    with in_one_line(name):
+        for first in range(0, n, step):
+            rows = slice(first, min(first + step, n))
+            scores[rows] = BY_NAME[name].block_scores(booster, X if n <= step else rows_of(X, rows), n_threads)
+    return scores
 
 
 def imported(name: str) -> Any:

@@ -126,26 +126,31 @@ class Kernel:
         X = in_rows(X.astype(np.float64, copy=False))
         rows = max(1, _BLOCK // (8 * n))
         for first in range(0, n, rows):
-            matrix[first : first + rows] = self(X[first : first + rows], X)
+            values = self(X[first : first + rows], X)
+            with np.errstate(over="ignore"):
+                matrix[first : first + rows] = values
+            if dtype == np.float32 and not np.isfinite(matrix[first : first + rows]).all():
+                raise ValueError(
+                    f"kernel has values up to {np.abs(values).max():.1e}, which kernel_dtype='float32' cannot hold: "
+                    "scale the features, divide the kernel by a number, or pass kernel_dtype='float64'"
+                )
         return matrix
 
     def scores(self, X: Any, Z: Any, coefs: F64) -> F64:
-        """Return sum_l coefs_l k(x, z_l) for each row x of X, a block of rows at a time; Z is unused if precomputed."""
-        if self.name == "linear":
-            return _products(X, np.asarray(Z.T @ coefs))
-        support = np.flatnonzero(coefs)
-        if not len(support):
-            return np.zeros(X.shape[0])
-        coefs = coefs[support]
-        if self.name != "precomputed":
-            Z = Z[support].astype(np.float64, copy=False)
-            X = X.astype(np.float64, copy=False)
-        scores = np.empty(X.shape[0])
-        rows = max(1, _BLOCK // (8 * len(support)))
+        """Return sum_l coefs_l k(x, z_l) for each row x of X, a block of rows at a time.
+
+        If precomputed, Z are the columns of X that the coefficients are of. These may have several columns.
+        """
+        scores = np.zeros((X.shape[0], *coefs.shape[1:]))
+        if not len(coefs):
+            return scores
+        precomputed = self.name == "precomputed"
+        if not precomputed:
+            X, Z = X.astype(np.float64, copy=False), Z.astype(np.float64, copy=False)
+        rows = max(1, _BLOCK // (8 * len(coefs)))
         for first in range(0, X.shape[0], rows):
             block = X[first : first + rows]
-            block = block[:, support] if self.name == "precomputed" else block
-            scores[first : first + rows] = self(block, Z) @ coefs
+            scores[first : first + rows] = self(block[:, Z] if precomputed else block, Z) @ coefs
         return scores
 
 
@@ -161,16 +166,6 @@ def _require_symmetric(matrix: Any) -> None:
             f"kernel='precomputed' takes a symmetric matrix, got X with k(x, z) and k(z, x) up to {apart:.2g} apart: "
             "give the kernel of the training samples with themselves"
         )
-
-
-def _products(X: Any, vector: F64) -> F64:
-    """Return X v in double precision; arrays a block of rows at a time, in one layout."""
-    if not isinstance(X, np.ndarray):
-        return np.asarray(X @ vector, dtype=np.float64)
-    scores = np.empty(len(X))
-    for rows, block in row_blocks(X):
-        scores[rows] = block @ vector
-    return scores
 
 
 def _dense(matrix: Any) -> F64:

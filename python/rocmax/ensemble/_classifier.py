@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from rocmax._parameters import check_nonnegative, check_positive, check_verbose, shown
+from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray
 from rocmax._validation import (
@@ -23,6 +22,7 @@ from rocmax._validation import (
     rows_of,
     warn_of_positive_class,
 )
+from rocmax._warn import warn
 from rocmax.boosting._calibration import sigmoid
 from rocmax.ensemble._combination import combination
 from rocmax.ensemble._data import Data, Found, HopelessError
@@ -31,6 +31,7 @@ from rocmax.ensemble._folds import folds_of
 from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run
 from rocmax.ensemble._scores import raw_scores
 from rocmax.ensemble._table import TableCoder
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
 from rocmax.metrics import AUCInference, auc_inference
@@ -149,6 +150,7 @@ class PartialAUCEnsembleClassifier(Ranker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @atomic
     def fit(
         self,
         X: Any,
@@ -179,13 +181,12 @@ class PartialAUCEnsembleClassifier(Ranker):
         self : PartialAUCEnsembleClassifier
             The fitted model.
         """
+        check_callback(callback, "EnsembleStep after some rounds or folds")
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         families = families_of(self.families)
         lead = check_nonnegative("lead", self.lead)
         limit = None if self.time_limit is None else check_positive("time_limit", self.time_limit)
         check_threshold(self.threshold), check_verbose(self.verbose)
-        if callback is not None and not callable(callback):
-            raise TypeError(f"callback must be a function, called with each EnsembleStep, got {shown(callback)}")
         run = Run(n_threads(self.n_jobs), limit, callback or (lambda step: None))
         run.share = _FOLDS
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -201,7 +202,7 @@ class PartialAUCEnsembleClassifier(Ranker):
         X = check_features_for_trees(self, X, reset=True)
         labels, weight = check_labels(y, X), check_sample_weight(sample_weight, X)
         self.classes_, positive = check_two_classes(labels, weight)
-        warn_of_positive_class(self.classes_, y, stacklevel=4)
+        warn_of_positive_class(self.classes_, y)
         if groups is not None:
             groups = np.asarray(groups)
             check_consistent_length(X, groups)
@@ -248,11 +249,10 @@ class PartialAUCEnsembleClassifier(Ranker):
         if not found:
             raise ValueError(f"time_limit={shown(self.time_limit)} is too short for any family: give more seconds")
         if late:
-            warnings.warn(
+            warn(
                 f"time_limit={shown(self.time_limit)}: {', '.join(late)} not finished and left out; give more seconds "
                 "or name fewer families",
                 UserWarning,
-                stacklevel=3,
             )
         return found, board
 

@@ -121,6 +121,7 @@ class LandmarkMachine:
             data.fpr_range, kernel="rbf", gamma=found.chosen["gamma"], C=C, n_landmarks=_N, random_state=data.seed
         )
         model.classes_, model.n_features_in_ = np.unique(data.labels), landmarks.points.shape[1]
-        model._store(result, surrogate, model._coefficients(result.model, data.positive, data.weight, landmarks))
+        labels = None, data.positive, data.weight
+        model._store(result, surrogate, model._coefficients(result.model, labels, landmarks))
         model.intercept_ = model._intercept(result.model.scores, data.positive, data.weight)
         return Pipeline([("table", coder), ("model", model)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, S
 
 from rocmax._parameters import shown
 from rocmax._typing import AnyArray
+from rocmax._warn import warn
 
 # A column of texts that differ in more than this share of the rows, and so many of them, is no category.
 _DISTINCT, _FEW = 0.5, 50
@@ -155,11 +155,10 @@ def _kinds(X: Any) -> tuple[list[str], list[str], list[str]]:
             distinct = len(set(here))
             if len(here) >= _FEW and distinct > _DISTINCT * len(here):
                 left_out.append(name)
-                warnings.warn(
+                warn(
                     f"column {name!r} holds {distinct} different texts in {len(here)} rows and is left out: drop it "
                     "if it is an id, or turn it into numbers (such as by TfidfVectorizer) or a category",
                     UserWarning,
-                    stacklevel=2,
                 )
             else:
                 categorical.append(name)

@@ -1,6 +1,5 @@
 """What all rankers share: scores, thresholds, labels."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from rocmax._validation import (
     check_two_classes,
     warn_of_positive_class,
 )
+from rocmax._warn import warn
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close
 from rocmax.metrics import partial_auc_score
@@ -122,13 +122,13 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _validate_weighted(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Bool, F64 | None]:
         """Return the checked features, which samples are positive and their weights, None if all are 1.
 
-        Sets ``classes_``; called from `fit`, whose caller is warned.
+        Sets ``classes_``.
         """
         given = y
         X, y = check_training_data(self, X, y)
         weight = check_sample_weight(sample_weight, X)
         self.classes_, positive = check_two_classes(y, weight)
-        warn_of_positive_class(self.classes_, given, stacklevel=4)
+        warn_of_positive_class(self.classes_, given)
         if self._by_scale:
             warn_of_scales(self, X, weight)
         return X, positive, weight
@@ -162,7 +162,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "intercept_")
 
 
-def warn_unconverged(model: Any, *, stacklevel: int) -> None:
+def warn_unconverged(model: Any) -> None:
     """Warn of a relative gap above `tol`, and say whether more steps would help."""
     if model.dual_gap_ > model.tol:
         steps = f"after {model.n_iter_} steps (max_iter={model.max_iter})"
@@ -174,8 +174,4 @@ def warn_unconverged(model: Any, *, stacklevel: int) -> None:
                 f"stalled {steps}: to the accuracy of the numbers no step gains any more; scale the features, lower C, "
                 "or raise tol"
             )
-        warnings.warn(
-            message,
-            ConvergenceWarning,
-            stacklevel=stacklevel,
-        )
+        warn(message, ConvergenceWarning)

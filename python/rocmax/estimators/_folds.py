@@ -174,7 +174,7 @@ class Validation:
         training = Training(design, _core.Problem(positive, weight), self._estimator.fpr_range, threads)
 
         def attributes(model: Model) -> dict[str, Any]:
-            found: dict[str, Any] = self._estimator._attributes(model, positive, weight, self._landmarks)
+            found: dict[str, Any] = self._estimator._attributes(model, (None, positive, weight), self._landmarks)
             return found
 
         def found(surrogate: str) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""What all kernel rankers share: the kernel, the training samples it is taken with, scores of new samples."""
+"""What all kernel rankers share: the kernel, the training samples that it is taken with, scores of new samples."""
 
 from typing import Any
 
@@ -18,6 +18,7 @@ from rocmax.designs import (
     plain_coefficients,
     structured_gram,
 )
+from rocmax.designs._blocks import in_rows
 from rocmax.estimators._base import Ranker
 from rocmax.solvers import Model
 
@@ -29,18 +30,17 @@ class KernelRanker(Ranker):
     gamma: Any
     degree: float
     coef0: float
+    coef_: F64  # of the linear kernel alone
     dual_coef_: F64
     _kernel: Kernel
+    _support: Any
     _samples: Any
-    # Kernels whose scores need no training samples.
-    _without_samples: tuple[str, ...] = ("precomputed",)
 
     def _set_kernel(self, X: Any, weight: F64 | None = None) -> Kernel:
-        """Resolve the kernel on the training samples and keep what later scores need."""
+        """Resolve the kernel on the training samples."""
         if is_dask(X) and self.kernel != "linear":
             raise ValueError(f"X is a dask array, which only kernel='linear' takes, got kernel={self.kernel!r}")
         self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, weight)
-        self._samples = None if self._kernel.name in self._without_samples else X
         return self._kernel
 
     def _dual_coef(self, model: Model, positive: Bool, structure: float, weight: F64 | None = None) -> F64:
@@ -49,12 +49,23 @@ class KernelRanker(Ranker):
         return np.array(plain_coefficients(coefs, scores, positive, structure, weight) if structure else coefs)[None]
 
     def _scores(self, X: Any) -> F64:
-        return self._kernel.scores(X, self._samples, self.dual_coef_[0])
+        if hasattr(self, "coef_"):
+            return as_design(X).scores(self.coef_[0])
+        return self._kernel.scores(X, self._samples, self.dual_coef_[0][self._support])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
+
+
+def support_of(kernel: Kernel, X: Any, dual_coef: F64) -> dict[str, Any]:
+    """Return what the scores of new samples are made of: the samples of coefficients other than 0, copied.
+
+    Of a precomputed kernel these are columns of what is to be scored.
+    """
+    support = np.flatnonzero(dual_coef.any(axis=0))
+    return {"_support": support, "_samples": support if kernel.name == "precomputed" else in_rows(X[support])}
 
 
 def kernel_design(

@@ -1,6 +1,5 @@
 """What the least-squares rankers share: data, kernels, labels, the fit at given alphas, prediction."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from rocmax._validation import (
     check_two_classes,
     warn_of_positive_class,
 )
+from rocmax._warn import warn
 from rocmax.designs import Kernel, as_design, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, tiles
 from rocmax.estimators._base import Ranker
@@ -40,8 +40,6 @@ _DIRECT = 2000
 # What takes less memory.
 _FEWER = "fewer samples or fewer features need less"
 _ADVICE = _FEWER + ", as does solver='cg' for kernel='linear'"
-# Entries of a kernel matrix against new samples that are formed at once.
-_BLOCK = 1 << 24
 
 
 class Samples(NamedTuple):
@@ -58,6 +56,8 @@ class LeastSquares(Ranker):
 
     _pairwise: bool
     _kernel: Kernel
+    _support: Any
+    _samples: Any
 
     kernel: Any
     gamma: str | float
@@ -109,26 +109,19 @@ class LeastSquares(Ranker):
 
     def _scores(self, X: Any) -> F64:
         """Return the scores before the intercept: shape (n_samples, n_labels)."""
-        if self.kernel == "linear" and is_dask(X):
+        if not hasattr(self, "coef_"):
+            return self._kernel.scores(X, self._samples, self.dual_coef_[:, self._support].T)
+        if is_dask(X):
             return np.column_stack([as_design(X).scores(coef) for coef in self.coef_])
-        if self.kernel == "linear" and is_sparse(X):
+        if is_sparse(X):
             return np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False), dtype=np.float64)
-        if self.kernel == "linear":
-            scores = np.zeros((len(X), len(self.coef_)))
-            for rows, columns, block in tiles(X):
-                scores[rows] += block @ self.coef_[:, columns].T.astype(block.dtype, copy=False)
-            return scores
-        X = X.astype(np.float64, copy=False)
-        Z = None if self._X_fit is None else self._X_fit.astype(np.float64, copy=False)
-        scores = np.empty((X.shape[0], len(self.dual_coef_)))
-        step = max(1, _BLOCK // self.dual_coef_.shape[1])
-        for first in range(0, len(scores), step):
-            rows = slice(first, first + step)
-            scores[rows] = self._kernel(X[rows], Z) @ self.dual_coef_.T
+        scores = np.zeros((len(X), len(self.coef_)))
+        for rows, columns, block in tiles(X):
+            scores[rows] += block @ self.coef_[:, columns].T.astype(block.dtype, copy=False)
         return scores
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Samples:
-        """Check the data; set classes_, the kernel and the samples that prediction needs.
+        """Check the data; set classes_ and the kernel.
 
         Where `stored` is true, a file or dask array is left where it is, with all its rows: those of weight 0 are given
         that weight.
@@ -146,12 +139,11 @@ class LeastSquares(Ranker):
         X, y = check_training_data(self, X, y, multi_output=True)
         found = check_sample_weight(sample_weight, X)
         labels = self._check_labels(y, found)
-        warn_of_positive_class(self.classes_, given, stacklevel=4)
+        warn_of_positive_class(self.classes_, given)
         warn_of_scales(self, X, found)
         weight = np.ones(X.shape[0]) if found is None else found
         kept = weight > 0
         self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, found)
-        self._X_fit = None if self._kernel.name in ("linear", "precomputed") else X
         if not (stored or kept.all()):
             X = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
             labels, weight = labels[kept], weight[kept]
@@ -258,6 +250,10 @@ class LeastSquares(Ranker):
             dual = self._dual_of(scores, labels, weight, alphas)
         self.dual_coef_ = np.zeros((labels.shape[1], len(kept)))
         self.dual_coef_[:, kept] = dual
+        if self.kernel != "linear":
+            rows = np.flatnonzero(dual.any(axis=0))
+            self._support = np.flatnonzero(kept)[rows]
+            self._samples = self._support if self._kernel.name == "precomputed" else in_rows(X[rows])
         if self._kernel.name not in ("linear", "precomputed"):
             scores = self._scores(X)  # what `predict` goes by, to the last bit
         counted = None if np.all(weight == 1.0) else weight
@@ -277,11 +273,10 @@ class LeastSquares(Ranker):
             stopped = self.n_iter_ >= max_iter
             what = "stopped" if stopped else "stalled, at the accuracy of the numbers,"
             raised = "max_iter, tol or alpha" if stopped else "tol or alpha"
-            warnings.warn(
+            warn(
                 f"conjugate gradients {what} after {self.n_iter_} iterations (max_iter={max_iter}) at a relative "
                 f"residual of {worst:.2g}, above tol={tol:g}; raise {raised}, or scale the features",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return coef
 

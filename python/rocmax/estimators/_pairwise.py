@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
 from rocmax._parameters import (
+    check_callback,
     check_choice,
     check_count,
     check_flag,
@@ -18,6 +19,7 @@ from rocmax._parameters import (
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import Design, DualDesign
+from rocmax.estimators._atomic import atomic, last_fit
 from rocmax.estimators._callbacks import StepReport, whole_fit
 from rocmax.estimators._kernel_base import check_kernel_dtype, kernel_design
 from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
@@ -96,6 +98,8 @@ class AUCSVC(PartialAUCModel):
     ----------
     dual_coef_ : ndarray of shape (1, n_samples)
         c in f(x) = sum_l c_l k(x_l, x); with `structure` too.
+    coef_ : ndarray of shape (1, n_features)
+        w in f(x) = w'x; kernel="linear" only.
     intercept_ : ndarray of shape (1,)
         Minus the threshold.
     classes_ : ndarray of shape (2,)
@@ -161,11 +165,10 @@ class AUCSVC(PartialAUCModel):
     """
 
     fpr_range = FULL
-    _without_samples = ("precomputed",)
-
     n_pairs_: int
     support_pairs_: NDArray[np.intp]
     _positive: Bool
+    _margin: float
     _multipliers: Multipliers
 
     def __init__(
@@ -209,6 +212,7 @@ class AUCSVC(PartialAUCModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callback: StepReport | None = None) -> Self:
         """Fit the model.
 
@@ -236,21 +240,20 @@ class AUCSVC(PartialAUCModel):
             For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
             classes; the message names it, its value and what would do.
         """
+        check_callback(callback, "Progress of each step")
         C, margin = check_positive("C", self.C), check_positive("margin", self.margin)
         if not 0 < margin * margin < np.inf:
             raise ValueError(f"margin must have a square that is a number, got {margin:g}: it is only a unit, use 1.0")
         structure, tol = check_nonnegative("structure", self.structure), check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter)
-        check_choice("pairs", self.pairs, ("all", "neighbors"))
+        check_count("max_iter", self.max_iter), check_choice("pairs", self.pairs, ("all", "neighbors"))
         check_count("n_neighbors", self.n_neighbors)
         check_choice("neighbor_rule", self.neighbor_rule, RULES)
         check_choice("solver", self.solver, ("auto", "cvxopt")), check_flag("warm_start", self.warm_start)
-        check_kernel_dtype(self.kernel_dtype)
-        check_verbose(self.verbose), check_threshold(self.threshold)
+        check_kernel_dtype(self.kernel_dtype), check_verbose(self.verbose), check_threshold(self.threshold)
         threads = n_threads(self.n_jobs)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
         self._set_kernel(X, weight)
-        self._positive = positive
+        self._positive, self._margin = positive, margin
 
         listed = self._listed(X, positive, threads)
         if weight is not None and (listed is not None or self.solver != "auto"):
@@ -259,7 +262,7 @@ class AUCSVC(PartialAUCModel):
                 f" solver={self.solver!r}"
             )
         design = self._design(X, positive, structure, weight)
-        start = self._before(design, X, None) if self.warm_start else None
+        start = self._before(last_fit(self), design, X, None)
         surrogate = "tight" if listed is None else Listed(*listed)
         data = X, positive, weight
         with whole_fit(self, X, positive, weight) as task:
@@ -303,7 +306,6 @@ class AUCSVC(PartialAUCModel):
         def told(progress: Progress, model: Model) -> None:
             callback(progress, model.scaled(margin))
 
-        self.__dict__.pop("support_pairs_", None)
         if self.solver == "cvxopt":
             pairs = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(training.problem.labels)
             result, self._multipliers = _by_pairs(design, oracle, C / margin, pairs, tol, max_iter)
@@ -341,7 +343,7 @@ class AUCSVC(PartialAUCModel):
         """
         check_is_fitted(self)
         first, second = check_pairs(i, j, self._positive)
-        return float(self.margin) * self._multipliers(first, second)
+        return self._margin * self._multipliers(first, second)
 
     def _listed(self, X: Any, positive: Bool, threads: int) -> Pairs | None:
         if self.pairs == "all":
@@ -366,12 +368,7 @@ def _of_cuts(oracle: Oracle, bundle: Bundle, problem: _core.Problem) -> Multipli
 
 
 def _by_pairs(
-    design: Design,
-    oracle: Oracle,
-    C: float,
-    pairs: Pairs,
-    tol: float,
-    max_iter: int,
+    design: Design, oracle: Oracle, C: float, pairs: Pairs, tol: float, max_iter: int
 ) -> tuple[SolverResult, Multipliers]:
     """Solve the explicit dual and certify what it gives, over the risk of the same pairs."""
     n, (i, j) = design.n_samples, pairs

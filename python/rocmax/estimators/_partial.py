@@ -3,10 +3,11 @@
 from typing import Any, Self
 
 from rocmax import _core
-from rocmax._parameters import check_count, check_flag, check_nonnegative, check_positive, check_verbose
+from rocmax._parameters import check_callback, check_count, check_flag, check_nonnegative, check_positive, check_verbose
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import Landmarks
+from rocmax.estimators._atomic import atomic, last_fit
 from rocmax.estimators._callbacks import StepReport, whole_fit
 from rocmax.estimators._kernel_base import kernel_design
 from rocmax.estimators._landmarks import (
@@ -211,6 +212,7 @@ class PartialAUCSVC(PartialAUCModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callback: StepReport | None = None) -> Self:
         """Fit the model.
 
@@ -241,6 +243,7 @@ class PartialAUCSVC(PartialAUCModel):
             For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
             classes; the message names it, its value and what would do.
         """
+        check_callback(callback, "Progress of each step")
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         own = self.surrogate if callable(self.surrogate) else None
         surrogate = own or check_surrogate(self.surrogate, fpr_range)
@@ -249,16 +252,16 @@ class PartialAUCSVC(PartialAUCModel):
         check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)
         threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
         X, positive, weight = self._validate_weighted(X, y, sample_weight)
-        last_kernel = getattr(self, "_kernel", None)
-        landmarks = self._set_landmarks(X, positive, weight, seed)
+        last = last_fit(self)
+        landmarks = self._set_landmarks(last, X, positive, weight, seed)
 
         if landmarks is None:
             design = kernel_design(self._kernel, X, positive, structure, weight=weight)
         else:
             design = landmark_design(landmarks, X, positive, structure, weight)
         before = None
-        if self.warm_start and (landmarks is None or self._kernel == last_kernel):
-            before = self._before(design, X, landmarks)
+        if last is not None and (landmarks is None or self._kernel == getattr(last, "_kernel", None)):
+            before = self._before(last, design, X, landmarks)
 
         data = X, positive, weight
         with whole_fit(self, X, positive, weight) as task:
@@ -283,13 +286,13 @@ class PartialAUCSVC(PartialAUCModel):
     def _is_dual(self) -> bool:
         return self._kernel.name != "linear"
 
-    def _set_landmarks(self, X: Any, positive: Bool, weight: F64 | None, seed: int) -> Landmarks | None:
+    def _set_landmarks(self, last: Any, X: Any, positive: Bool, weight: F64 | None, seed: int) -> Landmarks | None:
         """Resolve the kernel and choose landmarks, None if there are to be none; a warm start keeps the last ones."""
         n = check_landmarks(self.n_landmarks, self.kernel, X)
         self._set_kernel(X, weight)
         if n is None:
             return None
-        points = getattr(self, "landmarks_", None) if self.warm_start else None
+        points = getattr(last, "landmarks_", None)
         if points is None or points.shape != (n, X.shape[1]):
             points = copied(X, first_of_both(positive, ranks(positive, weight, seed), n))
         return Landmarks(self._kernel, points)

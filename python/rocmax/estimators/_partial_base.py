@@ -1,16 +1,15 @@
 """What the models for partial AUC share once they are solved."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from rocmax._parameters import shown
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import Design, Landmarks, as_design
+from rocmax._warn import warn
+from rocmax.designs import Design, Landmarks
 from rocmax.estimators._base import warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
-from rocmax.estimators._kernel_base import KernelRanker
+from rocmax.estimators._kernel_base import KernelRanker, support_of
 from rocmax.estimators._training import FULL, Surrogate
 from rocmax.exceptions import ZeroModelWarning
 from rocmax.solvers import Model, Progress, SolverResult
@@ -22,12 +21,9 @@ _RAMP = "use surrogate='ramp' or a wider fpr_range"
 class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     """A ranker, linear or over a kernel, and the certificate it came with."""
 
-    _without_samples: tuple[str, ...] = ("precomputed", "linear")
-
     fpr_range: tuple[float, float]
     tol: float
     max_iter: int
-    coef_: F64
     objective_: float
     dual_gap_: float
     n_iter_: int
@@ -37,13 +33,9 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     structure: float
     _coefs: F64
 
-    def _scores(self, X: Any) -> F64:
-        return as_design(X).scores(self.coef_[0]) if hasattr(self, "coef_") else super()._scores(X)
-
     def _steps(self, task: Task, data: Data, landmarks: Landmarks | None, report: StepReport | None = None) -> Steps:
         """Return what makes each step of the fit to all samples a part of a task."""
-        _, positive, weight = data
-        return Steps(task, lambda model: self._attributes(model, positive, weight, landmarks), report)
+        return Steps(task, lambda model: self._attributes(model, data, landmarks), report)
 
     def _keep(
         self, result: SolverResult, steps: Steps, surrogate: Surrogate, data: Data, landmarks: Landmarks | None
@@ -51,8 +43,8 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         """Set the fitted attributes; return whether the zero model would do as well."""
         X, positive, weight = data
         steps.close()
-        self._store(result, surrogate, self._coefficients(result.model, positive, weight, landmarks))
-        scores = None if "coef_" in vars(self) or self._kernel.name == "linear" else result.model.scores
+        self._store(result, surrogate, self._coefficients(result.model, data, landmarks))
+        scores = None if "coef_" in vars(self) else result.model.scores
         zero = result.zero_will_do(self.tol)
         del result  # as much as the threshold takes
         self._set_threshold(X, positive, weight, scores)
@@ -63,39 +55,38 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
         """Whether models without landmarks are coefficients over the samples, not over the features."""
         return False
 
-    def _coefficients(
-        self, model: Model, positive: Bool, weight: F64 | None, landmarks: Landmarks | None
-    ) -> dict[str, Any]:
+    def _coefficients(self, model: Model, data: Data, landmarks: Landmarks | None) -> dict[str, Any]:
         """Return what makes the scores of new samples: coefficients of features, or of the kernel with samples."""
-        if landmarks is None and self._is_dual:
-            coefs = self._dual_coef(model, positive, float(self.structure), weight)
-            return {"dual_coef_": coefs, "_coefs": model.vector[: len(positive)].copy()}
-        if landmarks is None:
-            return {"coef_": model.vector[None].copy()}
-        return {
-            "landmarks_": landmarks.points,
-            "dual_coef_": (landmarks.root @ model.vector)[None],
-            "_coefs": model.vector.copy(),
-            "_kernel": landmarks.kernel,
-            "_samples": landmarks.points,
-        }
-
-    def _before(self, design: Design, X: Any, landmarks: Landmarks | None) -> F64 | None:
-        """Return the model of the last fit, None if there is none or it is of other features, samples or landmarks."""
-        coefs = getattr(self, "_coefs", None)
+        X, positive, weight = data
         if landmarks is not None:
-            same = landmarks.points is getattr(self, "landmarks_", None) and len(self._coefs) == landmarks.dim
+            return {
+                "landmarks_": landmarks.points,
+                "dual_coef_": (landmarks.root @ model.vector)[None],
+                "_coefs": model.vector.copy(),
+                "_kernel": landmarks.kernel,
+                "_samples": landmarks.points,
+                "_support": slice(None),
+            }
+        if not self._is_dual:
+            return {"coef_": model.vector[None].copy()}
+        n, dual_coef = len(positive), self._dual_coef(model, positive, float(self.structure), weight)
+        found = {"dual_coef_": dual_coef, "_coefs": model.vector[:n].copy()}
+        if self._kernel.name == "linear":  # the vectors of a DualDesign end with these
+            return found | {"coef_": model.vector[None, n:].copy()}
+        return found | support_of(self._kernel, X, dual_coef)
+
+    def _before(self, last: Any, design: Design, X: Any, landmarks: Landmarks | None) -> F64 | None:
+        """Return the model of the last fit, None if there is none or it is of other features, samples or landmarks."""
+        coefs = getattr(last, "_coefs", None)
+        if landmarks is not None:
+            same = landmarks.points is getattr(last, "landmarks_", None) and len(last._coefs) == landmarks.dim
             return coefs if same else None
         if self._is_dual:
             return design.adjoint(coefs[None])[0] if coefs is not None and len(coefs) == X.shape[0] else None
-        coef = getattr(self, "coef_", None)
+        coef = getattr(last, "coef_", None)
         return coef[0] if coef is not None and coef.shape[1] == X.shape[1] else None
 
     def _report(self, callback: StepReport | None) -> StepReport | None:
-        if callback is not None and not callable(callback):
-            raise TypeError(
-                f"callback must be a function, called with the Progress of each step, got {shown(callback)}"
-            )
         if self.verbose < 2:
             return callback
 
@@ -109,12 +100,11 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
 
         return report
 
-    def _attributes(
-        self, model: Model, positive: Bool, weight: F64 | None, landmarks: Landmarks | None
-    ) -> dict[str, Any]:
+    def _attributes(self, model: Model, data: Data, landmarks: Landmarks | None) -> dict[str, Any]:
         """Return what makes a fitted ranker of this one, of any model: its coefficients and its threshold."""
+        _, positive, weight = data
         intercept = self._intercept(model.scores, positive, weight)
-        return {**self._coefficients(model, positive, weight, landmarks), "intercept_": intercept}
+        return {**self._coefficients(model, data, landmarks), "intercept_": intercept}
 
     def _store(self, result: SolverResult, surrogate: Surrogate, coefficients: dict[str, Any]) -> None:
         own = getattr(surrogate, "__name__", type(surrogate).__name__)
@@ -126,13 +116,11 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             name: np.array([getattr(progress, name) for progress in result.history])
             for name in ("objective", "bound", "partial_auc", "step")
         }
-        for name in ("coef_", "dual_coef_", "landmarks_", "gamma_", "_coefs"):
-            self.__dict__.pop(name, None)  # of an earlier fit with another kernel
         self.__dict__.update(coefficients)
 
     def _warn(self, C: float, *, zero: bool, validated: bool = False) -> None:
-        """Say what the certificate does not promise; called from `fit`."""
-        warn_unconverged(self, stacklevel=4)
+        """Say what the certificate does not promise."""
+        warn_unconverged(self)
         low, high = self.fpr_range
         named = getattr(self, "surrogate_", None)  # AUCSVC has neither a range nor a choice of surrogates
         # These fall along the difference of the means: zero is near because C is small, which validation may prefer.
@@ -145,9 +133,8 @@ class PartialAUCModel(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             why = f"it cannot tell any direction from a constant score; {advice}"
         where = "" if named is None else f"on fpr_range=({float(low):g}, {float(high):g}) "
         whose = "" if named is None else f" for the {named} surrogate"
-        warnings.warn(
+        warn(
             f"{where}with C={float(C):g} the zero model is within tol={float(self.tol):g} of optimal{whose}: {why}. "
             "The returned model is, of those within tol, the one that ranked the training samples best",
             ZeroModelWarning,
-            stacklevel=3,
         )

@@ -14,6 +14,7 @@ from rocmax._threads import n_threads
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, Bool, Rows
 from rocmax.designs import Kernel, Landmarks, as_design
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._folds import Fold, Validation, check_one_score, rows_of, split
 from rocmax.estimators._landmarks import (
@@ -179,6 +180,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose and fit the model.
 

@@ -8,6 +8,7 @@ from rocmax._interrupt import interruptible
 from rocmax._memory import require_memory
 from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
 from rocmax._typing import F64, AnyArray
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._least_squares import LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.solvers.least_squares import pair_scores
@@ -40,6 +41,7 @@ class _RegularisedLeastSquares(LeastSquares):
         self.max_iter = max_iter
         self.threshold = threshold
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 

@@ -13,6 +13,7 @@ from rocmax._parameters import shown
 from rocmax._threads import n_threads, one_at_a_time
 from rocmax._ties import are_best
 from rocmax._typing import F64, AnyArray, Bool
+from rocmax.estimators._atomic import atomic
 from rocmax.estimators._folds import check_folds
 from rocmax.estimators._least_squares import LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
@@ -50,6 +51,7 @@ class _CrossValidated(LeastSquares):
         self.threshold = threshold
         self.n_jobs = n_jobs
 
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose alpha for each label by cross-validation, then fit on all samples.
 
@@ -184,7 +186,7 @@ def _check_alphas(alphas: Any) -> F64 | int:
             return int(alphas)
     else:
         try:
-            grid = np.asarray(alphas, dtype=np.float64)
+            grid = np.array(alphas, dtype=np.float64)  # not the caller's own
         except (TypeError, ValueError, OverflowError):
             grid = np.zeros(0)
         if grid.ndim == 1 and len(grid) and np.all(np.isfinite(grid)) and grid.min() > 0:

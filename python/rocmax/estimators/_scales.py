@@ -1,12 +1,12 @@
 """Features whose scales differ so much that a model of some of them is all that can come out."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from rocmax._typing import F64
+from rocmax._warn import warn
 from rocmax.designs import is_dask, is_stored, some_rows
 from rocmax.designs._blocks import row_blocks
 from rocmax.exceptions import FeatureScaleWarning
@@ -20,7 +20,7 @@ _CONSTANT = 1e-13
 
 
 def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
-    """Warn if features vary on scales that differ by more than a thousand; called from what `fit` calls.
+    """Warn if features vary on scales that differ by more than a thousand.
 
     From some rows, O(d) at 10,000 of them; only where these differ from all, one pass over X.
     """
@@ -42,12 +42,11 @@ def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
     low, high, deviation = found
     names = getattr(estimator, "feature_names_in_", range(X.shape[1]))
     scaler = "StandardScaler(with_mean=False)" if hasattr(X, "tocsr") else "StandardScaler()"
-    warnings.warn(
+    warn(
         f"the standard deviations of the features reach from {deviation[low]:.2g} (column {names[low]!r}) to "
         f"{deviation[high]:.2g} (column {names[high]!r}): the model hardly sees the small ones; scale them, as "
         f"by make_pipeline({scaler}, {type(estimator).__name__}(...))",
         FeatureScaleWarning,
-        stacklevel=4,
     )
 
 

@@ -69,9 +69,12 @@ def _blaming_features() -> Iterator[None]:
         with np.errstate(over="ignore", invalid="ignore"):
             yield
     except ValueError as failure:
-        if not str(failure).startswith("scores must be"):
+        if not str(failure).startswith(("scores must be", "the inner products of the cuts must be")):
             raise
-        raise ValueError(f"X is too large for its products with a model ({failure}): scale the features") from failure
+        raise ValueError(
+            f"X, or kernel, is too large for its products with a model ({failure}): scale the features, or divide the "
+            "kernel by a number"
+        ) from failure
 
 
 class Training:

@@ -4,17 +4,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cholesky
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
+from rocmax._interrupt import interruptible
 from rocmax._parameters import check_positive
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64
 from rocmax._validation import check_features
-from rocmax.estimators._kernel_base import KernelRanker
+from rocmax.designs import as_design
+from rocmax.estimators._atomic import atomic
+from rocmax.estimators._kernel_base import KernelRanker, support_of
 
 # libsvm's own limit, which scikit-learn takes off: where rounding drowns `tol` it never ends.
 _MAX_ITER = 10_000_000
+# An eigenvalue this much below zero, beside the sum of all, may be the rounding of a matrix in single precision.
+_SINGLE = 1e-6
 
 
 class TwoNormSVC(KernelRanker):
@@ -41,6 +47,8 @@ class TwoNormSVC(KernelRanker):
     ----------
     dual_coef_ : ndarray of shape (1, n_samples)
         al_i y_i.
+    coef_ : ndarray of shape (1, n_features)
+        w; kernel="linear" only.
     intercept_ : ndarray of shape (1,)
         b.
     classes_ : ndarray of shape (2,)
@@ -58,7 +66,9 @@ class TwoNormSVC(KernelRanker):
     Notes
     -----
     Solved by ``sklearn.svm.SVC`` on the modified kernel matrix: 8 N^2 bytes, refused before it is formed if it cannot
-    fit. The paper's eq. 15 loses the factors 1/2 and 2.
+    fit; kernels other than "linear" and "rbf" are checked to be positive semidefinite, in twice the memory and
+    N^3 / 3 multiplications. After Ctrl-C libsvm may go on in a thread of its own. The paper's eq. 15 loses the factors
+    1/2 and 2.
 
     References
     ----------
@@ -76,6 +86,8 @@ class TwoNormSVC(KernelRanker):
     """
 
     objective_: float
+    _extra: F64
+    _rows: list[tuple[int, bytes]]
     support_: NDArray[np.intp]
 
     def __init__(
@@ -95,6 +107,7 @@ class TwoNormSVC(KernelRanker):
         self.coef0 = coef0
         self.tol = tol
 
+    @atomic
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model.
 
@@ -113,25 +126,41 @@ class TwoNormSVC(KernelRanker):
         Raises
         ------
         ValueError
-            For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
-            classes; the message names it, its value and what would do.
+            For a parameter out of its domain, a kernel that is not positive semidefinite, features that are not
+            finite, or labels that are not of two classes; the message names it, its value and what would do.
         """
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         X, positive, _ = self._validate_weighted(X, y)
         gram = self._set_kernel(X).gram(X, np.float64)
-        self._rows = _hashes(X)
         n = len(gram)
-        gram[np.diag_indices(n)] += 1.0 / (2.0 * C)
+        if self._kernel.name not in ("linear", "rbf"):  # which are definite
+            interruptible(gram.size, _require_definite, gram)
+        ridge, diagonal = 1.0 / (2.0 * C), np.diag(gram)
+        if np.any(diagonal + ridge == diagonal):
+            raise ValueError(
+                f"kernel, or X, is too large for C={C:g}: k(x, x) reaches {diagonal.max():.1e}, beside which "
+                "1 / (2 C) is lost in rounding; scale the features, divide the kernel by a number, or lower C"
+            )
+        gram[np.diag_indices(n)] += ridge
         # al_i = 2 C xi_i, and the objective at zero, C N, bounds every xi_i^2 by N: a box that is never reached.
         svc = SVC(C=4.0 * C * np.sqrt(n), kernel="precomputed", tol=tol, max_iter=_MAX_ITER)
         with one_at_a_time():  # its checks are scikit-learn's
-            svc.fit(gram, positive)
+            interruptible(gram.size, svc.fit, gram, positive)
         coefs = np.zeros(n)
         coefs[svc.support_] = svc.dual_coef_[0]
         self.dual_coef_ = coefs[None]
         self.intercept_ = np.array(svc.intercept_, dtype=np.float64)
         self.support_ = np.asarray(svc.support_, dtype=np.intp)
-        scores = gram @ coefs - coefs / (2.0 * C)
+        if self._kernel.name == "linear":
+            self.coef_ = as_design(X).adjoint(self.dual_coef_)
+        else:
+            self.__dict__.update(support_of(self._kernel, X, self.dual_coef_))
+        self._extra = coefs * ridge
+        # Those equal to a row of the support: others add nothing in H'.
+        keys = _hashes(X)
+        known = {keys[row] for row in self.support_}
+        self._rows = [(row, key) for row, key in enumerate(keys) if key in known]
+        scores = gram @ coefs - self._extra
         slack = np.maximum(0.0, 1.0 - np.where(positive, 1.0, -1.0) * (scores + self.intercept_))
         self.objective_ = float(0.5 * coefs @ scores + C * slack @ slack)
         return self
@@ -166,17 +195,32 @@ class TwoNormSVC(KernelRanker):
                 )
             if np.any((index < -1) | (index >= n)):
                 raise ValueError(f"train_index must be -1 or a training row, 0 to {n - 1}, got {index.min()} and above")
-        extra = np.append(self.dual_coef_[0], 0.0)[index] / (2.0 * float(self.C))
-        return np.asarray(self._scores(X) + self.intercept_[0] + extra)
+        return np.asarray(self._scores(X) + self.intercept_[0] + np.append(self._extra, 0.0)[index])
 
     def _match(self, X: Any) -> NDArray[np.intp]:
         waiting: dict[bytes, list[int]] = {}
-        for row, key in enumerate(self._rows):
+        for row, key in self._rows:
             waiting.setdefault(key, []).append(row)
         for rows in waiting.values():
             rows.reverse()
         found = (waiting.get(key, []) for key in _hashes(X))
         return np.array([rows.pop() if rows else -1 for rows in found], dtype=np.intp)
+
+
+def _require_definite(gram: F64) -> None:
+    """Refuse a kernel matrix with an eigenvalue below zero by more than rounding, in single precision, of all."""
+    size = float(np.trace(gram))
+    shifted = gram.copy()
+    shifted[np.diag_indices(len(gram))] += _SINGLE * abs(size) + np.finfo(np.float64).tiny
+    try:
+        if size < 0:
+            raise LinAlgError
+        cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        raise ValueError(
+            "kernel must be positive semidefinite, got one whose matrix over the training samples has an eigenvalue "
+            "below 0: the problem is not convex; use another kernel, such as 'rbf', or other parameters of it"
+        ) from None
 
 
 def _hashes(X: Any) -> list[bytes]:

@@ -8,6 +8,8 @@ from rocmax.solvers._objective import Model, Objective
 
 # What rounding may do, relative to the terms that the objective is the sum of, and to what it is seen to do.
 _RELATIVE, _SEEN = 1e-6, 1e3
+# The largest error of a score, beside a margin of 1, that does not decide on which side of the margin a pair is.
+_VISIBLE = 1e-3
 # Directions in which it is looked at.
 _LOOKS = 4
 # How far apart two products of one design may be, relative to these: precomputed kernels may be so asymmetric.
@@ -23,7 +25,8 @@ def check_bound(objective: Objective, model: Model, value: float, bound: float, 
     ------
     ValueError
         If the cuts of the bundle show that the kernel is not positive semidefinite: there are no bounds then. If the
-        risk is a user's own: it is not convex.
+        kernel or X is so large, beside C, that scores cannot be told apart. If the risk is a user's own: it is not
+        convex.
     RuntimeError
         If they do not.
     """
@@ -37,6 +40,7 @@ def check_bound(objective: Objective, model: Model, value: float, bound: float, 
         return
     if bundle is not None:
         bundle.require_definite()
+    _require_size(objective, model)
     if objective.oracle.doubt:
         raise ValueError(objective.oracle.doubt)
     raise RuntimeError(
@@ -90,6 +94,21 @@ def check_design(objective: Objective) -> None:
     if abs(found - model.norm) > _APART * max(abs(found), abs(model.norm)) + rounding:
         raise ValueError(
             f"{type(design).__name__}: scores, adjoint and inner are not of one X: <X v, a> and <v, X'a> must be equal"
+        )
+
+
+def _require_size(objective: Objective, model: Model) -> None:
+    """Raise if rounding of the scores, which may reach C times the squared length of a sample, hides a margin of 1."""
+    design = objective.design
+    some = np.zeros((2, design.n_samples))
+    some[0, np.argmax(model.scores)] = some[1, np.argmin(model.scores)] = 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = float(np.max([inner(design, vector, vector) for vector in design.adjoint(some)]))
+        hidden = not objective.C * largest * np.finfo(np.float64).eps <= _VISIBLE
+    if hidden:
+        raise ValueError(
+            f"kernel, or X, is too large beside C={objective.C:g}: k(x, x) reaches {largest:.1e}, and rounding hides "
+            f"the margin between scores as large as C times that; divide the kernel by {largest:.0e}, or scale X"
         )
 
 
