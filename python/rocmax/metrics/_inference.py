@@ -496,16 +496,16 @@ def _computed(
         estimate, variance = point_estimates(data, measure), fitted_variance(data, measure)
         limits = interval.normal(estimate, variance, measure)
         return result(data.many, estimate, variance, limits, totals(data), method, question)
-    if method == "score" and measure.is_rate:
-
-        def read(x: float) -> F64:
-            return point_estimates(data, measure._replace(low=x))
-
-        estimate, variance, limits = rate.score(read, measure, totals(data))
-        return result(data.many, estimate, variance, limits, totals(data), method, question)
     if method == "score":
         columns = (data._replace(score=plain(column)) for column in (data.score.T if data.many else [data.score]))
         curves = (call(_core.Curve, column, data.threads) for column in columns)
+        if measure.is_rate:
+
+            def read(x: float) -> F64:
+                return point_estimates(data, measure._replace(low=x))
+
+            estimate, variance, limits = rate.score(read, curves, measure, totals(data))
+            return result(data.many, estimate, variance, limits, totals(data), method, question)
         return by_score(data.many, curves, totals(data), measure, question)
     if method == "logit-delong" and measure.name in ("auc", "margin") and data.weight is None and 1 in totals(data):
         return newcombe(data.many, point_estimates(data, measure), totals(data), question)

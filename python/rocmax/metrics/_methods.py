@@ -93,6 +93,9 @@ def _deciding(measure: Measure, sizes: tuple[float, float]) -> tuple[tuple[float
 
 def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], *, grouped: bool = False) -> None:
     """Warn of an interval that too few samples decide for its method."""
+    if method == "score":
+        _warn_of_none(measure, sizes)
+        return
     if method not in ("delong", "logit-delong", "wu", "bootstrap"):
         return
     if method == "logit-delong" and measure.metric not in _PARTS:
@@ -114,6 +117,23 @@ def _few(count: float, held: str) -> str:
     if count < 1:
         return f"less than one {held.replace('tives', 'tive')}"
     return f"only {count:g} {held}" if count == round(count) else f"only about {count:.0f} {held}"
+
+
+def _warn_of_none(measure: Measure, sizes: tuple[float, float]) -> None:
+    """Warn of an estimate that lies beyond the samples: no more is known there than that none was seen."""
+    count, held = _deciding(measure, sizes)[1]
+    if count >= 1:
+        return
+    if measure.is_rate:
+        own, size = ("fpr", "n_neg") if measure.name == "tpr_at_fpr" else ("tpr", "n_pos")
+        number = sizes[own == "fpr"]
+        side = f"below 1 / {size} = {1 / number:.3g}" if measure.low < 0.5 else f"above 1 - 1 / {size}"
+        what = f"{own}={measure.low:.3g} lies beyond the data, {side}: the estimate is that of the nearest threshold"
+    else:
+        what = f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"
+    fact = f"{what}, and the interval assumes that the curve goes on as a binormal curve would"
+    wider = "less extreme rate" if measure.is_rate else "wider range"
+    warnings.warn(CoverageWarning(f"{fact}; collect more samples or choose a {wider}", fact), stacklevel=4)
 
 
 def warn_of_few_compared(

@@ -13,14 +13,17 @@ smaller. The false positive rate at a true positive rate is 1 - R of the curve w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
+from rocmax import _core
+from rocmax.metrics import _few as few
 from rocmax.metrics._interval import Limits, Tails, critical, last_held, sided, wilson, within
 from rocmax.metrics._measure import Measure
+from rocmax.metrics._score import slope
 from rocmax.metrics._validation import F64
 
 # Half the width, in standard errors, of the window that the slope is read from: 1 and 3 covered as well.
@@ -35,6 +38,7 @@ Curve = Callable[[float], F64]
 class _Place(NamedTuple):
     """Where a curve is read: all as if it were the true positive rate at a false positive rate."""
 
+    rate: float
     estimate: F64
     slope: F64  # b, between normal quantiles
     shift: F64  # Phi^-1(q) - Phi^-1(f), times b
@@ -68,7 +72,7 @@ def _place(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> _Place
     quotient = rise / run if across > 0 else np.ones_like(rise)
     slope = (1.0 + count * quotient) / (1.0 + count)
     q = true_rate(rate)
-    return _Place(estimate, slope, slope * (special.ndtri(q) - special.ndtri(rate)), q, m, n)
+    return _Place(rate, estimate, slope, slope * (special.ndtri(q) - special.ndtri(rate)), q, m, n)
 
 
 def _inner(rate: F64, size: float) -> F64:
@@ -85,7 +89,9 @@ def slopes(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> tuple[
     return (steepness, ones) if measure.name == "fpr_at_tpr" else (ones, steepness)
 
 
-def score(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64, Limits]:
+def score(
+    curve: Curve, curves: Iterable[_core.Curve], measure: Measure, sizes: tuple[float, float]
+) -> tuple[F64, F64, Limits]:
     """Estimate, its variance, and its limits.
 
     All R(f) for whose ``r = R(q)`` it holds that ``(estimate - r)^2 <= z^2 V(r)``, with
@@ -100,6 +106,11 @@ def score(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> tuple[F
         return np.asarray(rate * (1 - rate) / place.n_called + (place.slope * _density(u)) ** 2 * spread)
 
     start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
+    estimate = 1 - place.estimate if turned else place.estimate
+    if few.decide(place.n_setting, place.rate, place.rate):
+        slopes = np.array([slope(each, measure) for each in curves])
+        limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
+        return estimate, variance(start), _turned(limits) if turned else limits
 
     def ends(level: float) -> tuple[F64, F64]:
         z = critical(level)
@@ -112,13 +123,25 @@ def score(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> tuple[F
         )
         low = np.where(place.estimate <= 0, 0.0, np.minimum(low, place.estimate))
         high = np.where(place.estimate >= 1, 1.0, np.maximum(high, place.estimate))
-        return (1 - high, 1 - low) if turned else (low, high)
+        return low, high
+
+    def tails(value: float) -> Tails:
+        u = np.clip(special.ndtri(value) + place.shift, -_EDGE, _EDGE)
+        return sided((place.estimate - special.ndtr(u)) / np.sqrt(variance(u)), place.estimate - value)
+
+    limits = Limits(ends, within(0.0, 1.0, tails))
+    return estimate, variance(start), _turned(limits) if turned else limits
+
+
+def _turned(limits: Limits) -> Limits:
+    """Return the limits of 1 less a rate."""
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = limits.ends(level)
+        return 1 - high, 1 - low
 
     def tails(null: float) -> Tails:
-        value = 1 - null if turned else null
-        u = np.clip(special.ndtri(value) + place.shift, -_EDGE, _EDGE)
-        found = sided((place.estimate - special.ndtr(u)) / np.sqrt(variance(u)), place.estimate - value)
-        return Tails(-found.statistic, found.greater, found.less) if turned else found
+        found = limits.tails(1 - null)
+        return Tails(-found.statistic, found.greater, found.less)
 
-    estimate = 1 - place.estimate if turned else place.estimate
-    return estimate, variance(start), Limits(ends, within(0.0, 1.0, tails))
+    return Limits(ends, tails)

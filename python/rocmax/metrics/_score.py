@@ -29,24 +29,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from rocmax import _core
+from rocmax.metrics import _few as few
+from rocmax.metrics._few import quadrature
 from rocmax.metrics._interval import Limits, Tails, critical, last_held, sided, within
 from rocmax.metrics._measure import Measure, rates
 from rocmax.metrics._validation import F64
 
 # Of 3, 10 and 30 for either use the one that lost least with few negatives in the range.
 _PRIOR = 10.0
-_EDGE = 12.0  # |a| beyond any area that is not 0 or 1
+_EDGE = 12.0  # |a| beyond any area that is not 0 or 1, from where the middle of the range is at 1/2
 _ROUNDING = 1e-12  # of areas: where the curves have an area of 1, its last digits must not look like an end
 _SLOPES = (0.2, 5.0)
 _KNOWN = 400  # negatives in the range from which on E is theta, as good as
 _LINE = 4096  # points that are enough for a line
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+_PLACES = 48  # that are looked at where distances need not grow
 
 
 class _Values(NamedTuple):
@@ -62,7 +64,7 @@ class _Values(NamedTuple):
 def slope(curve: _core.Curve, measure: Measure) -> float:
     """Slope of the curve that is measured, between normal quantiles."""
     _, pos, neg = curve.steps()
-    if measure.name.startswith("sensitivity"):  # the curve with its classes changed
+    if measure.name.startswith("sensitivity") or measure.name == "fpr_at_tpr":  # the curve with its classes changed
         pos, neg = neg[::-1], pos[::-1]
     tpr, fpr = rates(pos), rates(neg)
     inner = np.flatnonzero((tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1))
@@ -76,13 +78,6 @@ def slope(curve: _core.Curve, measure: Measure) -> float:
     return float(np.clip((_PRIOR + count * fitted) / (_PRIOR + count), *_SLOPES))
 
 
-def _quadrature(low: float, high: float) -> tuple[F64, F64]:
-    """Nodes and weights, denser at both ends."""
-    t = np.pi * (_NODES + 1) / 2
-    width = (high - low) / 2
-    return low + width * (1 - np.cos(t)), width * np.sin(t) * np.pi / 2 * _WEIGHTS
-
-
 def _reached(rate: float, n: int, u: F64) -> F64:
     """B(x, u): the mean share of a step that has begun when the false positive rate is u, in steps of 1 / n."""
     j = int(np.floor(n * rate + 1e-9))
@@ -93,7 +88,7 @@ def _reached(rate: float, n: int, u: F64) -> F64:
 def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Values]:
     """Values of the curves with slopes `b`, as a function of their heights a, of shape (..., n_curves)."""
     width = high - low
-    x, weight = _quadrature(low, high)
+    x, weight = quadrature(low, high)
     ends = np.clip([low, high], 1e-300, 1 - 1e-16)
     probits = special.ndtri(np.concatenate([x, ends]))
     exact = n_neg * width <= _KNOWN and width < 1
@@ -101,7 +96,7 @@ def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Val
         n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # whatever the last digit of a sum of weights
         reach = [6 * np.sqrt(rate * (1 - rate) / n) + 12 / n for rate in (low, high)]
         cuts = np.clip([low - reach[0], low, (low + high) / 2, high, high + reach[1]], 0.0, 1.0)
-        pieces = [_quadrature(*ends) for ends in pairwise(cuts) if ends[0] < ends[1]]
+        pieces = [quadrature(*ends) for ends in pairwise(cuts) if ends[0] < ends[1]]
         u, du = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         du = du * (_reached(high, n, u) - _reached(low, n, u)) / width
         wide = special.ndtri(u)
@@ -134,13 +129,14 @@ def score(
     at = model(slopes, sizes[1], measure.low, measure.high)
     # Two by two, for that costs as much as one: the heights of the curves of this area and of this mean, then the ends.
     share = np.stack([share, share])
-    edge = np.full_like(share, _EDGE)
+    middle = -slopes * special.ndtri((measure.low + measure.high) / 2)
+    least, most = (np.stack([middle, middle]) + side * _EDGE for side in (-1, 1))
 
     def short(a: F64) -> F64:
         values = at(a)
         return np.asarray(share + _ROUNDING - np.stack([values.theta[0], values.mean[1]]))
 
-    of_area, start = last_held(-edge, edge, short)
+    of_area, start = last_held(least, most, short)
     known = sizes[0], max(1.0, sizes[1] * (measure.high - measure.low))
     found = at(of_area)
     ratios = [
@@ -151,10 +147,22 @@ def score(
     def variance(values: _Values) -> F64:
         return np.asarray(ratios[0] * values.v10 / sizes[0] + ratios[1] * values.v01 / sizes[1])
 
+    if measure.high - measure.low < 1.0 and few.decide(sizes[1], measure.low, measure.high):
+        limits = few.limits(share[0], slopes, sizes, (measure.low, measure.high))
+        return span**2 * variance(found), _scaled(limits, measure)
+
     def skewness(values: _Values, spread: F64) -> F64:
         """Return what the skewness adds to z for each of z^2 - 1, at the lower end."""
         skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2
         return np.asarray(skew / np.maximum(spread, 1e-200) ** 1.5 / 6)
+
+    # From the estimate outwards the distance of steep curves can fall again: the last place counts where it is short.
+    steps = [sizes[1] * rate for rate in (measure.low, 1.0 - measure.high) if rate > 0]
+    n_places = _PLACES if steps and (4 * slopes**2 > min(steps)).any() else 0
+    inner, outer = np.stack([start, start]), np.stack([least[0], most[0]])
+
+    def place(k: Any) -> F64:
+        return np.asarray(inner + k / max(n_places, 1) * (outer - inner))
 
     def ends(level: float) -> tuple[F64, F64]:
         z = critical(level)
@@ -166,21 +174,47 @@ def score(
             reach = z + np.clip(side * skewness(values, spread) * max(z**2 - 1, 0.0), 0.0, z)
             return np.asarray(reach * np.sqrt(spread) + _ROUNDING - side * (share - values.mean))
 
-        low, high = np.clip(at(last_held(np.stack([start, start]), -side * edge, gap)).theta, 0.0, 1.0)
+        last = np.zeros_like(inner)
+        for k in range(1, n_places + 1):
+            last = np.where(gap(place(k)) >= 0, k, last)
+        then = place(np.minimum(last + 1, n_places)) if n_places else outer
+        low, high = np.clip(at(last_held(place(last), then, gap)).theta, 0.0, 1.0)
         low = np.where(share[0] <= 0, 0.0, np.minimum(low, share[0]))
-        high = np.where(share[0] >= 1, 1.0, np.maximum(high, share[0]))
+        return low, np.where(share[0] >= 1, 1.0, np.maximum(high, share[0]))
+
+    def distance(a: F64) -> F64:
+        values = at(a)
+        spread = variance(values)
+        apart = share - values.mean
+        reach = np.maximum(np.abs(apart) - _ROUNDING, 0.0) / np.sqrt(np.maximum(spread, 1e-200))
+        return np.asarray(np.sign(apart) * _unskewed(reach, np.sign(apart) * skewness(values, spread)))
+
+    def tails(value: float) -> Tails:
+        a = last_held(least, most, lambda a: value - at(a).theta)
+        z = distance(a)
+        for k in range(1, n_places + 1):
+            low, high = np.abs(place(k) - inner) > np.abs(a - inner)
+            beyond = distance(place(k))
+            z = np.stack(
+                [np.where(low, np.minimum(z[0], beyond[0]), z[0]), np.where(high, np.maximum(z[1], beyond[1]), z[1])]
+            )
+        return sided(np.where(share[0] > value, z[0], z[1]), share[0] - value)
+
+    return span**2 * variance(found), _scaled(Limits(ends, tails), measure)
+
+
+def _scaled(limits: Limits, measure: Measure) -> Limits:
+    """Return the limits of a measure from those of the share between its least and its greatest value."""
+    span = measure.most - measure.least
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = limits.ends(level)
         return measure.least + span * low, measure.least + span * high
 
     def tails(null: float) -> Tails:
-        value = (null - measure.least) / span
-        values = at(last_held(-edge[:1], edge[:1], lambda a: value - at(a).theta))
-        spread = variance(values)
-        apart = share[:1] - values.mean
-        reach = np.maximum(np.abs(apart) - _ROUNDING, 0.0) / np.sqrt(np.maximum(spread, 1e-200))
-        z = np.sign(apart) * _unskewed(reach, np.sign(apart) * skewness(values, spread))
-        return sided(z[0], share[0] - value)
+        return limits.tails((null - measure.least) / span)
 
-    return span**2 * variance(found), Limits(ends, within(measure.least, measure.most, tails))
+    return Limits(ends, within(measure.least, measure.most, tails))
 
 
 def _unskewed(reach: F64, skew: F64) -> F64:

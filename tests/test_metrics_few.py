@@ -1,0 +1,252 @@
+"""Intervals and tests where fewer than five negatives set a partial area or a rate: model, duality, coverage."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from rocmax import metrics
+from rocmax.metrics import _few as few
+
+pytestmark = pytest.mark.filterwarnings("ignore:there are", "ignore:.*beyond the data")
+
+
+def height(x, a, b):
+    return stats.norm.cdf(a + b * stats.norm.ppf(x))
+
+
+def simulated(a, b, sizes, span, n_simulated=40_000):
+    """Estimates on the curve, by ranks that are drawn: positives by how many of the negatives they are above."""
+    m, n = sizes
+    rng = np.random.default_rng(0)
+    places = np.sort(rng.random((n_simulated, n)), axis=1)
+    at = np.arange(n)
+    if span[0] == span[1]:
+        shares = (at == np.floor(n * span[0])) * 1.0
+    else:
+        shares = np.maximum(np.minimum(span[1], (at + 1) / n) - np.maximum(span[0], at / n), 0) / (span[1] - span[0])
+    rates = height(places, a, b)
+    counts = rng.multinomial(m, np.diff(np.c_[np.zeros(n_simulated), rates, np.ones(n_simulated)]))
+    return np.cumsum(counts, axis=1)[:, :-1] @ shares / m
+
+
+@pytest.mark.parametrize(
+    ("sizes", "span"),
+    [
+        ((50, 8), (0.0, 0.05)),
+        ((20, 10), (0.0, 0.25)),
+        ((15, 12), (0.1, 0.5)),
+        ((50, 50), (0.0, 0.09)),
+        ((5, 20), (0.3, 0.5)),
+        ((40, 6), (0.0, 0.8)),
+        ((12, 9), (0.3, 0.3)),
+        ((3, 30), (0.01, 0.01)),
+    ],
+)
+@pytest.mark.parametrize(("a", "b"), [(0.0, 1.0), (1.0, 0.6), (-0.5, 1.6)])
+def test_probabilities_are_those_of_ranks(sizes, span, a, b):
+    drawn = simulated(a, b, sizes, span)
+    less = few.at_most(sizes, span)
+    one_step = len(few.order_statistics(sizes[1], *span)[2]) == 1
+    for level in (0.025, 0.2, 0.8, 0.975):
+        share = np.quantile(drawn, level)
+        expected = ((drawn < share - 1e-9).mean() + (drawn < share + 1e-9).mean()) / 2
+        found = less(np.array([a]), np.array([b]), np.array([share]))[0]
+        assert found == pytest.approx(expected, abs=0.01 if one_step else 0.035)
+
+
+@pytest.mark.parametrize(("m", "n", "f"), [(50, 8, 0.05), (6, 3, 0.5), (9, 40, 0.05), (4, 1, 0.3)])
+def test_ends_of_a_rate_are_those_of_a_scan(m, n, f):
+    """The naive twin: the outermost of many values whose tail probability, an integral, is 2.5 %."""
+    rng = np.random.default_rng(m)
+    y = np.arange(m + n) < m
+    s = rng.normal(size=m + n) + y
+    found = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=f, method="score")
+    k, hits = int(n * f), round(m * found.estimate)
+    harmonic = min(m * n / (m + n), 10)
+    own = metrics._inference.slope(metrics._inference.call(metrics._inference._core.Curve, sampled(y, s), 1), RATE)
+    grid = np.linspace(-6, 6, 241)
+    kept = []
+    for b in own * np.exp(2 * np.array([-1, 1]) * np.sqrt(0.5 / (harmonic + 5))):
+        for v in grid:  # probits of the rate
+
+            def mean(g, v=v, b=b):
+                def of(u):
+                    return g(stats.norm.cdf(v + b * (stats.norm.ppf(u) - stats.norm.ppf(f)))) * stats.beta.pdf(
+                        u, k + 1, n - k
+                    )
+
+                u = (np.arange(4000) + 0.5) / 4000
+                return of(u).mean()
+
+            at = mean(lambda r: stats.binom.cdf(hits, m, r) - stats.binom.pmf(hits, m, r) / 2)
+            if 0.025 <= at <= 0.975:
+                kept.append(stats.norm.cdf(v))
+    low, high = found.confidence_interval
+    low = stats.norm.ppf(np.clip(low, 1e-9, 1 - 1e-9))
+    high = stats.norm.ppf(np.clip(high, 1e-9, 1 - 1e-9))
+    if found.estimate > 0:
+        assert low == pytest.approx(min(stats.norm.ppf(min(kept)), stats.norm.ppf(found.estimate)), abs=0.06)
+    if found.estimate < 1:
+        assert high == pytest.approx(max(stats.norm.ppf(max(kept)), stats.norm.ppf(found.estimate)), abs=0.06)
+
+
+def sampled(y, s):
+    from rocmax.metrics._validation import sample
+
+    return sample(y, s)
+
+
+RATE = metrics._measure.parse_measure("tpr_at_fpr", fpr=0.1)
+RANGES = [
+    {"fpr_range": (0.0, 0.05)},
+    {"fpr_range": (0.3, 0.5)},
+    {"fpr_range": (0.5, 1.0), "normalize": None},
+    {"fpr_range": (0.02, 0.3), "normalize": "mcclish"},
+    {"tpr_range": (0.8, 1.0)},
+    {"fpr_range": (0.0, 0.9)},
+    {},
+    {"metric": "tpr_at_fpr", "fpr": 0.02},
+    {"metric": "tpr_at_fpr", "fpr": 0.4},
+    {"metric": "fpr_at_tpr", "tpr": 0.95},
+]
+
+
+@pytest.mark.parametrize("what", RANGES, ids=str)
+def test_a_value_is_rejected_where_the_interval_leaves_it_out(what):
+    """In random small samples, some with ties: p <= alpha if, and only if, the interval does not hold the value."""
+    rng = np.random.default_rng(0)
+    for case in range(12):
+        m, n = rng.integers(1, 25, size=2)
+        y = np.arange(m + n) < m
+        s = np.round(rng.normal(size=m + n) + rng.choice([0, 1, 3]) * y, rng.choice([0, 8]))
+        s = s if case else np.where(y, 1.0, rng.choice([0.0, 2.0]))
+        options = {"method": "score", **what}
+        spans = metrics.auc_inference(y, s, **options)
+        least, most = (0.0, 0.5) if what.get("normalize", "") is None else (0.0, 1.0)
+        for alpha in (0.02, 0.1, 0.5):
+            low, high = metrics.auc_inference(y, s, **options, confidence_level=1 - alpha).confidence_interval
+            assert low <= spans.estimate <= high
+            near = [low - 1e-4, low + 1e-4, high - 1e-4, high + 1e-4]
+            for null in [*near, *rng.uniform(least, most, 4), 1e-3]:
+                least = 0.5 - 0.5 * 0.32 / 1.68 if what.get("normalize") == "mcclish" else 0.0
+                if not least <= null <= most or min(abs(null - low), abs(null - high)) < 1e-6:
+                    continue
+                tested = {"null_value": null}
+                assert (metrics.auc_inference(y, s, **options, **tested).pvalue <= alpha) == (not low <= null <= high)
+                less = metrics.auc_inference(y, s, **options, **tested, alternative="less").pvalue
+                greater = metrics.auc_inference(y, s, **options, **tested, alternative="greater").pvalue
+                assert ((less <= alpha / 2), (greater <= alpha / 2)) == (null > high, null < low)
+
+
+def test_steep_curves_reject_inwards_of_what_they_keep():
+    """The outermost value that is kept counts: distances of steep curves over a range near 1 fall again."""
+    rng = np.random.default_rng(0)
+    for m, n, span in ((300, 11, (0.0, 0.85)), (480, 16, (0.0, 0.98)), (30, 20, (0.05, 0.95))):
+        y = np.arange(m + n) < m
+        s = np.where(y, 0.05 * rng.normal(size=m + n), rng.normal(size=m + n))
+        for sign in (-3, 0, 3):
+            low, high = metrics.auc_inference(y, s + sign * y, fpr_range=span, method="score").confidence_interval
+            for null in np.concatenate([np.linspace(0.0, 1.0, 21), [low - 1e-3, low + 1e-3, high - 1e-3, high + 1e-3]]):
+                if 0 <= null <= 1 and min(abs(null - low), abs(null - high)) > 1e-6:
+                    tested = metrics.auc_inference(y, s + sign * y, fpr_range=span, method="score", null_value=null)
+                    assert (tested.pvalue <= 0.05) == (not low <= null <= high)
+
+
+def test_ranges_that_hold_less_than_a_negative():
+    y, s = np.repeat([1, 0], [60, 2]), np.repeat([1.0, 0.0], [60, 2])
+    found = metrics.auc_inference(y, s, fpr_range=(0.3, 0.5))
+    assert found.confidence_interval.low < 0.7 and found.confidence_interval.high == 1.0
+    y = np.repeat([1, 0], [50, 8])
+    found = metrics.auc_inference(y, y.astype(float), fpr_range=(0.0, 0.05), null_value=0.2)
+    assert (found.pvalue <= 0.05) == (found.confidence_interval.low > 0.2)
+    found = metrics.auc_inference(y, -y.astype(float), fpr_range=(0.0, 0.05), null_value=0.2)
+    assert found.confidence_interval.high > 0.02
+    assert (found.pvalue <= 0.05) == (found.confidence_interval.high < 0.2)
+    y = np.repeat([1, 0], [5, 1])
+    found = metrics.auc_inference(y, -y.astype(float), fpr_range=(0.0, 0.5), null_value=0.001)
+    assert found.confidence_interval.low <= 0.001 <= found.confidence_interval.high
+    assert found.pvalue > 0.05
+
+
+@pytest.mark.parametrize(("m", "n", "high"), [(50, 8, 0.05), (5, 3, 0.1), (5, 5, 0.1), (10, 5, 0.1)])
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_real_coverage_below_one_negative(m, n, high, shift):
+    rng = np.random.default_rng(m * n)
+    truth = integrate.quad(height, 0, high, args=(shift, 1.0))[0] / high
+    y = np.arange(m + n) < m
+    s = rng.normal(size=(m + n, 600)) + shift * y[:, None]
+    found = metrics.auc_inference(y, s, fpr_range=(0.0, high), null_value=truth)
+    low, up = found.confidence_interval
+    assert ((low <= truth) & (truth <= up)).mean() >= 0.93
+    assert (found.pvalue <= 0.05).mean() <= 0.07
+
+
+@pytest.mark.parametrize(("m", "n"), [(50, 5), (15, 50), (50, 500)])
+@pytest.mark.parametrize("expected", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_real_coverage_of_rates_that_few_negatives_set(m, n, expected, shift):
+    rng = np.random.default_rng(m + n)
+    y = np.arange(m + n) < m
+    s = rng.normal(size=(m + n, 400)) + shift * y[:, None]
+    fpr = expected / n
+    low, high = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=fpr).confidence_interval
+    truth = height(fpr, shift, 1.0)
+    assert ((low <= truth) & (truth <= high)).mean() >= 0.93
+
+
+def test_rates_and_ranges_beyond_the_data_are_said():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) < 100
+    s = rng.normal(size=300) + y
+    for what, words in (
+        ({"metric": "tpr_at_fpr", "fpr": 1e-3}, r"fpr=0.001 lies beyond the data, below 1 / n_neg = 0.005"),
+        ({"metric": "tpr_at_fpr", "fpr": 0.999}, r"fpr=0.999 lies beyond the data, above 1 - 1 / n_neg"),
+        ({"metric": "fpr_at_tpr", "tpr": 0.995}, r"tpr=0.995 lies beyond the data, above 1 - 1 / n_pos"),
+        ({"fpr_range": (0.0, 0.004)}, "there are only 0.8 negatives in the range"),
+        ({"tpr_range": (0.997, 1.0)}, "there are only 0.3 positives in the range"),
+    ):
+        with pytest.warns(UserWarning, match=words):
+            metrics.auc_inference(y, s, **what)
+        with pytest.warns(UserWarning, match=words):
+            metrics.ROCAccumulator().update(y, s).result(**what)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.006)
+        metrics.auc_inference(y, s, fpr_range=(0.0, 0.006))
+
+
+def test_a_rate_far_beyond_the_data_claims_little():
+    """A false positive rate of a tenth of 1 / n: the estimate, at no false positive at all, is not the only answer."""
+    rng = np.random.default_rng(0)
+    n = 100_000
+    y = np.arange(n + 1000) < 1000
+    s = rng.normal(size=n + 1000) + 4 * y
+    found = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.1 / n)
+    low, high = found.confidence_interval
+    assert low <= height(0.1 / n, 4.0, 1.0) <= high
+    assert high - low > 0.2
+
+
+def test_one_model_or_many_and_either_class():
+    rng = np.random.default_rng(1)
+    y = np.arange(40) < 12
+    s = rng.normal(size=(40, 70)) + y[:, None]
+    many = metrics.auc_inference(y, s, fpr_range=(0.0, 0.1), null_value=0.2)
+    for k in (0, 63, 64, 69):
+        alone = metrics.auc_inference(y, s[:, k], fpr_range=(0.0, 0.1), null_value=0.2)
+        turned = metrics.auc_inference(~y, -s[:, k], tpr_range=(0.9, 1.0), null_value=0.2)
+        for other in (alone, turned):
+            assert other.confidence_interval.low == pytest.approx(many.confidence_interval.low[k], abs=1e-9)
+            assert other.confidence_interval.high == pytest.approx(many.confidence_interval.high[k], abs=1e-9)
+            assert other.pvalue == pytest.approx(many.pvalue[k], abs=1e-9)
+
+
+def test_tiny_ranges_of_many_negatives_reach_their_limits():
+    """Steep curves are high enough: the search of heights follows the range."""
+    y = np.arange(200_040) < 40
+    s = np.random.default_rng(0).normal(size=len(y))
+    s[y] = 6 + 0.2 * s[y]
+    found = metrics.auc_inference(y, s, fpr_range=(0.0, 1e-4), method="score")
+    assert found.confidence_interval == pytest.approx((0.85, 1.0), abs=0.15)
