@@ -49,11 +49,13 @@ def test_probabilities_are_those_of_ranks(sizes, span, a, b):
     drawn = simulated(a, b, sizes, span)
     less = few.at_most(sizes, span)
     one_step = len(few.order_statistics(sizes[1], *span)[2]) == 1
-    for level in (0.025, 0.2, 0.8, 0.975):
+    for level in (0.025, 0.975):
         share = np.quantile(drawn, level)
         expected = ((drawn < share - 1e-9).mean() + (drawn < share + 1e-9).mean()) / 2
         found = less(np.array([a]), np.array([b]), np.array([share]))[0]
-        assert found == pytest.approx(expected, abs=0.01 if one_step else 0.035)
+        # With several steps the estimate's own probability, which counts half, is that of a mean of binomials.
+        in_tail = not 0.05 < expected < 0.95
+        assert found == pytest.approx(expected, abs=(0.005 if one_step else 0.02) if in_tail else 0.05)
 
 
 @pytest.mark.parametrize(("m", "n", "f"), [(50, 8, 0.05), (6, 3, 0.5), (9, 40, 0.05), (4, 1, 0.3)])
@@ -64,41 +66,26 @@ def test_ends_of_a_rate_are_those_of_a_scan(m, n, f):
     s = rng.normal(size=m + n) + y
     found = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=f, method="score")
     k, hits = int(n * f), round(m * found.estimate)
-    harmonic = min(m * n / (m + n), 10)
-    own = metrics._inference.slope(metrics._inference.call(metrics._inference._core.Curve, sampled(y, s), 1), RATE)
-    grid = np.linspace(-6, 6, 241)
-    kept = []
-    for b in own * np.exp(2 * np.array([-1, 1]) * np.sqrt(0.5 / (harmonic + 5))):
-        for v in grid:  # probits of the rate
-
-            def mean(g, v=v, b=b):
-                def of(u):
-                    return g(stats.norm.cdf(v + b * (stats.norm.ppf(u) - stats.norm.ppf(f)))) * stats.beta.pdf(
-                        u, k + 1, n - k
-                    )
-
-                u = (np.arange(4000) + 0.5) / 4000
-                return of(u).mean()
-
-            at = mean(lambda r: stats.binom.cdf(hits, m, r) - stats.binom.pmf(hits, m, r) / 2)
-            if 0.025 <= at <= 0.975:
-                kept.append(stats.norm.cdf(v))
-    low, high = found.confidence_interval
-    low = stats.norm.ppf(np.clip(low, 1e-9, 1 - 1e-9))
-    high = stats.norm.ppf(np.clip(high, 1e-9, 1 - 1e-9))
-    if found.estimate > 0:
-        assert low == pytest.approx(min(stats.norm.ppf(min(kept)), stats.norm.ppf(found.estimate)), abs=0.06)
-    if found.estimate < 1:
-        assert high == pytest.approx(max(stats.norm.ppf(max(kept)), stats.norm.ppf(found.estimate)), abs=0.06)
+    fpr, tpr, _ = metrics.roc_curve(y, s, drop_intermediate=False)
+    inner, own = (fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1), 1.0
+    if len(np.unique(fpr[inner])) > 1:
+        line = np.polyfit(stats.norm.ppf(fpr[inner]), stats.norm.ppf(tpr[inner]), 1)
+        own = (10 + min(m, n) * line[0]) / (10 + min(m, n))
+    u = (np.arange(2000) + 0.5) / 2000
+    weight = stats.beta.pdf(u, k + 1, n - k) / len(u)
+    probits, kept = np.linspace(-6, 6, 481), [stats.norm.ppf(found.estimate)]
+    for b in own * np.exp(2 * np.array([-1, 1]) * np.sqrt(0.5 / (min(m * n / (m + n), 10) + 5))):
+        rates = stats.norm.cdf(probits[:, None] + b * (stats.norm.ppf(u) - stats.norm.ppf(f)))
+        less = (stats.binom.cdf(hits, m, rates) - stats.binom.pmf(hits, m, rates) / 2) @ weight
+        kept.extend(probits[(less >= 0.025) & (less <= 0.975)])
+    expected = [found.estimate and min(kept), max(kept)]
+    low, high = stats.norm.ppf(found.confidence_interval)
+    assert found.confidence_interval.low == 0.0 if found.estimate == 0 else low == pytest.approx(expected[0], abs=0.03)
+    assert (
+        found.confidence_interval.high == 1.0 if found.estimate == 1 else high == pytest.approx(expected[1], abs=0.03)
+    )
 
 
-def sampled(y, s):
-    from rocmax.metrics._validation import sample
-
-    return sample(y, s)
-
-
-RATE = metrics._measure.parse_measure("tpr_at_fpr", fpr=0.1)
 RANGES = [
     {"fpr_range": (0.0, 0.05)},
     {"fpr_range": (0.3, 0.5)},
@@ -117,20 +104,20 @@ RANGES = [
 def test_a_value_is_rejected_where_the_interval_leaves_it_out(what):
     """In random small samples, some with ties: p <= alpha if, and only if, the interval does not hold the value."""
     rng = np.random.default_rng(0)
-    for case in range(12):
+    for case in range(5):
         m, n = rng.integers(1, 25, size=2)
         y = np.arange(m + n) < m
         s = np.round(rng.normal(size=m + n) + rng.choice([0, 1, 3]) * y, rng.choice([0, 8]))
         s = s if case else np.where(y, 1.0, rng.choice([0.0, 2.0]))
         options = {"method": "score", **what}
-        spans = metrics.auc_inference(y, s, **options)
-        least, most = (0.0, 0.5) if what.get("normalize", "") is None else (0.0, 1.0)
-        for alpha in (0.02, 0.1, 0.5):
+        estimate = metrics.auc_inference(y, s, **options).estimate
+        least = 0.5 - 0.5 * 0.32 / 1.68 if what.get("normalize") == "mcclish" else 0.0
+        most = 0.5 if what.get("normalize", "") is None else 1.0
+        for alpha in (0.02, 0.2):
             low, high = metrics.auc_inference(y, s, **options, confidence_level=1 - alpha).confidence_interval
-            assert low <= spans.estimate <= high
+            assert low <= estimate <= high
             near = [low - 1e-4, low + 1e-4, high - 1e-4, high + 1e-4]
-            for null in [*near, *rng.uniform(least, most, 4), 1e-3]:
-                least = 0.5 - 0.5 * 0.32 / 1.68 if what.get("normalize") == "mcclish" else 0.0
+            for null in [*near, *rng.uniform(least, most, 2), 1e-3]:
                 if not least <= null <= most or min(abs(null - low), abs(null - high)) < 1e-6:
                     continue
                 tested = {"null_value": null}
@@ -148,7 +135,7 @@ def test_steep_curves_reject_inwards_of_what_they_keep():
         s = np.where(y, 0.05 * rng.normal(size=m + n), rng.normal(size=m + n))
         for sign in (-3, 0, 3):
             low, high = metrics.auc_inference(y, s + sign * y, fpr_range=span, method="score").confidence_interval
-            for null in np.concatenate([np.linspace(0.0, 1.0, 21), [low - 1e-3, low + 1e-3, high - 1e-3, high + 1e-3]]):
+            for null in np.concatenate([np.linspace(0.0, 1.0, 9), [low - 1e-3, low + 1e-3, high - 1e-3, high + 1e-3]]):
                 if 0 <= null <= 1 and min(abs(null - low), abs(null - high)) > 1e-6:
                     tested = metrics.auc_inference(y, s + sign * y, fpr_range=span, method="score", null_value=null)
                     assert (tested.pvalue <= 0.05) == (not low <= null <= high)
@@ -183,13 +170,13 @@ def test_real_coverage_below_one_negative(m, n, high, shift):
     assert (found.pvalue <= 0.05).mean() <= 0.07
 
 
-@pytest.mark.parametrize(("m", "n"), [(50, 5), (15, 50), (50, 500)])
+@pytest.mark.parametrize(("m", "n"), [(50, 5), (15, 50)])
 @pytest.mark.parametrize("expected", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_real_coverage_of_rates_that_few_negatives_set(m, n, expected, shift):
     rng = np.random.default_rng(m + n)
     y = np.arange(m + n) < m
-    s = rng.normal(size=(m + n, 400)) + shift * y[:, None]
+    s = rng.normal(size=(m + n, 300)) + shift * y[:, None]
     fpr = expected / n
     low, high = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=fpr).confidence_interval
     truth = height(fpr, shift, 1.0)

@@ -20,7 +20,7 @@ from rocmax.metrics import roc_band
 
 GRID = np.unique(np.concatenate([np.geomspace(1e-3, 1, 400), np.linspace(0, 1, 4001)]))
 TRUTH = stats.norm.sf(stats.norm.isf(GRID) - 1)
-SIZES = ((100, 100), (30, 300))
+SIZES = ((100, 100), (30, 300), (10, 10), (5, 50), (50, 5))
 
 
 def edges(method, y, s, seed):

@@ -4,8 +4,10 @@ Positives are normal with mean 1, negatives with mean 0: a binormal curve whose 
 the share of simulated samples whose interval holds the truth (its standard error is 0.5 % for 2,000 of them) and the
 mean width of the intervals; a sample that a method refuses counts as missed. Samples are measured 100 at a time, as
 models of one call, so that the bootstrap's draws differ between hundreds. The range [0, 0.05] has 1.25 negatives of 50
-balanced samples. Then the same of differences of two models, shifts 1.5 and 1 and correlation 1/2, of a fifth as many
-samples, one at a time. The defaults take 7 minutes of processor time.
+balanced samples. Then come the default method where 0.1 to 3 negatives set a partial AUC or a TPR, with chance scores
+and with mean 1, and the type I error of the test against the truth; the type I error of comparing the TPR of two equal
+models; and coverage for differences of two models, shifts 1.5 and 1 and correlation 1/2, of a fifth as many samples,
+one at a time. The defaults take 12 minutes of processor time; a second argument, "few" or "differences", runs one part.
 """
 
 import sys
@@ -89,6 +91,32 @@ def ends(y, s, options):
         return np.hstack([ends(y, s[:, [k]], options) for k in range(s.shape[1])])
 
 
+# Positives, negatives, how many of these the range holds: the cells of small studies, then a grid.
+FEW = [(50, 8, 0.4), (5, 3, 0.3), (5, 5, 0.5), (10, 5, 0.5)]
+FEW += [(m, n, held) for held in (0.1, 0.3, 1.0, 3.0) for m in (2, 10, 50) for n in (2, 10, 50) if held < n]
+
+
+def few(n_simulated: int) -> None:
+    print("positives, negatives, held: coverage in %, its mean width; size of the test in %", flush=True)
+    for m, n, held in FEW:
+        rng = np.random.default_rng(1000 * m + n)
+        y, rate = np.arange(m + n) < m, held / n
+        noise = [rng.normal(size=(m + n, BATCH)) for _ in range(-(-n_simulated // BATCH))]
+        shown = []
+        for shift in (0.0, 1.0):
+            for what, truth in (
+                ({"fpr_range": (0.0, rate)}, area(rate, shift)),
+                ({"metric": "tpr_at_fpr", "fpr": rate}, height(rate, shift)),
+            ):
+                found = [auc_inference(y, s + shift * y[:, None], n_jobs=1, null_value=truth, **what) for s in noise]
+                low, high = np.hstack([each.confidence_interval for each in found])
+                size = 100 * np.mean([each.pvalue <= 0.05 for each in found])
+                kind = "TPR" if "fpr" in what else "pAUC"
+                share = 100 * ((low <= truth) & (truth <= high)).mean()
+                shown.append(f"{kind}, shift {shift:g}: {share:5.1f} {(high - low).mean():.2f} {size:4.1f}")
+        print(f"{m:3d} {n:3d} {held:4.1f}  " + "  ".join(shown), flush=True)
+
+
 def differences(n_simulated: int) -> None:
     for n in (50, 500):
         for m in (2, 3, 5, n // 20, n // 2) if n > 50 else (2, 3, 5, 10, 25):
@@ -109,10 +137,26 @@ def differences(n_simulated: int) -> None:
                     print(f"n = {n:3d}  positives = {m:3d}  {kind:40s} {share:5.1f} %  width {width:.3f}", flush=True)
 
 
-def main(n_simulated: int) -> None:
+def size_of_comparisons(n_simulated: int) -> None:
+    """Type I error of the default test at 5 %: equal models, scores with correlation 1/2."""
+    for m, n in ((25, 25), (10, 90), (100, 100), (50, 950)):
+        rng = np.random.default_rng(m + n)
+        y = np.arange(m + n) < m
+        for fpr in (0.05, 0.1, 0.2):
+            rejected = 0
+            for k in range(n_simulated):
+                s = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=m + n) + y[:, None]
+                options = {"metric": "tpr_at_fpr", "fpr": fpr, "n_resamples": 500, "random_state": k, "n_jobs": 1}
+                found = compare_auc(y, s[:, 0], s[:, 1], **options)
+                rejected += found.pvalue <= 0.05
+            share = 100 * rejected / n_simulated
+            print(f"{m:3d} + {n:3d}  TPR at FPR {fpr:g}  {found.method:10s} type I error {share:4.1f} %", flush=True)
+
+
+def main(n_simulated: int, part: str = "all") -> None:
     warnings.simplefilter("ignore")  # their coverage shows what they warn of
     start = time.process_time()
-    for n in (50, 500):
+    for n in (50, 500) if part == "all" else ():
         for m in (2, 3, 5, n // 20, n // 2) if n > 50 else (2, 3, 5, n // 2):
             rng = np.random.default_rng(n + m)
             y = np.arange(n) < m
@@ -124,9 +168,13 @@ def main(n_simulated: int) -> None:
                     share, width = 100 * ((low <= truth) & (truth <= high)).mean(), np.nanmean(high - low)
                     kind = f"{name} {method['method']} {method.get('bootstrap_interval', '')}"
                     print(f"n = {n:3d}  positives = {m:3d}  {kind:36s} {share:5.1f} %  width {width:.3f}", flush=True)
-    differences(n_simulated // 5)
+    if part in ("all", "few"):
+        few(n_simulated)
+    if part in ("all", "differences"):
+        size_of_comparisons(n_simulated // 5)
+        differences(n_simulated // 5)
     print(f"{time.process_time() - start:.0f} s of processor time")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000, *sys.argv[2:])

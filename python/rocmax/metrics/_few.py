@@ -1,17 +1,20 @@
-"""Limits of an area or a rate where fewer than five negatives set it: by the distribution of the estimate itself.
+"""Limits of a partial AUC or a rate that fewer than five negatives set, by the distribution of the estimate itself.
 
-The estimate is ``S = sum_k s_k K_k / m``: K_k of the m positives score above the k-th highest negative, and s_k is the
-share of the range between k / n and (k + 1) / n; for a rate at f there is one step, k = floor(n f). On the curve
-``R(x) = Phi(a + b Phi^-1(x))`` the false positive rates U_k at these negatives are order statistics of n uniform
-numbers, and given them S is a mean of m independent terms, with
+The estimate is ``S = sum_k s_k K_k / m``: K_k of the m positives score above the negative with k negatives above it,
+and s_k is the share of the range between k / n and (k + 1) / n; for a rate at f there is one step, k = floor(n f). On
+the curve ``R(x) = Phi(a + b Phi^-1(x))`` the false positive rates U_k at these negatives are order statistics of n
+uniform numbers. Given them, S is a mean of m independent terms, each with mean and variance
 
     mu = sum_k s_k R(U_k),    v = sum_kl s_k s_l R(min(U_k, U_l)) - mu^2.
 
-It is taken for the share of successes among m mu (1 - mu) / v trials of probability mu, which is exact for one step; of
-an estimate the trials count half (mid-p). The mean over the U_k gives the probability that S is at most, or at least,
-the estimate. Either is monotone in a, so that the values that are not rejected form an interval, and the test is dual
-to it. The slope b cannot be read from so few samples: a value is rejected if the curves of the slopes
-``b exp(-+ 2 sqrt(1 / (2 m) + 1 / (2 n)))``, two standard errors apart on both sides, both reject it.
+S is taken for the share of successes among m mu (1 - mu) / v trials of probability mu, which is exact for one step. The
+mean over U gives the probability that S is below the estimate, or equal to it, which counts half (mid-p). It decreases
+with a, so that the values which are not rejected form an interval, and the test is dual to it.
+
+Few samples say little about the slope b: a value is rejected if the curves of both slopes
+``b exp(-+ 2 sqrt(1 / (2 h + 10)))`` reject it, h = m n / (m + n) but at most 10. These are two standard errors of the
+logarithm of a ratio of standard deviations, drawn towards 1 as the slope itself is; no more than 10, because the slope
+of the whole curve may not be that of the corner.
 """
 
 from __future__ import annotations
