@@ -151,15 +151,32 @@ def score(
         limits = few.limits(share[0], slopes, sizes, (measure.low, measure.high))
         return span**2 * variance(found), _scaled(limits, measure)
 
-    def skewness(values: _Values, spread: F64) -> F64:
-        """Return what the skewness adds to z for each of z^2 - 1, at the lower end."""
+    def spread(values: _Values) -> tuple[F64, F64]:
+        error = np.sqrt(variance(values))
         skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2
-        return np.asarray(skew / np.maximum(spread, 1e-200) ** 1.5 / 6)
+        return error, np.asarray(skew / np.maximum(error, 1e-100) ** 3 / 6)
 
-    # From the estimate outwards the distance of steep curves can fall again: the last place counts where it is short.
+    # Of steep curves over a range near 0 or 1 the distance can fall again on the way out.
     steps = [sizes[1] * rate for rate in (measure.low, 1.0 - measure.high) if rate > 0]
     n_places = _PLACES if steps and (4 * slopes**2 > min(steps)).any() else 0
-    inner, outer = np.stack([start, start]), np.stack([least[0], most[0]])
+    limits = _by_distance(at, spread, share[0], start, np.stack([least[0], most[0]]), n_places)
+    return span**2 * variance(found), _scaled(limits, measure)
+
+
+def _by_distance(
+    at: Callable[[F64], _Values],
+    spread: Callable[[_Values], tuple[F64, F64]],
+    share: F64,
+    start: F64,
+    outer: F64,
+    n_places: int,
+) -> Limits:
+    """Return the limits up to the outermost curve that is not rejected.
+
+    `spread` is the standard error and what the skewness adds to z for each of z^2 - 1 at the lower end, `start` the
+    height whose mean is the estimate, `outer` the least and the greatest. So many places between are looked at.
+    """
+    inner = np.stack([start, start])
 
     def place(k: Any) -> F64:
         return np.asarray(inner + k / max(n_places, 1) * (outer - inner))
@@ -170,37 +187,35 @@ def score(
 
         def gap(a: F64) -> F64:
             values = at(a)
-            spread = variance(values)
-            reach = z + np.clip(side * skewness(values, spread) * max(z**2 - 1, 0.0), 0.0, z)
-            return np.asarray(reach * np.sqrt(spread) + _ROUNDING - side * (share - values.mean))
+            error, skew = spread(values)
+            reach = z + np.clip(side * skew * max(z**2 - 1, 0.0), 0.0, z)
+            return np.asarray(reach * error + _ROUNDING - side * (share - values.mean))
 
         last = np.zeros_like(inner)
         for k in range(1, n_places + 1):
             last = np.where(gap(place(k)) >= 0, k, last)
         then = place(np.minimum(last + 1, n_places)) if n_places else outer
         low, high = np.clip(at(last_held(place(last), then, gap)).theta, 0.0, 1.0)
-        low = np.where(share[0] <= 0, 0.0, np.minimum(low, share[0]))
-        return low, np.where(share[0] >= 1, 1.0, np.maximum(high, share[0]))
+        low = np.where(share <= 0, 0.0, np.minimum(low, share))
+        return low, np.where(share >= 1, 1.0, np.maximum(high, share))
 
     def distance(a: F64) -> F64:
         values = at(a)
-        spread = variance(values)
+        error, skew = spread(values)
         apart = share - values.mean
-        reach = np.maximum(np.abs(apart) - _ROUNDING, 0.0) / np.sqrt(np.maximum(spread, 1e-200))
-        return np.asarray(np.sign(apart) * _unskewed(reach, np.sign(apart) * skewness(values, spread)))
+        reach = np.maximum(np.abs(apart) - _ROUNDING, 0.0) / np.maximum(error, 1e-100)
+        return np.asarray(np.sign(apart) * _unskewed(reach, np.sign(apart) * skew))
 
     def tails(value: float) -> Tails:
-        a = last_held(least, most, lambda a: value - at(a).theta)
-        z = distance(a)
+        a = last_held(outer[:1], outer[1:], lambda a: value - at(a).theta)
+        low, high = np.repeat(distance(a), 2, axis=0)
         for k in range(1, n_places + 1):
-            low, high = np.abs(place(k) - inner) > np.abs(a - inner)
-            beyond = distance(place(k))
-            z = np.stack(
-                [np.where(low, np.minimum(z[0], beyond[0]), z[0]), np.where(high, np.maximum(z[1], beyond[1]), z[1])]
-            )
-        return sided(np.where(share[0] > value, z[0], z[1]), share[0] - value)
+            beyond, far = distance(place(k)), np.abs(place(k) - inner) > np.abs(a - inner)
+            low = np.where(far[0], np.minimum(low, beyond[0]), low)
+            high = np.where(far[1], np.maximum(high, beyond[1]), high)
+        return sided(np.where(share > value, low, high), share - value)
 
-    return span**2 * variance(found), _scaled(Limits(ends, tails), measure)
+    return Limits(ends, tails)
 
 
 def _scaled(limits: Limits, measure: Measure) -> Limits:
