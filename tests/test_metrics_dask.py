@@ -168,7 +168,7 @@ def test_no_more_partitions_are_held_than_are_under_way():
 @pytest.mark.parametrize("kind", [np.int64, np.float64, np.uint16, bool])
 def test_labels_are_sent_as_bytes_and_mean_the_same(kind):
     labels = Y.astype(kind)
-    found, scores = in_memory({"y_true": lazy(labels), "y_score": lazy(Y.astype(float))})
+    found, scores = in_memory(y_true=lazy(labels), y_score=lazy(Y.astype(float)))
     assert found.dtype.itemsize == 1 and scores.dtype == np.float64
     np.testing.assert_array_equal(found, labels)
 

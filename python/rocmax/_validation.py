@@ -24,14 +24,8 @@ from rocmax._warn import warn
 from rocmax.designs import is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks
 from rocmax.exceptions import PositiveClassWarning
-from rocmax.metrics._validation import (
-    in_numpy,
-    plain,
-    require_finite,
-    require_labels,
-    require_present,
-    require_unmasked,
-)
+from rocmax.metrics._arrays import in_numpy, plain, require_unmasked
+from rocmax.metrics._validation import require_finite, require_labels, require_present
 
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}

@@ -12,9 +12,9 @@ from rocmax._parameters import shown
 from rocmax._validation import n_rows
 from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics import _words as words
+from rocmax.metrics._dask import in_memory as computed
 from rocmax.metrics._measure import positives
 from rocmax.metrics._validation import Sample, check_label, explain, labels, marked, named_columns, scores, second_class
-from rocmax.metrics._validation import in_memory as computed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,7 +21,8 @@ from rocmax._warn import warn
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close
 from rocmax.metrics import partial_auc_score
-from rocmax.metrics._validation import rate_range, unmasked
+from rocmax.metrics._arrays import unmasked
+from rocmax.metrics._validation import rate_range
 
 # Rows on which the rounding of a kernel's scores is seen, and how much more that of all may be.
 _SOME, _ROUNDING = 256, 8.0

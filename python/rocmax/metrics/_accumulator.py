@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -15,23 +16,15 @@ from rocmax import _core
 from rocmax._parameters import shown
 from rocmax.metrics import _bins
 from rocmax.metrics import _rate as rate
+from rocmax.metrics._arrays import is_dask, plain, unmasked
 from rocmax.metrics._components import moments, parts_of
+from rocmax.metrics._dask import accumulated
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
 from rocmax.metrics._measure import Measure, MeasureOptions, of_any_measure, parse_measure, require_two
 from rocmax.metrics._methods import check_method, default_method, warn_of_few
 from rocmax.metrics._result import of_measure
-from rocmax.metrics._validation import (
-    F64,
-    is_dask,
-    marked,
-    plain,
-    require_finite,
-    require_labels,
-    scores,
-    unmasked,
-    weights,
-)
+from rocmax.metrics._validation import F64, marked, require_finite, require_labels, scores, weights
 from rocmax.metrics._weights import warn_of_parts
 
 PAIRS = ({0, 1}, {-1, 1})
@@ -162,11 +155,10 @@ class ROCAccumulator:
         that no more is held than the bins of those under way.
         """
         if is_dask(y_true, y_score, sample_weight):
-            from rocmax.metrics._dask import accumulated
-
             given = {"y_true": y_true, "y_score": y_score}
             weighted = given if sample_weight is None else {**given, "sample_weight": sample_weight}
-            return self.merge(accumulated(self.max_bins, self.pos_label, weighted))
+            new = partial(ROCAccumulator, max_bins=self.max_bins, pos_label=self.pos_label)
+            return self.merge(accumulated(new, weighted))
         positive, labels = self._positive(unmasked(y_true, "y_true"))
         score = scores(y_score)
         if score.shape != positive.shape:

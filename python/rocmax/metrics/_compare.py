@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
+from rocmax.metrics._arrays import is_dask
 from rocmax.metrics._binormal import fitted_covariance
 from rocmax.metrics._components import clustered_covariance, covariance_parts, variance_parts
+from rocmax.metrics._dask import in_memory
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import Law, of_difference, percentiles
@@ -34,18 +36,7 @@ from rocmax.metrics._multiclass import Average, check_average, classes, compared
 from rocmax.metrics._references import METHODS, Method
 from rocmax.metrics._resample import check_resamples, check_resampling, replicate, seed_of
 from rocmax.metrics._result import Measured, of_bootstrap, of_classes, of_measure, of_samples
-from rocmax.metrics._validation import (
-    F64,
-    Sample,
-    choice,
-    explain,
-    in_memory,
-    is_dask,
-    require_finite,
-    require_weights,
-    sample,
-    scores,
-)
+from rocmax.metrics._validation import F64, Sample, choice, explain, require_finite, require_weights, sample, scores
 from rocmax.metrics._weights import kind_of, warn_unless_counts
 
 _GROUPS = "groups need a paired comparison with method='delong'"

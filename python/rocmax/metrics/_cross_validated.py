@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from rocmax._parameters import shown
 from rocmax.metrics import _interval as interval
 from rocmax.metrics._components import components_of
+from rocmax.metrics._dask import in_memory
 from rocmax.metrics._hypothesis import Question
 from rocmax.metrics._inference import AUCInference, result
 from rocmax.metrics._measure import Measure, check_level, parse_measure, positives, totals
 from rocmax.metrics._multiclass import Average, Classes, check_average, classes, influence_curve
 from rocmax.metrics._result import of_classes, of_measure, of_samples
-from rocmax.metrics._validation import explain, in_memory, names_of, one_model, sample
+from rocmax.metrics._validation import explain, names_of, one_model, sample
 
 
 def cross_validated_auc(

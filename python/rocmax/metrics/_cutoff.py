@@ -10,8 +10,9 @@ from scipy.sparse import issparse
 
 from rocmax import _core
 from rocmax._parameters import as_float, shown
+from rocmax.metrics._arrays import plain
 from rocmax.metrics._references import Method
-from rocmax.metrics._validation import F64, number, plain
+from rocmax.metrics._validation import F64, number
 
 #: The rules in words, {n} standing for the number that some take.
 RULES = {

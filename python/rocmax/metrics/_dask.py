@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax.metrics._accumulator import ROCAccumulator
-from rocmax.metrics._validation import is_dask, require_unmasked
+from rocmax.metrics._arrays import is_dask, require_unmasked
 
 
-def in_memory(given: dict[str, Any]) -> list[Any]:
+def in_memory(**given: Any) -> list[Any]:
     """Return the arrays, of which the first holds labels, those of dask in memory and the others as they are.
 
     One graph computes them all, so that nothing they share is computed twice. Of labels that are whole numbers a byte
     each is sent and kept. A partition is let go once it is copied to its place, or, where dask does not know the
     sizes of the partitions, when all are there, for which they are needed twice.
     """
+    if not is_dask(*given.values()):
+        return list(given.values())
     import dask
 
     lazy = {name: _array(values, name) for name, values in given.items() if is_dask(values)}
@@ -41,8 +42,8 @@ def in_memory(given: dict[str, Any]) -> list[Any]:
     return [wholes[name].values() if name in wholes else values for name, values in given.items()]
 
 
-def accumulated(max_bins: int | None, pos_label: Any, given: dict[str, Any]) -> ROCAccumulator:
-    """Accumulate every partition where it lies and merge what comes of each as soon as it is there."""
+def accumulated(new: Callable[[], Any], given: dict[str, Any]) -> Any:
+    """Accumulate every partition where it lies, in a `new` accumulator, and merge what comes of each as it ends."""
     import dask
     import dask.array as da
 
@@ -57,10 +58,10 @@ def accumulated(max_bins: int | None, pos_label: Any, given: dict[str, Any]) -> 
     elif len({array.numblocks[0] for array in arrays.values()}) > 1:
         raise ValueError("y_true and y_score have partitions of unknown sizes; call compute_chunk_sizes() of each")
     blocks = (array.to_delayed(optimize_graph=False).ravel() for array in arrays.values())
-    tasks = [dask.delayed(_counted)(max_bins, pos_label, *block) for block in zip(*blocks, strict=True)]
-    total = ROCAccumulator(max_bins=max_bins, pos_label=pos_label)
+    tasks = [dask.delayed(_counted)(new, *block) for block in zip(*blocks, strict=True)]
+    total = new()
 
-    def take(_: int, part: ROCAccumulator) -> None:
+    def take(_: int, part: Any) -> None:
         total.merge(part)
 
     _stream(tasks, take)
@@ -153,5 +154,5 @@ def _sent(block: Any, name: str, is_labels: bool) -> NDArray[Any]:
     return narrow if (narrow == values).all() else values
 
 
-def _counted(max_bins: int | None, pos_label: Any, y: Any, s: Any, w: Any = None) -> ROCAccumulator:
-    return ROCAccumulator(max_bins=max_bins, pos_label=pos_label).update(y, s, sample_weight=w)
+def _counted(new: Callable[[], Any], y: Any, s: Any, w: Any = None) -> Any:
+    return new().update(y, s, sample_weight=w)

@@ -16,9 +16,11 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _interval as interval
 from rocmax.metrics import _rate as rate
 from rocmax.metrics import _words as words
+from rocmax.metrics._arrays import plain
 from rocmax.metrics._binormal import fitted_variance
 from rocmax.metrics._components import influences, moments, parts_of, variance_parts
 from rocmax.metrics._cutoff import Rule
+from rocmax.metrics._dask import in_memory
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._measure import (
     Measure,
@@ -43,7 +45,7 @@ from rocmax.metrics._references import METHODS, Method
 from rocmax.metrics._resample import check_resampling, replicate, seed_of
 from rocmax.metrics._result import Measured, of_bootstrap, of_classes, of_measure, of_samples
 from rocmax.metrics._score import score, slope
-from rocmax.metrics._validation import F64, Sample, call, choice, in_memory, is_one_of, named_columns, plain, sample
+from rocmax.metrics._validation import F64, Sample, call, choice, is_one_of, named_columns, sample
 from rocmax.metrics._weights import kind_of, warn_unless_counts
 
 

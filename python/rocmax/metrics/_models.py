@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
+from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._compare import AUCComparison, difference_test, error_of, method_for, paired
+from rocmax.metrics._dask import in_memory
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._joint import joint_test, warn_of_no_variance
 from rocmax.metrics._measure import Measure, MeasureOptions, check_level, of_any_measure, parse_measure, totals
@@ -19,7 +21,7 @@ from rocmax.metrics._methods import check_method, warn_of_few_compared
 from rocmax.metrics._references import ADJUSTMENTS as ADJUSTED
 from rocmax.metrics._resample import check_resampling
 from rocmax.metrics._result import Measured, of_bootstrap, of_measure, of_samples, plain
-from rocmax.metrics._validation import F64, choice, in_memory, named_columns, sample, unmasked
+from rocmax.metrics._validation import F64, choice, named_columns, sample
 from rocmax.metrics._weights import kind_of, warn_unless_counts
 
 _MOST_PAIRS = 6  # that a summary lists

@@ -11,20 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
+from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._components import correction, influences
 from rocmax.metrics._measure import Measure, no_counts, point_estimates
 from rocmax.metrics._resample import check_resamples, masses, seed_of
-from rocmax.metrics._validation import (
-    F64,
-    Sample,
-    choice,
-    names_of,
-    require_finite,
-    require_weights,
-    scores,
-    unmasked,
-    weights,
-)
+from rocmax.metrics._validation import F64, Sample, choice, names_of, require_finite, require_weights, scores, weights
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
 _AVERAGES = ("macro", "weighted", None)

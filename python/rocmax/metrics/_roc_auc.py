@@ -11,18 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._parameters import as_float, shown
 from rocmax._threads import n_threads
+from rocmax.metrics._arrays import in_numpy, is_dask, plain
+from rocmax.metrics._dask import in_memory
 from rocmax.metrics._validation import (
     F64,
     LABELS,
     SCORES,
     WHOLE,
-    in_memory,
-    in_numpy,
-    is_dask,
     is_one_of,
     naming_missing,
     number,
-    plain,
     scikit_learn,
     scores,
     texts,

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax.metrics._validation import F64, Sample, call, plain
+from rocmax.metrics._arrays import plain
+from rocmax.metrics._validation import F64, Sample, call
 
 _EDGE = 1e-12  # rounding of rates
 

@@ -9,8 +9,8 @@ from scipy.special import expit
 from rocmax import _core
 from rocmax._parameters import as_float, check_choice, check_positive, shown
 from rocmax._typing import F64, AnyArray, Bool
+from rocmax.metrics._arrays import in_numpy
 from rocmax.metrics._partial import curve_area
-from rocmax.metrics._validation import in_numpy
 from rocmax.risks import PAIR_LOSSES, PairLoss
 from rocmax.torch._memory import Memory
 
