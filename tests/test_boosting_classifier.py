@@ -193,3 +193,15 @@ def test_a_library_that_is_missing_is_named(library: str, data: Any, monkeypatch
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ImportError, match=rf"needs {library}: pip install 'rocmax\[boosting\]'"):
         model(library).fit(*data)
+
+
+def test_no_booster_is_loaded_over_one_that_is_freed(monkeypatch):
+    """LightGBM frees it again if Ctrl-C comes between the two, and the process crashes."""
+    lightgbm = pytest.importorskip("lightgbm")
+    load, over = lightgbm.Booster.model_from_string, []
+    monkeypatch.setattr(
+        lightgbm.Booster, "model_from_string", lambda self, text: (over.append(bool(self._handle)), load(self, text))[1]
+    )
+    X, y = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) % 2
+    PartialAUCBoostingClassifier(n_estimators=3, random_state=0, n_jobs=1).fit(X, y)
+    assert over and not any(over)

@@ -154,3 +154,46 @@ def test_the_suite_hears_ctrl_c_where_it_is_started_with_sigint_ignored():
         check=False,
     )
     assert found.stderr.strip().endswith("KeyboardInterrupt"), found
+
+
+REFITS = """
+import os, random, signal, sys, threading, time, warnings
+from sklearn.base import clone
+warnings.simplefilter("ignore")
+sys.path.insert(0, sys.argv[1])
+from test_atomic_fits import ESTIMATORS, data, scores
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+name, times, rng = sys.argv[2], int(sys.argv[3]), random.Random(0)
+both = [data(name, seed) for seed in (0, 1)]
+expected = [scores(clone(ESTIMATORS[name]).fit(*one), one[0]) for one in both]
+began = time.perf_counter()
+model = clone(ESTIMATORS[name]).fit(*both[0])
+took, interrupted = time.perf_counter() - began, 0
+for k in range(times):
+    timer = threading.Timer(1.2 * took * rng.random(), os.kill, (os.getpid(), signal.SIGINT))
+    done = False
+    try:
+        timer.start()
+        model.fit(*both[k % 2])
+        done = True
+    except KeyboardInterrupt:
+        interrupted += 1
+    while timer.is_alive():
+        try:
+            timer.join()
+        except KeyboardInterrupt:
+            pass
+    now = next(k for k, (X, _) in enumerate(both) if X.shape[1] == model.n_features_in_)
+    assert scores(model, both[now][0]) == expected[now] and (not done or now == k % 2)
+print("interrupted" if interrupted > 3 else interrupted)
+"""
+
+
+@pytest.mark.parametrize("name", ["LightGBM", "XGBoost", "PartialAUCSVC, kernel", "AUCRLSCV"])
+def test_models_are_whole_whenever_a_refit_is_interrupted(name):
+    arguments = [os.path.dirname(__file__), name, str(cases(60, 1000))]
+    found = subprocess.run(
+        [sys.executable, "-c", REFITS, *arguments], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert (found.returncode, found.stdout) == (0, "interrupted\n"), found.stderr[-2000:]

@@ -108,7 +108,9 @@ class LightGBM(Library):
                 raise self.library.callback.EarlyStopException(env.iteration, [])
 
         watched = {} if watch is None else {"valid_sets": [held], "feval": measure, "callbacks": [stop]}
-        return self.library.train(params, rows, n_rounds, **watched)
+        # By default `train` loads a booster anew in place of what it has freed: Ctrl-C in between crashes Python.
+        booster = self.library.train(params, rows, n_rounds, keep_training_booster=True, **watched)
+        return self.library.Booster(model_str=booster.model_to_string())
 
     def _params(self) -> dict[str, Any]:
         own = {
