@@ -21,7 +21,7 @@ from rocmax.metrics import partial_auc_score
 
 # Folds after which a family that is hopelessly worse than the best so far is stopped, and by how many standard errors
 # beyond `lead` it has to be; of fewer rows every family is cheap.
-_FIRST, _HOPELESS, _MANY = 2, 2.0, 2000
+_FIRST, _HOPELESS, _MANY = 2, 1.0, 2000
 
 
 class HopelessError(Exception):

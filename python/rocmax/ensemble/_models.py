@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
@@ -91,7 +93,6 @@ class Logistic:
     def cross_fit(self, data: Data, run: Run) -> Found:
         """Choose C and return the out-of-fold scores."""
         _, X = data.coded("linear")
-        small = data.is_small(X)
         values: list[Any] = [None] * len(data.folds)
 
         def path(k: int) -> F64:
@@ -105,7 +106,7 @@ class Logistic:
             values[k] = found
             return found[int(np.argmax([data.partial_auc(test, one) for one in found]))]
 
-        quietly(lambda: data.over_folds(run, path, small=small))
+        quietly(lambda: data.over_folds(run, path, small=True))
         means = np.mean(
             [
                 [data.partial_auc(test, one) for one in found]
@@ -141,6 +142,12 @@ class Own:
 
     def cross_fit(self, data: Data, run: Run) -> Found:
         """Return the out-of-fold scores."""
+        if data.weight is not None and self._weights_as is None:
+            warnings.warn(
+                f"the family {self.name!r} takes no sample_weight: it is trained without, and compared with weights",
+                UserWarning,
+                stacklevel=5,
+            )
 
         def held(k: int) -> F64:
             train, test = data.folds[k]
@@ -156,9 +163,16 @@ class Own:
 
     def _fitted(self, data: Data, rows: AnyArray) -> Any:
         part, _, weight = data.part(data.X, rows)
-        params = (
-            {"sample_weight": weight}
-            if weight is not None and has_fit_parameter(self.estimator, "sample_weight")
-            else {}
-        )
+        params = {} if weight is None else {self._weights_as: weight} if self._weights_as else {}
         return clone(self.estimator).fit(part, data.labels[rows], **params)
+
+    @property
+    def _weights_as(self) -> str | None:
+        """The argument of ``fit`` that takes weights, of a pipeline that of its last step; None if there is none."""
+        if has_fit_parameter(self.estimator, "sample_weight"):
+            return "sample_weight"
+        if isinstance(self.estimator, Pipeline):
+            name, last = self.estimator.steps[-1]
+            if has_fit_parameter(last, "sample_weight"):
+                return "sample_weight" if get_config()["enable_metadata_routing"] else f"{name}__sample_weight"
+        return None

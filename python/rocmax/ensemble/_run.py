@@ -101,7 +101,7 @@ class Run:
 
         pool = ThreadPoolExecutor(max(1, workers))
         try:
-            with blas_threads(max(1, self.n_threads // max(1, workers))):
+            with blas_threads(1):  # so that nothing depends on their number
                 futures: list[Future[T]] = [pool.submit(work, item) for item in items]
                 found = [future.result() for future in futures]
         except BaseException as failure:

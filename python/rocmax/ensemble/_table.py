@@ -12,8 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from rocmax._parameters import shown
-from rocmax._typing import AnyArray
+from rocmax._typing import AnyArray, Bool
 from rocmax._warn import warn
+from rocmax.ensemble._run import quietly
 
 # A column of texts that differ in more than this share of the rows, and so many of them, is no category.
 _DISTINCT, _FEW = 0.5, 50
@@ -61,51 +62,68 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the columns and return their coding."""
         self.numeric_, self.categorical_, self.left_out_ = _kinds(X) if is_frame(X) else ([], [], [])
         self.n_categorical_ = len(self.categorical_)
-        numbers, names = self._parts(X)
-        self.numbers_ = _numbers_coder(numbers) if self.kind == "linear" else None
-        self.names_ = _names_coder(self.kind) if self.categorical_ else None
+        self.numbers_ = self.names_ = self.columns_ = None
         parts = []
-        if numbers is not None:
+        if self.numeric_ or not self.categorical_:
+            numbers = self._numbers(X)
+            self.numbers_ = _numbers_coder(numbers) if self.kind == "linear" else None
             parts.append(numbers if self.numbers_ is None else self.numbers_.fit_transform(numbers))
-        if self.names_ is not None:
-            parts.append(self.names_.fit_transform(names))
+        if self.categorical_:
+            names = self._names(X)
+            # Unseen names are told from missing ones by their number.
+            self.names_ = OrdinalEncoder(
+                handle_unknown="use_encoded_value", unknown_value=-1.0, encoded_missing_value=np.nan
+            )
+            codes = self.names_.fit_transform(names)
+            if self.kind == "linear":
+                self.columns_ = OneHotEncoder(
+                    min_frequency=_RARE, handle_unknown="infrequent_if_exist", sparse_output=False
+                )
+                codes = self.columns_.fit_transform(codes)
+            parts.append(codes)
         return self._joined(parts)
 
     def transform(self, X: Any) -> Any:
         """Return the coding of other rows."""
-        numbers, names = self._parts(X)
+        return self.coded(X)
+
+    def coded(self, X: Any, *, warn: bool = True) -> Any:
+        """Return the coding of other rows; warn of names that training has not seen."""
         parts = []
-        if numbers is not None:
+        if self.numeric_ or not self.categorical_:
+            numbers = self._numbers(X)
             parts.append(numbers if self.numbers_ is None else self.numbers_.transform(numbers))
         if self.names_ is not None:
-            parts.append(self.names_.transform(names))
+            names = self._names(X)
+            codes = self.names_.transform(names)
+            unseen = codes == -1.0
+            if warn and unseen.any():
+                self._warn(names, unseen)
+            if self.columns_ is None:
+                codes[unseen] = np.nan
+            else:
+                codes = quietly(lambda: self.columns_.transform(codes))
+            parts.append(codes)
         return self._joined(parts)
 
-    def unseen(self, X: Any) -> list[str]:
-        """Return what is to be said of categories that training has not seen."""
-        found: list[str] = []
-        if self.names_ is None:
-            return found
-        coder = self.names_ if self.kind == "trees" else self.names_[-1]
-        for name, column, known in zip(self.categorical_, self._parts(X)[1].T, coder.categories_, strict=True):
-            strange = ~np.isin(column.astype(str), known.astype(str)) & np.array([one is not None for one in column])
+    def _warn(self, names: AnyArray, unseen: Bool) -> None:
+        """Name the columns with names that training has not seen."""
+        found = []
+        for name, column, strange in zip(self.categorical_, names.T, unseen.T, strict=True):
             if strange.any():
                 values = sorted(set(column[strange]))
-                first = ", ".join(map(repr, values[:3])) + (", ..." if len(values) > 3 else "")
+                first = ", ".join(map(shown, values[:3])) + (", ..." if len(values) > 3 else "")
                 rows = np.count_nonzero(strange)
                 found.append(f"column {name!r}: {first} not seen in training ({rows} row{'s' if rows > 1 else ''})")
-        return found
+        warnings.warn("; ".join(found) + ": taken for missing", UserWarning, stacklevel=2)
 
-    def _parts(self, X: Any) -> tuple[Any, Any]:
-        """Return the numbers, None if there are none, and the names of categories, None where they are missing."""
-        if not is_frame(X):
-            return X, None
-        numbers = [_number(X, name) for name in self.numeric_]
-        names = [_texts(X, name) for name in self.categorical_]
-        return (
-            np.column_stack(numbers) if numbers else None,
-            np.column_stack(names) if names else None,
-        )
+    def _numbers(self, X: Any) -> Any:
+        """Return the columns of numbers."""
+        return np.column_stack([_number(X, name) for name in self.numeric_]) if is_frame(X) else X
+
+    def _names(self, X: Any) -> AnyArray:
+        """Return the columns of names, None where they are missing."""
+        return np.column_stack([_texts(X, name) for name in self.categorical_])
 
     def _joined(self, parts: list[Any]) -> Any:
         if len(parts) == 1:
@@ -117,25 +135,10 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _numbers_coder(numbers: Any) -> Any:
     """Return the coding of numbers for linear models, unfitted."""
-    if numbers is None:
-        return None
     if sparse.issparse(numbers):
         return MaxAbsScaler()
     impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     return make_pipeline(impute, StandardScaler())
-
-
-def _names_coder(kind: str) -> Any:
-    """Return the coding of categories, unfitted."""
-    if kind == "trees":
-        return OrdinalEncoder(
-            handle_unknown="use_encoded_value",
-            unknown_value=np.nan,
-            encoded_missing_value=np.nan,
-        )
-    fill = SimpleImputer(strategy="constant", fill_value="", missing_values=None)
-    one_hot = OneHotEncoder(min_frequency=_RARE, handle_unknown="infrequent_if_exist", sparse_output=False)
-    return make_pipeline(fill, one_hot)
 
 
 def _kinds(X: Any) -> tuple[list[str], list[str], list[str]]:
@@ -143,7 +146,11 @@ def _kinds(X: Any) -> tuple[list[str], list[str], list[str]]:
     numeric: list[str] = []
     categorical: list[str] = []
     left_out: list[str] = []
-    for name in X.columns:
+    names = list(X.columns)
+    if len(set(names)) < len(names):
+        double = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has two columns of the name {double!r}: rename one")
+    for name in names:
         kind = _kind(X, name)
         if kind == "number":
             numeric.append(name)
