@@ -1,19 +1,41 @@
 """PartialAUCEnsembleClassifier: what it keeps, what it takes, what it promises."""
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
+import skops.io
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCEnsembleClassifier
-from rocmax.metrics import partial_auc_score
+from rocmax._selection import standings, takes_lead
+from rocmax.ensemble import EnsembleStep
+from rocmax.metrics import compare_auc, partial_auc_score
 
 NAMES = ["lightgbm", "logistic_regression", "lightgbm_extra_trees", "lightgbm_pairs", "extra_trees", "landmarks"]
+RANGE = (0.0, 0.2)
+DRAWN = "the folds are drawn: a weight of 2 is not two rows there"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": DRAWN,
+    "check_sample_weight_equivalence_on_sparse_data": DRAWN,
+    "check_classifiers_train": "predict goes by the threshold rule, not by the greater probability",
+}
 
 
 def model(families: Any = ("logistic_regression", "lightgbm"), **options: Any) -> Any:
     options = {"random_state": 0, "n_jobs": 1, "cv": 3} | options
-    return PartialAUCEnsembleClassifier((0.0, 0.2), families=families, **options)
+    return PartialAUCEnsembleClassifier(RANGE, families=families, **options)
 
 
 @pytest.fixture(scope="module")
@@ -23,20 +45,232 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] + X[:, 1] * X[:, 2] + 0.7 * rng.normal(size=1500) > 1.2).astype(int)
 
 
+@parametrize_with_checks(
+    [model(["logistic_regression", "extra_trees"], cv=2)], expected_failed_checks=lambda _: EXPECTED
+)
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
 def test_fitted_attributes_are_true(data: Any) -> None:
     X, y = data
-    fitted = model(NAMES).fit(X[:1000], y[:1000])
+    steps: list[EnsembleStep] = []
+    fitted = model(NAMES).fit(X[:1000], y[:1000], callback=steps.append)
     board = {row["family"]: row for row in fitted.leaderboard_}
-    assert set(board) == set(NAMES)
+    assert set(board) == set(NAMES) == {step.family for step in steps}
     assert set(fitted.families_) == {name for name, row in board.items() if row["kept"]}
     best = fitted.leaderboard_[0]
     assert best["difference"] == 0.0 and best["kept"]
     for row in board.values():
         assert row["kept"] == (row["difference"] >= -2.0 * row["difference_error"])
         assert row["partial_auc"] == pytest.approx(best["partial_auc"] + row["difference"])
-    held = partial_auc_score(y[:1000], fitted.out_of_fold_, (0.0, 0.2))
-    assert held == pytest.approx(fitted.inference_.estimate)
-    test = partial_auc_score(y[1000:], fitted.decision_function(X[1000:]), (0.0, 0.2))
-    assert abs(test - held) < 4 * fitted.inference_.standard_error
+    held = partial_auc_score(y[:1000], fitted.out_of_fold_, RANGE)
+    assert held == pytest.approx(fitted.inference_.estimate, abs=fitted.inference_.standard_error)
+    test = partial_auc_score(y[1000:], fitted.decision_function(X[1000:]), RANGE)
+    assert abs(test - fitted.inference_.estimate) < 4 * fitted.inference_.standard_error
     np.testing.assert_array_equal(fitted.predict(X), (fitted.decision_function(X) > 0).astype(int))
+    probability = fitted.predict_proba(X[1000:])[:, 1]
+    assert abs(probability.mean() - y[1000:].mean()) < 0.05
     assert fitted.summary().count("kept") == len(fitted.families_)
+    false_positives = np.mean(fitted.out_of_fold_[y[:1000] == 0] > 0)
+    assert 0.18 < false_positives <= 0.2
+
+
+def test_the_score_is_the_mean_of_the_logits(data: Any) -> None:
+    X, y = data
+    fitted = model(lead=50.0).fit(X, y)
+    assert len(fitted.families_) == 2
+    logits = []
+    for estimator, (slope, offset) in zip(fitted.estimators_, fitted.curves_, strict=True):
+        raw = estimator.decision_function(X)
+        last = estimator.steps[-1][1]
+        raw = raw if isinstance(last, LogisticRegression) else raw - last.intercept_[0]
+        logits.append(slope * raw + offset)
+    np.testing.assert_allclose(fitted.decision_function(X), np.mean(logits, axis=0) + fitted.intercept_[0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standings_are_those_of_paired_delong_tests(weighted: bool) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.random(400) < 0.4
+    scores = [y + spread * rng.normal(size=400) for spread in (1.0, 1.1, 3.0)]
+    weight = rng.random(400) + 0.5 if weighted else None
+    found = standings(y, scores, RANGE, weight=weight)
+    best = max(found)
+    for one, score in zip(found, scores, strict=True):
+        against = compare_auc(
+            y, score, scores[found.index(best)], fpr_range=RANGE, method="delong", sample_weight=weight,
+            weight_kind="sampling" if weighted else "frequency",
+        )  # fmt: skip
+        assert one.difference == pytest.approx(against.difference, abs=1e-12)
+        assert one.difference_error == pytest.approx(against.standard_error, abs=1e-9)
+        assert one.kept == (one.difference >= -2 * one.difference_error)
+    assert not found[2].kept
+    assert takes_lead(y, [scores[2], scores[1], scores[0]], RANGE) == 2 - (found[1].partial_auc > found[0].partial_auc)
+    assert takes_lead(y, [scores[0], scores[2]], RANGE) == 0
+
+
+def test_groups_widen_standard_errors() -> None:
+    rng = np.random.default_rng(2)
+    y = np.repeat(rng.random(60) < 0.5, 10)
+    common = np.repeat(rng.normal(size=(2, 60)), 10, axis=1)
+    scores = [y + one + 0.1 * rng.normal(size=600) for one in common]
+    groups = np.repeat(np.arange(60), 10)
+    alone, clustered = standings(y, scores, RANGE), standings(y, scores, RANGE, groups=groups)
+    worse = min(range(2), key=lambda k: alone[k].partial_auc)
+    assert clustered[worse].difference_error > 2 * alone[worse].difference_error
+    expected = compare_auc(y, scores[worse], scores[1 - worse], fpr_range=RANGE, groups=groups, method="delong")
+    assert clustered[worse].difference_error == pytest.approx(expected.standard_error, rel=0.05)
+
+
+def test_own_families(data: Any) -> None:
+    X, y = data
+    forest = RandomForestClassifier(50, random_state=0)
+    weighted_not = make_pipeline(StandardScaler(), KNeighborsClassifier(20))
+    families = [("forest", forest), ("neighbours", weighted_not), ("bayes", GaussianNB()), "logistic_regression"]
+    fitted = model(families).fit(X, y)
+    assert {row["family"] for row in fitted.leaderboard_} == {"forest", "neighbours", "bayes", "logistic_regression"}
+    assert "forest" in fitted.families_
+    assert not hasattr(forest, "estimators_")
+    with pytest.warns(UserWarning, match="'neighbours' takes no sample_weight"):
+        model(families[:2]).fit(X, y, np.ones(len(y)) + y)
+
+
+def test_families_that_are_far_worse_are_left_out(data: Any) -> None:
+    X, y = data
+    noise = make_pipeline(StandardScaler(), KNeighborsClassifier(1))
+    fitted = model([("noise", noise), "lightgbm"]).fit(X, y)
+    assert fitted.families_ == ["lightgbm"]
+    assert model([("noise", noise), "lightgbm"], lead=1e3).fit(X, y).families_ == ["noise", "lightgbm"]
+
+
+def test_results_do_not_depend_on_threads(data: Any) -> None:
+    X, y = data
+    one, two = (model(NAMES, n_jobs=n).fit(X, y) for n in (1, 2))
+    np.testing.assert_array_equal(one.out_of_fold_, two.out_of_fold_)
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_copies_are_equal(data: Any) -> None:
+    X, y = data
+    fitted = model(NAMES, lead=50.0).fit(X, y)
+    assert len(fitted.families_) == len(NAMES)
+    expected = fitted.decision_function(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).decision_function(X), expected)
+    content = skops.io.dumps(fitted)
+    trusted = skops.io.get_untrusted_types(data=content)
+    assert all(name.startswith(("rocmax.", "lightgbm.", "sklearn.tree.", "numpy.")) for name in trusted)
+    np.testing.assert_array_equal(skops.io.loads(content, trusted=trusted).decision_function(X), expected)
+    again = clone(fitted).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), expected)
+
+
+def test_importance_is_by_the_partial_auc(data: Any) -> None:
+    X, y = data
+    fitted = model(["lightgbm"]).fit(X, y)
+    found = permutation_importance(fitted, X, y, n_repeats=3, random_state=0)
+    assert found.importances_mean[:3].min() > found.importances_mean[3:].max() + 0.05
+
+
+def test_weights(data: Any) -> None:
+    X, y = data
+    plain, doubled = model(lead=0.0).fit(X, y), model(lead=0.0).fit(X, y, np.full(len(y), 2.0))
+    assert plain.families_ == doubled.families_
+    scores = [one.decision_function(X) for one in (plain, doubled)]
+    assert np.corrcoef(scores)[0, 1] > 0.97
+    part = np.arange(len(y)) < 700
+    without, zero = model().fit(X[part], y[part]), model().fit(X, y, part.astype(float))
+    np.testing.assert_allclose(without.decision_function(X), zero.decision_function(X))
+    assert np.isnan(zero.out_of_fold_[~part]).all() and np.isfinite(zero.out_of_fold_[part]).all()
+
+
+def test_sparse_features() -> None:
+    X = sparse.random(600, 40, density=0.2, random_state=0, format="csr")
+    y = np.asarray((X[:, :5].sum(axis=1) > 0.6)).ravel().astype(int)
+    fitted = model("auto").fit(X, y)
+    np.testing.assert_allclose(fitted.decision_function(X), fitted.decision_function(X.toarray()), rtol=1e-5, atol=1e-5)
+
+
+def drifting(n: int = 3000) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in the order of time: a level that says much within a day and nothing of the next, and a lasting effect."""
+    rng = np.random.default_rng(0)
+    day = np.arange(n) // 50
+    risk = rng.normal(size=n // 50)[day]  # of a day, which its rows share
+    lasting = rng.normal(size=n)
+    y = (1.5 * risk + 0.8 * lasting + rng.normal(size=n) > 1.0).astype(int)
+    return np.column_stack([100.0 * day + rng.normal(size=n), lasting]), y
+
+
+def test_time_series_need_folds_in_the_order_of_time() -> None:
+    X, y = drifting()
+    now, later = slice(0, 2400), slice(2400, None)
+    lasting = make_pipeline(StandardScaler(), LogisticRegression())
+    families = [("neighbours", KNeighborsClassifier(25)), ("line", lasting)]
+    drawn = model(families).fit(X[now], y[now])
+    ordered = model(families, cv=TimeSeriesSplit(5)).fit(X[now], y[now])
+    assert drawn.families_ == ["neighbours"] and ordered.families_ == ["line"]
+    assert np.isnan(ordered.out_of_fold_[:400]).all() and np.isfinite(ordered.out_of_fold_[400:]).all()
+    drawn_later, ordered_later = (
+        partial_auc_score(y[later], m.decision_function(X[later]), RANGE) for m in (drawn, ordered)
+    )
+    assert ordered_later > drawn_later + 0.1
+    assert abs(ordered.inference_.estimate - ordered_later) < abs(drawn.inference_.estimate - drawn_later)
+
+
+def test_groups_stay_together() -> None:
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(120), 10)
+    own = np.repeat(rng.normal(size=(120, 3)), 10, axis=0)
+    y = np.repeat(rng.random(120) < 0.4, 10).astype(int)
+    X = np.column_stack([100.0 * own + rng.normal(size=own.shape), y + rng.normal(size=1200)])
+    families = [
+        ("neighbours", KNeighborsClassifier(5)),
+        ("line", make_pipeline(StandardScaler(), LogisticRegression())),
+    ]
+    assert model(families).fit(X, y).families_ == ["neighbours"]
+    for cv in (3, GroupKFold(3)):
+        assert model(families, cv=cv).fit(X, y, groups=groups).families_ == ["line"]
+
+
+def test_time_limit(data: Any) -> None:
+    X, y = data
+    with pytest.warns(UserWarning, match="time_limit=0.001: .*extra_trees not finished"):
+        fitted = model(["lightgbm", "extra_trees"], time_limit=0.001).fit(X, y)
+    assert fitted.families_ == ["lightgbm"]
+    (late,) = (row for row in fitted.leaderboard_ if row["family"] == "extra_trees")
+    assert not late["kept"] and "time_limit" in late["note"] and np.isnan(late["partial_auc"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"families": "lightgbm"}, "families must be 'auto' or a list"),
+        ({"families": ["lightgbmm"]}, "families must be of 'lightgbm'.* got 'lightgbmm'"),
+        ({"families": ["extra_trees", "extra_trees"]}, "different names"),
+        ({"families": [("mine", KNeighborsClassifier)]}, "'mine' must be an estimator"),
+        ({"families": [("mine", StandardScaler())]}, "'mine' must be an estimator"),
+        ({"families": []}, "families must be"),
+        ({"cv": 1}, "cv must be at least 2"),
+        ({"cv": "five"}, "cv must be a number"),
+        ({"cv": 900}, "900 samples of each class"),
+        ({"lead": -1.0}, "lead must be"),
+        ({"time_limit": 0}, "time_limit must be"),
+        ({"threshold": "best"}, "threshold must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"verbose": -1}, "verbose must be"),
+    ],
+)
+def test_misuse_is_named(options: dict[str, Any], message: str, data: Any) -> None:
+    with pytest.raises(ValueError, match=message):
+        model(**options).fit(*data)
+
+
+def test_misuse_of_fit_is_named(data: Any) -> None:
+    X, y = data
+    with pytest.raises(TypeError, match="callback must be a function"):
+        model().fit(X, y, callback=3)
+    with pytest.raises(ValueError, match="inconsistent"):
+        model().fit(X, y, groups=np.arange(5))
+    with pytest.raises(ValueError, match="3 folds need 3 groups, got 2"):
+        model().fit(X, y, groups=np.arange(len(y)) % 2)

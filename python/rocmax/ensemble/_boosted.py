@@ -14,8 +14,8 @@ from rocmax.boosting._calibration import sigmoid
 from rocmax.boosting._choice import smoothed
 from rocmax.boosting._libraries import LightGBM, in_one_line
 from rocmax.ensemble._data import Data, Found
-from rocmax.ensemble._folds import growth, pooled
-from rocmax.ensemble._run import OutOfTimeError, Run
+from rocmax.ensemble._folds import growth
+from rocmax.ensemble._run import Run
 from rocmax.estimators._thresholds import choose_threshold
 
 # Rounds at most, their rate, and how many without a better mean end the search. Folds are compared every few rounds.
@@ -40,7 +40,6 @@ class Boosted:
     pairs: bool = False
     n_estimators: int = _MOST
     learning_rate: float = _RATE
-    least: bool = True  # whether what there is when the time is up may be used
 
     def cross_fit(self, data: Data, run: Run) -> Found:
         """Choose the rounds and return the out-of-fold scores."""
@@ -67,7 +66,7 @@ class Boosted:
             scores = run.map(held, folds, run.n_threads if small else 1)
             data.check_hope(scores)
         chosen = {"n_estimators": max(1, round(best * growth(data.folds, data.n)))}
-        return Found(pooled(data.folds, scores, data.n), chosen, _mean(folds, n)[best - 1])
+        return data.found(scores, chosen, _mean(folds, n)[best - 1])
 
     def _advanced(self, folds: list[_Fold], n: int, data: Data, run: Run, library: LightGBM, small: bool) -> int:
         """Make rounds until the mean over the folds gets no better; return how many all have."""
@@ -87,14 +86,10 @@ class Boosted:
             if not behind and (n >= self.n_estimators or (n and n - _best(folds, n) > _PATIENCE)):
                 return n
             n = n if behind else min(n + _STEP, self.n_estimators)
-            try:
-                run.map(advance, folds, workers)
-            except OutOfTimeError:
-                n = min(len(fold.values) for fold in folds)
-                if data.best is not None or n == 0:
-                    raise
-                return n
+            run.map(advance, folds, workers)
             run.told(n, self.n_estimators)
+            if run.left <= 0:  # of the first family, which is not given up
+                return n
 
     def _begun(self, library: LightGBM, data: Data, k: int, objective: Any) -> _Fold:
         """Return a fold before its first round; its bins are those of all rows."""
@@ -159,7 +154,7 @@ class Boosted:
         model.candidates_ = [Candidate(model.objective_, n, float(found.state))]
         model.n_features_in_, model.classes_ = X.shape[1], np.unique(data.labels)
         here = np.isfinite(found.scores)
-        scores, positive = found.scores[here], data.positive[here]
+        scores, positive = found.raw()[here], data.positive[here]
         weight = None if data.weight is None else data.weight[here]
         model.intercept_ = np.array([-choose_threshold(scores, positive, "auto", weight, data.fpr_range)])
         model.calibration_ = sigmoid(scores, positive, weight)

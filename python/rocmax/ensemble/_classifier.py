@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
 from rocmax._threads import n_threads
-from rocmax._typing import F64, AnyArray
+from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import (
     check_features_for_trees,
     check_labels,
@@ -24,11 +25,11 @@ from rocmax._validation import (
 )
 from rocmax._warn import warn
 from rocmax.boosting._calibration import sigmoid
-from rocmax.ensemble._combination import combination
+from rocmax.ensemble._combination import combination, held_out
 from rocmax.ensemble._data import Data, Found, HopelessError
 from rocmax.ensemble._families import Family, families_of, suitable
 from rocmax.ensemble._folds import folds_of
-from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run
+from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
 from rocmax.ensemble._scores import raw_scores
 from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._atomic import atomic
@@ -98,7 +99,8 @@ class PartialAUCEnsembleClassifier(Ranker):
     out_of_fold_ : ndarray of shape (n_samples,)
         The combined out-of-fold score of each row, on the scale of ``decision_function``; NaN where there is none.
     inference_ : AUCInference
-        The partial AUC of these, with its interval. The families were chosen by the same rows: see Notes.
+        The partial AUC on new rows, by out-of-fold scores of families that were chosen without the rows they score,
+        with its interval; see Notes.
     intercept_ : ndarray of shape (1,)
         Minus the threshold.
     calibration_ : tuple of float
@@ -214,7 +216,8 @@ class PartialAUCEnsembleClassifier(Ranker):
             groups = None if groups is None else groups[rows]
         folds = folds_of(self.cv, X, positive, groups, seed, {})
         named = self.classes_[positive.astype(int)]
-        return Data(X, positive, weight, groups, named, folds, fpr_range, seed, lead), rows
+        alike = self.cv is None or isinstance(self.cv, Integral)
+        return Data(X, positive, weight, groups, named, folds, fpr_range, seed, lead, alike), rows
 
     def _cross_fitted(
         self, data: Data, families: list[Family] | None, run: Run
@@ -225,7 +228,8 @@ class PartialAUCEnsembleClassifier(Ranker):
         best = -np.inf
         for family in families or suitable(data):
             began, note, run.family = run.seconds, "", family.name
-            if run.left <= 0:
+            run.limited = bool(found)
+            if run.limited and run.left <= 0:
                 board[family.name] = {"seconds": 0.0, "note": "not tried: time_limit"}
                 continue
             try:
@@ -246,8 +250,6 @@ class PartialAUCEnsembleClassifier(Ranker):
             if self.verbose:
                 print(f"{type(self).__name__}: {family.name}: partial AUC {value:.4f} in {run.seconds - began:.1f} s")
         late = [name for name, row in board.items() if "time_limit" in row["note"]]
-        if not found:
-            raise ValueError(f"time_limit={shown(self.time_limit)} is too short for any family: give more seconds")
         if late:
             warn(
                 f"time_limit={shown(self.time_limit)}: {', '.join(late)} not finished and left out; give more seconds "
@@ -270,7 +272,8 @@ class PartialAUCEnsembleClassifier(Ranker):
         here = np.flatnonzero(np.isfinite(sum(scores.values())))
         chosen = combination(data, scores, here, lead, run.n_threads)
         combined = chosen.of([scores[name][here] for name in chosen.kept])
-        run.stage, run.share, estimators = "refit", np.inf, []
+        run.stage, run.limited = "refit", False
+        estimators = []
         for k, name in enumerate(chosen.kept):
             family, one = found[name]
             run.family = name
@@ -279,12 +282,17 @@ class PartialAUCEnsembleClassifier(Ranker):
             board[name]["seconds"] += run.seconds - began
             run.told(k + 1, len(chosen.kept))
         positive, weight = data.positive[here], None if data.weight is None else data.weight[here]
-        self.families_, self.estimators_, self.curves_ = chosen.kept, estimators, chosen.curves
+        self.families_, self.estimators_ = chosen.kept, estimators
+        self.curves_ = [
+            _after(curve, found[name][1].curve) for name, curve in zip(chosen.kept, chosen.curves, strict=True)
+        ]
         self.calibration_ = sigmoid(combined, positive, weight)
         self.intercept_ = np.array([-choose_threshold(combined, positive, self.threshold, weight, data.fpr_range)])
         self.out_of_fold_ = np.full(self._n_rows, np.nan)
         self.out_of_fold_[rows[here]] = combined + self.intercept_[0]
-        self.inference_ = auc_inference(positive, combined, fpr_range=data.fpr_range, sample_weight=weight)
+        honest = held_out(data, scores, here, chosen, lead, run.n_threads)
+        clusters = None if weight is not None or data.groups is None else data.groups[here]
+        self.inference_ = quietly(lambda: _estimate(positive, honest, weight, clusters, data.fpr_range))
         self.leaderboard_ = _leaderboard(board, chosen.standings)
         self._fpr_range = data.fpr_range
 
@@ -352,6 +360,21 @@ class PartialAUCEnsembleClassifier(Ranker):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _after(curve: tuple[float, float], first: tuple[float, float]) -> tuple[float, float]:
+    """Return the line that is one after another."""
+    return curve[0] * first[0], curve[0] * first[1] + curve[1]
+
+
+def _estimate(
+    positive: Bool, scores: F64, weight: F64 | None, groups: AnyArray | None, fpr_range: tuple[float, float]
+) -> AUCInference:
+    """Return the partial AUC of out-of-fold scores with its interval."""
+    kind = "frequency" if weight is None else "sampling"
+    return auc_inference(
+        positive, scores, fpr_range=fpr_range, sample_weight=weight, weight_kind=kind, groups=groups, n_jobs=1
+    )
 
 
 def _leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Any]) -> list[dict[str, Any]]:

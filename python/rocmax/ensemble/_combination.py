@@ -10,6 +10,7 @@ from rocmax._selection import standings
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting._calibration import sigmoid
 from rocmax.ensemble._data import Data
+from rocmax.ensemble._folds import parts_of
 
 Curve = tuple[float, float]
 
@@ -39,3 +40,19 @@ def combination(data: Data, scores: dict[str, F64], rows: AnyArray, lead: float,
     of_family = dict(zip(held, found, strict=True))
     kept = [name for name, standing in of_family.items() if standing.kept]
     return Combination(of_family, kept, [sigmoid(held[name], positive, weight) for name in kept])
+
+
+def held_out(
+    data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combination, lead: float, n_threads: int
+) -> F64:
+    """Return combined scores of which none is of a choice that has seen its row; of very few rows, those of `chosen`.
+
+    The rows are parted anew: families and curves are chosen by four parts, and score the fifth.
+    """
+    found = chosen.of([scores[name][rows] for name in chosen.kept])
+    groups = None if data.groups is None else data.groups[rows]
+    for part in parts_of(data.positive[rows], groups, data.seed):
+        rest = np.setdiff1d(np.arange(len(rows)), part, assume_unique=True)
+        by_rest = combination(data, scores, rows[rest], lead, n_threads)
+        found[part] = by_rest.of([scores[name][rows[part]] for name in by_rest.kept])
+    return found

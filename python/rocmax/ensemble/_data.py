@@ -39,6 +39,12 @@ class Found:
     scores: F64  # the out-of-fold score of each row, NaN where there is none
     chosen: dict[str, Any] = field(default_factory=dict)  # what was chosen by them, for people
     state: Any = None  # for the refit
+    curve: tuple[float, float] = (1.0, 0.0)  # (slope, offset) of `scores` as a function of those of the models
+
+    def raw(self) -> F64:
+        """Return the scores on the scale of the models."""
+        slope, offset = self.curve
+        return (self.scores - offset) / slope if slope > 0 else self.scores
 
 
 @dataclass(eq=False)
@@ -54,6 +60,7 @@ class Data:
     fpr_range: tuple[float, float]
     seed: int
     lead: float
+    alike: bool = True  # whether the folds are drawn from one law: not those of rows in the order of time, say
     best: F64 | None = None  # the out-of-fold scores of the best family so far
     _coded: dict[str, tuple[TableCoder, Any]] = field(default_factory=dict)
     shared: dict[str, Any] = field(default_factory=dict)  # of the families of one library
@@ -109,11 +116,9 @@ class Data:
         """Raise HopelessError if a family is far worse than the best so far on the rows of the first folds."""
         if self.best is None or self.n < _MANY or len(scores) > _FIRST or len(scores) == len(self.folds):
             return
-        level = []  # models of two folds may differ in scale, the more so where each has a C of its own
-        for of, (_, held) in zip(scores, self.folds, strict=False):
-            slope, offset = sigmoid(of, self.positive[held], None if self.weight is None else self.weight[held])
-            level.append(slope * of + offset)
-        own = pooled(self.folds, level, self.n)
+        own, _ = self._levelled(
+            scores
+        )  # models of two folds may differ in scale, more so where each has a C of its own
         rows = np.flatnonzero(np.isfinite(own))
         weight, groups = (None if of is None else of[rows] for of in (self.weight, self.groups))
         there = standings(
@@ -122,6 +127,22 @@ class Data:
         )  # fmt: skip
         if not there[1].kept:
             raise HopelessError(own)
+
+    def found(self, scores: list[F64], chosen: dict[str, Any] | None = None, state: Any = None) -> Found:
+        """Return what the scores of the folds say: pooled as they are, or as logits where folds are not alike."""
+        if self.alike:
+            return Found(pooled(self.folds, scores, self.n), chosen or {}, state)
+        level, curve = self._levelled(scores)
+        return Found(level, chosen or {}, state, curve)
+
+    def _levelled(self, scores: list[F64]) -> tuple[F64, tuple[float, float]]:
+        """Return the pooled logits of the folds, each by its own logistic curve, and the mean curve."""
+        curves = []
+        for of, (_, held) in zip(scores, self.folds, strict=False):
+            curves.append(sigmoid(of, self.positive[held], None if self.weight is None else self.weight[held]))
+        level = [slope * of + offset for (slope, offset), of in zip(curves, scores, strict=True)]
+        slope, offset = np.mean(curves, axis=0)
+        return pooled(self.folds, level, self.n), (float(slope), float(offset))
 
     def once(self) -> Data:
         """Return the same with as many of the first folds as score each row no more than once."""

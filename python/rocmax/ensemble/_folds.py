@@ -6,7 +6,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold, check_cv
+from sklearn.model_selection import (
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 
 from rocmax._parameters import shown
 from rocmax._threads import one_at_a_time
@@ -74,3 +79,19 @@ def pooled(folds: list[Fold], scores: list[AnyArray], n: int) -> AnyArray:
         np.add.at(total, rows, found)
         np.add.at(count, rows, 1.0)
     return np.where(count > 0, total / np.maximum(count, 1.0), np.nan)
+
+
+def parts_of(positive: Bool, groups: Any, seed: int) -> list[AnyArray]:
+    """Return five parts of the rows of like shares of positives; fewer where a class or the groups are few, or none."""
+    y = positive.astype(int)
+    fewest = min(int(np.bincount(y, minlength=2).min()), len(y) if groups is None else len(np.unique(groups)))
+    n = min(5, fewest // 2)
+    if n < 2:
+        return []
+    with one_at_a_time():
+        if groups is None:
+            return [part for _, part in StratifiedKFold(n, shuffle=True, random_state=seed).split(y, y)]
+        splitter = StratifiedGroupKFold(n, shuffle=True, random_state=seed)
+        parts = [part for _, part in splitter.split(y, y, groups)]
+    rest = [np.delete(y, part) for part in parts]
+    return parts if all(0 < of.sum() < len(of) for of in rest) else []

@@ -13,7 +13,6 @@ from rocmax import _core
 from rocmax._typing import F64
 from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.ensemble._data import Data, Found, of_largest
-from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import Run, quietly
 from rocmax.estimators import PartialAUCSVC
 from rocmax.estimators._landmarks import copied, first_of_both, ranks
@@ -57,7 +56,7 @@ class LandmarkMachine:
         if once is not data:
             scores, C, _ = self._paths(data, run, space, name)
         chosen = {"surrogate": name, "C": C, "gamma": float(gamma)}
-        return Found(scores, chosen, space)
+        return data.found(scores, chosen, space)
 
     @staticmethod
     def _features(data: Data) -> Any:
@@ -69,7 +68,9 @@ class LandmarkMachine:
         landmarks = Landmarks(Kernel.resolve("rbf", gamma, 3, 0.0, X, data.weight), points)
         return landmarks, landmarks.features(X)
 
-    def _paths(self, data: Data, run: Run, space: tuple[Landmarks, Any], surrogate: str) -> tuple[F64, float, float]:
+    def _paths(
+        self, data: Data, run: Run, space: tuple[Landmarks, Any], surrogate: str
+    ) -> tuple[list[F64], float, float]:
         """Return the out-of-fold scores of the best C, it, and its mean partial AUC."""
         _, features = space
         values: list[Any] = [None] * len(data.folds)
@@ -99,7 +100,7 @@ class LandmarkMachine:
             axis=0,
         )
         best = of_largest(means)
-        return pooled(data.folds, [found[best] for found in values], data.n), _CS[best], float(means[best])
+        return [found[best] for found in values], _CS[best], float(means[best])
 
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the machine of all rows."""

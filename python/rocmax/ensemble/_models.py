@@ -18,7 +18,6 @@ from sklearn.utils.validation import has_fit_parameter
 from rocmax._memory import available_memory
 from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._data import Data, Found, of_largest
-from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import Run, quietly
 from rocmax.ensemble._scores import raw_scores
 
@@ -50,7 +49,7 @@ class ExtraTrees:
             return raw_scores(forest, X[test])
 
         scores = data.over_folds(run, held, small=small)
-        return Found(pooled(data.folds, scores, data.n), {"n_estimators": _TREES})
+        return data.found(scores, {"n_estimators": _TREES})
 
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the forest of all rows."""
@@ -115,7 +114,7 @@ class Logistic:
             axis=0,
         )
         best = of_largest(means)
-        return Found(pooled(data.folds, [found[best] for found in values], data.n), {"C": float(_CS[best])})
+        return data.found([found[best] for found in values], {"C": float(_CS[best])})
 
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the model of all rows."""
@@ -154,7 +153,7 @@ class Own:
             model = self._fitted(data, train)
             return raw_scores(model, data.part(data.X, test)[0])
 
-        return Found(pooled(data.folds, data.over_folds(run, held, small=False), data.n))
+        return data.found(data.over_folds(run, held, small=False))
 
     def refit(self, data: Data, run: Run, found: Found) -> Any:
         """Return the classifier of all rows."""

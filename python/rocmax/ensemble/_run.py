@@ -64,6 +64,7 @@ class Run:
         self._began, self._report = time.monotonic(), report
         self._limit = time_limit
         self.share = 1.0  # of the time limit that may be used
+        self.limited = False  # whether what is not done by then is given up
         self._stop = threading.Event()
         self.family, self.stage = "", "folds"
 
@@ -81,7 +82,7 @@ class Run:
         """Raise where the fit has been stopped, or its time is up; called by whatever works, at least each second."""
         if self._stop.is_set():
             raise InterruptedError
-        if self.left <= 0:
+        if self.limited and self.left <= 0:
             raise OutOfTimeError
 
     def told(self, done: int, total: int) -> None:
