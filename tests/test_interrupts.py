@@ -115,6 +115,11 @@ LONG = {
         FEATURES,
         "rocmax.baselines.PAUCBoost((0, 0.5), 10**6, n_jobs=1).fit(X, y)",
     ),
+    "ensemble": (
+        60_000,
+        FEATURES,
+        "rocmax.PartialAUCEnsembleClassifier(families=['lightgbm', 'extra_trees', 'landmarks'], n_jobs=1).fit(X, y)",
+    ),
     "tree": (100_000, FEATURES, "rocmax.baselines.AUCSplitTree(n_jobs=1).fit(X, y)"),
     "greedy": (100_000, FEATURES, "rocmax.baselines.GreedyPAUC(n_jobs=1).fit(X, y)"),
 }

@@ -72,7 +72,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             names = self._names(X)
             # Unseen names are told from missing ones by their number.
             self.names_ = OrdinalEncoder(
-                handle_unknown="use_encoded_value", unknown_value=-1.0, encoded_missing_value=np.nan
+                handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=np.nan
             )
             codes = self.names_.fit_transform(names)
             if self.kind == "linear":
@@ -99,10 +99,11 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             unseen = codes == -1.0
             if warn and unseen.any():
                 self._warn(names, unseen)
-            if self.columns_ is None:
+            columns = self.columns_
+            if columns is None:
                 codes[unseen] = np.nan
             else:
-                codes = quietly(lambda: self.columns_.transform(codes))
+                codes = quietly(lambda: columns.transform(codes))
             parts.append(codes)
         return self._joined(parts)
 
@@ -122,7 +123,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([_number(X, name) for name in self.numeric_]) if is_frame(X) else X
 
     def _names(self, X: Any) -> AnyArray:
-        """Return the columns of names, None where they are missing."""
+        """Return the columns of names, NaN where they are missing."""
         return np.column_stack([_texts(X, name) for name in self.categorical_])
 
     def _joined(self, parts: list[Any]) -> Any:
@@ -158,7 +159,7 @@ def _kinds(X: Any) -> tuple[list[str], list[str], list[str]]:
             categorical.append(name)
         else:
             texts = _texts(X, name)
-            here = texts[[one is not None for one in texts]]
+            here = [one for one in texts if isinstance(one, str)]
             distinct = len(set(here))
             if len(here) >= _FEW and distinct > _DISTINCT * len(here):
                 left_out.append(name)
@@ -212,9 +213,9 @@ def _number(X: Any, name: str) -> AnyArray:
 
 
 def _texts(X: Any, name: str) -> AnyArray:
-    """Return a column of categories as texts, None where they are missing."""
+    """Return a column of categories as texts, NaN where they are missing."""
     found = np.empty(X.shape[0], dtype=object)
-    found[:] = [None if _is_missing(one) else str(one) for one in X[name]]
+    found[:] = [np.nan if _is_missing(one) else str(one) for one in X[name]]
     return found
 
 

@@ -1,0 +1,118 @@
+"""Tables with categories, text and missing values, from fit to predict on names that training has not seen."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from rocmax import PartialAUCEnsembleClassifier
+from rocmax.ensemble._table import TableCoder
+from rocmax.metrics import partial_auc_score
+
+RANGE = (0.0, 0.2)
+FAMILIES = ["lightgbm", "logistic_regression", "extra_trees", "landmarks"]
+KINDS = ["pandas", "polars"]
+
+
+def columns(n: int = 900) -> tuple[dict[str, Any], np.ndarray]:
+    rng = np.random.default_rng(0)
+    city = rng.choice(["Athens", "Bern", "Cairo", "Delhi"], n)
+    note = rng.choice(["late", "on time", "early"], n).astype(object)
+    amount, count = rng.normal(size=n), rng.poisson(3, n).astype(float)
+    level = amount + 1.5 * (city == "Bern") - (note == "early") + 0.2 * count
+    y = (level + 0.7 * rng.normal(size=n) > 1.6).astype(int)
+    amount[rng.random(n) < 0.1], count[rng.random(n) < 0.1] = np.nan, np.nan
+    note[rng.random(n) < 0.1] = None
+    flag = rng.random(n) < 0.5
+    return {"amount": amount, "city": city, "note": note, "count": count, "flag": flag}, y
+
+
+def frame(kind: str, of: dict[str, Any]) -> Any:
+    if kind == "pandas":
+        count = pd.array([None if np.isnan(x) else int(x) for x in of["count"]], dtype="Int64")
+        return pd.DataFrame(of | {"city": pd.Categorical(of["city"]), "count": count})
+    count = pl.Series([None if np.isnan(x) else int(x) for x in of["count"]])
+    return pl.DataFrame(
+        of | {"city": pl.Series(of["city"]).cast(pl.Categorical), "note": of["note"].tolist(), "count": count}
+    )
+
+
+def model(**options: Any) -> Any:
+    options = {"families": FAMILIES, "cv": 3, "random_state": 0, "n_jobs": 1, "lead": 50.0} | options
+    return PartialAUCEnsembleClassifier(RANGE, **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frame_from_fit_to_names_not_seen(kind: str) -> None:
+    of, y = columns()
+    now, later = ({name: values[part] for name, values in of.items()} for part in (slice(0, 600), slice(600, None)))
+    fitted = model().fit(frame(kind, now), y[:600])
+    assert list(fitted.feature_names_in_) == list(of) and set(fitted.families_) == set(FAMILIES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = fitted.decision_function(frame(kind, later))
+    held = fitted.inference_
+    assert abs(partial_auc_score(y[600:], scores, RANGE) - held.estimate) < 4 * held.standard_error
+    later["city"] = later["city"].copy()
+    later["city"][:2] = "Zagreb"
+    later["note"][5] = "lost"
+    with pytest.warns(UserWarning, match=r"'city': 'Zagreb' not seen in training \(2 rows\).*'note': 'lost'") as told:
+        strange = fitted.predict_proba(frame(kind, later))[:, 1]
+    assert len(told) == 1
+    assert np.isfinite(strange).all()
+    rest = {name: values[[k for k in range(300) if k not in (0, 1, 5)]] for name, values in later.items()}
+    np.testing.assert_allclose(np.delete(strange, [0, 1, 5]), fitted.predict_proba(frame(kind, rest))[:, 1])
+
+
+def test_frames_of_both_libraries_give_the_same_scores() -> None:
+    of, y = columns()
+    first, second = (model().fit(frame(kind, of), y).decision_function(frame(kind, of)) for kind in KINDS)
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_order_of_rows_of_a_category_does_not_matter() -> None:
+    of, y = columns()
+    renamed = pd.Categorical(of["city"], categories=["Delhi", "Cairo", "Bern", "Athens", "Zagreb"])
+    table = frame("pandas", of)
+    fitted = model().fit(table, y)
+    np.testing.assert_array_equal(fitted.decision_function(table), fitted.decision_function(table.assign(city=renamed)))
+
+
+def test_texts_that_all_differ_are_left_out() -> None:
+    of, y = columns()
+    table = frame("pandas", of).assign(ticket=[f"T{k}" for k in range(len(y))])
+    with pytest.warns(UserWarning, match="'ticket' holds 900 different texts in 900 rows and is left out"):
+        fitted = model(families=["lightgbm"]).fit(table, y)
+    np.testing.assert_array_equal(
+        fitted.decision_function(table), fitted.decision_function(table.assign(ticket="another"))
+    )
+
+
+def test_columns_that_are_no_numbers_or_names_are_refused() -> None:
+    of, y = columns()
+    table = frame("pandas", of).assign(day=pd.date_range("2024-01-01", periods=len(y)))
+    with pytest.raises(TypeError, match=r"column 'day' is of type datetime64.*days since"):
+        model().fit(table, y)
+    fitted = model(families=["lightgbm"]).fit(frame("pandas", of), y)
+    with pytest.raises(ValueError, match="column 'amount' held numbers in training, got"):
+        fitted.predict(frame("pandas", of).assign(amount="much"))
+    with pytest.raises(ValueError, match="two columns of the name 'flag'"):
+        TableCoder().fit(pd.concat([frame("pandas", of), frame("pandas", of)[["flag"]]], axis=1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_codes_for_trees_are_numbers_of_names(kind: str) -> None:
+    of, _ = columns(200)
+    coder = TableCoder("trees")
+    found = coder.fit_transform(frame(kind, of))
+    assert coder.numeric_ == ["amount", "count", "flag"] and coder.categorical_ == ["city", "note"]
+    np.testing.assert_array_equal(found[:, 0], of["amount"])
+    np.testing.assert_array_equal(found[:, 1], of["count"])
+    np.testing.assert_array_equal(found[:, 3], np.searchsorted(["Athens", "Bern", "Cairo", "Delhi"], of["city"]))
+    assert np.isnan(found[[one is None for one in of["note"]], 4]).all()
+    linear = TableCoder("linear").fit_transform(frame(kind, of))
+    assert linear.shape[1] == 3 + 2 + 4 + 4  # numbers, of which two are missing at times, four cities, four notes
+    assert np.isfinite(linear).all()
