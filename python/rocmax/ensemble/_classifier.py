@@ -339,7 +339,7 @@ class PartialAUCEnsembleClassifier(Ranker):
             if isinstance(model, Pipeline) and isinstance(model.steps[0][1], TableCoder):
                 coder, of_part = model.steps[0][1], model.steps[1][1]
                 if id(coder) not in coded:
-                    coded[id(coder)] = coder.coded(X, warn=not coded)
+                    coded[id(coder)] = coder.coded(X, tell=not coded)
                 part = coded[id(coder)]
             total = total + (slope * raw_scores(of_part, part) + offset)
         return np.asarray(total / len(self.estimators_))

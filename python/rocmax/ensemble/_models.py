@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from rocmax._memory import available_memory
 from rocmax._typing import F64, AnyArray
+from rocmax._warn import warn
 from rocmax.ensemble._data import Data, Found, of_largest
 from rocmax.ensemble._run import Run, quietly
 from rocmax.ensemble._scores import raw_scores
@@ -142,10 +142,9 @@ class Own:
     def cross_fit(self, data: Data, run: Run) -> Found:
         """Return the out-of-fold scores."""
         if data.weight is not None and self._weights_as is None:
-            warnings.warn(
+            warn(
                 f"the family {self.name!r} takes no sample_weight: it is trained without, and compared with weights",
                 UserWarning,
-                stacklevel=5,
             )
 
         def held(k: int) -> F64:

@@ -87,7 +87,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the coding of other rows."""
         return self.coded(X)
 
-    def coded(self, X: Any, *, warn: bool = True) -> Any:
+    def coded(self, X: Any, *, tell: bool = True) -> Any:
         """Return the coding of other rows; warn of names that training has not seen."""
         parts = []
         if self.numeric_ or not self.categorical_:
@@ -97,7 +97,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             names = self._names(X)
             codes = self.names_.transform(names)
             unseen = codes == -1.0
-            if warn and unseen.any():
+            if tell and unseen.any():
                 self._warn(names, unseen)
             columns = self.columns_
             if columns is None:
@@ -116,7 +116,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 first = ", ".join(map(shown, values[:3])) + (", ..." if len(values) > 3 else "")
                 rows = np.count_nonzero(strange)
                 found.append(f"column {name!r}: {first} not seen in training ({rows} row{'s' if rows > 1 else ''})")
-        warnings.warn("; ".join(found) + ": taken for missing", UserWarning, stacklevel=2)
+        warn("; ".join(found) + ": taken for missing", UserWarning)
 
     def _numbers(self, X: Any) -> Any:
         """Return the columns of numbers."""
