@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 
 import rocmax
-from rocmax import baselines, boosting, datasets, display, metrics
+from rocmax import boosting, datasets, display, metrics, papers
 
 N = 24
 Y = np.arange(N) % 3 // 2
@@ -469,16 +469,16 @@ def _estimator_calls() -> dict[str, Call]:
             "landmarks": kernel | {"Cs": (0.1, 10.0), "cv": 2, "n_landmarks": 8, "random_state": 0},
         },
         rocmax.AUCSVC: {"": {}, "linear": {"kernel": "linear"}, "neighbors": {"pairs": "neighbors", "n_neighbors": 3}},
-        rocmax.TwoNormSVC: {"": {}},
+        rocmax.papers.TwoNormSVC: {"": {}},
         rocmax.AUCRLS: {"": {}, "rbf": kernel, "poly": {"kernel": "poly"}, "cg": {"solver": "cg"}},
         rocmax.AUCRLSCV: {"": {"alphas": [0.1, 1.0]}, "folds": {"alphas": [1.0], "cv": 3}},
         rocmax.RLS: {"": {}, "rbf": kernel},
         rocmax.RLSCV: {"": {"alphas": [0.1, 1.0]}},
-        baselines.RankBoost: {"": {"n_estimators": 5}},
-        baselines.AUCSplitTree: {"": {}},
-        baselines.PAUCBoost: {"": {"fpr_range": (0.1, 0.6), "n_estimators": 5}},
-        baselines.GreedyPAUC: {"": {"fpr_range": (0.1, 0.6), "n_steps": 5}},
-        baselines.TauFPL: {"": {}},
+        papers.RankBoost: {"": {"n_estimators": 5}},
+        papers.AUCSplitTree: {"": {}},
+        papers.PAUCBoost: {"": {"fpr_range": (0.1, 0.6), "n_estimators": 5}},
+        papers.GreedyPAUC: {"": {"fpr_range": (0.1, 0.6), "n_steps": 5}},
+        papers.TauFPL: {"": {}},
         rocmax.PartialAUCBoostingClassifier: {
             "": {"n_estimators": 3, "random_state": 0, "n_jobs": 1},
             "objective": {"n_estimators": 3, "objective": boosting.PartialAUCObjective((0.0, 0.6)), "n_jobs": 1},

@@ -13,9 +13,10 @@ from sklearn.naive_bayes import GaussianNB
 
 import rocmax
 from profiles import cases
-from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV, TwoNormSVC, baselines
+from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV, papers
 from rocmax import PartialAUCBoostingClassifier as Boosting
 from rocmax import PartialAUCEnsembleClassifier as Ensemble
+from rocmax.papers import TwoNormSVC
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of tiny samples there is much to say
 PACKAGE = str(Path(rocmax.__file__).parent)
@@ -55,11 +56,11 @@ ESTIMATORS = {
     "LightGBM": Boosting(RANGE, n_estimators=5, random_state=0, n_jobs=1),
     "XGBoost": Boosting(RANGE, library="xgboost", objective="log_loss", n_estimators=5, refit=False, random_state=0),
     "Ensemble": Ensemble(RANGE, families=[("bayes", GaussianNB())], cv=2, random_state=0, n_jobs=1),
-    "AUCSplitTree": baselines.AUCSplitTree(),
-    "GreedyPAUC": baselines.GreedyPAUC(RANGE, n_steps=5),
-    "PAUCBoost": baselines.PAUCBoost(RANGE, 5),
-    "RankBoost": baselines.RankBoost(5),
-    "TauFPL": baselines.TauFPL(0.5),
+    "AUCSplitTree": papers.AUCSplitTree(),
+    "GreedyPAUC": papers.GreedyPAUC(RANGE, n_steps=5),
+    "PAUCBoost": papers.PAUCBoost(RANGE, 5),
+    "RankBoost": papers.RankBoost(5),
+    "TauFPL": papers.TauFPL(0.5),
 }
 every = pytest.mark.parametrize("name", ESTIMATORS)
 
@@ -172,9 +173,7 @@ def test_the_next_fit_inherits_nothing(name):
 
 
 def test_every_estimator_is_here():
-    public = [getattr(rocmax, name) for name in rocmax.__all__] + [
-        getattr(baselines, name) for name in baselines.__all__
-    ]
+    public = [getattr(rocmax, name) for name in rocmax.__all__] + [getattr(papers, name) for name in papers.__all__]
     assert {thing for thing in public if hasattr(thing, "fit")} == {type(model) for model in ESTIMATORS.values()}
 
 

@@ -11,10 +11,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from profiles import cases
-from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, PartialAUCSVC, PartialAUCSVCCV, TwoNormSVC
+from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, PartialAUCSVC, PartialAUCSVCCV
 from rocmax.datasets import load_thyroid
 from rocmax.exceptions import FeatureScaleWarning, PositiveClassWarning
 from rocmax.metrics import partial_auc_score, roc_auc_score
+from rocmax.papers import TwoNormSVC
 
 MODELS = [
     PartialAUCSVC((0.0, 0.2)),

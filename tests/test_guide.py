@@ -11,7 +11,7 @@ import pages
 import printed
 import rocmax
 
-PACKAGES = ["rocmax", *(f"rocmax.{name}" for name in ("baselines", "boosting", "datasets", "display", "metrics"))]
+PACKAGES = ["rocmax", *(f"rocmax.{name}" for name in ("papers", "boosting", "datasets", "display", "metrics"))]
 
 
 @pytest.mark.parametrize("example", printed.EXAMPLES, ids=lambda path: path.stem)

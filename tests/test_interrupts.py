@@ -49,7 +49,7 @@ for delay in [float(x) for x in sys.argv[2].split(",")]:
 print(*(f"{x:.2f}" for x in late))
 """
 MATRIX = "scores = rng.standard_normal((n, 40)); w = rng.random(n)"
-FEATURES = "X = rng.standard_normal((n, 20)) + y[:, None]; import rocmax.baselines"
+FEATURES = "X = rng.standard_normal((n, 20)) + y[:, None]; import rocmax.papers"
 LONG = {
     "venkatraman": (2_000_000, "", "m.compare_auc(y, s, -s, method='venkatraman', n_resamples=2, n_jobs=1)"),
     "venkatraman unpaired": (
@@ -98,7 +98,7 @@ LONG = {
         "X = rng.standard_normal((n, 5)) + y[:, None]",
         "rocmax.AUCSVC(kernel='rbf', structure=1.0, tol=0.1).fit(X, y)",
     ),
-    "squared slacks": (1500, "X = rng.standard_normal((n, 5))", "rocmax.TwoNormSVC(1e4).fit(X, y)"),
+    "squared slacks": (1500, "X = rng.standard_normal((n, 5))", "rocmax.papers.TwoNormSVC(1e4).fit(X, y)"),
     "scores of trees": (
         500_000,
         "X = rng.standard_normal((n, 20)) + y[:, None]; trees = rocmax.PartialAUCBoostingClassifier((0, 0.5),"
@@ -108,20 +108,20 @@ LONG = {
     "boosted pairs": (
         100_000,
         FEATURES,
-        "rocmax.baselines.RankBoost(10**6, n_jobs=1).fit(X, y)",
+        "rocmax.papers.RankBoost(10**6, n_jobs=1).fit(X, y)",
     ),
     "boosted range": (
         100_000,
         FEATURES,
-        "rocmax.baselines.PAUCBoost((0, 0.5), 10**6, n_jobs=1).fit(X, y)",
+        "rocmax.papers.PAUCBoost((0, 0.5), 10**6, n_jobs=1).fit(X, y)",
     ),
     "ensemble": (
         60_000,
         FEATURES,
         "rocmax.PartialAUCEnsembleClassifier(families=['lightgbm', 'extra_trees', 'landmarks'], n_jobs=1).fit(X, y)",
     ),
-    "tree": (100_000, FEATURES, "rocmax.baselines.AUCSplitTree(n_jobs=1).fit(X, y)"),
-    "greedy": (100_000, FEATURES, "rocmax.baselines.GreedyPAUC(n_jobs=1).fit(X, y)"),
+    "tree": (100_000, FEATURES, "rocmax.papers.AUCSplitTree(n_jobs=1).fit(X, y)"),
+    "greedy": (100_000, FEATURES, "rocmax.papers.GreedyPAUC(n_jobs=1).fit(X, y)"),
 }
 QUICK = ["venkatraman", "a matrix of models", "spectrum", "squared slacks", "scores of trees"]
 

@@ -14,8 +14,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference_risks as reference
-from rocmax import AUCSVC, PartialAUCSVC, TwoNormSVC
+from rocmax import AUCSVC, PartialAUCSVC
 from rocmax.exceptions import FeatureScaleWarning, ZeroModelWarning
+from rocmax.papers import TwoNormSVC
 
 
 @pytest.fixture(scope="module")

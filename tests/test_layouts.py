@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCBoostingClassifier, PartialAUCSVC, PartialAUCSVCCV
-from rocmax.baselines import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL
 from rocmax.designs import _blocks as blocks_module
 from rocmax.designs import _linear as linear_module
-from rocmax.estimators import TwoNormSVC
+from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
 
 N, D = 90, 8
 

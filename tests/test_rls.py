@@ -15,8 +15,9 @@ from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference_rls as reference
-from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV, TwoNormSVC
+from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV
 from rocmax.exceptions import PositiveClassWarning
+from rocmax.papers import TwoNormSVC
 
 CASES = json.loads((Path(__file__).parent / "cases" / "auc_rls.json").read_text())["cases"]
 

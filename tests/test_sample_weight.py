@@ -10,9 +10,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, 
 from sklearn.preprocessing import StandardScaler
 
 from rocmax import AUCRLS, AUCRLSCV, RLS, PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
-from rocmax.baselines import RankBoost
 from rocmax.estimators._thresholds import choose_threshold
 from rocmax.metrics import partial_auc_score
+from rocmax.papers import RankBoost
 from rocmax.risks import Ramp, Tight
 
 N_SAMPLES = 300

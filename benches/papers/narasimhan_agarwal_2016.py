@@ -43,8 +43,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 from rocmax import PartialAUCSVC, PartialAUCSVCCV
-from rocmax.baselines import GreedyPAUC, PAUCBoost, TauFPL
 from rocmax.metrics import auc_inference, partial_auc_score, tpr_at_fpr_score
+from rocmax.papers import GreedyPAUC, PAUCBoost, TauFPL
 
 SETS = ["letter", "ijcnn1", "a9a", "covtype", "covtype_rest"]
 SUBSTITUTES = ["hiva", "dud_cdk2_cox2_fxa_fp2", "mammography"]

@@ -28,9 +28,9 @@ from common import Row, draw, gains, load, parser, prepared, run, summary, there
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from rocmax import AUCSVC, TwoNormSVC
-from rocmax.baselines import AUCSplitTree, RankBoost
+from rocmax import AUCSVC
 from rocmax.metrics import roc_auc_score
+from rocmax.papers import AUCSplitTree, RankBoost, TwoNormSVC
 
 SETS = ["wpbc", "wdbc", "credit_a", "ionosphere", "pima", "spectf"]
 METHODS = ["near", "all", "two_norm", "rank_boost", "auc_split"]

@@ -23,8 +23,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 from table4 import LEFT_OUT, preparation, read
 
-from rocmax import AUCSVC, PartialAUCSVC, TwoNormSVC, partial_auc_path
+from rocmax import AUCSVC, PartialAUCSVC, partial_auc_path
 from rocmax.metrics import partial_auc_score
+from rocmax.papers import TwoNormSVC
 
 CS = np.array([0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 10_000.0])
 RANGES = (0.0, 0.05), (0.02, 0.05), (0.0, 0.2), (0.0, 1.0)

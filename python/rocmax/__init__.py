@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rocmax._core import __version__
 
 if TYPE_CHECKING:
-    from rocmax import baselines, boosting, datasets, display, ensemble, metrics
+    from rocmax import boosting, datasets, display, ensemble, metrics, papers
     from rocmax.boosting import PartialAUCBoostingClassifier
     from rocmax.ensemble import PartialAUCEnsembleClassifier
     from rocmax.estimators import (
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         PartialAUCPath,
         PartialAUCSVC,
         PartialAUCSVCCV,
-        TwoNormSVC,
         partial_auc_path,
     )
 
@@ -33,14 +32,13 @@ __all__ = [
     "PartialAUCPath",
     "PartialAUCSVC",
     "PartialAUCSVCCV",
-    "TwoNormSVC",
     "__version__",
-    "baselines",
     "boosting",
     "datasets",
     "display",
     "ensemble",
     "metrics",
+    "papers",
     "partial_auc_path",
 ]
 
@@ -49,7 +47,7 @@ def __getattr__(name: str) -> Any:
     # Looked up when first asked for: SciPy and scikit-learn take seconds to import, and `rocmax --help` needs neither.
     if name not in __all__:
         raise AttributeError(f"module 'rocmax' has no attribute {name!r}")
-    if name in ("baselines", "boosting", "datasets", "display", "ensemble", "metrics"):
+    if name in ("boosting", "datasets", "display", "ensemble", "metrics", "papers"):
         return import_module(f"rocmax.{name}")
     places = {"PartialAUCBoostingClassifier": "boosting", "PartialAUCEnsembleClassifier": "ensemble"}
     place = places.get(name, "estimators")

@@ -6,7 +6,6 @@ from rocmax.estimators._partial_cv import PartialAUCSVCCV
 from rocmax.estimators._path import PartialAUCPath, partial_auc_path
 from rocmax.estimators._rls import AUCRLS, RLS
 from rocmax.estimators._rls_cv import AUCRLSCV, RLSCV
-from rocmax.estimators._two_norm import TwoNormSVC
 
 __all__ = [
     "AUCRLS",
@@ -17,6 +16,5 @@ __all__ = [
     "PartialAUCPath",
     "PartialAUCSVC",
     "PartialAUCSVCCV",
-    "TwoNormSVC",
     "partial_auc_path",
 ]

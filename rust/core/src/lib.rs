@@ -17,7 +17,7 @@
 //! - [`neighbors`]: exact nearest neighbours.
 //! - [`metric`]: exact measures.
 //! - [`inference`]: intervals of the AUC, and the test of two models.
-//! - [`baselines`]: boosted stumps and trees, to compare with.
+//! - [`papers`]: boosted stumps and trees, to compare with.
 //! - [`rls`]: exact leave-pair-out cross-validation of regularised least squares.
 //! - [`simplex_qp`]: the quadratic program over the cuts of a risk.
 
@@ -30,7 +30,6 @@ mod problem;
 mod range;
 mod scores;
 
-pub mod baselines;
 pub mod inference;
 pub mod metric;
 #[cfg(any(test, feature = "naive"))]
@@ -38,6 +37,7 @@ pub mod naive;
 pub mod neighbors;
 pub mod oracle;
 pub mod order;
+pub mod papers;
 pub mod rls;
 pub mod simplex_qp;
 #[cfg(test)]

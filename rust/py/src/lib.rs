@@ -1,12 +1,12 @@
 //! Python bindings of `rocmax-core`: translation only. Users' documentation is in the Python package.
 
-mod baselines;
 mod error;
 mod gate;
 mod metric;
 mod neighbors;
 mod oracle;
 mod pair_loss;
+mod papers;
 mod pool;
 mod problem;
 mod reserve;
@@ -15,8 +15,6 @@ mod simplex_qp;
 
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
-    #[pymodule_export]
-    use crate::baselines::{partial_boost, rank_boost, split_tree};
     #[pymodule_export]
     use crate::metric::{
         Curve, auc, auc_moments, bootstrap, bootstrap_cuts, components, covariance, measure, permuted_distances,
@@ -27,6 +25,8 @@ mod _core {
     use crate::oracle::{Curvature, Oracle};
     #[pymodule_export]
     use crate::pair_loss::pair_loss;
+    #[pymodule_export]
+    use crate::papers::{partial_boost, rank_boost, split_tree};
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]

@@ -1,9 +1,9 @@
-//! Binding of `rocmax_core::baselines`.
+//! Binding of `rocmax_core::papers`.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rocmax_core::RateRange;
-use rocmax_core::baselines::{self, CELLS, Codes, Features, Limits};
+use rocmax_core::papers::{self, CELLS, Codes, Features, Limits};
 
 use crate::error::{allocating, to_python};
 use crate::gate;
@@ -17,7 +17,7 @@ type Tree<'py> = (Array<'py, f64>, Array<'py, f64>, Array<'py, i64>, Array<'py, 
 /// Of each round the feature, the bin, the coefficient, and the objective before and after.
 type Rounds<'py> = (Array<'py, i64>, Array<'py, i64>, Array<'py, f64>, Array<'py, f64>, Array<'py, f64>);
 
-/// RankBoost (see `rocmax_core::baselines::rank_boost`); `values` by columns, in whole or as (starts, rows, values).
+/// RankBoost (see `rocmax_core::papers::rank_boost`); `values` by columns, in whole or as (starts, rows, values).
 #[pyfunction]
 #[pyo3(signature = (problem, values, lists, n_rounds, n_threads))]
 pub(crate) fn rank_boost<'py>(
@@ -34,8 +34,7 @@ pub(crate) fn rank_boost<'py>(
         Some((starts, rows)) => Features::Sparse { starts: starts.as_slice()?, rows: rows.as_slice()?, values, n_rows },
     };
     let size = features.n_stored().saturating_mul(n_rounds);
-    let found =
-        gate::enter(py, n_threads, size, |ctx| baselines::rank_boost(&features, &problem.inner, n_rounds, ctx))?;
+    let found = gate::enter(py, n_threads, size, |ctx| papers::rank_boost(&features, &problem.inner, n_rounds, ctx))?;
     Ok((
         column(py, &found, |stump| stump.feature as i64)?,
         column(py, &found, |stump| stump.threshold)?,
@@ -45,7 +44,7 @@ pub(crate) fn rank_boost<'py>(
     ))
 }
 
-/// A tree of splits by the area under the curve (see `rocmax_core::baselines::split_tree`).
+/// A tree of splits by the area under the curve (see `rocmax_core::papers::split_tree`).
 #[pyfunction]
 pub(crate) fn split_tree<'py>(
     py: Python<'py>,
@@ -58,7 +57,7 @@ pub(crate) fn split_tree<'py>(
     let features = Features::Dense { values: values.as_slice()?, n_rows: problem.inner.n_samples() };
     let limits = Limits { leaf: min_leaf, depth: max_depth };
     let size = features.n_stored().saturating_mul(8);
-    let found = gate::enter(py, n_threads, size, |ctx| baselines::split_tree(&features, &problem.inner, limits, ctx))?;
+    let found = gate::enter(py, n_threads, size, |ctx| papers::split_tree(&features, &problem.inner, limits, ctx))?;
     Ok((
         column(py, &found, |node| node.pos)?,
         column(py, &found, |node| node.neg)?,
@@ -69,7 +68,7 @@ pub(crate) fn split_tree<'py>(
     ))
 }
 
-/// Boosting of the smoothed partial AUC (see `rocmax_core::baselines::partial_boost`); one row of `codes` a feature.
+/// Boosting of the smoothed partial AUC (see `rocmax_core::papers::partial_boost`); one row of `codes` a feature.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "as Python calls it")]
 pub(crate) fn partial_boost<'py>(
@@ -87,7 +86,7 @@ pub(crate) fn partial_boost<'py>(
     let codes = Codes { bins: codes.as_slice()?, n_bins: &n_bins, n_rows: codes.shape()[1] };
     let size = codes.bins.len().saturating_mul(n_rounds).saturating_mul(8);
     let found =
-        gate::enter(py, n_threads, size, |ctx| baselines::partial_boost(&codes, &problem.inner, range, n_rounds, ctx))?;
+        gate::enter(py, n_threads, size, |ctx| papers::partial_boost(&codes, &problem.inner, range, n_rounds, ctx))?;
     Ok((
         column(py, &found, |round| round.feature as i64)?,
         column(py, &found, |round| round.bin as i64)?,

@@ -78,7 +78,7 @@ class TwoNormSVC(KernelRanker):
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.metrics import roc_auc_score
-    >>> from rocmax import TwoNormSVC
+    >>> from rocmax.papers import TwoNormSVC
     >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
     >>> model = TwoNormSVC().fit(X, y)
     >>> float(roc_auc_score(y, model.decision_function_in_feature_space(X)))

@@ -9,9 +9,9 @@ from rocmax import _core
 from rocmax._parameters import check_count, check_positive
 from rocmax._threads import n_threads
 from rocmax._typing import F64
-from rocmax.baselines._columns import StumpRanker, by_column, in_memory, require_dense
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.papers._columns import StumpRanker, by_column, in_memory, require_dense
 
 
 class AUCSplitTree(StumpRanker):
@@ -68,7 +68,7 @@ class AUCSplitTree(StumpRanker):
 
     Examples
     --------
-    >>> from rocmax.baselines import AUCSplitTree
+    >>> from rocmax.papers import AUCSplitTree
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 1]
     >>> (AUCSplitTree().fit(X, y).decision_function(X) > 0).tolist()
     [False, True, True, True]

@@ -9,10 +9,10 @@ from rocmax import _core
 from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray
-from rocmax.baselines._columns import StumpRanker, in_memory, require_dense, sum_of_stumps
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics._validation import rate_range
+from rocmax.papers._columns import StumpRanker, in_memory, require_dense, sum_of_stumps
 
 # A bin is one byte.
 _MOST = 255
@@ -84,7 +84,7 @@ class PAUCBoost(StumpRanker):
 
     Examples
     --------
-    >>> from rocmax.baselines import PAUCBoost
+    >>> from rocmax.papers import PAUCBoost
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(400, random_state=0)
     >>> model = PAUCBoost((0.0, 0.2), 20).fit(X, y)

@@ -9,10 +9,10 @@ from rocmax import _core
 from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
-from rocmax.baselines._columns import StumpRanker, by_column, columns_of, in_memory, sum_of_stumps
 from rocmax.designs import is_sparse
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.papers._columns import StumpRanker, by_column, columns_of, in_memory, sum_of_stumps
 
 
 class RankBoost(StumpRanker):
@@ -72,7 +72,7 @@ class RankBoost(StumpRanker):
 
     Examples
     --------
-    >>> from rocmax.baselines import RankBoost
+    >>> from rocmax.papers import RankBoost
     >>> from rocmax.datasets import load_thyroid
     >>> X, y = load_thyroid(return_X_y=True)
     >>> model = RankBoost(50).fit(X[::2], y[::2])

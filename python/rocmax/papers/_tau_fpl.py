@@ -78,7 +78,7 @@ class TauFPL(Ranker):
 
     Examples
     --------
-    >>> from rocmax.baselines import TauFPL
+    >>> from rocmax.papers import TauFPL
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(400, random_state=0)
     >>> bool(TauFPL(0.1).fit(X, y).dual_gap_ <= 1e-3)

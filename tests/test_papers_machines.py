@@ -9,10 +9,10 @@ from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from profiles import cases
-from rocmax.baselines import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL
-from rocmax.baselines._tau_fpl import TopMean
 from rocmax.exceptions import PositiveClassWarning
 from rocmax.metrics import partial_auc_score, roc_auc_score
+from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL
+from rocmax.papers._tau_fpl import TopMean
 
 RANGE = (0.1, 0.4)
 MODELS = [

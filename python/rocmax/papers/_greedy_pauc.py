@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
-from rocmax.baselines._columns import column, columns_of, in_memory
 from rocmax.designs import as_design
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics._validation import rate_range
+from rocmax.papers._columns import column, columns_of, in_memory
 
 # Partial areas that differ by no more than this are equal: rounding must not choose.
 _TIE = 1e-12
@@ -76,7 +76,7 @@ class GreedyPAUC(Ranker):
 
     Examples
     --------
-    >>> from rocmax.baselines import GreedyPAUC
+    >>> from rocmax.papers import GreedyPAUC
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(400, 6, random_state=0)
     >>> model = GreedyPAUC((0.0, 0.2)).fit(X, y)
