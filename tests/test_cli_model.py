@@ -142,7 +142,7 @@ def test_other_estimators_are_not_loaded(kind: str, made: Path, tmp_path: Path, 
     model = _model.load(str(made / "model"))
     content: Any = machine
     if kind != "alone":
-        content = {**vars(model), "format": 2, kind.split()[-1]: machine}
+        content = {**vars(model), "format": 3, kind.split()[-1]: machine}
     skops.dump(content, tmp_path / "model")
     code, _, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and one_line(err)
@@ -150,7 +150,7 @@ def test_other_estimators_are_not_loaded(kind: str, made: Path, tmp_path: Path, 
 
 
 def test_a_strange_type_is_not_loaded(made: Path, tmp_path: Path, run: Run) -> None:
-    skops.dump({"format": 2, "columns": Path("/")}, tmp_path / "model")
+    skops.dump({"format": 3, "columns": Path("/")}, tmp_path / "model")
     code, _, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and one_line(err) and "never writes" in err
 
@@ -193,7 +193,7 @@ def test_trees_come_back_as_they_were(tmp_path: Path) -> None:
         ("left_child", lambda values: -values - 5000, "no trees"),
         ("split_feature", lambda values: values + 10**6, "not there"),
         ("split_feature", lambda values: -1 - values, "not there"),
-        ("decision_type", lambda values: values * 0 + 1, "not known"),
+        ("decision_type", lambda values: values * 0 + 16, "not known"),
         ("decision_type", lambda values: values[:-1], "cut short"),
         ("threshold", lambda values: values * np.nan, "not finite"),
         ("threshold", lambda values: values.astype(np.float32), "no array of float64"),
@@ -216,7 +216,7 @@ def test_damaged_trees_are_not_loaded(
     content["importances"] = np.asarray(content["importances"])
     with np.errstate(all="ignore"):
         content[name] = change(content[name])
-    skops.dump({**vars(model), "format": 2, "classifier": content}, tmp_path / "model")
+    skops.dump({**vars(model), "format": 3, "classifier": {"boosting": content}}, tmp_path / "model")
     code, out, err = run("score", tmp_path / "model", made / "data.csv")
     assert code == 1 and out == "" and one_line(err) and said in err, err
 

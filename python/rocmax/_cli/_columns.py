@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -124,6 +126,21 @@ def _names(series: pl.Series) -> pl.Series:
     if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Duration):
         raise Failure(f"column {series.name!r} is {series.dtype}, which is no text nor can be made one")
     return series.cast(pl.String)
+
+
+def time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
+    """Return the rows in the order of a column of numbers, dates or times, equal ones as they are."""
+    series = table.nameless(table.column(frame, name))
+    if series.dtype == pl.String:
+        try:
+            series = series.str.to_datetime()
+        except pl.exceptions.PolarsError:
+            raise Failure(
+                f"column {name!r} is text that is no date throughout: --time takes numbers, or dates as 2024-12-31"
+            ) from None
+    if not (series.dtype.is_numeric() or series.dtype.is_temporal()):
+        raise Failure(f"column {name!r} is {series.dtype}: --time takes numbers, dates or times")
+    return np.argsort(table.without_holes(series, name, "time").rank("dense").to_numpy(), kind="stable")
 
 
 def make_columns(n_numeric: int, n_flags: int, n_categorical: int, *, trees: bool = False) -> ColumnTransformer:

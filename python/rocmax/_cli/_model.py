@@ -4,6 +4,7 @@ skops rather than pickle or joblib: loading a pickle runs whatever code its writ
 data; only types that are known to be harmless are built, and any other makes loading fail.
 """
 
+import warnings
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +17,15 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from rocmax import PartialAUCBoostingClassifier, PartialAUCSVC, PartialAUCSVCCV
+from rocmax import (
+    PartialAUCBoostingClassifier,
+    PartialAUCEnsembleClassifier,
+    PartialAUCSVC,
+    PartialAUCSVCCV,
+)
 from rocmax._cli import _archive as archive
 from rocmax._cli import _columns as coding
+from rocmax._cli import _ensemble as ensembles
 from rocmax._cli import _table as table
 from rocmax._cli import _trees as trees
 from rocmax._cli._failure import Failure, reading, short
@@ -26,14 +33,16 @@ from rocmax._cli._output import written
 from rocmax.designs._kernel import Kernel
 
 # skops would trust any estimator of scikit-learn.
-_PARTS = (*coding.PARTS, PartialAUCSVC, PartialAUCSVCCV, Kernel)
+_PARTS = (*coding.PARTS, *ensembles.PARTS, PartialAUCSVC, PartialAUCSVCCV, Kernel)
 # The last is a list of columns, in pipelines of scikit-learn before 1.9.
 _TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {
     "numpy.dtype",
     "sklearn.compose._column_transformer._RemainderColsList",
 }
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
-_FORMAT = 2
+_FORMAT = 3
+# What is kept as numbers, by its kind.
+_PLAIN: dict[str, Any] = {"boosting": trees, "ensemble": ensembles}
 
 
 class Feature(NamedTuple):
@@ -56,9 +65,12 @@ def _names_coded(coder: OneHotEncoder, names: list[str]) -> list[Feature]:
 
 @dataclass(frozen=True)
 class Model:
-    """The coding of columns, what was trained on them, their names, and the labels it was trained for."""
+    """The coding of columns, what was trained on them, their names, and the labels it was trained for.
 
-    columns: ColumnTransformer
+    Of an ensemble each member has a coding of its own, and `columns` is None.
+    """
+
+    columns: ColumnTransformer | None
     classifier: Any
     numeric: list[str]
     categorical: list[str]
@@ -73,13 +85,20 @@ class Model:
         texts = isinstance(self.numeric, list) and isinstance(self.categorical, list)
         if not (texts and all(isinstance(name, str) for name in names)):
             raise TypeError("names must be texts")
+        if type(self.classifier) is PartialAUCEnsembleClassifier:
+            if self.columns is not None or self.classifier.n_features_in_ != len(self.numeric) + len(self.categorical):
+                raise TypeError("an ensemble of other columns")
+            return
         kinds = (*_LINES, PartialAUCBoostingClassifier)
         if not (type(self.columns) is ColumnTransformer and type(self.classifier) in kinds):
             raise TypeError("no columns and a classifier")
 
     @property
-    def is_line(self) -> bool:
-        return isinstance(self.classifier, _LINES)
+    def kind(self) -> str:
+        """What it is, as ``--model`` says it."""
+        if isinstance(self.classifier, PartialAUCEnsembleClassifier):
+            return "ensemble"
+        return "linear" if isinstance(self.classifier, _LINES) else "boosting"
 
     def unseen(self, frame: pl.DataFrame) -> list[str]:
         """Return what is to be said of names in rows that have been scored and that training never saw."""
@@ -91,15 +110,14 @@ class Model:
                 first = ", ".join(map(repr, map(short, strange.unique(maintain_order=True).head(3))))
                 more = ", ..." if strange.n_unique() > 3 else ""
                 rows = "1 row" if len(strange) == 1 else f"{len(strange):,} rows"
-                said.append(
-                    f"warning: column {name!r}: {first}{more} not seen in training ({rows}): taken for rare values"
-                )
+                taken = "rare values" if self.columns is not None else "rare or missing ones"
+                said.append(f"warning: column {name!r}: {first}{more} not seen in training ({rows}): taken for {taken}")
         return said
 
     def features(self) -> list[Feature]:
         """Return what the classifier sees, in its order."""
         found: list[Feature] = []
-        for kind, coder, where in self.columns.transformers_:
+        for kind, coder, where in [] if self.columns is None else self.columns.transformers_:
             names = [*self.numeric, *self.categorical][where]
             if kind == "categorical":
                 found += _names_coded(coder[-1], names)
@@ -116,17 +134,25 @@ class Model:
         """Return the names in each categorical column that training saw."""
         if not self.categorical:
             return []
+        if self.columns is None:
+            return ensembles.known_names(self.classifier)
         coder = self.columns.named_transformers_["categorical"][-1]
         return [[str(name) for name in names] for names in coder.categories_]
 
     def scores(self, frame: pl.DataFrame) -> NDArray[np.float64]:
         """Return a finite score for each row, above 0 where the positive class is predicted."""
         X = coding.features(frame, self.numeric, self.categorical)
-        # As many jobs as a file says would be as many processes.
-        self.columns.n_jobs = None
+        whole = self.classifier
+        if self.columns is not None:
+            # As many jobs as a file says would be as many processes.
+            self.columns.n_jobs = None
+            whole = Pipeline([("columns", self.columns), ("c", self.classifier)])
         try:
-            with np.errstate(all="ignore"):  # what overflows is not finite, which is told below
-                found = np.asarray(Pipeline([("columns", self.columns), ("c", self.classifier)]).decision_function(X))
+            # What overflows is not finite, which is told below; names that are new are told by `unseen`.
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                if self.columns is None:
+                    warnings.simplefilter("ignore")
+                found = np.asarray(whole.decision_function(X))
             if found.shape != (len(frame),) or found.dtype != np.float64:
                 raise TypeError(f"scores of shape {found.shape} and dtype {found.dtype}")
         except MemoryError:
@@ -145,8 +171,8 @@ class Model:
 def save(model: Model, path: str) -> None:
     """Write the model file."""
     content = {"format": _FORMAT, **{field.name: getattr(model, field.name) for field in fields(model)}}
-    if not model.is_line:
-        content["classifier"] = trees.stored(model.classifier)
+    if model.kind != "linear":
+        content["classifier"] = {model.kind: _PLAIN[model.kind].stored(model.classifier)}
     data = archive.compact(skops.io.dumps(content))
     with written(path) as file:
         file.write(data)
@@ -170,7 +196,8 @@ def load(path: str) -> Model:
         low, high = content["fpr_range"]
         content["fpr_range"] = (low, high)
         if isinstance(content["classifier"], dict):
-            content["classifier"] = trees.restored(content["classifier"], (low, high))
+            ((kind, parts),) = content["classifier"].items()
+            content["classifier"] = _PLAIN[kind].restored(parts, (low, high))
         model = Model(**content)
         model.check()
         return model

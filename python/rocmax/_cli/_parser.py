@@ -144,10 +144,11 @@ def _fit(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--out", required=True, metavar="MODEL", help="model file to write (- for stdout)")
     fit.add_argument(
         "--model",
-        choices=("auto", "linear", "boosting"),
+        choices=("auto", "ensemble", "linear", "boosting"),
         default="auto",
-        help="a line, whose weights can be read, or boosted trees (extra boosting); auto, the default, takes trees if "
-        "they lead the line beyond noise in cross-validation, and says so",
+        help="ensemble: the mean of the families of models (boosted trees of the extra boosting, forests, lines, "
+        "kernels) that no other leads beyond noise in cross-validation; linear: a line, whose weights can be read; "
+        "boosting: boosted trees; auto, the default: the ensemble, or a line where a class has fewer than 20 rows",
     )
     fit.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COLUMN", help="columns to ignore")
     fit.add_argument(
@@ -170,6 +171,11 @@ def _fit(fit: argparse.ArgumentParser) -> None:
         "--folds",
         type=values.two_at_least,
         help="folds of the cross-validation that chooses (default 5; 3 of 10,000 rows or more)",
+    )
+    fit.add_argument(
+        "--time",
+        metavar="COLUMN",
+        help="column of numbers or dates that orders the rows in time: each fold is trained on what comes before it",
     )
     _add_rows(fit, "rows that go together, such as a patient's: a fold holds all of a group or none")
     _add_form(fit)

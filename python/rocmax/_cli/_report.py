@@ -52,14 +52,14 @@ def say(message: str = "") -> None:
     _PlainConsole(highlight=False, soft_wrap=True).print(Text(printable_lines(message)))
 
 
-def show(table: Table) -> None:
-    """Print a table to stdout, in its own width: a terminal that is narrower wraps its lines, but hides no number."""
-    console = _PlainConsole(highlight=False)
+def show(table: Table, *, error: bool = False) -> None:
+    """Print a table to stdout or stderr, as wide as it is: a narrower terminal wraps its lines, but hides no number."""
+    console = _PlainConsole(stderr=error, highlight=False)
     wide = console.options.update(width=_WIDEST)
     width = Measurement.get(console, wide, table).maximum
-    if sys.stdout.isatty():
+    if (sys.stderr if error else sys.stdout).isatty():
         width = max(width, console.width)
-    _PlainConsole(highlight=False, width=min(width, _WIDEST), soft_wrap=True).print(table, crop=False)
+    _PlainConsole(stderr=error, highlight=False, width=min(width, _WIDEST), soft_wrap=True).print(table, crop=False)
 
 
 def emit(result: Mapping[str, Any]) -> None:
@@ -105,6 +105,11 @@ class Bar:
         if self._shown is not None:
             self._shown.update(self._task, total=number)
 
+    def at(self, what: str, done: int, total: int) -> None:
+        """Say what is being done, and how far it is."""
+        if self._shown is not None:
+            self._shown.update(self._task, description=what, completed=done, total=total)
+
     def advance(self) -> None:
         """Move it on, from any thread."""
         if self._shown is not None:
@@ -148,6 +153,32 @@ def new_table(*headers: str) -> Table:
     for k, header in enumerate(headers):
         table.add_column(header, justify="left" if k == 0 else "right", no_wrap=k > 0)
     return table
+
+
+def leaderboard(rows: list[dict[str, Any]]) -> Table:
+    """Return a table of the families of an ensemble; those that were stopped early were not compared."""
+    shown = new_table("family", "partial AUC", "std. error", "less the best", "std. error", "kept", "time taken")
+    for row in rows:
+        numbers = {name: row[name] for name in ("partial_auc", "standard_error", "difference", "difference_error")}
+        cells = [
+            "" if value is None or not np.isfinite(value) else f"{value:{'+' if name == 'difference' else ''}.4f}"
+            for name, value in numbers.items()
+        ]
+        compared = row["kept"] or cells[1]
+        kept = "yes" if row["kept"] else "no" if compared else "stopped" if cells[0] else "not tried"
+        shown.add_row(row["family"], *cells, kept, f"{row['seconds']:.1f} s")
+    return shown
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON can say of a value: None for NaN."""
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def draw(

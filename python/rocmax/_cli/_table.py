@@ -270,7 +270,7 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
     kind = series.dtype
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null)):
         raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
-    series = _without_holes(series, name, "label")
+    series = without_holes(series, name, "label")
     values = series.unique().sort().to_list()
     if len(values) == 1:
         raise Failure(f"column {name!r} holds one class only ({short(values[0])}); two are needed")
@@ -286,7 +286,7 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
     return Labels((series == value).to_numpy(), name, value, others[0] if len(others) == 1 else f"not {value}")
 
 
-def _without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
+def without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
     """Return a column of labels or groups, or fail where a row has none; NaN is none."""
     if series.dtype.is_float():
         series = series.fill_nan(None)
@@ -312,9 +312,9 @@ def _greater(name: str, kind: pl.DataType, values: list[Any]) -> Any:
     )
 
 
-def check_roles(label: str, weight: str | None, groups: str | None, *others: str) -> None:
+def check_roles(label: str, weight: str | None, groups: str | None, *others: str, time: str | None = None) -> None:
     """Fail, before any work, if a column is to be two things at once."""
-    roles = {"--label": label, "--weight": weight, "--groups": groups}
+    roles = {"--label": label, "--weight": weight, "--groups": groups, "--time": time}
     named = [(option, name) for option, name in roles.items() if name is not None]
     for k, (option, name) in enumerate(named):
         for other, same in named[:k]:
@@ -360,7 +360,7 @@ def cluster_numbers(frame: pl.DataFrame, name: str) -> NDArray[np.int64]:
     series = nameless(column(frame, name))
     if series.dtype.is_nested() or series.dtype == pl.Object:
         raise Failure(f"column {name!r} is {series.dtype}: groups are told apart by numbers, texts or dates")
-    return _without_holes(series, name, "group").rank("dense").to_numpy().astype(np.int64)
+    return without_holes(series, name, "group").rank("dense").to_numpy().astype(np.int64)
 
 
 def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any]:

@@ -9,31 +9,38 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli._failure import Failure
 from rocmax._cli._output import check_plot
-from rocmax.metrics import _words as words
 
 _BARS = 30  # of a plot, at most
 
 
 def run(arguments: Namespace) -> None:
-    """Print the weights of a line, or how much the trees gained by each column."""
+    """Print the weights of a line, how much trees gained by each column, or what the members of an ensemble go by."""
     check_plot(arguments.plot, arguments.model)
     with report.warnings_after():
         model = _model.load(arguments.model)
     try:
-        rows = _weights(model) if model.is_line else _gains(model)
+        rows = {"linear": _weights, "boosting": _gains, "ensemble": _members}[model.kind](model)
     except MemoryError:
         raise
     except Exception as error:  # whatever a damaged model makes of its parts
         raise Failure(f"{arguments.model}: the model is damaged: {error}") from error
-    what = "weight" if model.is_line else "share"
+    what = "weight" if model.kind == "linear" else "share"
     rows.sort(key=lambda row: -abs(row[what]))
     if arguments.plot:
         shown = rows[: min(arguments.top or _BARS, _BARS)]
-        names = {"weight": f"weight in the score of {model.positive}", "share": "share of what all splits gained"}
-        report.draw_bars(arguments.plot, {row["feature"]: row[what] for row in shown}, names[what])
+        axis = {
+            "linear": f"weight in the score of {model.positive}",
+            "boosting": "share of what all splits gained",
+            "ensemble": "mean share in what the members go by",
+        }
+        report.draw_bars(arguments.plot, {row["feature"]: row[what] for row in shown}, axis[model.kind])
     if arguments.json:
-        kind = "linear" if model.is_line else "boosting"
-        about = {"model": arguments.model, "kind": kind, "label": model.label, "positive": model.positive}
+        about = {"model": arguments.model, "kind": model.kind, "label": model.label, "positive": model.positive}
+        if model.kind == "ensemble":
+            about |= {
+                "families": model.classifier.families_,
+                "leaderboard": report.plain(model.classifier.leaderboard_),
+            }
         report.emit({**about, "fpr_range": list(model.fpr_range), "features": rows, "plot": arguments.plot})
         return
     _show(arguments, model, rows)
@@ -66,27 +73,65 @@ def _gains(model: _model.Model) -> list[dict[str, Any]]:
     return [{"feature": name, "column": name, "share": share} for name, share in shares.items()]
 
 
+def _members(model: _model.Model) -> list[dict[str, Any]]:
+    """Return the share of each column in what the members that can tell go by, and the mean of these shares."""
+    told = _told(model)
+    names = [*model.numeric, *model.categorical]
+    if any(shares.shape != (len(names),) for shares in told.values()):
+        raise ValueError(f"{len(names)} columns and other shares")
+    return [
+        {
+            "feature": name,
+            "column": name,
+            "share": float(np.mean([shares[k] for shares in told.values()])) if told else 0.0,
+            "shares": {family: float(shares[k]) for family, shares in told.items()},
+        }
+        for k, name in enumerate(names)
+    ]
+
+
+def _told(model: _model.Model) -> dict[str, Any]:
+    """Return the shares of the columns by member, of those that can tell."""
+    return {family: shares for family, shares in model.classifier.shares_.items() if shares is not None}
+
+
+_KINDS = {"linear": "line", "boosting": "boosted trees", "ensemble": "ensemble"}
+
+
 def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]]) -> None:
     low, high = model.fpr_range
-    kind = "line" if model.is_line else "boosted trees"
-    report.say(f"{arguments.model}: {kind}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
+    report.say(f"{arguments.model}: {_KINDS[model.kind]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
     top = rows[: arguments.top or None]
-    if model.is_line:
+    if model.kind == "linear":
         shown = report.new_table("feature", "weight", "per unit")
         for row in top:
             per_unit = "" if row["per_unit"] is None else f"{row['per_unit']:+.4g}"
             shown.add_row(row["feature"], f"{row['weight']:+.4g}", per_unit)
-    else:
+    elif model.kind == "boosting":
         shown = report.new_table("column", "share of the gain")
         for row in top:
-            shown.add_row(row["feature"], words.digits(row["share"]))
-    report.show(shown)
-    if len(top) < len(rows):
+            shown.add_row(row["feature"], f"{row['share']:.3f}")
+    else:
+        report.show(report.leaderboard(model.classifier.leaderboard_))
+        families = list(_told(model))
+        shown = report.new_table("column", *(["mean share"] if len(families) > 1 else []), *families)
+        for row in top if families else []:
+            shares = [row["share"]] * (len(families) > 1) + [row["shares"][one] for one in families]
+            shown.add_row(row["feature"], *(f"{share:.3f}" for share in shares))
+    if shown.row_count:
+        report.show(shown)
+    if len(top) < len(rows) and shown.row_count:
         report.say(f"{len(rows) - len(top):,} smaller ones not shown (--top 0 for all).")
-    if model.is_line:
+    if model.kind == "linear":
         report.say(
             "weight: what one standard deviation of a column of numbers adds to the score, or a flag or name that "
             f"holds;\nper unit: what one unit of the column adds. Scores above 0 are called {model.positive}."
+        )
+    if model.kind == "ensemble":
+        silent = [name for name in model.classifier.families_ if name not in families]
+        report.say(
+            "share: of trees, in what their splits gain; of logistic_regression, in the sizes of its weights."
+            + (f" {', '.join(silent)}: none." if silent else "")
         )
     if arguments.plot:
         report.say(f"plot: {report.where(arguments.plot)}")

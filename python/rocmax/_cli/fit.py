@@ -16,12 +16,14 @@ def run(arguments: Namespace) -> None:
     """Train what cross-validation takes, and write the model."""
     _check(arguments)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
-    roles = [name for name in (label, weight, groups) if name is not None]
+    roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
     wanted = table.Wanted(also=roles, dropped=arguments.drop)
     frame = table.read(arguments.data, table.form(arguments), wanted, exact={label})
     n_dropped = 0
     if arguments.drop_missing:
         frame, n_dropped = table.drop_missing(frame, roles)
+    if arguments.time is not None:
+        frame = frame[coding.time_order(frame, arguments.time)]
     weights = None if weight is None else table.weights(frame, weight)
     if weights is not None:  # what weighs nothing is not there
         frame, weights = frame.filter(weights > 0), weights[weights > 0]
@@ -42,6 +44,7 @@ def run(arguments: Namespace) -> None:
         positive=labels.positive,
         weight=weights,
         groups=None if groups is None else table.cluster_numbers(frame, groups),
+        in_time=arguments.time is not None,
     )
     choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(
@@ -77,23 +80,29 @@ def _check(arguments: Namespace) -> None:
     """Fail, before any work, for arguments that do not go together."""
     if is_stdout(arguments.out) and arguments.json:
         raise Misuse(f"--out {arguments.out}: stdout is taken by --json; name a file")
-    if arguments.C is not None and arguments.model == "boosting":
-        raise Misuse("--C is of the line: --model boosting takes none")
-    table.check_roles(arguments.label, arguments.weight, arguments.groups)
+    if arguments.C is not None and arguments.model in ("boosting", "ensemble"):
+        raise Misuse(f"--C is of the line: --model {arguments.model} takes none")
+    table.check_roles(arguments.label, arguments.weight, arguments.groups, time=arguments.time)
+    if arguments.time is not None and arguments.groups is not None:
+        raise Misuse("--time and --groups: folds are in the order of time, or of whole groups, not both")
     check_output(arguments.out, arguments.data)
 
 
 def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
     """Return what is said of the model."""
-    kind = "linear" if model.is_line else "boosting"
     machine = model.classifier
     found: dict[str, Any] = {
-        "kind": kind,
+        "kind": model.kind,
         "reason": choice.reason,
-        "cross_validated_partial_auc": choice.scores.get(kind),
-        "cross_validated": choice.scores,
+        "cross_validated_partial_auc": choice.partial_auc,
     }
-    if not model.is_line:
+    if model.kind == "ensemble":
+        return found | {
+            "confidence_interval": [float(end) for end in machine.inference_.confidence_interval],
+            "families": machine.families_,
+            "leaderboard": report.plain(machine.leaderboard_),
+        }
+    if model.kind == "boosting":
         return found | {"objective": str(machine.objective_), "n_estimators": int(machine.n_estimators_)}
     return found | {
         "surrogate": machine.surrogate_,
@@ -111,11 +120,14 @@ def _show(arguments: Namespace, labels: table.Labels, result: dict[str, Any]) ->
     say(f"columns: {len(result['numeric'])} numeric, {len(result['categorical'])} categorical")
     low, high = arguments.fpr
     say(f"model: {result['reason']}")
-    if result["cross_validated_partial_auc"] is not None:
-        say(f"cross-validated partial AUC {result['cross_validated_partial_auc']:.4f} on FPR [{low:g}, {high:g}]")
+    if result["kind"] == "ensemble":
+        report.show(report.leaderboard(result["leaderboard"]), error=is_stdout(arguments.out))
+    if (value := result["cross_validated_partial_auc"]) is not None:
+        bounds = " [{:.4f}, {:.4f}]".format(*result["confidence_interval"]) if result["kind"] == "ensemble" else ""
+        say(f"cross-validated partial AUC {value:.4f}{bounds} on FPR [{low:g}, {high:g}]")
     if result["kind"] == "linear":
         say(f"surrogate {result['surrogate']}, C = {result['C']:g}; certified gap {result['dual_gap']:.1e}")
-    else:
+    elif result["kind"] == "boosting":
         objective = "log loss" if result["objective"] == "log_loss" else "log loss and the pairs of the range"
         say(f"objective: {objective}")
     say(f"model file: {report.where(arguments.out)}")

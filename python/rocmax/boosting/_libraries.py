@@ -242,6 +242,15 @@ def imported(name: str) -> Any:
         raise ImportError(f"library={name!r} needs {name}: pip install 'rocmax[boosting]'") from error
 
 
+def is_available(name: str) -> bool:
+    """Whether a library can be imported: it may be installed without one of its own."""
+    try:
+        import_module(name)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
 def _matrix(X: Any) -> Any:
     """Return a sparse array as the matrix that LightGBM knows."""
     matrix: Any = sparse.csr_matrix  # whose stubs know no array of unknown type

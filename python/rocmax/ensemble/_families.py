@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Any, Protocol
 
 from scipy import sparse
 from sklearn.base import is_classifier
 
 from rocmax._parameters import shown
+from rocmax.boosting._libraries import is_available
 from rocmax.ensemble._boosted import Boosted
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._landmarks import LandmarkMachine
@@ -62,7 +62,7 @@ def families_of(families: Any) -> list[Family] | None:
         if isinstance(one, str):
             if one not in FAMILIES:
                 raise ValueError(f"families must be of {', '.join(map(repr, FAMILIES))}, got {shown(one)}")
-            if one.startswith("lightgbm") and find_spec("lightgbm") is None:
+            if one.startswith("lightgbm") and not is_available("lightgbm"):
                 raise ImportError(f"the family {one!r} needs lightgbm: pip install 'rocmax[boosting]'")
             found.append(FAMILIES[one])
             continue
@@ -87,10 +87,10 @@ def suitable(data: Data) -> list[Family]:
     """Return the families of "auto" for these rows."""
     _, X = data.coded("linear")
     names = []
-    if find_spec("lightgbm") is not None:
+    if is_available("lightgbm"):
         names.append("lightgbm")
     names.append("logistic_regression")
-    if find_spec("lightgbm") is not None:
+    if is_available("lightgbm"):
         names += ["lightgbm_extra_trees"]
         if data.n >= _PAIRS:
             names.append("lightgbm_pairs")

@@ -97,8 +97,9 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             names = self._names(X)
             codes = self.names_.transform(names)
             unseen = codes == -1.0
-            if tell and unseen.any():
-                self._warn(names, unseen)
+            strange = unseen & (names == names)  # else missing, where training had no missing ones
+            if tell and strange.any():
+                self._warn(names, strange)
             columns = self.columns_
             if columns is None:
                 codes[unseen] = np.nan
