@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from rocmax import metrics
@@ -128,7 +129,55 @@ def test_a_function_is_taken_by_what_it_can_be_called_with(name):
     assert found.estimate == pytest.approx(metrics.roc_auc_score(Y, S, sample_weight=weight))
 
 
-@pytest.mark.parametrize("function", [lambda a: 0.5, lambda a, b: 0.5, lambda a, b, *, weight: 0.5])
+def two(truth, ranking, k=10):
+    assert k == 10
+    return roc_auc_score(truth, ranking)
+
+
+def weighable(truth, ranking, sample_weight=None):
+    return roc_auc_score(truth, ranking, sample_weight=sample_weight)
+
+
+@pytest.mark.parametrize("method", ["interval", "comparison", "models", "classes"])
+def test_a_function_need_not_take_weights(method):
+    def found(metric):
+        options = {"metric": metric, "method": "bootstrap", "n_resamples": 30, "random_state": 0}
+        return {
+            "interval": lambda: metrics.auc_inference(Y, S, **options).confidence_interval,
+            "comparison": lambda: metrics.compare_auc(Y, S, T, **options).confidence_interval,
+            "models": lambda: metrics.compare_models(Y, np.c_[S, T, S - T], **options).covariance.ravel(),
+            "classes": lambda: (
+                metrics.auc_inference(CLASSES, COLUMNS, multi_class="ovo", **options).confidence_interval
+            ),
+        }[method]()
+
+    own = found(lambda truth, ranking: roc_auc_score(truth, ranking))
+    np.testing.assert_array_equal(own, found(two))
+    np.testing.assert_array_equal(own, found(weighable))
+    np.testing.assert_allclose(own, found("auc") if method == "classes" else found(metrics.Measure(two)), atol=1e-12)
+
+
+def test_weights_need_a_function_that_takes_them():
+    def plain(truth, ranking):
+        return roc_auc_score(truth, ranking)
+
+    said = r"sample_weight needs a metric that takes weights, got .*plain.* of \(truth, ranking\): add a third"
+    calls = [
+        lambda weight: metrics.auc_inference(Y, S, metric=plain, sample_weight=weight),
+        lambda weight: metrics.compare_auc(Y, S, T, metric=plain, sample_weight=weight),
+        lambda weight: metrics.compare_models(Y, np.c_[S, T], metric=plain, sample_weight=weight),
+        lambda weight: metrics.Measure(plain)(Y, S, weight),
+    ]
+    for call in calls:
+        for weight in (np.ones(40), 1 + np.arange(40) % 3):
+            with pytest.raises(ValueError, match=said):
+                call(weight)
+    scorer = metrics.Measure(plain).scorer()
+    model = LogisticRegression().fit(S[:, None], Y)
+    assert scorer(model, S[:, None], Y) == metrics.roc_auc_score(Y, S)
+
+
+@pytest.mark.parametrize("function", [lambda a: 0.5, lambda a, b, *, weight: 0.5])
 def test_a_function_that_cannot_be_called_so_is_named(function):
     with pytest.raises(ValueError, match="metric must be a function that can be called as"):
         metrics.auc_inference(Y, S, metric=function)

@@ -214,10 +214,11 @@ def test_a_function_of_scikit_learn_is_one_of_ours():
     assert Measure(average_precision_score)(y, s, w) == average_precision_score(y, s, sample_weight=w)
     found = auc_inference(y, s, metric=average_precision_score, n_resamples=50, random_state=0)
     assert found.estimate == average_precision_score(y, s)
+    assert Measure(spread)(y, s) == spread(y, s)
     with pytest.raises(
-        ValueError, match=r"called as metric\(y_true, y_score, sample_weight\).*, got .*spread.* \(y, s\)"
+        ValueError, match=r"sample_weight needs a metric that takes weights, got .*spread.* of \(y, s\)"
     ):
-        Measure(spread)
+        Measure(spread)(y, s, w)
 
 
 def spread(y, s):

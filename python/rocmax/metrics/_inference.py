@@ -274,7 +274,8 @@ def auc_inference(
         What is measured: "auc", "partial_auc" (see :func:`partial_auc_score` for `fpr_range`, `tpr_range`,
         `normalize`), "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr"; of screens "enrichment_factor", "rie" and
         "bedroc", by the bootstrap; a :class:`Measure`, which holds options too; or a function
-        ``(y_true, y_score, sample_weight) -> float`` of boolean labels and the scores of a model, by the bootstrap.
+        ``(y_true, y_score) -> float`` of boolean labels and the scores of a model, by the bootstrap, with a third
+        argument where `sample_weight` is given.
     fpr_range, tpr_range : (float, float), default=None
         The range of a partial AUC, which ``metric="auc"`` means where one is given; neither stands for all of the
         curve. Both are the two-way partial AUC, by "delong" and "logit-delong", whose components are the derivatives of

@@ -160,19 +160,37 @@ def refuse_options(metric: Any, **options: Any) -> None:
 
 
 def _of_three(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function as one of labels, scores and weights: by the name `sample_weight` if it can be called so."""
+    """Return the function as one of labels, scores and weights, called as it can be called.
+
+    Without weights it is called with labels and scores if these are enough, else with None for the weights; they go by
+    the name `sample_weight` if it takes that.
+    """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # not known of some in C
-        return function
-    if _takes(signature, None, None, sample_weight=None):
-        return lambda y_true, y_score, sample_weight: function(y_true, y_score, sample_weight=sample_weight)
-    if _takes(signature, None, None, None):
-        return function
-    raise ValueError(
-        "metric must be a function that can be called as metric(y_true, y_score, sample_weight) or as metric(y_true,"
-        f" y_score, sample_weight=sample_weight), got {shown(function)} of {signature}"
-    )
+        return lambda y_true, y_score, weight: function(y_true, y_score, *([] if weight is None else [weight]))
+    two, by_name = _takes(signature, None, None), _takes(signature, None, None, sample_weight=None)
+    three = _takes(signature, None, None, None)
+    if not (two or by_name or three):
+        raise ValueError(
+            "metric must be a function that can be called as metric(y_true, y_score), metric(y_true, y_score,"
+            f" sample_weight) or metric(y_true, y_score, sample_weight=sample_weight), got {shown(function)} of"
+            f" {signature}"
+        )
+
+    def called(y_true: Any, y_score: Any, weight: Any) -> Any:
+        if two and weight is None:
+            return function(y_true, y_score)
+        if by_name:
+            return function(y_true, y_score, sample_weight=weight)
+        if three:
+            return function(y_true, y_score, weight)
+        raise ValueError(
+            f"sample_weight needs a metric that takes weights, got {shown(function)} of {signature}: add a third"
+            " parameter, sample_weight, to the function, or leave sample_weight out"
+        )
+
+    return called
 
 
 def _takes(signature: inspect.Signature, *args: Any, **kwargs: Any) -> bool:
@@ -337,7 +355,7 @@ def point_estimates(data: Sample, measure: Measure) -> F64:
 
 
 def own_value(measure: Measure, positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None) -> float:
-    """Return the value of a function of users, which is a number."""
+    """Return the value of a function of users, which is a number; it may write into what it is given."""
     assert measure.function is not None
     value = measure.function(positive, score, weight)
     return number(value, "metric", "that is finite, as its function returns", np.isfinite)

@@ -14,7 +14,7 @@ from rocmax._threads import n_threads
 from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._components import correction, influences
 from rocmax.metrics._measure import Measure, no_counts, point_estimates
-from rocmax.metrics._resample import check_resamples, masses, seed_of
+from rocmax.metrics._resample import check_resamples, drawn_rows, masses, seed_of
 from rocmax.metrics._validation import F64, Sample, choice, names_of, require_finite, require_weights, scores, weights
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -211,7 +211,14 @@ def replicates(
     """Bootstrap replicates of the values, of shape (n_resamples, n_values); models of one seed share their draws."""
     draws = masses(data.of, data.weight, stratified, seed, weight_kind)
     each = zip(range(check_resamples(n_resamples)), draws, strict=False)
-    return np.array([class_estimates(data._replace(weight=drawn), measure, how) for _, drawn in each])
+
+    def value(drawn: F64) -> F64:
+        if measure.function is None:
+            return class_estimates(data._replace(weight=drawn), measure, how)
+        rows, weight = drawn_rows(drawn, data.weight)
+        return class_estimates(data._replace(of=data.of[rows], score=data.score[rows], weight=weight), measure, how)
+
+    return np.array([value(drawn) for _, drawn in each])
 
 
 def compared(

@@ -17,8 +17,9 @@ class Measure(Asked):
     ----------
     metric : str or callable, default="auc"
         A name that `metric` takes: "auc", "partial_auc", "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr",
-        "enrichment_factor", "rie" or "bedroc"; or a function ``(y_true, y_score, sample_weight) -> float``, of boolean
-        labels, the scores of one model and weights or None. :func:`auc_inference`, :func:`compare_auc` and
+        "enrichment_factor", "rie" or "bedroc"; or a function ``(y_true, y_score) -> float`` or
+        ``(y_true, y_score, sample_weight) -> float``, of boolean labels, the scores of one model and weights or None;
+        only the latter takes `sample_weight`. :func:`auc_inference`, :func:`compare_auc` and
         :func:`compare_models` give such a function intervals and tests by the bootstrap.
     **options : optional
         Those of the measure: `fpr_range`, `tpr_range`, `normalize`, `margin`, `fpr`, `tpr`, `fraction`, `alpha`.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._parameters import check_flag, shown
-from rocmax.metrics._measure import Measure, no_counts, own_value, positives, totals
+from rocmax.metrics._measure import Measure, no_counts, own_value, point_estimates, positives, totals
 from rocmax.metrics._validation import F64, Sample, call, explain
 
 # Replicates, as the core counts them.
@@ -64,6 +64,8 @@ def replicate(
     data: Sample, measure: Measure, stratified: bool, n_resamples: int, random_state: Any, weight_kind: str
 ) -> F64:
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
+    if measure.function is not None:
+        point_estimates(data, measure)  # what the function refuses is refused before any resample
     data = drawable(data, weight_kind)
     stratified = check_flag("stratified", stratified)
     if measure.function is not None:
@@ -99,9 +101,23 @@ def _own(data: Sample, measure: Measure, stratified: bool, n_resamples: int, see
     found = np.empty((n_resamples, len(columns)))
     draws = masses(positive.astype(np.intp), data.weight, stratified, seed, weight_kind)
     for row, drawn in zip(found, draws, strict=False):
-        kept = drawn > 0
-        row[:] = [own_value(measure, positive[kept], column[kept], drawn[kept]) for column in columns]
+        of_each = (drawn_rows(drawn, data.weight) for _ in columns)
+        row[:] = [
+            own_value(measure, positive[rows], column[rows], weight)
+            for (rows, weight), column in zip(of_each, columns, strict=True)
+        ]
     return found
+
+
+def drawn_rows(drawn: F64, given: F64 | None) -> tuple[NDArray[np.intp], F64 | None]:
+    """Return the rows of a replicate for a function of users, and their weights.
+
+    Where no weights are given rows are repeated as often as they are drawn, so that the function need not take any.
+    """
+    if given is None:
+        return np.repeat(np.arange(len(drawn)), drawn.astype(np.intp)), None
+    rows = np.flatnonzero(drawn)
+    return rows, drawn[rows]
 
 
 def drawable(data: Sample, weight_kind: str, advice: str = "method='newcombe' gives an AUC an interval") -> Sample:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._measure import (
-    Asked,
     Measure,
     MeasureOptions,
     check_level,
@@ -23,10 +21,9 @@ from rocmax.metrics._measure import (
     of_any_measure,
     own_value,
     parse_measure,
-    refuse_options,
 )
 from rocmax.metrics._result import of_measure
-from rocmax.metrics._validation import F64, Sample, choice, number
+from rocmax.metrics._validation import F64, choice, number
 from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
 from rocmax.metrics.reader_study._inference import (
@@ -93,8 +90,8 @@ def mrmc_analysis(
         Readers and modalities are sorted by name, or in the order of an ordered categorical.
     metric : str or callable, default="auc"
         What is measured, as in :func:`auc_inference` with `fpr_range`, `tpr_range`, `normalize`, `margin`, `fpr` and
-        `tpr`; or a function of labels and scores (and weights, which are None) that returns a number, with "jackknife"
-        or "bootstrap".
+        `tpr`; or a function of labels and scores that returns a number, with "jackknife" or
+        "bootstrap".
     fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha : optional
         Options of the measure.
     covariance : {"delong", "jackknife", "unbiased", "bootstrap", "obuchowski"}, default="delong"
@@ -163,7 +160,8 @@ def mrmc_analysis(
     >>> found.means.round(3), round(found.pvalue, 3)
     (array([0.917, 0.75 ]), 0.101)
     """
-    measure, measured = _measured(metric, covariance, options)
+    asked = parse_measure(metric, **options)
+    measure, measured = _measured(asked, covariance)
     random = random_readers, random_cases = _random(readers, cases)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
@@ -208,7 +206,7 @@ def mrmc_analysis(
         missing=missing,
         readings=study.readings,
         notes=notes,
-        **({"metric": _name_of(metric)} if measure is None else of_measure(measure)),
+        **of_measure(asked),
         n_samples=int(study.readings.sum()),
         resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
         covariance=covariance,
@@ -246,50 +244,18 @@ def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
     return readers == "random", cases == "random"
 
 
-def _measured(metric: Any, covariance: Any, options: MeasureOptions) -> tuple[Measure | None, covariances.Measured]:
+def _measured(asked: Measure, covariance: Any) -> tuple[Measure | None, covariances.Measured]:
     """Return the measure, if the core knows it, and the function that measures one test."""
     choice(covariance, _COVARIANCES, "covariance")
-    if not callable(_function(metric)):
-        measure = parse_measure(metric, **options)
-        if covariance in ("obuchowski", "bootstrap") and measure.region is not None:
+    if asked.function is None:
+        if covariance in ("obuchowski", "bootstrap") and asked.region is not None:
             raise ValueError(f"covariance={covariance!r} takes one range, got both: 'delong' and 'jackknife' take both")
-        if covariance == "obuchowski" and measure.metric not in ("auc", "partial_auc"):
-            raise ValueError(f"covariance='obuchowski' needs metric='auc' or 'partial_auc', got {metric!r}")
-        return measure, partial(covariances.point, measure=measure)
+        if covariance == "obuchowski" and asked.metric not in ("auc", "partial_auc"):
+            raise ValueError(f"covariance='obuchowski' needs metric='auc' or 'partial_auc', got {asked.metric!r}")
+        return asked, partial(covariances.point, measure=asked)
     if covariance not in ("jackknife", "bootstrap"):
         raise ValueError(f"a metric of your own needs covariance='jackknife' or 'bootstrap', got {covariance!r}")
-    refuse_options(metric, **options)
-    called = _of_two(metric)
-
-    def measured(data: Sample) -> float:
-        value = called(data.y.copy(), data.score.copy())  # which the function may sort
-        return number(value, "metric", "that is finite, from every reader's cases", np.isfinite)
-
-    return None, measured
-
-
-def _function(metric: Any) -> Any:
-    """Return the function in a measure of one's own; names, and all else, as they are."""
-    held = metric.metric if isinstance(metric, Asked) else metric
-    return held if callable(held) else None
-
-
-def _name_of(metric: Any) -> str:
-    function = _function(metric)
-    return str(getattr(function, "__name__", type(function).__name__))
-
-
-def _of_two(metric: Any) -> Callable[[NDArray[np.bool_], F64], Any]:
-    """Return a function of users as one of labels and scores: those that need weights too are given None."""
-    function = _function(metric)
-    try:
-        inspect.signature(function).bind(None, None)
-    except TypeError:
-        measure = parse_measure(metric)
-        return lambda y, score: own_value(measure, y, score, None)
-    except ValueError:  # of some in C no signature is known
-        pass
-    return function  # type: ignore[no-any-return]
+    return None, lambda data: own_value(asked, data.y.copy(), data.score.copy(), None)  # which the function may sort
 
 
 def _covariance(
