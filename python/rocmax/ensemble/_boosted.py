@@ -19,7 +19,9 @@ from rocmax.ensemble._run import Run
 from rocmax.estimators._thresholds import choose_threshold
 
 # Rounds at most, their rate, and how many without a better mean end the search. Folds are compared every few rounds.
-_MOST, _RATE, _PATIENCE, _STEP = 1000, 0.05, 60, 10
+# Half of the rate takes twice the time and is worth -0.005 (standard error 0.007) with log loss and +0.002 (0.003) with
+# random cuts: two splits of spambase, phoneme, mammography, a9a and covtype, at most 4,000 rows to train on, [0, 0.05].
+_MOST, _RATE, _PATIENCE, _STEP = 1000, 0.1, 40, 10
 
 
 @dataclass(eq=False)

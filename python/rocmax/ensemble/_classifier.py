@@ -58,7 +58,7 @@ class PartialAUCEnsembleClassifier(Ranker):
         ``predict_proba``, which is given X as it is (put a pipeline around one that needs more). "auto" takes, in this
         order, those that suit the table:
 
-        - "lightgbm": boosted trees with log loss, at most 1,000 rounds of rate 0.05, their number by the mean over the
+        - "lightgbm": boosted trees with log loss, at most 1,000 rounds of rate 0.1, their number by the mean over the
           folds of the partial AUC; with all rows, as many more rounds as there are more rows.
         - "logistic_regression": scikit-learn's, C by the mean over the folds of the partial AUC.
         - "lightgbm_extra_trees": the same boosted trees with random cuts and 0.8 of the features for each tree.
