@@ -474,6 +474,7 @@ def _estimator_calls() -> dict[str, Call]:
         rocmax.AUCRLSCV: {"": {"alphas": [0.1, 1.0]}, "folds": {"alphas": [1.0], "cv": 3}},
         rocmax.RLS: {"": {}, "rbf": kernel},
         rocmax.RLSCV: {"": {"alphas": [0.1, 1.0]}},
+        rocmax.PartialAUCEnsembleClassifier: {"": {"families": ["logistic_regression"], "cv": 2, "random_state": 0}},
         papers.RankBoost: {"": {"n_estimators": 5}},
         papers.AUCSplitTree: {"": {}},
         papers.PAUCBoost: {"": {"fpr_range": (0.1, 0.6), "n_estimators": 5}},

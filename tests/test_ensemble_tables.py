@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.datasets import make_classification
 
 from rocmax import PartialAUCEnsembleClassifier
 from rocmax.ensemble._table import TableCoder
@@ -116,3 +117,23 @@ def test_codes_for_trees_are_numbers_of_names(kind: str) -> None:
     linear = TableCoder("linear").fit_transform(frame(kind, of))
     assert linear.shape[1] == 3 + 2 + 4 + 4  # numbers, of which two are missing at times, four cities, four notes
     assert np.isfinite(linear).all()
+
+
+def test_frames_and_arrays_of_numbers_stand_for_each_other():
+    X, y = make_classification(200, 4, random_state=0)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = PartialAUCEnsembleClassifier(families=["logistic_regression"], cv=2, random_state=0)
+    with pytest.warns(UserWarning, match="feature names"):
+        found = model.fit(X, y).decision_function(frame)
+    np.testing.assert_array_equal(found, model.decision_function(X))
+    with pytest.warns(UserWarning, match="feature names"):
+        np.testing.assert_array_equal(model.fit(frame, y).decision_function(X), found)
+
+
+def test_an_array_has_no_names_for_columns_of_categories():
+    X, y = make_classification(200, 4, random_state=0)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(d=np.where(X[:, 3] > 0, "u", "v"))
+    model = PartialAUCEnsembleClassifier(families=["logistic_regression"], cv=2, random_state=0).fit(frame, y)
+    told = pytest.raises(ValueError, match="X must be a frame with the columns of training, of which 'd' is not numeric")
+    with told, pytest.warns(UserWarning, match="feature names"):
+        model.decision_function(frame.to_numpy())

@@ -20,16 +20,16 @@ from matplotlib import pyplot
 import rocmax
 from hostile import VALUES, Call, all_calls
 from profiles import SLOW
-from rocmax import boosting, datasets, display, metrics, papers
+from rocmax import boosting, datasets, display, ensemble, metrics, papers
 
 matplotlib.use("Agg")
 CALLS = all_calls()
-MODULES = (papers, boosting, datasets, display, metrics)
+MODULES = (boosting, datasets, display, ensemble, metrics, papers)
 SECONDS = 100  # a call takes milliseconds: one that takes this long hangs
 LONG = {"n_estimators", "n_resamples", "n_steps"}  # may be as large as anyone has time for: such a call is stopped
 RESULTS = {  # what calls return: nothing is passed to them
     *("AUCComparison", "AUCInference", "ConfidenceInterval", "GuaranteedThreshold", "MRMCAnalysis", "ModelsComparison"),
-    *("BoostingRound", "Candidate", "OperatingPoint", "PartialAUCPath", "ROCBand", "SampleSize"),
+    *("BoostingRound", "Candidate", "EnsembleStep", "OperatingPoint", "PartialAUCPath", "ROCBand", "SampleSize"),
 }
 
 # These warn as scikit-learn's functions do.

@@ -38,12 +38,12 @@ def folds_of(cv: Any, X: Any, positive: Bool, groups: Any, seed: int, split_para
     n = _number(cv)
     least = int(np.bincount(y, minlength=2).min())
     if least < n:
-        raise ValueError(f"cv={n} folds need {n} samples of each class, got {least} of one; use fewer folds")
+        raise ValueError(f"cv={shown(n)} folds need as many samples of each class, got {least} of one; use fewer folds")
     with one_at_a_time():
         if groups is not None:
             n_groups = len(np.unique(groups))
             if n_groups < n:
-                raise ValueError(f"cv={n} folds need {n} groups, got {n_groups}; use fewer folds")
+                raise ValueError(f"cv={n} folds need as many groups, got {n_groups}; use fewer folds")
             by_group = StratifiedGroupKFold(n, shuffle=True, random_state=seed)
             return _with_both(check_folds(by_group.split(y, y, groups), len(y)), positive)
         repeats = min(_MOST, -(-_MANY // len(y)))

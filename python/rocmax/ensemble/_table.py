@@ -89,6 +89,11 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def coded(self, X: Any, *, tell: bool = True) -> Any:
         """Return the coding of other rows; warn of names that training has not seen."""
+        by_name = self.categorical_ + self.left_out_
+        if by_name and not is_frame(X):
+            raise ValueError(
+                f"X must be a frame with the columns of training, of which {by_name[0]!r} is not numeric, got an array"
+            )
         parts = []
         if self.numeric_ or not self.categorical_:
             numbers = self._numbers(X)
@@ -120,8 +125,10 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         warn("; ".join(found) + ": taken for missing", UserWarning)
 
     def _numbers(self, X: Any) -> Any:
-        """Return the columns of numbers."""
-        return np.column_stack([_number(X, name) for name in self.numeric_]) if is_frame(X) else X
+        """Return the columns of numbers; those of an array are all."""
+        if not is_frame(X):
+            return X
+        return np.column_stack([_number(X, name) for name in self.numeric_ or X.columns])
 
     def _names(self, X: Any) -> AnyArray:
         """Return the columns of names, NaN where they are missing."""
