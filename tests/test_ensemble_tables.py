@@ -134,6 +134,8 @@ def test_an_array_has_no_names_for_columns_of_categories():
     X, y = make_classification(200, 4, random_state=0)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(d=np.where(X[:, 3] > 0, "u", "v"))
     model = PartialAUCEnsembleClassifier(families=["logistic_regression"], cv=2, random_state=0).fit(frame, y)
-    told = pytest.raises(ValueError, match="X must be a frame with the columns of training, of which 'd' is not numeric")
+    told = pytest.raises(
+        ValueError, match="X must be a frame with the columns of training, of which 'd' is not numeric"
+    )
     with told, pytest.warns(UserWarning, match="feature names"):
-        model.decision_function(frame.to_numpy())
+        model.decision_function(X)
