@@ -145,7 +145,9 @@ def roc_band(
         Finite scores.
     method : {"fixed-width", "kolmogorov-smirnov"}, default="fixed-width"
         "fixed-width": c is the quantile, over `n_resamples` bootstrap curves of samples drawn within either class, of
-        the least c whose band about R holds the bootstrap curve. "kolmogorov-smirnov": c is that of bands of both
+        the least c whose band about R holds the bootstrap curve. Few samples that are well separated hardly vary when
+        they are drawn again: either side is at least ``1 - ((1 - confidence_level) / 2)^(1 / k)`` for a class of k, the
+        highest rate that k samples can show none of. "kolmogorov-smirnov": c is that of bands of both
         distribution functions, each at the level ``sqrt(confidence_level)``. It needs no resampling and holds for any
         distribution, but holds the rates at every threshold too, which the curve does not need: it is half as wide
         again and covers nearly always.
@@ -187,11 +189,17 @@ def roc_band(
     m, n = int(pos.sum()), int(neg.sum())
     if method == "fixed-width":
         c = _bootstrapped(pos, neg, level, n_resamples, seed)
-        reach = float(c / np.sqrt(n)), float(c / np.sqrt(m))
+        across, up = (max(float(c / np.sqrt(size)), _of_none(size, level)) for size in (n, m))
+        reach = across, up
     else:
         reach = _kolmogorov(n, 1 - np.sqrt(level)), _kolmogorov(m, 1 - np.sqrt(level))
     drawn = n_resamples if method == "fixed-width" else None
     return ROCBand(fpr, tpr, reach, method, level, m, n, data.pos_label, drawn)
+
+
+def _of_none(size: int, level: float) -> float:
+    """Return the greatest rate of which `size` samples show none with probability ``(1 - level) / 2``."""
+    return float(-np.expm1(np.log((1.0 - level) / 2.0) / size))
 
 
 def _rates(counts: F64) -> F64:
