@@ -1,8 +1,8 @@
 """How often a nominal 95 % band holds the true ROC curve: python benches/python/coverage_bands.py [n_samples].
 
-Positives are normal with mean 1 or 2, negatives with mean 0. Each line is the share of simulated samples whose band holds
-the curve at all of 4,400 false positive rates, close enough for no step to be passed over, and its mean height: the
-two of `roc_band`, and the pointwise bootstrap band that `ROCDisplay` draws, which holds each point but not all.
+Positives are normal with mean 1 or 2, negatives with mean 0. Each line is the share of simulated samples whose band
+holds the curve at all of 4,400 false positive rates, close enough for no step to be passed over, and its mean height:
+the two of `roc_band`, and the pointwise bootstrap band that `ROCDisplay` draws, which holds each point but not all.
 """
 
 import itertools

@@ -181,7 +181,8 @@ def tpr_at_fpr_score(
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model. Tied scores are on one side of a threshold together.
     fpr : float in [0, 1]
-        The greatest false positive rate allowed.
+        The greatest false positive rate allowed. Below ``1 / n_neg`` no negative is called positive, and the result is
+        the same for all of these rates; :func:`auc_inference` warns of such an estimate.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
     pos_label : label, default=None
@@ -231,7 +232,8 @@ def fpr_at_tpr_score(
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model. Tied scores are on one side of a threshold together.
     tpr : float in [0, 1]
-        The least true positive rate allowed.
+        The least true positive rate allowed. Above ``1 - 1 / n_pos`` every positive is called positive, and the result
+        is the same for all of these rates; :func:`auc_inference` warns of such an estimate.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
     pos_label : label, default=None
