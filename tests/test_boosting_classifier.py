@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCBoostingClassifier
+from rocmax._selection import lead_over, takes_lead
 from rocmax.boosting import BoostingRound, PartialAUCObjective
 from rocmax.boosting._calibration import sigmoid
-from rocmax.boosting._choice import Candidate, Rounds, chosen, lead_over, smoothed
+from rocmax.boosting._choice import Rounds, smoothed
 from rocmax.metrics import compare_auc, partial_auc_score
 
 LIBRARIES = {"lightgbm": {"num_leaves": 7}, "xgboost": {"max_depth": 3}}
@@ -113,26 +115,76 @@ def test_the_number_of_threads_changes_nothing(data: Any) -> None:
 
 
 def test_the_choice_is_beyond_noise() -> None:
-    def candidate(score: float, lead: float = np.nan, error: float = np.nan) -> Candidate:
-        return Candidate("x", 1, score, lead, error)
-
-    assert chosen([candidate(0.5)], 1.0) == 0
-    assert chosen([candidate(0.5), candidate(0.52, 0.02, 0.03), candidate(0.51, 0.01, 0.005)], 1.0) == 2
-    assert chosen([candidate(0.5), candidate(0.6, 0.1, 0.03), candidate(0.7, 0.2, 0.1)], 1.0) == 2
-    assert chosen([candidate(0.5), candidate(0.6, np.nan, np.nan)], 1.0) == 0
+    none = (np.nan, np.nan)
+    assert takes_lead([0.5], [none], 1.0) == 0
+    assert takes_lead([0.5, 0.52, 0.51], [none, (0.02, 0.03), (0.01, 0.005)], 1.0) == 2
+    assert takes_lead([0.5, 0.6, 0.7], [none, (0.1, 0.03), (0.2, 0.1)], 1.0) == 2
+    assert takes_lead([0.5, 0.6], [none, none], 1.0) == 0
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.4
     a, b = rng.normal(size=400) + y, rng.normal(size=400) + 0.8 * y
     for fpr_range, metric in (((0.0, 0.3), "partial_auc"), ((0.1, 0.5), "partial_auc")):
         theirs = compare_auc(y, a, b, metric=metric, fpr_range=fpr_range, method="delong")
-        assert lead_over(y, a, b, None, fpr_range) == pytest.approx((theirs.difference, theirs.standard_error))
+        assert lead_over(y, a, b, fpr_range) == pytest.approx((theirs.difference, theirs.standard_error))
     values = rng.normal(size=40)
     assert np.allclose(smoothed(values), [values[max(0, k - 5) : k + 6].mean() for k in range(40)])
 
 
-def test_few_negatives_are_nothing_to_choose_by(data: Any) -> None:
+def test_pairs_are_tried_where_rows_and_negatives_are_many(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rocmax.boosting import _classifier
+
     X, y = data
-    assert [len(model(fpr_range=(0.0, high), n_estimators=3).fit(X, y).candidates_) for high in (0.05, 0.2)] == [1, 5]
+
+    def tried(high: float) -> list[Any]:
+        return [one.objective for one in model(fpr_range=(0.0, high), n_estimators=3).fit(X, y).candidates_]
+
+    assert tried(0.2) == ["log_loss"]
+    monkeypatch.setattr(_classifier, "_MANY", len(y))
+    assert tried(0.05) == ["log_loss"]
+    assert tried(0.2) == ["log_loss", PartialAUCObjective((0.0, 0.2), blend=0.95, widen=4.0)]
+    fitted = model(n_estimators=25).fit(X, y)
+    one = fitted.candidates_[1]
+    assert (fitted.objective_ == one.objective) == (one.lead > 2.0 * one.standard_error)
+
+
+def test_validation_of_ones_own(data: Any) -> None:
+    X, y = data
+    n = len(y)
+    pair = (np.arange(n // 2), np.arange(n // 2, n))
+    weight = np.where(np.arange(n) % 7, 1.0, 0.0)
+    fitted = model(validation=pair, n_estimators=8).fit(X, y, weight)
+    late = pair[1][weight[pair[1]] > 0]
+    alone = model(validation=pair, refit=False, n_estimators=8).fit(X, y, weight)
+    held = partial_auc_score(y[late], alone.decision_function(X[late]), (0.0, 0.2))
+    assert alone.candidates_[0].score == pytest.approx(held, abs=1e-12)
+    assert fitted.n_estimators_ == 2 * alone.n_estimators_
+    kept = weight > 0
+    by_mask = model(
+        validation=(np.arange(kept.sum()) < kept[pair[0]].sum(), np.arange(kept.sum()) >= kept[pair[0]].sum())
+    )
+    again = by_mask.set_params(n_estimators=8).fit(X[kept], y[kept], weight[kept])
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+    last = list(TimeSeriesSplit(3).split(X))[-1]
+    by_time, by_pair = (model(validation=v, n_estimators=8).fit(X, y) for v in (TimeSeriesSplit(3), last))
+    np.testing.assert_array_equal(by_time.decision_function(X), by_pair.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("validation", "said"),
+    [
+        ("time", "None, a pair"),
+        (0.3, "None, a pair"),
+        (([0, 1], [10**6]), "validation: pair 0"),
+        (([], [1, 2]), "validation: pair 0"),
+        ((np.arange(300), np.arange(200, 400)), "holds out rows that it trains on"),
+    ],
+)
+def test_validation_that_is_none_is_named(validation: Any, said: str, data: Any) -> None:
+    with pytest.raises(ValueError, match=said):
+        model(validation=validation, n_estimators=2).fit(*data)
+    X, y = data
+    with pytest.raises(ValueError, match="both classes among the rows to hold out"):
+        model(validation=(np.arange(200), 200 + np.flatnonzero(y[200:] == 0)), n_estimators=2).fit(X, y)
 
 
 def test_rounds_end_when_patience_does() -> None:

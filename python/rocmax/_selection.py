@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax import _core
+from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.metrics._components import influences
 from rocmax.metrics._measure import parse_measure
@@ -86,26 +87,50 @@ def standings(
     ]
 
 
-def takes_lead(
-    positive: Bool,
-    scores: Sequence[F64],
-    fpr_range: tuple[float, float],
-    *,
-    lead: float = 2.0,
-    weight: F64 | None = None,
-    groups: AnyArray | None = None,
-    n_threads: int = 1,
-) -> int:
-    """Return the candidate to take where the first is the default: the best of those that are better beyond `lead`.
+def lead_over(
+    positive: Bool, scores: F64, others: F64, fpr_range: tuple[float, float], *, weight: F64 | None = None
+) -> tuple[float, float]:
+    """Return the difference of the partial AUC of two models on the same rows, and its standard error (DeLong).
 
-    A rival replaces the default where its partial AUC is greater by more than `lead` standard errors of the paired
-    difference; of several rivals the best, and without any the default, 0. Parameters as of :func:`standings`.
+    NaN for both where a class has one row only.
     """
-    value, covariance = _covariance(positive, scores, fpr_range, weight, groups, n_threads)
-    variance = np.diagonal(covariance)
-    error = np.sqrt(np.maximum(variance + variance[0] - 2.0 * covariance[0], 0.0))
-    leading = [k for k in range(1, len(value)) if value[k] - value[0] > lead * error[k]]
-    return max(leading, key=lambda k: value[k], default=0)
+    value, covariance = _covariance(positive, [scores, others], fpr_range, weight, None, 1)
+    variance = covariance[0, 0] + covariance[1, 1] - covariance[0, 1] - covariance[1, 0]
+    if np.isnan(variance):
+        return float("nan"), float("nan")
+    return float(value[0] - value[1]), float(np.sqrt(max(variance, 0.0)))
+
+
+def overtakes(lead: float, standard_error: float, least: float) -> bool:
+    """Whether a rival replaces the default: its lead is more than so many standard errors, and more than rounding.
+
+    False where the standard error is NaN.
+    """
+    return bool(lead > max(least * standard_error, SAME))
+
+
+def takes_lead(values: Sequence[float], leads: Sequence[tuple[float, float]], least: float) -> int:
+    """Return the candidate to take where the first is the default: the best of those that overtake it, else 0.
+
+    `leads` are those over the first, with their standard errors.
+    """
+    leading = [k for k in range(1, len(values)) if overtakes(*leads[k], least)]
+    return leading[int(first_best(np.array([values[k] for k in leading])))] if leading else 0
+
+
+def correction_of_folds(sizes: Sequence[tuple[Any, Any]]) -> float:
+    """Return what the standard deviation over folds is multiplied by to be a standard error of their mean.
+
+    sqrt(1/k + n_test/n_train) for k folds of (n_train, n_test) rows, since their models share most of their rows
+    (Nadeau and Bengio, 2003); 0 for a single fold, whose error is not known.
+    """
+    ratio = float(np.mean([test / train for train, test in sizes]))
+    return float(np.sqrt(1.0 / len(sizes) + ratio)) if len(sizes) > 1 else 0.0
+
+
+def error_over_folds(differences: F64, correction: float) -> Any:
+    """Return the standard error of the mean over the folds, the first axis."""
+    return correction * differences.std(axis=0, ddof=1) if len(differences) > 1 else 0.0
 
 
 def _covariance(

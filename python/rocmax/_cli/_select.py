@@ -15,7 +15,7 @@ from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, P
 from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
 from rocmax._cli._columns import make_columns
-from rocmax._cli._failure import Failure, Misuse
+from rocmax._cli._failure import Failure
 from rocmax.ensemble import EnsembleStep
 from rocmax.ensemble._folds import folds_of
 
@@ -66,7 +66,7 @@ def choose(
 ) -> Choice:
     """Return the model of the kind asked for ("auto", "ensemble", "linear", "boosting"), chosen and fitted."""
     if kind == "boosting":
-        return _trees(data, fpr_range)
+        return _trees(data, fpr_range, n_folds)
     if Cs is not None and len(Cs) == 1:
         return _one_line(data, fpr_range, Cs[0])
     folds = split(data, n_folds)
@@ -164,15 +164,14 @@ class _Fits:
         """Do nothing more."""
 
 
-def _trees(data: Data, fpr_range: tuple[float, float]) -> Choice:
-    """Return boosted trees, whose rounds are chosen on a quarter of the rows."""
+def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
+    """Return boosted trees, whose rounds are chosen on a quarter of the rows; by groups or time, on the last fold."""
     if not trees.available():
         raise Failure("--model boosting needs lightgbm: pip install 'rocmax[boosting]'")
-    if data.in_time:
-        raise Misuse("--time: --model boosting chooses its rounds on rows drawn at random: take --model ensemble")
     columns, X = data.coded(trees=True)
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
-    model = PartialAUCBoostingClassifier(fpr_range, random_state=0, n_jobs=n_jobs)
+    validation = split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
+    model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
     with report.warnings_after(), report.progress("boosted trees") as bar:
         model.fit(X, data.positive, data.weight, callback=lambda _: bar.advance())
     return Choice(columns, model, "boosted trees, as asked for")

@@ -1,4 +1,4 @@
-"""How many rounds, and which objective: by the partial AUC of rows held out, beyond its noise."""
+"""How many rounds: by the partial AUC of rows held out."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rocmax import _core
-from rocmax._ties import SAME, first_best
+from rocmax._ties import first_best
 from rocmax._typing import F64, Bool
-from rocmax.metrics._partial import curve_area, partial_auc_score
+from rocmax.metrics._partial import partial_auc_score
 
 # Rounds over which the measure is averaged, on either side: of neighbouring rounds, which differ by a tree or two, the
 # best alone is lucky.
@@ -71,26 +70,3 @@ class Candidate:
     score: float
     lead: float = np.nan
     standard_error: float = np.nan
-
-
-def lead_over(
-    positive: Bool, scores: F64, others: F64, weight: F64 | None, fpr_range: tuple[float, float]
-) -> tuple[float, float]:
-    """Return the difference of the partial AUC of two models on the same rows, and its standard error (DeLong).
-
-    NaN for the latter where a class has one row only.
-    """
-    name, low, high = curve_area(fpr_range, None, "width")
-    kind = "frequency" if weight is None else "sampling"
-    if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
-        return float("nan"), float("nan")
-    estimate, *parts = _core.covariance(positive, [scores, others], weight, kind, name, low, high, 1)
-    of_first, of_second = (parts[0] + parts[1]).reshape(2, 2)
-    variance = of_first[0] + of_second[1] - of_first[1] - of_second[0]
-    return float(estimate[0] - estimate[1]), float(np.sqrt(max(variance, 0.0)))
-
-
-def chosen(candidates: list[Candidate], least_lead: float) -> int:
-    """Return the best of those that lead the first by at least so many standard errors; else the first."""
-    leading = [k for k, one in enumerate(candidates) if k and one.lead > max(least_lead * one.standard_error, SAME)]
-    return leading[first_best(np.array([candidates[k].score for k in leading]))] if leading else 0

@@ -20,18 +20,19 @@ from rocmax._parameters import (
     check_verbose,
     shown,
 )
+from rocmax._selection import lead_over, takes_lead
 from rocmax._threads import n_threads
-from rocmax._typing import F64, AnyArray, Bool
+from rocmax._typing import F64, AnyArray
 from rocmax._validation import (
     check_features_for_trees,
     check_labels,
     check_sample_weight,
     check_two_classes,
-    rows_of,
     warn_of_positive_class,
 )
 from rocmax.boosting._calibration import sigmoid
-from rocmax.boosting._choice import Candidate, Rounds, chosen, lead_over
+from rocmax.boosting._choice import Candidate, Rounds
+from rocmax.boosting._held_out import Part, check_validation, drawn, given
 from rocmax.boosting._libraries import BY_NAME, MOST_ROUNDS, Library, in_one_line, raw_scores
 from rocmax.boosting._objective import PartialAUCObjective
 from rocmax.estimators._atomic import atomic
@@ -39,19 +40,10 @@ from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
 from rocmax.metrics._validation import rate_range
 
-# What "auto" tries beside log loss (blend, widen, loss), and by how many standard errors of the difference on the rows
-# held out it has to lead log loss. The first three and the lead were chosen on the tuning half of the sets of
-# benches/python/models.py, where the choice is worth little: +0.002 on [0, 0.05], -0.002 on [0.02, 0.05], +0.001 on
-# [0, 0.01] on the mean of 13 test thirds, three splits. The last was added for covtype, whose 40,000 rows carry more of
-# the pair loss (0.768 on [0.02, 0.05], the others 0.730, log loss 0.720); the tuning half changes by less than 0.002.
-# Choosing by four folds gained nothing over one part held out.
-_BLENDS = (
-    (0.8, 4.0, "smoothed_hinge"),
-    (0.95, 12.0, "smoothed_hinge"),
-    (0.8, 12.0, "squared_hinge"),
-    (0.95, 4.0, "smoothed_hinge"),
-)
-_LEAD = 0.1
+# From so many rows on "auto" tries the pairs of the range too, by this blend, and takes them if they lead log loss by
+# so many standard errors of the difference on the rows held out. On fewer rows, or by smaller leads, the choice gains
+# nothing on sets that nothing was tuned on.
+_MANY, _BLEND, _WIDEN, _LEAD = 20_000, 0.95, 4.0, 2.0
 # With fewer negatives in the range than this among the rows held out there is nothing to choose by.
 _FEWEST_NEGATIVES = 10
 
@@ -74,29 +66,21 @@ class BoostingRound(NamedTuple):
     score: float
 
 
-class _Part(NamedTuple):
-    """Some of the samples."""
-
-    X: Any
-    positive: Bool
-    weight: F64 | None
-
-
 class PartialAUCBoostingClassifier(Ranker):
     """Boosted trees of LightGBM or XGBoost for the partial AUC on a range of false positive rates.
 
     A share of the rows, drawn at random from either class, is held out: the number of rounds is the one with the best
-    partial AUC there, and "auto" chooses the objective there too, log loss or its blends with the loss of the pairs of
-    the range (:class:`rocmax.boosting.PartialAUCObjective`).
+    partial AUC there. Of tables with many rows "auto" chooses the objective there too, log loss or the loss of the
+    pairs of the range (:class:`rocmax.boosting.PartialAUCObjective`).
 
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 1.0)
         The false positive rates (low, high) that matter.
     objective : {"auto", "log_loss"} or PartialAUCObjective, default="auto"
-        "auto" tries log loss and four blends, and takes the best of those that lead log loss by a tenth of a standard
-        error of the difference (DeLong) on the rows held out; if there is none, log loss. More of a lead cost more than
-        it saved. With fewer than ten negatives in the range among those rows it is log loss, and no blend is tried.
+        "auto" is log loss. From 20,000 rows on it tries ``PartialAUCObjective(fpr_range, blend=0.95)`` too, unless
+        fewer than ten negatives in the range are held out, and takes it if it leads log loss there by more than two
+        standard errors of the paired difference (DeLong).
     library : {"lightgbm", "xgboost"}, default="lightgbm"
         What grows the trees; both are in the extra `boosting`.
     n_estimators : int, default=1000
@@ -107,11 +91,15 @@ class PartialAUCBoostingClassifier(Ranker):
         Further parameters of the library's ``train``, such as ``{"num_leaves": 15}``.
     validation_fraction : float, default=0.25
         The share of the rows held out.
+    validation : splitter or pair, default=None
+        The rows held out instead: a pair (rows to train on, rows to hold out), or a splitter, whose last split is
+        taken: ``TimeSeriesSplit()`` for rows in the order of time.
     early_stopping_rounds : int, default=60
         Rounds without a better partial AUC on the rows held out after which no more are made. Measures of neighbouring
         rounds are averaged, up to five on either side.
     refit : bool, default=True
-        Train again on all rows, with the objective chosen and 1 / (1 - validation_fraction) times its rounds.
+        Train again on all rows, with the objective chosen and 1 / (1 - validation_fraction) times its rounds; with
+        `validation`, as many more as there are more rows, at most twice.
     threshold : str or tuple, default="auto"
         Where ``predict`` cuts the scores of the rows held out, as in :class:`rocmax.PartialAUCSVC`; those of
         training rows would promise too much.
@@ -163,7 +151,7 @@ class PartialAUCBoostingClassifier(Ranker):
     >>> X, y = make_classification(600, weights=[0.8], random_state=0)
     >>> model = PartialAUCBoostingClassifier((0.0, 0.2), n_estimators=20, random_state=0, n_jobs=1).fit(X, y)
     >>> [candidate.score > 0.8 for candidate in model.candidates_]
-    [True, True, True, True, True]
+    [True]
     """
 
     booster_: Any
@@ -183,6 +171,7 @@ class PartialAUCBoostingClassifier(Ranker):
         learning_rate: float = 0.05,
         library_params: dict[str, Any] | None = None,
         validation_fraction: float = 0.25,
+        validation: Any = None,
         early_stopping_rounds: int = 60,
         refit: bool = True,
         threshold: Threshold = "auto",
@@ -197,6 +186,7 @@ class PartialAUCBoostingClassifier(Ranker):
         self.learning_rate = learning_rate
         self.library_params = library_params
         self.validation_fraction = validation_fraction
+        self.validation = validation
         self.early_stopping_rounds = early_stopping_rounds
         self.refit = refit
         self.threshold = threshold
@@ -235,21 +225,29 @@ class PartialAUCBoostingClassifier(Ranker):
         """
         check_callback(callback, "BoostingRound after each round")
         library, objectives, fpr_range = self._checked()
-        all_rows = self._validated(X, y, sample_weight)
+        all_rows, split = self._validated(X, y, sample_weight)
+        train, held = split or drawn(
+            all_rows.positive, float(self.validation_fraction), np.random.default_rng(library.seed)
+        )
+        if len(all_rows.positive) < _MANY:
+            objectives = objectives[:1]
         with in_one_line(self.library):
-            return self._fitted(library, objectives, fpr_range, all_rows, callback)
+            return self._fitted(
+                library, objectives, fpr_range, all_rows, all_rows.take(train), all_rows.take(held), callback
+            )
 
     def _fitted(
         self,
         library: Library,
         objectives: list[Any],
         fpr_range: tuple[float, float],
-        all_rows: _Part,
+        all_rows: Part,
+        kept: Part,
+        held: Part,
         callback: Callable[[BoostingRound], None] | None,
     ) -> Self:
         """Choose rounds and the objective, and train."""
-        kept, held = self._split(all_rows, np.random.default_rng(library.seed))
-        base = _log_odds(kept)
+        base = kept.log_odds
         rows, rows_held = _made(library, kept), None
         rows_held = _made(library, held, rows)
         in_range = np.count_nonzero(~held.positive) * (fpr_range[1] - fpr_range[0])
@@ -272,19 +270,22 @@ class PartialAUCBoostingClassifier(Ranker):
             scores.append(raw_scores(boosters[-1], held.X, library.n_threads))
             found = Candidate(objective, best, rounds.values[best - 1])
             if len(scores) > 1:
-                lead = lead_over(held.positive, scores[-1], scores[0], held.weight, fpr_range)
+                lead = lead_over(held.positive, scores[-1], scores[0], fpr_range, weight=held.weight)
                 found = Candidate(objective, best, found.score, *lead)
             candidates.append(found)
             if self.verbose:
                 print(f"{type(self).__name__}: {found}")
-        k = chosen(candidates, _LEAD)
+        k = takes_lead([one.score for one in candidates], [(one.lead, one.standard_error) for one in candidates], _LEAD)
         self.candidates_, self.objective_ = candidates, candidates[k].objective
         self.n_estimators_, self.booster_ = candidates[k].n_estimators, boosters[k]
         raw = scores[k]
         if self.refit:
             own = None if isinstance(self.objective_, str) else self.objective_
-            self.n_estimators_ = round(self.n_estimators_ / (1.0 - float(self.validation_fraction)))
-            self.booster_ = library.train(_made(library, all_rows), own, self.n_estimators_, _log_odds(all_rows))
+            share = 1.0 - float(self.validation_fraction)
+            if self.validation is not None:
+                share = max(0.5, len(kept.positive) / len(all_rows.positive))
+            self.n_estimators_ = round(self.n_estimators_ / share)
+            self.booster_ = library.train(_made(library, all_rows), own, self.n_estimators_, all_rows.log_odds)
         self.intercept_ = np.array([-choose_threshold(raw, held.positive, self.threshold, held.weight, fpr_range)])
         self.calibration_ = sigmoid(raw, held.positive, held.weight)
         gains = library.gains(self.booster_, self.n_features_in_)
@@ -329,30 +330,17 @@ class PartialAUCBoostingClassifier(Ranker):
         X = check_features_for_trees(self, X, reset=False)
         return raw_scores(self.booster_, X, n_threads(self.n_jobs))
 
-    def _validated(self, X: Any, y: Any, sample_weight: Any) -> _Part:
-        """Return the rows that weigh something; sets ``classes_``."""
+    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Part, tuple[AnyArray, AnyArray] | None]:
+        """Return the rows that weigh something, and which of them `validation` names; sets ``classes_``."""
         X = check_features_for_trees(self, X, reset=True)
         labels = check_labels(y, X)
         weight = check_sample_weight(sample_weight, X)
         self.classes_, positive = check_two_classes(labels, weight)
         warn_of_positive_class(self.classes_, y)
-        if weight is not None and not weight.all():
-            index = np.flatnonzero(weight)
-            X, positive, weight = rows_of(X, index), positive[index], weight[index]
-        return _Part(X, positive, weight)
-
-    def _split(self, part: _Part, rng: np.random.Generator) -> tuple[_Part, _Part]:
-        """Return the rows to train on and those held out, both classes in each."""
-        fewest = min(np.count_nonzero(part.positive), np.count_nonzero(~part.positive))
-        if fewest < 2:
-            raise ValueError(f"y must hold at least two samples of each class, one to hold out, got {fewest} of one")
-        n, index = len(part.positive), []
-        for of_class in (np.flatnonzero(part.positive), np.flatnonzero(~part.positive)):
-            n_held = int(np.clip(round(len(of_class) * float(self.validation_fraction)), 1, len(of_class) - 1))
-            index.append(rng.choice(of_class, n_held, replace=False))
-        held = np.zeros(n, dtype=bool)
-        held[np.concatenate(index)] = True
-        return _taken(part, np.flatnonzero(~held)), _taken(part, np.flatnonzero(held))
+        there = np.ones(len(positive), dtype=bool) if weight is None else weight > 0
+        split = None if self.validation is None else given(self.validation, X, positive, there)
+        part = Part(X, positive, weight)
+        return part if there.all() else part.take(np.flatnonzero(there)), split
 
     def _checked(self) -> tuple[Library, list[Any], tuple[float, float]]:
         """Return the library, the objectives to try and the range; checks the parameters."""
@@ -360,6 +348,7 @@ class PartialAUCBoostingClassifier(Ranker):
         check_count("n_estimators", self.n_estimators, MOST_ROUNDS), check_positive("learning_rate", self.learning_rate)
         check_count("early_stopping_rounds", self.early_stopping_rounds), check_flag("refit", self.refit)
         check_threshold(self.threshold), check_verbose(self.verbose)
+        check_validation(self.validation)
         share = as_float(self.validation_fraction)
         if not 0.0 < share < 1.0:
             raise ValueError(f"validation_fraction must be between 0 and 1, got {shown(self.validation_fraction)}")
@@ -369,7 +358,7 @@ class PartialAUCBoostingClassifier(Ranker):
         if isinstance(self.objective, PartialAUCObjective):
             self.objective._checked()
         elif check_choice("objective", self.objective, ("auto", "log_loss")) == "auto":
-            objectives = ["log_loss", *_blends(fpr_range)]
+            objectives = ["log_loss", PartialAUCObjective(fpr_range, blend=_BLEND, widen=_WIDEN)]
         kind = BY_NAME[check_choice("library", self.library, tuple(BY_NAME))]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         params = dict(self.library_params or {})
@@ -381,20 +370,5 @@ class PartialAUCBoostingClassifier(Ranker):
         return tags
 
 
-def _blends(fpr_range: tuple[float, float]) -> list[PartialAUCObjective]:
-    return [PartialAUCObjective(fpr_range, blend=blend, widen=widen, loss=loss) for blend, widen, loss in _BLENDS]
-
-
-def _taken(part: _Part, index: AnyArray) -> _Part:
-    weight = None if part.weight is None else part.weight[index]
-    return _Part(rows_of(part.X, index), part.positive[index], weight)
-
-
-def _made(library: Library, part: _Part, like: Any = None) -> Any:
+def _made(library: Library, part: Part, like: Any = None) -> Any:
     return library.rows(part.X, part.positive.astype(np.float64), part.weight, like)
-
-
-def _log_odds(part: _Part) -> float:
-    """Return the log-odds of the positives' share."""
-    weight = np.ones(len(part.positive)) if part.weight is None else part.weight
-    return float(np.log(weight[part.positive].sum()) - np.log(weight[~part.positive].sum()))

@@ -10,6 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from rocmax import _core
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
+from rocmax._selection import correction_of_folds, error_over_folds, overtakes
 from rocmax._threads import n_threads
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, Bool, Rows
@@ -222,7 +223,8 @@ class PartialAUCSVCCV(PartialAUCModel):
         split_params, score_params = self._routed(sample_weight, params)
         surrogates = self._candidates(surrogate, fpr_range, positive, weight)
         folds, repeats = split(self.cv, X, labels, weight, split_params)
-        correction = _correction(folds, weight)
+        of_weight = np.ones(len(positive), dtype=bool) if weight is None else weight > 0
+        correction = correction_of_folds([(of_weight[train].sum(), of_weight[test].sum()) for train, test in folds])
         del labels
         data = (X, positive, weight)
         self.Cs_ = np.array(Cs)
@@ -369,17 +371,6 @@ def _stages(surrogates: tuple[str, ...], n_widths: int) -> tuple[tuple[str, ...]
     return ("auc",), tuple(name for name in surrogates if name != "auc")
 
 
-def _correction(folds: list[Fold], weight: F64 | None) -> float:
-    """Return what the standard deviation over folds is multiplied by to be a standard error of their mean.
-
-    sqrt(1/k + n_test/n_train), since the models of k folds share most of their rows (Nadeau and Bengio, 2003); 0 for a
-    single fold, whose error is not known.
-    """
-    sizes = [[len(rows) if weight is None else np.count_nonzero(weight[rows]) for rows in fold] for fold in folds]
-    ratio = float(np.mean([test / train for train, test in sizes]))
-    return float(np.sqrt(1.0 / len(folds) + ratio)) if len(folds) > 1 else 0.0
-
-
 def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction: float) -> tuple[int, int]:
     """Return the index of the surrogate and of C.
 
@@ -393,7 +384,7 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
         if name not in _STEADY:
             continue
         behind = scores[:, k, columns[k], None] - scores[:, k]
-        error = np.sqrt(np.mean(_error(behind, correction) ** 2))
+        error = np.sqrt(np.mean(error_over_folds(behind, correction) ** 2))
         settled = (len(scores) > 1) & (behind.mean(axis=0) > _OPEN * error)
         means[k] = _smoothed(means[k])
         columns[k] = first_best(np.where(settled, -np.inf, means[k]))
@@ -403,18 +394,14 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
     chosen = order[0]
     for place, rival in enumerate(order[1:], start=1):
         lead = scores[:, rival, columns[rival]] - scores[:, chosen, columns[chosen]]
-        if best[rival] > best[order[:place]].max() + SAME and lead.mean() > least[rival] * _error(lead, correction):
+        error = error_over_folds(lead, correction)
+        if best[rival] > best[order[:place]].max() + SAME and overtakes(lead.mean(), error, least[rival]):
             chosen = rival
     column = columns[chosen]
     if selection == "one-standard-error" and len(scores) > 1:
         error = scores[:, chosen, column].std(ddof=1) / np.sqrt(len(scores))
         column = np.flatnonzero(means[chosen] >= means[chosen, column] - error - SAME)[0]
     return chosen, int(column)
-
-
-def _error(differences: F64, correction: float) -> Any:
-    """Return the standard error of the mean over the folds, the first axis."""
-    return correction * differences.std(axis=0, ddof=1) if len(differences) > 1 else 0.0
 
 
 def _smoothed(means: F64) -> F64:

@@ -1,0 +1,77 @@
+"""The rows that trees are trained on and those held out to choose by: drawn at random, or a user's own."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rocmax._parameters import shown
+from rocmax._typing import F64, AnyArray, Bool
+from rocmax._validation import rows_of
+from rocmax.estimators._folds import check_folds
+
+
+class Part(NamedTuple):
+    """Some of the samples."""
+
+    X: Any
+    positive: Bool
+    weight: F64 | None
+
+    def take(self, index: AnyArray) -> Part:
+        """Return some of these."""
+        return Part(rows_of(self.X, index), self.positive[index], None if self.weight is None else self.weight[index])
+
+    @property
+    def log_odds(self) -> float:
+        """The log-odds of the positives' share."""
+        weight = np.ones(len(self.positive)) if self.weight is None else self.weight
+        return float(np.log(weight[self.positive].sum()) - np.log(weight[~self.positive].sum()))
+
+
+def check_validation(validation: Any) -> None:
+    """Raise unless this is None, a pair of rows or a splitter."""
+    pair = isinstance(validation, tuple | list) and len(validation) == 2
+    if not (
+        validation is None
+        or pair
+        or (hasattr(validation, "split") and not isinstance(validation, str | bytes | bytearray))
+    ):
+        raise ValueError(
+            "validation must be None, a pair (rows to train on, rows to hold out) or a splitter, got "
+            f"{shown(validation)}"
+        )
+
+
+def given(validation: Any, X: Any, positive: Bool, there: Bool) -> tuple[AnyArray, AnyArray]:
+    """Return the rows to train on and those held out of a pair, or of the last split of a splitter.
+
+    Both by their numbers among the rows that are `there`.
+    """
+    pairs = list(validation.split(X, positive.astype(int))) if hasattr(validation, "split") else [validation]
+    try:
+        train, held = (rows[there[rows]] for rows in check_folds(pairs, len(positive))[-1])
+    except ValueError as error:
+        raise ValueError(str(error).replace("cv: fold", "validation: pair").replace("cv", "validation")) from error
+    for rows, use in ((train, "train on"), (held, "hold out")):
+        if len(np.unique(positive[rows])) < 2:
+            raise ValueError(f"validation needs both classes among the rows to {use}")
+    if np.intersect1d(train, held).size:
+        raise ValueError("validation holds out rows that it trains on")
+    place = np.cumsum(there) - 1
+    return place[train], place[held]
+
+
+def drawn(positive: Bool, share: float, rng: np.random.Generator) -> tuple[AnyArray, AnyArray]:
+    """Return the same, drawn at random from either class."""
+    fewest = min(np.count_nonzero(positive), np.count_nonzero(~positive))
+    if fewest < 2:
+        raise ValueError(f"y must hold at least two samples of each class, one to hold out, got {fewest} of one")
+    index = []
+    for of_class in (np.flatnonzero(positive), np.flatnonzero(~positive)):
+        n_held = int(np.clip(round(len(of_class) * share), 1, len(of_class) - 1))
+        index.append(rng.choice(of_class, n_held, replace=False))
+    held = np.zeros(len(positive), dtype=bool)
+    held[np.concatenate(index)] = True
+    return np.flatnonzero(~held), np.flatnonzero(held)
