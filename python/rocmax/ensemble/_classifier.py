@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
 from rocmax._threads import n_threads
-from rocmax._typing import F64, AnyArray, Bool
+from rocmax._typing import F64, AnyArray
 from rocmax._validation import (
     check_features_for_trees,
     check_labels,
@@ -25,17 +24,18 @@ from rocmax._validation import (
 )
 from rocmax._warn import warn
 from rocmax.boosting._calibration import sigmoid
-from rocmax.ensemble._combination import combination, held_out
+from rocmax.ensemble._combination import combination, composed, held_out
 from rocmax.ensemble._data import Data, Found, HopelessError
 from rocmax.ensemble._families import Family, families_of, suitable
 from rocmax.ensemble._folds import folds_of
+from rocmax.ensemble._report import board_text, estimate, leaderboard
 from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
 from rocmax.ensemble._scores import raw_scores
 from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Ranker
 from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
-from rocmax.metrics import AUCInference, auc_inference
+from rocmax.metrics import AUCInference
 from rocmax.metrics._validation import rate_range
 
 # The share of the time limit that the folds may take; the rest is for the models of all rows.
@@ -109,6 +109,31 @@ class PartialAUCEnsembleClassifier(Ranker):
         The labels, sorted; ``classes_[1]`` is the positive class.
     n_features_in_, feature_names_in_
         The number of features, and their names if X had any.
+
+    Notes
+    -----
+    *Folds*: all families have the same. Categories and scales are those of all rows, labels those of the training rows
+    alone. What is compared are pooled scores; where folds do not score every row equally often, as in the order of
+    time, the logits of each fold, by its own logistic curve. A family that is worse than the best by `lead` + 1
+    standard errors on the first two folds is not fitted further (with 2,000 rows and more): its "difference" is NaN.
+
+    *The estimate*: ``inference_`` is of scores that the choice of families and the curves have not seen: they are made
+    anew without each fifth of the rows. What remains is the choice of rounds and C by the same folds, and that a
+    fold's models have fewer rows (``python benches/python/ensemble_estimate.py DATA_FOLDER``).
+
+    *Explaining*: :func:`sklearn.inspection.permutation_importance` of the fitted ensemble is by the partial AUC, its
+    ``score``. Trees of an entry of ``estimators_`` have SHAP values:
+    ``model[-1].booster_.predict(model[0].transform(X), pred_contrib=True)``.
+
+    *Memory* beside X: 8 bytes a number for each of two codings of the table (one for trees, one for linear models, with
+    a column for each category); with k folds, k + 1 times one byte a number for bins; 2,000 bytes a row for landmarks,
+    twice while a fold is fitted; and the forest, at most 0.3 of the memory at hand: its leaves hold up to 32 rows where
+    that is not enough, and it is left out where these do not help.
+
+    *Results* do not depend on `n_jobs`. Ctrl-C stops within a second, and an estimator that was fitted before stays as
+    it was. `time_limit` is of the folds and the models of all rows: these are reserved a quarter of it. *Saving*: by
+    `pickle`, or by `skops`, whose list of types to trust is of this package, LightGBM and scikit-learn unless there are
+    families of your own.
 
     Examples
     --------
@@ -216,8 +241,7 @@ class PartialAUCEnsembleClassifier(Ranker):
             groups = None if groups is None else groups[rows]
         folds = folds_of(self.cv, X, positive, groups, seed, {})
         named = self.classes_[positive.astype(int)]
-        alike = self.cv is None or isinstance(self.cv, Integral)
-        return Data(X, positive, weight, groups, named, folds, fpr_range, seed, lead, alike), rows
+        return Data(X, positive, weight, groups, named, folds, fpr_range, seed, lead), rows
 
     def _cross_fitted(
         self, data: Data, families: list[Family] | None, run: Run
@@ -284,7 +308,7 @@ class PartialAUCEnsembleClassifier(Ranker):
         positive, weight = data.positive[here], None if data.weight is None else data.weight[here]
         self.families_, self.estimators_ = chosen.kept, estimators
         self.curves_ = [
-            _after(curve, found[name][1].curve) for name, curve in zip(chosen.kept, chosen.curves, strict=True)
+            composed(curve, found[name][1].curve) for name, curve in zip(chosen.kept, chosen.curves, strict=True)
         ]
         self.calibration_ = sigmoid(combined, positive, weight)
         self.intercept_ = np.array([-choose_threshold(combined, positive, self.threshold, weight, data.fpr_range)])
@@ -292,8 +316,8 @@ class PartialAUCEnsembleClassifier(Ranker):
         self.out_of_fold_[rows[here]] = combined + self.intercept_[0]
         honest = held_out(data, scores, here, chosen, lead, run.n_threads)
         clusters = None if weight is not None or data.groups is None else data.groups[here]
-        self.inference_ = quietly(lambda: _estimate(positive, honest, weight, clusters, data.fpr_range))
-        self.leaderboard_ = _leaderboard(board, chosen.standings)
+        self.inference_ = quietly(lambda: estimate(positive, honest, weight, clusters, data.fpr_range))
+        self.leaderboard_ = leaderboard(board, chosen.standings)
         self._fpr_range = data.fpr_range
 
     def decision_function(self, X: Any) -> F64:
@@ -347,53 +371,9 @@ class PartialAUCEnsembleClassifier(Ranker):
     def summary(self) -> str:
         """Return the leaderboard and the estimate as a text."""
         check_is_fitted(self)
-        low, high = self._fpr_range
-        width = max(len(row["family"]) for row in self.leaderboard_)
-        lines = [f"partial AUC on FPR [{low:g}, {high:g}], out of fold"]
-        for row in self.leaderboard_:
-            told = f"{row['partial_auc']:.4f}  {row['difference']:+.4f} +- {row['difference_error']:.4f}"
-            mark = "kept" if row["kept"] else (row["note"] or "left out")
-            lines.append(f"{row['family']:<{width}}  {told}  {row['seconds']:6.1f} s  {mark}")
-        return "\n".join([*lines, str(self.inference_)])
+        return board_text(self.leaderboard_, self._fpr_range) + f"\n{self.inference_}"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _after(curve: tuple[float, float], first: tuple[float, float]) -> tuple[float, float]:
-    """Return the line that is one after another."""
-    return curve[0] * first[0], curve[0] * first[1] + curve[1]
-
-
-def _estimate(
-    positive: Bool, scores: F64, weight: F64 | None, groups: AnyArray | None, fpr_range: tuple[float, float]
-) -> AUCInference:
-    """Return the partial AUC of out-of-fold scores with its interval."""
-    kind = "frequency" if weight is None else "sampling"
-    return auc_inference(
-        positive, scores, fpr_range=fpr_range, sample_weight=weight, weight_kind=kind, groups=groups, n_jobs=1
-    )
-
-
-def _leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each family, best first."""
-    found = []
-    for name, row in board.items():
-        standing = standings.get(name)
-        value = row.get("partial_auc", np.nan) if standing is None else standing.partial_auc
-        found.append(
-            {
-                "family": name,
-                "partial_auc": value,
-                "standard_error": np.nan if standing is None else standing.standard_error,
-                "difference": np.nan if standing is None else standing.difference,
-                "kept": standing is not None and standing.kept,
-                "seconds": row["seconds"],
-                "difference_error": np.nan if standing is None else standing.difference_error,
-                "chosen": row.get("chosen", {}),
-                "note": row["note"],
-            }
-        )
-    return sorted(found, key=lambda row: (not row["kept"], -np.nan_to_num(row["partial_auc"], nan=-1.0)))

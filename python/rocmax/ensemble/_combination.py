@@ -56,3 +56,8 @@ def held_out(
         by_rest = combination(data, scores, rows[rest], lead, n_threads)
         found[part] = by_rest.of([scores[name][rows[part]] for name in by_rest.kept])
     return found
+
+
+def composed(curve: tuple[float, float], first: tuple[float, float]) -> tuple[float, float]:
+    """Return the line that is one after another."""
+    return curve[0] * first[0], curve[0] * first[1] + curve[1]

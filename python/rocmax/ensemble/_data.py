@@ -60,7 +60,6 @@ class Data:
     fpr_range: tuple[float, float]
     seed: int
     lead: float
-    alike: bool = True  # whether the folds are drawn from one law: not those of rows in the order of time, say
     best: F64 | None = None  # the out-of-fold scores of the best family so far
     _coded: dict[str, tuple[TableCoder, Any]] = field(default_factory=dict)
     shared: dict[str, Any] = field(default_factory=dict)  # of the families of one library
@@ -134,6 +133,12 @@ class Data:
             return Found(pooled(self.folds, scores, self.n), chosen or {}, state)
         level, curve = self._levelled(scores)
         return Found(level, chosen or {}, state, curve)
+
+    @property
+    def alike(self) -> bool:
+        """Whether every row is scored equally often: not by folds in the order of time, whose models differ more."""
+        counts = np.bincount(np.concatenate([rows for _, rows in self.folds]), minlength=self.n)
+        return bool(np.all(counts == counts[0]))
 
     def _levelled(self, scores: list[F64]) -> tuple[F64, tuple[float, float]]:
         """Return the pooled logits of the folds, each by its own logistic curve, and the mean curve."""
