@@ -250,7 +250,7 @@ def test_time_limit(data: Any) -> None:
         ({"families": []}, "families must be"),
         ({"cv": 1}, "cv must be at least 2"),
         ({"cv": "five"}, "cv must be a number"),
-        ({"cv": 900}, "900 samples of each class"),
+        ({"cv": 900}, "cv=900 folds need as many samples of each class, got"),
         ({"lead": -1.0}, "lead must be"),
         ({"time_limit": 0}, "time_limit must be"),
         ({"threshold": "best"}, "threshold must be"),
@@ -269,5 +269,5 @@ def test_misuse_of_fit_is_named(data: Any) -> None:
         model().fit(X, y, callback=3)
     with pytest.raises(ValueError, match="inconsistent"):
         model().fit(X, y, groups=np.arange(5))
-    with pytest.raises(ValueError, match="3 folds need 3 groups, got 2"):
+    with pytest.raises(ValueError, match="3 folds need as many groups, got 2"):
         model().fit(X, y, groups=np.arange(len(y)) % 2)
