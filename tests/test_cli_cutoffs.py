@@ -111,9 +111,30 @@ def test_warnings_name_the_score_and_no_option_of_python(frame: "pl.DataFrame", 
     apart.write_csv(data)
     for how in (["--groups", "g"], ["--cutoff-intervals", "bootstrap"]):
         err += run("evaluate", data, "--label", "y", "--score", "a", "--fpr", 0, 0.1, "--at", "1", *how)[2]
-    assert "a, cutoffs: the classes are apart at the threshold 1 in all replicates, whose rates do not vary\n" in err
-    assert "whose rates do not vary; --cutoff-intervals wilson does better" in err
+    fact = "the classes are apart at the threshold 1 in all replicates, whose rates do not vary"
+    assert err.count(f"a, cutoffs: {fact}; --cutoff-intervals wilson does better\n") == err.count(fact) == 1
     assert "method=" not in err and "'" not in err
+
+
+def test_no_warning_is_about_an_interval_that_is_not_printed(data: Path, run: Run) -> None:
+    asked = ["evaluate", data, "--label", "y", "--score", "a", "--groups", "g"]
+    assert run(*asked)[2] == ""
+    few = "warning: a, TPR at FPR 0.01: only about 2 negatives beyond the threshold: the interval undercovers\n"
+    assert few in run(*asked, "--json")[2] and few in run(*asked, "--fpr", 0, 0.01)[2]
+    rows = data.read_text().splitlines()
+    data.write_text("\n".join([rows[0], *[row for row in rows[1:] if hash_of(row) < 0.2]]) + "\n")
+    for more in ([], asked[-2:]):
+        _, out, err = run(*asked[:-2], *more)
+        (said,) = [line for line in err.splitlines() if "TPR at FPR 0.01" in line]
+        assert (
+            said.endswith("the estimate is that of the nearest threshold") and "fpr=0.01 lies beyond the data" in said
+        )
+        assert "TPR at FPR 0.01" in out
+
+
+def hash_of(row: str) -> float:
+    """A share by which rows are chosen, of both classes alike."""
+    return float(row.split(",")[1]) % 1
 
 
 def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:

@@ -57,6 +57,7 @@ def test_sampling_weights_go_with_their_samples():
     np.testing.assert_array_equal(found.replicates, scaled.replicates)
 
 
+@pytest.mark.filterwarnings("ignore:there are:rocmax.exceptions.CoverageWarning")
 @pytest.mark.parametrize(
     "what", [*MEASURES, {"metric": "tpr_at_fpr", "fpr": 0.2}, {"metric": "fpr_at_tpr", "tpr": 0.8}]
 )

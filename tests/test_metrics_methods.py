@@ -21,6 +21,7 @@ MEASURES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:there are 4:rocmax.exceptions.CoverageWarning")  # effective ones
 @pytest.mark.parametrize("metric", MEASURES)
 @pytest.mark.parametrize("method", METHODS)
 def test_what_the_table_allows_gives_an_interval_and_the_rest_an_error(method, metric):
@@ -76,6 +77,24 @@ def test_few_samples_that_decide_are_said(options, said):
             metrics.auc_inference(~few, S, metric="scored_auc", method=method)
 
 
+def test_advice_of_sampling_weights_can_be_taken():
+    weighted = {"sample_weight": 1.0 + np.arange(40) % 3, "weight_kind": "sampling"}
+    part = {"metric": "partial_auc", "fpr_range": (0.0, 0.1)}
+    for method in ("delong", "bootstrap"):
+        with pytest.warns(
+            UserWarning, match=r"there are 2\.\d* negatives in the range: .*; method='logit-delong'"
+        ) as said:
+            metrics.auc_inference(Y, S, method=method, random_state=0, **part, **weighted)
+        assert said[0].message.instead == "logit-delong"
+    with pytest.warns(UserWarning, match="negatives in the range: .* than they say$") as said:
+        metrics.auc_inference(Y, S, **part, **weighted)
+    assert said[0].message.instead is None
+    with pytest.warns(UserWarning, match="negatives in the range: .*; method='bootstrap' promises less") as said:
+        metrics.compare_auc(Y, S, -S, method="delong", **part, **weighted)
+    metrics.compare_auc(Y, S, -S, method=said[0].message.instead, random_state=0, **part, **weighted)
+
+
+@pytest.mark.filterwarnings("ignore:there are 4:rocmax.exceptions.CoverageWarning")
 @pytest.mark.parametrize("metric", MEASURES)
 def test_the_default_is_the_method_that_covers(metric):
     what = {"metric": metric, **MEASURES[metric]}

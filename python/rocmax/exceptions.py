@@ -18,12 +18,17 @@ class CoverageWarning(UserWarning):
         What is wrong, in words that name no option of Python.
     instead : str or None
         The method that does better.
+    estimate : str or None
+        What is wrong with the estimate itself, whatever its interval.
     """
 
-    def __init__(self, message: str, fact: str | None = None, instead: str | None = None) -> None:
+    def __init__(
+        self, message: str, fact: str | None = None, instead: str | None = None, estimate: str | None = None
+    ) -> None:
         super().__init__(message)
         self.fact = message if fact is None else fact
         self.instead = instead
+        self.estimate = estimate
 
 
 class FeatureScaleWarning(UserWarning):

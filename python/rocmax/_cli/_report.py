@@ -29,6 +29,7 @@ from rich.text import Text
 
 from rocmax._cli._output import plot_format, written
 from rocmax._cli._text import printable, printable_lines
+from rocmax.exceptions import CoverageWarning
 
 _BAND_ROWS = 200_000  # more rows make a band thinner than its curve, and slow
 _WIDEST = 160  # columns of a table
@@ -78,16 +79,21 @@ def warnings_after() -> Iterator[None]:
 
 
 @contextmanager
-def told_of(what: str, *, how: str | None = None) -> Iterator[None]:
+def told_of(what: str, *, how: str | None = None, intervals: bool = True) -> Iterator[None]:
     """Print what the block warns of, with what it was about, in words of the command line.
 
-    `how` is the option that takes the name of another method, where there is one.
+    `how` is the option that takes the name of another method, where there is one. Where no intervals are printed, it
+    leaves out what is wrong with them.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for warning in caught:
         said = warning.message
+        if isinstance(said, CoverageWarning) and not intervals:
+            if said.estimate is not None:
+                log(f"warning: {what}: {said.estimate}")
+            continue
         text, instead = getattr(said, "fact", str(said)), getattr(said, "instead", None)
         advice = f"; {how} {instead} does better" if how and instead else ""
         log(f"warning: {what}: {' '.join(text.split())}{advice}")

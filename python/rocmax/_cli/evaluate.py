@@ -52,6 +52,7 @@ def run(arguments: Namespace) -> None:
             fpr_range=arguments.fpr,
             budgets=budgets,
             confidence=arguments.confidence,
+            rate_intervals=arguments.json or arguments.fpr is not None,
             **rows.options(arguments, scored),
         )
         for name, scores in columns.items()
@@ -133,12 +134,16 @@ def measure(
     fpr_range: tuple[float, float] | None,
     budgets: tuple[float, ...],
     confidence: float,
+    rate_intervals: bool = True,
     **options: Any,
 ) -> Model:
-    """Return AUC, partial AUC on the range and TPR at the budgets; `options` are those of `auc_inference`."""
+    """Return AUC, partial AUC on the range and TPR at the budgets; `options` are those of `auc_inference`.
 
-    def found(said: str = "AUC", **what: Any) -> AUCInference:
-        with report.told_of(f"{name}, {said}"):
+    Without `rate_intervals`, which are then not printed, there is no warning of them.
+    """
+
+    def found(said: str = "AUC", *, intervals: bool = True, **what: Any) -> AUCInference:
+        with report.told_of(f"{name}, {said}", intervals=intervals):
             result = auc_inference(labels.positive, scores, confidence_level=confidence, **what, **options)
         return replace(result, pos_label=labels.value)
 
@@ -146,7 +151,9 @@ def measure(
     if fpr_range is not None:
         part = found(f"pAUC {fpr_range[0]:g}-{fpr_range[1]:g}", metric="partial_auc", fpr_range=fpr_range)
     rates = {
-        budget: None if budget == 1.0 else found(f"TPR at FPR {budget:g}", metric="tpr_at_fpr", fpr=budget)
+        budget: None
+        if budget == 1.0
+        else found(f"TPR at FPR {budget:g}", intervals=rate_intervals, metric="tpr_at_fpr", fpr=budget)
         for budget in budgets
     }
     return Model(found(), part, rates)

@@ -346,7 +346,7 @@ def compare_auc(
         else:
             first, second = (y_true, score_a, sample_weight), (y_true_b, score_b, sample_weight_b)
             found, sizes = _of_two_samples(test, first, second, reading)
-        warn_of_few_compared(found.method, measure, sizes, test.weight_kind, grouped=groups is not None)
+        warn_of_few_compared(found.method, measure, sizes, grouped=groups is not None)
     return replace(found, names=names, **of_measure(measure))
 
 

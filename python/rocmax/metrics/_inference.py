@@ -26,6 +26,7 @@ from rocmax.metrics._measure import (
     Measure,
     MeasureOptions,
     check_variance,
+    effective,
     of_any_measure,
     parse_measure,
     point_estimates,
@@ -268,8 +269,7 @@ def auc_inference(
         or `pos_label` tells which is positive.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
         Finite scores; one column a model, whose results are then arrays. A mapping from the models' names to their
-        scores, and a data frame, give the result `names`. Of dask arrays 9 bytes a score
-        are held in this process; see :mod:`rocmax.metrics`.
+        scores, and a data frame, give the result `names`. For dask arrays, 9 bytes per score are held in memory.
     metric : str, Measure or callable, default="auc"
         What is measured: "auc", "partial_auc" (see :func:`partial_auc_score` for `fpr_range`, `tpr_range`,
         `normalize`), "scored_auc", "margin_auc", "tpr_at_fpr", "fpr_at_tpr"; of screens "enrichment_factor", "rie" and
@@ -452,8 +452,8 @@ def auc_inference(
         found = _bootstrapped(data, measure, values, bootstrap_interval, question, weight_kind)
     else:
         found = _computed(data, measure, method, question, weight_kind, groups)
-    if weight_kind == "frequency":
-        warn_of_few(method, measure, (found.n_pos, found.n_neg), grouped=groups is not None)
+    sizes = effective(data) if weight_kind == "sampling" else (found.n_pos, found.n_neg)
+    warn_of_few(method, measure, sizes, weight_kind=weight_kind, grouped=groups is not None)
     warn_unless_counts(asked_kind, data.weight)
     made |= of_samples(sample_weight, weight_kind, groups, data.y)
     made |= of_bootstrap(method, n_resamples, stratified, bootstrap_interval)

@@ -91,25 +91,38 @@ def _deciding(measure: Measure, sizes: tuple[float, float]) -> tuple[tuple[float
     return (own, names[0]), setting
 
 
-def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], *, grouped: bool = False) -> None:
-    """Warn of an interval that too few samples decide for its method."""
-    if method == "score":
-        _warn_of_none(measure, sizes)
-        return
+def warn_of_few(
+    method: str,
+    measure: Measure,
+    sizes: tuple[float, float],
+    *,
+    weight_kind: str = "frequency",
+    grouped: bool = False,
+) -> None:
+    """Warn of an interval that too few samples decide for its method.
+
+    `sizes` are the numbers of samples of either class, of sampling weights the effective ones.
+    """
+    beyond = _beyond(measure, sizes)
+    if method == "score" and beyond is not None:
+        fact = f"{beyond}, and the interval assumes that the curve goes on as a binormal curve would"
+        wider = "less extreme rate" if measure.is_rate else "wider range"
+        message = f"{fact}; collect more samples or choose a {wider}"
+        warnings.warn(CoverageWarning(message, fact, estimate=beyond), stacklevel=3)
     if method not in ("delong", "logit-delong", "wu", "bootstrap"):
         return
     if method == "logit-delong" and measure.metric not in _PARTS:
         return
     count, held = min(_deciding(measure, sizes))
     if count < _FEW:
-        better = default_method(measure, grouped=grouped)
+        better = default_method(measure, weight_kind=weight_kind, grouped=grouped)
         instead = "" if better == method else f"; method={better!r} keeps most of its coverage"
         message = (
             f"there are {count:.3g} {held}: intervals of method={method!r} hold the truth far less often there than"
             f" they say{instead}"
         )
         fact = f"{_few(count, held)}: the interval undercovers"
-        warnings.warn(CoverageWarning(message, fact, better if instead else None), stacklevel=3)
+        warnings.warn(CoverageWarning(message, fact, better if instead else None, beyond), stacklevel=3)
 
 
 def _few(count: float, held: str) -> str:
@@ -119,29 +132,21 @@ def _few(count: float, held: str) -> str:
     return f"only {count:g} {held}" if count == round(count) else f"only about {count:.0f} {held}"
 
 
-def _warn_of_none(measure: Measure, sizes: tuple[float, float]) -> None:
-    """Warn of an estimate that lies beyond the samples: no more is known there than that none was seen."""
+def _beyond(measure: Measure, sizes: tuple[float, float]) -> str | None:
+    """Return in words that an estimate lies beyond the samples: of that they only tell that none was seen there."""
     count, held = _deciding(measure, sizes)[1]
     if count >= 1:
-        return
-    if measure.is_rate:
-        own, size = ("fpr", "n_neg") if measure.name == "tpr_at_fpr" else ("tpr", "n_pos")
-        number = sizes[own == "fpr"]
-        side = f"below 1 / {size} = {1 / number:.3g}" if measure.low < 0.5 else f"above 1 - 1 / {size}"
-        what = f"{own}={measure.low:.3g} lies beyond the data, {side}: the estimate is that of the nearest threshold"
-    else:
-        what = f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"
-    fact = f"{what}, and the interval assumes that the curve goes on as a binormal curve would"
-    wider = "less extreme rate" if measure.is_rate else "wider range"
-    warnings.warn(CoverageWarning(f"{fact}; collect more samples or choose a {wider}", fact), stacklevel=4)
+        return None
+    if not measure.is_rate:
+        return f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"
+    own, size = ("fpr", "n_neg") if measure.name == "tpr_at_fpr" else ("tpr", "n_pos")
+    number = sizes[own == "fpr"]
+    side = f"below 1 / {size} = {1 / number:.3g}" if measure.low < 0.5 else f"above 1 - 1 / {size}"
+    return f"{own}={measure.low:.3g} lies beyond the data, {side}: the estimate is that of the nearest threshold"
 
 
-def warn_of_few_compared(
-    method: str, measure: Measure, sizes: tuple[float, float], weight_kind: str, *, grouped: bool = False
-) -> None:
-    """Warn of a test of a difference that too few samples decide."""
-    if weight_kind == "sampling":
-        return
+def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float], *, grouped: bool = False) -> None:
+    """Warn of a test of a difference that too few samples decide; of sampling weights `sizes` are the effective."""
     own, setting = _deciding(measure, sizes)
     if method == "bootstrap":  # needs samples of both classes, wherever they are
         setting = min((sizes[0], "positives"), (sizes[1], "negatives"))

@@ -297,7 +297,7 @@ def compare_models(
     tests = _pair_tests(pairs, estimate, covariance, values, method, (measure, hypothesis, level))
     if np.isinf(statistic) and not any(test.difference != 0 and test.standard_error == 0 for test in tests):
         warn_of_no_variance()
-    warn_of_few_compared(method, measure, sizes, weight_kind, grouped=groups is not None)
+    warn_of_few_compared(method, measure, sizes, grouped=groups is not None)
     warn_unless_counts(asked_kind, data.weight)
     n_pos, n_neg = totals(data)
     pvalues = np.array([test.pvalue for test in tests])
