@@ -100,13 +100,59 @@ def test_clusters_of_equal_samples_are_as_one_sample():
     assert (one.n_groups, many.n_groups, many.n_pos) == (120, 120, 3 * one.n_pos)
     for found, expected in zip(many.rows(), one.rows(), strict=True):
         for name in ("threshold", "tpr", "fpr", "ppv", "npv", "lr_positive", "accuracy"):
-            for end in ("", "_low", "_high"):
-                assert found[name + end] == pytest.approx(expected[name + end], rel=1e-12), name
+            assert found[name] == pytest.approx(expected[name], rel=1e-12), name
+        # A rate that the rule fixes varies less than any sample: it counts as all rows, of which there are more.
+        for name in ("threshold", "tpr", "ppv", "npv", "accuracy")[: 2 if found["criterion"] == "fpr 0.1" else None]:
+            for end in ("_low", "_high"):
+                assert found[name + end] == pytest.approx(expected[name + end], abs=0.02), name
     alone = metrics.operating_point(three[0], three[1], **how)
     assert (alone.tpr_interval.high - alone.tpr_interval.low < many.tpr_interval.high - many.tpr_interval.low)[2]
-    assert "bootstrap of clusters, 300 resamples" in str(many)
+    assert "bootstrap of clusters, 300 resamples" in str(many) and "method='wilson'" not in str(many)
     unclustered = metrics.operating_point(y, s, stratified=False, **how)
-    np.testing.assert_allclose(one.tpr_interval, unclustered.tpr_interval, atol=0.05)
+    np.testing.assert_allclose(
+        [end[2] for end in one.tpr_interval], [end[2] for end in unclustered.tpr_interval], atol=0.05
+    )
+
+
+def test_clusters_that_separate_the_classes_have_intervals_with_a_width():
+    group = np.arange(40) // 2
+    y, level = group < 10, 0.9
+    how = {"method": "bootstrap", "groups": group, "random_state": 0, "confidence_level": level, "n_resamples": 50}
+    found = metrics.operating_point(y, y + 0.0, threshold=[0.5, 2.0], prevalence=0.1, **how)
+    # As of 10 samples, one a cluster, by Student's quantile in place of the normal one.
+    z, t = stats.norm.ppf(0.95), stats.t.ppf(0.95, 9)
+    low = 1 / (1 + z**2 / (10 * (z / t) ** 2))
+    assert found.tpr_interval.low[0] == pytest.approx(low) and found.tpr_interval.high[0] == 1.0
+    assert found.fpr_interval.high[0] == pytest.approx(1 - low) and found.fpr_interval.low[0] == 0.0
+    assert found.ppv_interval.low[0] < 1.0 and np.isnan(found.ppv_interval.low[1])
+    assert list(found.threshold_interval.low) == [0.5, 2.0]
+    assert "50 resamples, effective sample sizes" in str(found) and "Survey Methodology" in " ".join(
+        found.to_dict()["references"]
+    )
+
+
+def test_effective_samples_of_clusters_are_those_of_the_variance():
+    """A naive twin: replicates drawn row by row, and Wilson's interval by scipy's quantiles."""
+    rng = np.random.default_rng(3)
+    group = np.repeat(np.arange(30), rng.integers(1, 9, 30))
+    y = rng.random(len(group)) < 0.4
+    s = y + rng.normal(size=30)[group] + rng.normal(size=len(group))
+    found = metrics.operating_point(
+        y, s, threshold=0.5, groups=group, method="bootstrap", random_state=0, n_resamples=4000
+    )
+    rates = []
+    for _ in range(4000):
+        rows = np.concatenate([np.flatnonzero(group == k) for k in rng.integers(30, size=30)])
+        rates.append((np.mean(s[rows][y[rows]] >= 0.5), np.mean(y[rows][s[rows] >= 0.5])))
+    for rate, interval, rows in zip(
+        np.transpose(rates), (found.tpr_interval, found.ppv_interval), (y, s >= 0.5), strict=True
+    ):
+        estimate = np.mean((s >= 0.5)[y]) if rows is y else np.mean(y[rows])
+        t = stats.t.ppf(0.975, len(np.unique(group[rows])) - 1)
+        size = min(rate.mean() * (1 - rate.mean()) / rate.var(ddof=1), rows.sum())
+        middle, reach = estimate + t**2 / size / 2, t * np.sqrt(estimate * (1 - estimate) / size + t**2 / size**2 / 4)
+        ends = (middle - reach) / (1 + t**2 / size), (middle + reach) / (1 + t**2 / size)
+        np.testing.assert_allclose(interval, ends, atol=0.01)
 
 
 def test_clusters_need_the_bootstrap_and_two_of_each_class():

@@ -59,6 +59,7 @@ class Sizes(NamedTuple):
     neg: F64
     called: F64
     not_called: F64
+    right: F64  # of the accuracy
     every: F64
 
 
@@ -93,8 +94,8 @@ def intervals(found: dict[str, F64], sizes: Sizes, prevalence: float | None, z: 
     ends["lr_positive"] = _ratio(found["tpr"], found["fpr"], sizes, z)
     ends["lr_negative"] = _ratio(1 - found["tpr"], found["specificity"], sizes, z)
     if prevalence is None:
-        kinds = {"ppv": sizes.called, "npv": sizes.not_called, "accuracy": sizes.every}
-        return ends | {name: share(name, size) for name, size in (kinds | {"predicted_positive": sizes.every}).items()}
+        of_all = dict(zip(OF_PREVALENCE, sizes[2:], strict=True))
+        return ends | {name: share(name, size) for name, size in of_all.items()}
     odds = prevalence / (1 - prevalence)
     low, high = (np.stack(part) for part in zip(ends["lr_positive"], ends["lr_negative"], strict=True))
     none = np.isnan(found["ppv"]), np.isnan(found["npv"])

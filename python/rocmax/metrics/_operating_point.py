@@ -14,7 +14,7 @@ from rocmax._memory import require_memory
 from rocmax._parameters import check_flag
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
-from rocmax.metrics._clusters import cluster_cuts
+from rocmax.metrics._clusters import cluster_intervals
 from rocmax.metrics._cutoff import RULES, WEIGHED, Rule, asked, parse_rule, weighed
 from rocmax.metrics._diagnostic import OF_PREVALENCE, QUANTITIES, Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics._inference import ConfidenceInterval
@@ -177,7 +177,8 @@ class OperatingPoint(Unpacked):
     def _fixed(self) -> str:
         """Return what the intervals take as fixed, and which intervals do not."""
         if self.method == "bootstrap" and any(self._criteria):
-            return "the rule chooses anew in every resample (method='wilson': the threshold is fixed)"
+            other = "" if self.n_groups is not None else " (method='wilson': the threshold is fixed)"
+            return "the rule chooses anew in every resample" + other
         rules = {rule[0] if isinstance(rule, tuple) else rule for rule in self._criteria if rule is not None}
         others = " or ".join(sorted({repr(_OTHERS[rule]) for rule in rules if rule in _OTHERS}))
         if others:
@@ -229,7 +230,9 @@ class OperatingPoint(Unpacked):
         rules = [parse_rule(criterion) for criterion in self._criteria if criterion is not None]
         chosen = [source for rule in rules if rule is not None for source in RULES[rule.name].sources]
         known = ("mercaldo", "zou") if self.prevalence_known else ()
-        return (*chosen, *(("efron",) if self.method == "bootstrap" else ("wilson", "simel", *known)))
+        drawn = ("efron",) if self.method == "bootstrap" else ()
+        formulas = ("wilson", "simel", *known) if not drawn or self.n_groups is not None else ()
+        return (*chosen, *drawn, *(("korn",) if drawn and formulas else ()), *formulas)
 
 
 def operating_point(
@@ -303,8 +306,11 @@ def operating_point(
         Whether a weight w stands for w equal samples, or for an inverse sampling probability; see
         :func:`auc_inference`. Of the latter the intervals are those of the effective number of samples (Kish, 1965).
     groups : array-like of shape (n_samples,), default=None
-        Clusters of dependent samples, such as the lesions of a patient. The bootstrap draws whole clusters, as many as
-        there are, whatever `stratified`; needs ``method="bootstrap"`` and takes no weights.
+        Clusters of correlated samples, such as the lesions of a patient. The bootstrap draws whole clusters, as many as
+        there are, whatever `stratified`; needs ``method="bootstrap"`` and takes no weights. Intervals are those of
+        "wilson" for the effective number of samples, ``p (1 - p) / v`` for a share whose replicates have mean p and
+        variance v, with Student's quantile [4]_; that of the threshold has percentiles. Measured coverage of 95 %
+        intervals is 92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
     pos_label : label, default=None
         The positive class; all others are negative.
     random_state : int, Generator, RandomState or None, default=None
@@ -331,6 +337,8 @@ def operating_point(
        diagnostic test studies", Journal of Clinical Epidemiology 44, 1991. :doi:`10.1016/0895-4356(91)90128-V`
     .. [3] N. D. Mercaldo, K. F. Lau and X. H. Zhou, "Confidence intervals for predictive values with an emphasis to
        case-control studies", Statistics in Medicine 26, 2007. :doi:`10.1002/sim.2677`
+    .. [4] E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected number of positive
+       counts estimated from survey data", Survey Methodology 24, 1998.
 
     Examples
     --------
@@ -367,13 +375,18 @@ def operating_point(
     if method == "wilson":
         ends = intervals(shares, _sizes(data, curve, found, weight_kind), prevalence, critical(level))
     else:
-        ends = _bootstrapped(
-            data, groups, used, prevalence, level, stratified, check_resamples(n_resamples), random_state, weight_kind
-        )
-        made |= of_bootstrap(method, n_resamples, stratified)
-        if groups is not None:
-            made["resampling"] = f"bootstrap of clusters, {n_resamples:,} resamples, percentiles"
-        _warn_of_no_width(ends, found, grouped=groups is not None)
+        needed = 8 * 16 * check_resamples(n_resamples) * len(used)
+        require_memory(needed, f"n_resamples={n_resamples} with {len(used)} thresholds", "take fewer")
+        drawing = (n_resamples, seed_of(random_state))
+        if groups is None:
+            ends = _bootstrapped(
+                data, used, prevalence, level, (weight_kind, check_flag("stratified", stratified), *drawing)
+            )
+            made |= of_bootstrap(method, n_resamples, stratified)
+            _warn_of_no_width(ends, found)
+        else:
+            ends = cluster_intervals(data, groups, used, found, shares, prevalence, level, *drawing)
+            made["resampling"] = f"bootstrap of clusters, {n_resamples:,} resamples, effective sample sizes"
     for name, both in ends.items():
         made[f"{name}_interval"] = ConfidenceInterval(*(_shaped(end, several) for end in both))
     n_pos, n_neg = totals(data)
@@ -398,15 +411,15 @@ def operating_point(
     )
 
 
-def _warn_of_no_width(ends: dict[str, Ends], thresholds: F64, *, grouped: bool) -> None:
+def _warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
     """Say where replicates promise too much: all of them separate the classes."""
     (tpr, _), (_, fpr) = ends["tpr"], ends["fpr"]
     apart = (tpr >= 1) & (fpr <= 0)
     if apart.any():
         first = thresholds[apart][0]
         fact = f"the classes are apart at the threshold {first:g} in all replicates, whose rates do not vary"
-        instead = "" if grouped else "; method='wilson' gives intervals with a width"
-        warnings.warn(CoverageWarning(fact + instead, fact, None if grouped else "wilson"), stacklevel=3)
+        message = f"{fact}; method='wilson' gives intervals with a width"
+        warnings.warn(CoverageWarning(message, fact, "wilson"), stacklevel=3)
 
 
 def _shaped(column: F64, several: bool) -> Any:
@@ -425,7 +438,8 @@ def _sizes(data: Sample, curve: _core.Curve, thresholds: F64, weight_kind: str) 
 
     def called(curve: _core.Curve) -> Sizes:
         tp, fp, fn, tn = Calls.at(curve, thresholds)
-        return Sizes(tp + fn, fp + tn, tp + fp, fn + tn, tp + fp + fn + tn)
+        every = tp + fp + fn + tn
+        return Sizes(tp + fn, fp + tn, tp + fp, fn + tn, every, every)
 
     sums = called(curve)
     if weight_kind == "frequency" or data.weight is None:
@@ -437,27 +451,13 @@ def _sizes(data: Sample, curve: _core.Curve, thresholds: F64, weight_kind: str) 
 
 
 def _bootstrapped(
-    data: Sample,
-    groups: Any,
-    rules: list[Rule],
-    prevalence: float | None,
-    level: float,
-    stratified: bool,
-    n_resamples: int,
-    random_state: Any,
-    weight_kind: str,
+    data: Sample, rules: list[Rule], prevalence: float | None, level: float, drawing: tuple[str, bool, int, int]
 ) -> dict[str, Ends]:
     """Return percentiles over samples drawn again, with rules that choose anew."""
-    if groups is None:
-        data = drawable(data, weight_kind, "method='wilson' has intervals of one")
-    stratified, seed = check_flag("stratified", stratified), seed_of(random_state)
-    needed = 8 * 16 * n_resamples * len(rules)
-    require_memory(needed, f"n_resamples={n_resamples} with {len(rules)} thresholds", "take fewer")
-    if groups is None:
-        how = (weight_kind, list(map(tuple, rules)), stratified, n_resamples, seed)
-        flat = call(_core.bootstrap_cuts, data, *how, data.threads)
-    else:
-        flat = cluster_cuts(data, groups, rules, n_resamples, seed)
+    weight_kind, stratified, n_resamples, seed = drawing
+    data = drawable(data, weight_kind, "method='wilson' has intervals of one")
+    how = (weight_kind, list(map(tuple, rules)), stratified, n_resamples, seed)
+    flat = call(_core.bootstrap_cuts, data, *how, data.threads)
     threshold, tpr, fpr, share = np.moveaxis(flat.reshape(n_resamples, len(rules), 4), 2, 0)
     drawn = values(Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
     return percentiles({"threshold": threshold, **drawn}, level)

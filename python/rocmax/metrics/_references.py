@@ -115,6 +115,11 @@ REFERENCES = {
         " equivalence of average bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987."
         " doi:10.1007/BF01068419",
     ),
+    "korn": Reference(
+        "Korn and Graubard 1998",
+        "E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected number of positive"
+        " counts estimated from survey data, Survey Methodology 24, 1998",
+    ),
     "simel": Reference(
         "Simel et al. 1991",
         "D. L. Simel, G. P. Samsa and D. B. Matchar, Likelihood ratios with confidence: sample size estimation for"
