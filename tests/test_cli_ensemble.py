@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.preprocessing import StandardScaler
 
 from command_line import Run, one_line
 from profiles import cases
-from rocmax import PartialAUCEnsembleClassifier
+from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVCCV
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -158,6 +160,22 @@ def test_every_part_of_an_ensemble_changed(made: Path, tmp_path: Path, run: Run)
     assert refused
 
 
+def test_trees_hold_out_the_latest_rows(tmp_path: Path, run: Run) -> None:
+    pytest.importorskip("lightgbm")
+    frame = drifted(600)
+    frame.sample(fraction=1.0, shuffle=True, seed=1).write_csv(tmp_path / "d.csv")
+    fit = ["fit", tmp_path / "d.csv", "--label", "y", "--fpr", 0, 0.2, "--model", "boosting", "--out", tmp_path / "m"]
+    result = json.loads(run(*fit, "--time", "day", "--json")[1])
+    validation = list(TimeSeriesSplit(5).split(np.arange(600)))[-1]
+    expected = PartialAUCBoostingClassifier((0.0, 0.2), validation=validation, random_state=0, n_jobs=1)
+    expected.fit(frame.drop("y", "day").to_numpy(), frame["y"].to_numpy())
+    assert result["n_estimators"] == expected.n_estimators_
+    scores = json.loads(run("score", tmp_path / "m", tmp_path / "d.csv", "--json")[1])["score"]
+    days = pl.read_csv(tmp_path / "d.csv")["day"].to_numpy()
+    again = expected.decision_function(frame.drop("y", "day").to_numpy())[days]
+    np.testing.assert_array_equal(scores, again)
+
+
 def drifted(n: int) -> "pl.DataFrame":
     """Return rows in an order that tells the class by runs: what stands beside a row knows its label."""
     rng = np.random.default_rng(0)
@@ -183,6 +201,11 @@ def test_rows_in_the_order_of_time(tmp_path: Path, run: Run) -> None:
     assert at_random["cross_validated_partial_auc"] > in_time["cross_validated_partial_auc"] + 0.2
     again = json.loads(run("fit", tmp_path / "shuffled.csv", *fit, "--time", "day")[1])
     assert again["cross_validated_partial_auc"] == in_time["cross_validated_partial_auc"]
+    line = json.loads(run("fit", tmp_path / "d.csv", *fit, "--time", "day", "--model", "linear")[1])
+    X, y = frame.drop("y", "day").to_numpy(), frame["y"].to_numpy() == 1
+    X = StandardScaler().fit_transform(X)
+    expected = PartialAUCSVCCV((0.0, 0.2), cv=TimeSeriesSplit(5)).fit(X, y)
+    assert (line["surrogate"], line["C"]) == (expected.surrogate_, expected.C_)
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day", "--groups", "m0")
     assert code == 2 and one_line(err) and "--time and --groups" in err
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "y")
