@@ -179,6 +179,7 @@ def test_markup_is_escaped_unless_made_here():
     assert "<" not in re.sub(r"^<script[^>]*>|</script>$", "", data_block("x", ["</script>"]))
 
 
+@pytest.mark.filterwarnings("ignore:fpr=.* lies beyond the data", "ignore:there are only")
 def test_one_model_few_samples_and_warnings(tmp_path: Path):
     path = tmp_path / "report.html"
     write_report(path, [0, 0, 0, 1], [0.1, 0.5, 0.2, 0.4])
