@@ -52,5 +52,7 @@ def test_results_are_kept_and_not_computed_again(folder):
     row = table.splitlines()[3].split()
     of = found[(found["range"] == "0-0.05") & found["model"].isin(["base", "LightGBM"])]
     by_model = of.groupby("model")["partial_auc"].mean()
-    assert row[:2] == ["LightGBM", "1"]
+    assert row[:2] == ["LightGBM", "1"] and float(row[2]) == pytest.approx(by_model["LightGBM"], abs=1e-4)
     assert float(row[3]) == pytest.approx(by_model["LightGBM"] - by_model["base"], abs=1e-4)
+    of = ran(folder, "--models", "base", "LightGBM", "--show", "--of", "LightGBM")
+    assert float(of.splitlines()[3].split()[3]) == float(row[3]) and of.splitlines()[3].startswith("base")

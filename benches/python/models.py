@@ -13,12 +13,13 @@ preset "best_quality" with five bag folds, no networks, the partial AUC as its m
 seconds that the ensemble took on the same rows, but at least 60.
 
 Every result is a line of a csv file with processor and wall seconds. A result that is there is not computed again, so
-a run can be stopped at any time. Printed: the mean difference to base; "se", its standard error over the splits (sets
-held fixed); "se sets", over the sets; how many sets are better and worse than base, in parentheses beyond two standard
-errors over the splits; the median over sets of the processor time in units of base's.
+a run can be stopped at any time. Printed: the means over sets of the partial AUC and of its difference to base (with
+`--of ensemble`, of the ensemble's to each model); "se", its standard error over the splits (sets held fixed); "se
+sets", over the sets; how many sets are better and worse, in parentheses beyond two standard errors over the splits; the
+median over sets of the ratio of processor times.
 
 Run: python benches/python/models.py DATA_FOLDER [--half report|tuning|large] [--models base auto ensemble]
-     [--ranges 0 1 2] [--csv benches/python/results/models.csv] [--minutes 10] [--show] [--each]
+     [--ranges 0 1 2] [--csv benches/python/results/models.csv] [--minutes 10] [--show] [--each] [--of ensemble]
 """
 
 import argparse
@@ -265,6 +266,9 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=math.inf, help="no split begins later than that")
     parser.add_argument("--show", action="store_true", help="fit nothing")
     parser.add_argument("--each", action="store_true", help="show each set")
+    parser.add_argument(
+        "--of", default="", metavar="MODEL", help="compare this one with the others, not these with base"
+    )
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     end, results = time.monotonic() + 60 * arguments.minutes, Results(arguments.csv)
@@ -280,7 +284,7 @@ def main() -> None:
         for seed in () if arguments.show else arguments.splits or range(5 if few else 3):
             if time.monotonic() < end:
                 run(table, seed, wanted, ranges, arguments.rows, results)
-    show(results, names, ranges, arguments.models, arguments.rows, arguments.each)
+    show(results, names, ranges, arguments.models, arguments.rows, each=arguments.each, of=arguments.of)
 
 
 def importable(package: str) -> bool:

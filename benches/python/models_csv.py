@@ -77,35 +77,56 @@ def error_of(values: np.ndarray) -> float:
 
 
 def show(
-    results: Results, names: list[str], ranges: list[tuple[float, float]], models: list[str], rows: int, each: bool
+    results: Results,
+    names: list[str],
+    ranges: list[tuple[float, float]],
+    models: list[str],
+    rows: int,
+    *,
+    each: bool = False,
+    of: str = "",
 ) -> None:
-    """Print how the models compare with base, over the sets that have both, and if asked for of each set."""
+    """Print how the models, or one of them, compare with base or with the others.
+
+    Parameters
+    ----------
+    each : bool
+        Show each set.
+    of : str
+        Print how this model compares with each of the others, instead of how they compare with base.
+    """
     for low, high in ranges:
         text = f"{low:g}-{high:g}"
-        print(f"\nFPR {text}: difference to base, whose mean is that of the same splits")
-        heads = ("sets", 5), ("base", 8), ("difference", 12), ("se", 8), ("se sets", 9), ("better", 7), ("worse", 8)
-        print(f"{'':<22}{''.join(f'{head:>{width}}' for head, width in heads)}{'time / base':>13}")
+        print(f"\nFPR {text}: difference {f'of {of} to' if of else 'to base'}")
+        heads = ("sets", 5), ("mean", 8), ("difference", 12), ("se", 8), ("se sets", 9), ("better", 8), ("worse", 8)
+        print(f"{'':<22}{''.join(f'{head:>{width}}' for head, width in heads)}{'time ratio':>13}")
         for model in models:
-            means, errors, bases, times = [], [], [], []
-            for name in names:
-                pairs = paired(results, name, text, model, rows)
-                if pairs:
-                    differences = np.array([one.value - base.value for one, base in pairs])
-                    means.append(differences.mean()), errors.append(error_of(differences))
-                    bases.append(np.mean([base.value for _, base in pairs]))
-                    times.append(
-                        np.mean([one.processor for one, _ in pairs]) / np.mean([b.processor for _, b in pairs])
-                    )
-            if means and model != "base":
-                mean, error = np.array(means), np.array(errors)
-                beyond = [int(np.sum(sign * mean > np.maximum(2 * error, 1e-12))) for sign in (1, -1)]
-                print(
-                    f"{model:<22}{len(mean):>5}{np.mean(bases):>8.4f}{mean.mean():>+12.4f}"
-                    f"{math.sqrt(np.sum(error**2)) / len(mean):>8.4f}{error_of(mean):>9.4f}{np.sum(mean > 0):>4}"
-                    f"({beyond[0]}){np.sum(mean < 0):>5}({beyond[1]}){np.median(times):>13.1f}"
-                )
+            if model != (of or "base"):
+                _show_one(results, names, text, (of, model) if of else (model, "base"), rows, model)
         if each:
             _show_each(results, names, text, models, rows)
+
+
+def _show_one(
+    results: Results, names: list[str], fpr_range: str, models: tuple[str, str], rows: int, head: str
+) -> None:
+    """Print a line: one model compared with another, and the mean of the former."""
+    means, errors, values, times = [], [], [], []
+    for name in names:
+        pairs = paired(results, name, fpr_range, models[0], rows, models[1])
+        if pairs:
+            differences = np.array([one.value - other.value for one, other in pairs])
+            means.append(differences.mean()), errors.append(error_of(differences))
+            values.append(np.mean([one.value for one, _ in pairs]))
+            times.append(sum(one.processor for one, _ in pairs) / sum(other.processor for _, other in pairs))
+    if means:
+        mean, error = np.array(means), np.array(errors)
+        better, worse = (int(np.sum(sign * mean > np.maximum(2 * error, 1e-12))) for sign in (1, -1))
+        print(
+            f"{head:<22}{len(mean):>5}{np.mean(values):>8.4f}{mean.mean():>+12.4f}"
+            f"{math.sqrt(np.sum(error**2)) / len(mean):>8.4f}{error_of(mean):>9.4f}"
+            f"{f'{np.sum(mean > 0)} ({better})':>8}{f'{np.sum(mean < 0)} ({worse})':>8}{np.median(times):>13.1f}"
+        )
 
 
 def _show_each(results: Results, names: list[str], fpr_range: str, models: list[str], rows: int) -> None:
