@@ -32,29 +32,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 from tables import TUNING, for_lines, for_trees, split, tables
 
-import rocmax.ensemble._folds
 from rocmax import PartialAUCEnsembleClassifier
 from rocmax._selection import standings
 from rocmax.boosting._calibration import sigmoid
-from rocmax.ensemble import _boosted, _data, _landmarks, _models
+from rocmax.ensemble import _data
 from rocmax.ensemble._scores import raw_scores
 from rocmax.metrics import partial_auc_score
 
 RANGES = (0.0, 0.05), (0.02, 0.05), (0.0, 0.01)
 _data._MANY = math.inf  # every family is to finish
-POOLED: dict[int, tuple[np.ndarray, list[np.ndarray]]] = {}  # by the id of the pooled scores: these, and each fold's
 
 Range = tuple[float, float]
-
-
-def pooled(folds: Any, scores: list[np.ndarray], n: int) -> np.ndarray:
-    found = rocmax.ensemble._folds.pooled(folds, scores, n)
-    POOLED[id(found)] = found, scores
-    return found
-
-
-for module in (_boosted, _data, _landmarks, _models):
-    module.pooled = pooled
 
 
 @dataclass
@@ -80,13 +68,27 @@ class Scores:
         return total / np.maximum(count, 1.0)
 
 
+class RecordedData(_data.Data):
+    """Data that keep the scores of each fold with what is found."""
+
+    def found(self, scores: list[np.ndarray], *arguments: Any, **options: Any) -> Any:
+        found = super().found(scores, *arguments, **options)
+        found.parts = scores
+        return found
+
+
 class Recorder(PartialAUCEnsembleClassifier):
     """The ensemble that fits every family to all rows, and keeps the scores of each."""
 
+    def _data(self, *arguments: Any) -> Any:
+        data, rows = super()._data(*arguments)
+        data.__class__ = RecordedData
+        return data, rows
+
     def _keep(self, data: Any, found: Any, board: Any, run: Any, *_: Any) -> None:
-        run.stage, run.share, self.found = "refit", math.inf, {}
+        run.stage, run.limited, self.found = "refit", False, {}
         for name, (family, one) in found.items():
-            self.found[name] = one.scores, POOLED[id(one.scores)][1], family.refit(data, run, one)
+            self.found[name] = one.raw(), one.parts, family.refit(data, run, one)
         self.rows = [rows for _, rows in data.folds]
 
 
@@ -120,7 +122,6 @@ def record(file: Path, X: Any, y: np.ndarray, seed: int, most_rows: int, fpr_ran
     kept = {"y": a, "y_test": b, "rows": np.concatenate(model.rows), "ends": np.cumsum([len(r) for r in model.rows])}
     for name, (scores, parts, fitted) in model.found.items():
         kept |= {f"fold {name}": scores, f"parts {name}": np.concatenate(parts), f"test {name}": raw_scores(fitted, B)}
-    POOLED.clear()
     file.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(file, **kept)
     print(f"{file.stem}: {time.process_time() - began:.1f} s", flush=True)
