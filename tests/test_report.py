@@ -185,6 +185,7 @@ def test_one_model_few_samples_and_warnings(tmp_path: Path):
     write_report(path, [0, 0, 0, 1], [0.1, 0.5, 0.2, 0.4])
     page = Page(path.read_text())
     assert "Comparison" not in page.texts and [text for text in page.texts if "samples): score = 0.667" in text]
+    assert "0.5" in page.texts  # a rate that three negatives know; 0.01 lies beyond them
     page = report([0, 0, 0, 1], {"a": [0.1, 0.5, 0.2, 0.4], "b": [1, 2, 3, 4]})
     assert "A comparison needs two samples of each class." in page.texts
     y = np.arange(40) % 13 == 0

@@ -72,9 +72,11 @@ def measured(
         warnings.simplefilter("always")
         whole = found(weight_kind=weight_kind)  # which warns of weights, once
         n_pos, n_neg = whole.n_pos, whole.n_neg
-        quoted = (fpr_range[1],) if fpr_range is not None and part else _QUOTED
+        asked = (fpr_range[1],) if fpr_range is not None and part else ()
+        quoted = asked or _QUOTED
         listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
-        rates = {fpr: found(metric="tpr_at_fpr", fpr=fpr) for fpr in sorted(listed) if _is_seen(fpr, n_neg, quoted)}
+        seen = [fpr for fpr in sorted(listed) if _is_seen(fpr, n_neg, asked)] or [0.5]  # of fewer than five negatives
+        rates = {fpr: found(metric="tpr_at_fpr", fpr=fpr) for fpr in seen}
         areas = (whole, found(fpr_range=fpr_range)) if part else (whole,)
         comparison = None
         if len(columns) > 1 and min(positive.sum(), (~positive).sum()) > 1:
@@ -100,9 +102,9 @@ def measured(
     )
 
 
-def _is_seen(fpr: float, n_neg: float, quoted: tuple[float, ...]) -> bool:
+def _is_seen(fpr: float, n_neg: float, asked: tuple[float, ...]) -> bool:
     """Whether a rate is worth a row: one below that of one negative only if it was asked for."""
-    return 0.0 < fpr < 1.0 and (fpr in quoted or fpr * n_neg >= 1.0)
+    return 0.0 < fpr < 1.0 and (fpr in asked or fpr * n_neg >= 1.0)
 
 
 def _curves(
