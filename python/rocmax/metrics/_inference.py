@@ -316,16 +316,16 @@ def auc_inference(
         estimate so low, and one so high, has a probability (mid-p) of at least ``(1 - confidence_level) / 2``, for
         slopes within a factor of ``exp(2 / sqrt(2 h + 10))`` of the fitted one, ``h = min(10, m n / (m + n))``.
         Below one negative the estimate lies beyond the data, and a warning says so. Coverage in percent, chance scores
-        and normal scores with shift 1 (``benches/python/coverage_metrics.py 500 few``):
+        and normal scores with shift 1 (``benches/python/coverage_metrics.py 2000 few``):
 
         ==========================================  ======  =======
         positives, negatives, range                 chance  shift 1
         ==========================================  ======  =======
-        50, 8, (0, 0.05)                            99.6    98.2
+        50, 8, (0, 0.05)                            99.5    98.4
         5, 3, (0, 0.1)                              100.0   100.0
-        5, 5, (0, 0.1)                              97.2    100.0
-        10, 5, (0, 0.1)                             99.4    100.0
-        2 to 50 each, 0.1 to 3 negatives: at least  94.6    96.8
+        5, 5, (0, 0.1)                              98.4    100.0
+        10, 5, (0, 0.1)                             98.8    100.0
+        2 to 50 each, 0.1 to 3 negatives: at least  95.8    97.4
         ==========================================  ======  =======
 
         "newcombe": the AUC's score interval, all A with ``(A - AUC)^2 <= z^2 V(A)``,
