@@ -1,12 +1,14 @@
 """PartialAUCEnsembleClassifier: what it keeps, what it takes, what it promises."""
 
 import pickle
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 import skops.io
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.inspection import permutation_importance
@@ -228,6 +230,35 @@ def test_groups_stay_together() -> None:
     assert model(families).fit(X, y).families_ == ["neighbours"]
     for cv in (3, GroupKFold(3)):
         assert model(families, cv=cv).fit(X, y, groups=groups).families_ == ["line"]
+
+
+def test_a_validation_set_of_ones_own(data: Any) -> None:
+    X, y = data
+    fitted = model(cv=[(np.arange(1000), np.arange(1000, 1500))]).fit(X, y)
+    assert fitted.families_ == ["lightgbm"]
+    assert np.isnan(fitted.out_of_fold_[:1000]).all() and np.isfinite(fitted.out_of_fold_[1000:]).all()
+
+
+def test_metadata_is_routed(data: Any) -> None:
+    X, y = data
+    groups, weight = np.arange(len(y)) // 10, np.ones(len(y)) + y
+    with config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        line = make_pipeline(scaler, LogisticRegression().set_fit_request(sample_weight=True))
+        inner = model([("line", line)], cv=GroupKFold(3)).set_fit_request(groups=True, sample_weight=True)
+        routed = make_pipeline(scaler, inner).fit(X, y, groups=groups, sample_weight=weight)
+    expected = clone(line).fit(scaler.fit_transform(X), y, logisticregression__sample_weight=weight)
+    (found,) = routed[-1].estimators_
+    np.testing.assert_allclose(found[-1].coef_, expected[-1].coef_)
+
+
+def test_what_is_printed(data: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = data
+    model(["logistic_regression"], verbose=1).fit(X, y)
+    told = capsys.readouterr().out
+    assert re.fullmatch(r"PartialAUCEnsembleClassifier: logistic_regression: partial AUC 0\.\d{4} in \d+\.\d s\n", told)
+    model(["logistic_regression"]).fit(X, y)
+    assert not capsys.readouterr().out
 
 
 def test_time_limit(data: Any) -> None:
