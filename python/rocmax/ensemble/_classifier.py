@@ -64,7 +64,8 @@ class PartialAUCEnsembleClassifier(Ranker):
         - "lightgbm_extra_trees": the same boosted trees with random cuts and 0.8 of the features for each tree.
         - "lightgbm_pairs": boosted trees with :class:`rocmax.boosting.PartialAUCObjective` (blend 0.95), from 20,000
           rows on.
-        - "extra_trees": 300 trees of scikit-learn's ``ExtraTreesClassifier``, unless they would not fit in memory.
+        - "extra_trees": 200 trees of scikit-learn's ``ExtraTreesClassifier``, leaves of one row or four by the folds,
+          unless they would not fit in memory.
         - "landmarks": :class:`rocmax.PartialAUCSVC` with 500 landmarks, up to 50,000 rows and 500 features.
     cv : int, cross-validation generator or iterable, default=5
         A number means stratified folds, drawn at random; with fewer than 1,000 rows again and again, up to four times,
@@ -119,7 +120,10 @@ class PartialAUCEnsembleClassifier(Ranker):
 
     *The estimate*: ``inference_`` is of scores that the choice of families and the curves have not seen: they are made
     anew without each fifth of the rows. What remains is the choice of rounds and C by the same folds, and that a
-    fold's models have fewer rows (``python benches/python/ensemble_estimate.py DATA_FOLDER``).
+    fold's models have fewer rows. On german, pima and oil_spill, eight splits each, it is 0.015 (standard
+    error 0.019) below the partial AUC of the test thirds on [0, 0.05] and its interval has a coverage of 96 %; of
+    ``out_of_fold_``, whose families were chosen by the same rows, it is 0.011 more
+    (``python benches/python/ensemble_estimate.py DATA_FOLDER --splits 8``).
 
     *Explaining*: :func:`sklearn.inspection.permutation_importance` of the fitted ensemble is by the partial AUC, its
     ``score``. Trees of an entry of ``estimators_`` have SHAP values:

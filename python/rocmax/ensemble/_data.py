@@ -115,9 +115,7 @@ class Data:
         """Raise HopelessError if a family is far worse than the best so far on the rows of the first folds."""
         if self.best is None or self.n < _MANY or len(scores) > _FIRST or len(scores) == len(self.folds):
             return
-        own, _ = self._levelled(
-            scores
-        )  # models of two folds may differ in scale, more so where each has a C of its own
+        own, _ = self._levelled(scores)  # models of two folds may differ in scale, more so with a C of their own
         rows = np.flatnonzero(np.isfinite(own))
         weight, groups = (None if of is None else of[rows] for of in (self.weight, self.groups))
         there = standings(
@@ -148,6 +146,17 @@ class Data:
         level = [slope * of + offset for (slope, offset), of in zip(curves, scores, strict=True)]
         slope, offset = np.mean(curves, axis=0)
         return pooled(self.folds, level, self.n), (float(slope), float(offset))
+
+    def first_folds(self) -> tuple[Data, Data | None]:
+        """Return the same with the folds that are enough to choose by, and with the others, None if there are none."""
+        if self.n < _MANY or len(self.folds) <= _FIRST:
+            return self, None
+        return replace(self, folds=self.folds[:_FIRST]), replace(self, folds=self.folds[_FIRST:])
+
+    def mean_partial_auc(self, scores: list[F64]) -> float:
+        """Return the mean over the folds of the partial AUC."""
+        pairs = zip(self.folds, scores, strict=True)
+        return float(np.mean([self.partial_auc(held, of) for (_, held), of in pairs]))
 
     def once(self) -> Data:
         """Return the same with as many of the first folds as score each row no more than once."""
