@@ -31,6 +31,7 @@ DRAWN = "the folds are drawn: a weight of 2 is not two rows there"
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": DRAWN,
     "check_sample_weight_equivalence_on_sparse_data": DRAWN,
+    "check_classifiers_train": "predict goes by the threshold rule, not by the greater probability",
 }
 
 
