@@ -106,7 +106,7 @@ impl Curve {
             if top == u64::MAX {
                 break;
             }
-            if steps.len() % CHUNK == 0 {
+            if steps.len().is_multiple_of(CHUNK) {
                 ctx.check()?;
             }
             let mut take = |class: &mut &[K]| {
