@@ -39,7 +39,7 @@ class TwoNormSVC(KernelRanker):
     C : float, default=1.0
         Weight of the SUM of squared slacks over the samples.
     kernel, gamma, degree, coef0 : optional
-        As in :class:`AUCSVC`.
+        As in :class:`rocmax.AUCSVC`.
     tol : float, default=1e-3
         Stopping tolerance of ``sklearn.svm.SVC``.
 
