@@ -203,7 +203,8 @@ class PartialAUCEnsembleClassifier(Ranker):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights; samples of weight 0 are ignored.
         groups : array-like of shape (n_samples,), default=None
-            Clusters of dependent rows, for the folds and for the standard errors.
+            Clusters of dependent rows, for the folds and for the standard errors of the choice; for the interval of
+            ``inference_`` where there is no `sample_weight`.
         callback : callable, default=None
             Called with an ``EnsembleStep`` after some rounds or folds.
 
@@ -352,8 +353,9 @@ class PartialAUCEnsembleClassifier(Ranker):
         ndarray of shape (n_samples, 2)
             A logistic curve of the score, fitted to the out-of-fold scores; see ``calibration_``.
         """
-        slope, offset = self.calibration_ if hasattr(self, "calibration_") else (1.0, 0.0)
-        positive = expit(slope * self._raw(X) + offset)
+        raw = self._raw(X)
+        slope, offset = self.calibration_
+        positive = expit(slope * raw + offset)
         return np.column_stack([1.0 - positive, positive])
 
     def _raw(self, X: Any) -> F64:
