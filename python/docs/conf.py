@@ -57,7 +57,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",  # all of them are run
     "abort_on_example_error": True,
     "download_all_examples": False,
-    "capture_repr": (),  # what a page shows is printed, and so compared by tests/test_guide.py
+    "capture_repr": (),  # what a page shows is printed, and so compared by tests/repository/test_guide.py
     "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,

@@ -1,0 +1,376 @@
+"""The command line: results, JSON, exit codes, and one clear line for every kind of bad data."""
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import Run, one_line
+from rocmax.metrics import auc_inference, compare_auc, compare_models, partial_auc_score
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+pytest.importorskip("skops")
+
+
+@pytest.fixture(scope="module")
+def frame() -> "pl.DataFrame":
+    rng = np.random.default_rng(0)
+    n = 600
+    sick = rng.random(n) < 0.2
+    dose = rng.normal(size=n) + 1.5 * sick
+    dose[::7] = np.nan
+    return pl.DataFrame(
+        {
+            "diagnosis": np.where(sick, "sick", "healthy"),
+            "dose": dose,
+            "age": rng.integers(20, 80, n),
+            "ward": np.where(rng.random(n) < 0.3 + 0.5 * sick, "north", "south"),
+            "smoker": rng.random(n) < 0.3,
+            "nothing": [None] * n,
+        }
+    )
+
+
+@pytest.fixture(params=["csv", "csv.gz", "parquet"])
+def data(frame: "pl.DataFrame", tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    path = tmp_path / f"data.{request.param}"
+    if request.param == "parquet":
+        frame.write_parquet(path)
+    elif request.param == "csv":
+        frame.write_csv(path)
+    else:
+        import gzip
+
+        path.write_bytes(gzip.compress(frame.write_csv().encode()))
+    return path
+
+
+@pytest.fixture
+def csv(frame: "pl.DataFrame", tmp_path: Path) -> Path:
+    path = tmp_path / "data.csv"
+    frame.write_csv(path)
+    return path
+
+
+def test_fit_and_score(data: Path, tmp_path: Path, frame: "pl.DataFrame", run: Run) -> None:
+    model, scores = tmp_path / "model.skops", tmp_path / "scores.csv"
+    how = ["--label", "diagnosis", "--positive", "sick", "--fpr", 0, 0.2, "--C", 1, 100, "--folds", 3]
+    code, out, err = run("fit", data, *how, "--out", model, "--json")
+    assert code == 0
+    result = json.loads(out)
+    assert result["positive"] == "sick" and result["n_samples"] == 600
+    assert result["numeric"] == ["dose", "age", "smoker"]
+    assert result["categorical"] == ["ward"]
+    assert "nothing" in err
+    assert result["C"] in (1, 100) and 0 <= result["dual_gap"] <= 1e-3
+
+    code, out, _ = run("score", model, data, "--out", scores, "--keep", "age")
+    assert code == 0 and "600 scores" in out
+    table = pl.read_csv(scores)
+    assert table.columns == ["diagnosis", "age", "score"]
+    assert table["diagnosis"].to_list() == frame["diagnosis"].to_list()
+    reached = partial_auc_score(table["diagnosis"], table["score"], fpr_range=(0, 0.2), pos_label="sick")
+    assert reached > 0.5  # a random score has 0.1
+    # Held-out folds judge the same measure: not far from the training value.
+    assert abs(reached - result["cross_validated_partial_auc"]) < 0.15
+
+    # To stdout, and as JSON, the same numbers.
+    code, out, _ = run("score", model, data)
+    assert code == 0 and out.splitlines()[0] == "diagnosis,score" and len(out.splitlines()) == 601
+    code, out, _ = run("score", model, data, "--json")
+    np.testing.assert_array_equal(json.loads(out)["score"], table["score"].to_numpy())
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    y = rng.random(500) < 0.3
+    scores = np.column_stack([rng.normal(size=500) + 1.5 * y, rng.normal(size=500) + y])
+    path = tmp_path / "scores.csv"
+    pl.DataFrame({"y": y.astype(int), "new": scores[:, 0], "old": scores[:, 1]}).write_csv(path)
+    return path, y, scores
+
+
+def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: Run) -> None:
+    path, y, scores = two
+    how = ["--label", "y", "--fpr", 0.1, 0.3]
+    code, out, err = run("evaluate", path, *how, "--score", "old", "new", "--json")
+    assert code == 0 and err == ""
+    result = json.loads(out)
+    assert result["n_samples"] == 500 and result["n_positive"] == y.sum()
+    for model, name, column in zip(result["models"], ("old", "new"), (1, 0), strict=True):
+        assert model["score"] == name
+        auc = auc_inference(y, scores[:, column])
+        assert model["auc"]["estimate"] == auc.estimate
+        assert model["auc"]["confidence_interval"] == list(auc.confidence_interval)
+        assert model["partial_auc"]["estimate"] == partial_auc_score(y, scores[:, column], fpr_range=(0.1, 0.3))
+        rate = auc_inference(y, scores[:, column], metric="tpr_at_fpr", fpr=0.3)
+        ends = list(rate.confidence_interval)
+        how_found = {"confidence_interval": ends, "method": rate.method}
+        assert model["tpr_at_fpr"] == [{**rate.to_dict(), "fpr": 0.3, "tpr": rate.estimate, **how_found}]
+        assert model["auc"] == auc.to_dict()
+
+    plot = tmp_path / "roc.svg"
+    code, out, _ = run("evaluate", path, *how, "--score", "new", "--plot", plot)
+    assert code == 0 and "pAUC 0.1-0.3" in out and f"{auc.estimate:.3f} [" in out
+    assert plot.read_text().startswith("<?xml")
+    code, out, _ = run("evaluate", path, "--label", "y", "--positive", "0", "--score", "new")
+    assert code == 0 and f"{1 - auc.estimate:.3f} [" in out and "TPR at FPR 0.01" in out
+
+
+def test_evaluate_few(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "few.csv").write_text("y,s\n1,14.5\n" + "".join(f"0,{k}\n" for k in range(20)))
+    code, out, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", "--fpr", 0, 0.5, "--json")
+    assert code == 0 and err == ""
+    (model,) = json.loads(out)["models"]
+    plot = ("--plot", tmp_path / "few.png")
+    code, _, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", *plot)
+    assert code == 0 and "drawn without confidence bands" in err and plot[1].exists()
+    code, out, _ = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", "--fpr", 0, 0.5)
+    assert code == 0 and "Intervals: AUC by Newcombe 2006; pAUC, TPR by score interval." in out
+    for key, method in (("auc", "newcombe"), ("partial_auc", "score")):
+        low, high = model[key]["confidence_interval"]
+        assert 0 <= low < model[key]["estimate"] < high <= 1 and high - low > 0.5
+        assert model[key]["method"] == method
+
+
+def test_csv_on_stdin(two: tuple[Path, np.ndarray, np.ndarray], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, _, _ = two
+    expected = run("evaluate", data, "--label", "y", "--score", "new", "--json")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data.read_bytes())))
+    found = run("evaluate", "-", "--label", "y", "--score", "new", "--json")
+    assert json.loads(found[1]) == {**json.loads(expected[1]), "data": "-"}
+
+
+def test_compare(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: Run) -> None:
+    path, y, scores = two
+    how = ["--label", "y", "--score", "new", "old", "--fpr", 0, 0.2]
+    code, out, _ = run("compare", path, *how, "--json", "--plot", tmp_path / "roc.png")
+    assert code == 0 and (tmp_path / "roc.png").exists()
+    whole, part = json.loads(out)["comparisons"]
+    expected = compare_auc(y, scores[:, 0], scores[:, 1])
+    assert whole["difference"] == expected.difference and whole["pvalue"] == expected.pvalue
+    assert whole["summary"].startswith("AUC: new = ") and whole["names"] == ["new", "old"]
+    expected_part = compare_auc(y, scores[:, 0], scores[:, 1], fpr_range=(0, 0.2))
+    assert part["metric"] == "partial_auc" and (part["method"], part["pvalue"]) == ("delong", expected_part.pvalue)
+    again = json.loads(run("compare", path, *how, "--json")[1])["comparisons"][1]
+    assert again == part  # the same seed
+    code, out, _ = run("compare", path, *how)
+    assert code == 0 and f"{expected.difference:+.3f}" in out and "pAUC 0-0.2" in out
+
+
+@pytest.mark.parametrize("method", ["delong", "bootstrap", "obuchowski", "venkatraman"])
+def test_compare_by_method(method: str, two: tuple[Path, np.ndarray, np.ndarray], run: Run) -> None:
+    path, y, scores = two
+    how = ["--label", "y", "--score", "new", "old", "--method", method, "--resamples", 300, "--seed", 5]
+    code, out, _ = run("compare", path, *how, "--json")
+    (result,) = json.loads(out)["comparisons"]
+    expected = compare_auc(y, scores[:, 0], scores[:, 1], method=method, n_resamples=300, random_state=5)
+    assert code == 0 and result["method"] == method and result["pvalue"] == expected.pvalue
+    interval = expected.confidence_interval
+    assert result["confidence_interval"] == (None if interval is None else list(interval))
+    code, out, _ = run("compare", path, *how)
+    assert code == 0 and f"{expected.difference:+.3f}" in out and method[1:] in out
+    if method == "venkatraman":
+        code, _, err = run("compare", path, *how, "--fpr", 0, 0.2)
+        assert code == 2 and "compares two whole curves" in err
+        return
+    code, out, _ = run("compare", path, *how, "--fpr", 0, 0.2, "--json")
+    assert code == 0 and [part["method"] for part in json.loads(out)["comparisons"]] == [method, method]
+
+
+def test_compare_several(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: Run) -> None:
+    path, y, scores = two
+    third = np.where(np.arange(len(y)) % 3 == 0, scores[:, 0], scores[:, 1])
+    frame = pl.read_csv(path).with_columns(pl.Series("mixed", third))
+    path = tmp_path / "three.csv"
+    frame.write_csv(path)
+    how = ["--label", "y", "--score", "new", "old", "mixed", "--fpr", 0, 0.2]
+    code, out, err = run("compare", path, *how, "--json", "--plot", tmp_path / "roc.png")
+    assert code == 0 and err == "" and (tmp_path / "roc.png").exists()
+    whole, part = json.loads(out)["comparisons"]
+    columns = np.column_stack([scores, third])
+    for result, options in ((whole, {}), (part, {"metric": "partial_auc", "fpr_range": (0.0, 0.2)})):
+        expected = compare_models(y, columns, **options)
+        assert result["pvalue"] == expected.pvalue and result["df"] == 2
+        assert [pair["pvalue_adjusted"] for pair in result["pairs"]] == expected.pair_pvalues_adjusted.tolist()
+        assert result["pairs"][1]["scores"] == ["new", "mixed"]
+        pair = compare_auc(y, scores[:, 0], third, **options)
+        assert result["pairs"][1]["confidence_interval"] == pytest.approx(list(pair.confidence_interval), abs=1e-12)
+    code, out, _ = run("compare", path, *how)
+    assert code == 0 and "adjusted p" in out and "new - mixed" in out and "All pAUC 0-0.2 equal" in out
+    code, out, _ = run("compare", path, *how, "--method", "bootstrap", "--resamples", 200, "--json")
+    expected = compare_models(y, columns, method="bootstrap", n_resamples=200, random_state=0)
+    assert code == 0 and json.loads(out)["comparisons"][0]["pvalue"] == expected.pvalue
+    code, out, _ = run("compare", path, *how, "--adjust", "none")
+    assert code == 0 and "adjusted" not in out
+
+
+def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run) -> None:
+    model = tmp_path / "model.skops"
+    how = ["--label", "diagnosis", "--positive", "sick", "--C", 1, "--drop", "dose", "nothing", "--categorical", "age"]
+    code, out, _ = run("fit", csv, *how, "--out", model, "--json")
+    result = json.loads(out)
+    assert code == 0 and result["numeric"] == ["smoker"] and result["categorical"] == ["age", "ward"]
+    other = tmp_path / "other.csv"
+    other.write_text("ward,age,smoker\nwest,200,true\nnorth,30,\n")
+    code, out, err = run("score", model, other)
+    assert code == 0, err
+    assert np.isfinite(pl.read_csv(out.encode())["score"].to_numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", "CSV", "--label", "diagnosys", "--out", "m"], "did you mean 'diagnosis'?"),
+        (["fit", "CSV", "--label", "diagnosis", "--positive", "sick", "--drop", "dos", "--out", "m"], "'dose'"),
+        (["fit", "CSV", "--label", "dose", "--out", "m"], "no label in row 1"),
+        (["fit", "CSV", "--label", "age", "--out", "m"], "--positive"),
+        (["fit", "CSV", "--label", "diagnosis", "--positive", "sik", "--out", "m"], "'sick'"),
+        (["fit", "missing.csv", "--label", "diagnosis", "--out", "m"], "missing.csv: no such file"),
+        (["fit", "CSV", "--label", "diagnosis", "--out", "nowhere/m"], "no such folder"),
+        (["fit", "text.txt", "--label", "diagnosis", "--out", "m"], "not .csv, .tsv or .parquet"),
+        (["fit", "text.parquet", "--label", "diagnosis", "--out", "m"], "cannot be read"),
+        (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], "no rows"),
+        (["evaluate", "folder.csv", "--label", "y", "--score", "x"], "folder.csv: a folder, not a file"),
+        (["fit", "few.csv", "--label", "y", "--out", "m"], "5 folds need 5 rows of each class"),
+        (["fit", "one.csv", "--label", "y", "--out", "m"], "one class only"),
+        (
+            ["fit", "huge.csv", "--label", "y", "--out", "m"],
+            "column 'x' holds -1e+200 in row 10, and squares of numbers",
+        ),
+        (["evaluate", "one.csv", "--label", "y", "--score", "x"], "one class only"),
+        (
+            ["evaluate", "CSV", "--label", "diagnosis", "--positive", "sick", "--score", "dose"],
+            "missing or NaN in row 1 ",
+        ),
+        (["evaluate", "CSV", "--label", "diagnosis", "--positive", "sick", "--score", "ward"], "row 1, not numbers"),
+        (["evaluate", "inf.csv", "--label", "y", "--score", "x"], "infinite in row 2"),
+        (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], "'z' not found"),
+        (["compare", "CSV", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], "a.xyz"),
+        (["score", "text.txt", "CSV"], "not a model written by rocmax fit"),
+    ],
+)
+def test_bad_data_is_one_line(
+    arguments: list[str], said: str, csv: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("hello")
+    Path("text.parquet").write_text("hello")
+    Path("folder.csv").mkdir()
+    Path("header.csv").write_text("diagnosis,x\n")
+    Path("few.csv").write_text("y,x\n" + "0,1\n" * 9 + "1,2\n")
+    Path("huge.csv").write_text("y,x\n" + "0,1\n" * 9 + "1,-1e200\n")
+    Path("inf.csv").write_text("y,x\n1,2\n0,inf\n")
+    Path("one.csv").write_text("y,x\n" + "1,1\n" * 9)
+    code, out, err = run(*(str(csv) if a == "CSV" else a for a in arguments))
+    assert code == 1 and out == "" and one_line(err), err
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compare", "--score", "age", "age"], "--score names 'age' twice"),
+        (["compare", "--score", "age"], "need two columns or more to compare"),
+        (["compare", "--score", "age", "ward", "smoker", "--method", "venkatraman"], "give two columns and no --fpr"),
+        (["evaluate", "--score", "diagnosis"], "--score diagnosis: that is the column of the classes"),
+        (["evaluate", "--score", "age", "--plot", "a"], "name the kind of plot"),
+    ],
+)
+def test_arguments_that_cannot_be_meant_are_bad_usage(arguments: list[str], said: str, csv: Path, run: Run) -> None:
+    code, out, err = run(*arguments, "--label", "diagnosis", "--", str(csv))
+    assert code == 2 and out == "" and one_line(err), err
+    assert said in err
+
+
+def test_a_column_of_true_and_false_is_named_as_in_the_file(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "t.csv").write_text("y,x\ntrue,1\nfalse,2\ntrue,3\nfalse,5\n")
+    for positive, auc in (("true", 0.25), ("False", 0.75)):
+        how = ("--label", "y", "--positive", positive, "--score", "x", "--json")
+        code, out, _ = run("evaluate", tmp_path / "t.csv", *how)
+        assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == auc
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["fly"],
+        ["fit"],
+        ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0.5", "0.1"],
+        ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
+        ["fit", "x.csv", "--label", "y", "--out", "m", "--C", "-1"],
+        ["demo", "--fpr", "0", "5"],
+        ["demo", "--seed", "-1"],
+        ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--method", "student"],
+        ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--resamples", "1"],
+        ["evaluate", "x.csv", "--label", "y", "--score", "a", "--confidence", "95"],
+    ],
+)
+def test_bad_usage_exits_with_2(arguments: list[str], run: Run) -> None:
+    code, out, err = run(*arguments)
+    assert code == 2 and out == "" and "error" in err
+
+
+def test_demo(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = run("demo", "--json")
+    assert code == 0
+    result = json.loads(out)
+    models = {row.pop("model"): row for row in result["models"]}
+    assert result["families"]
+    if "PartialAUCBoosting" not in models:  # the ensemble has no boosted trees either
+        models.pop("PartialAUCEnsemble")
+    lines = {"LogisticRegression", "PartialAUCSVCCV"}
+    assert models.keys() >= lines | {"PartialAUCSVCCV, landmarks", "HistGradientBoosting"}
+    for name, row in models.items():
+        assert 0.9 < row["auc"] < 1 and 0.7 < row["tpr_at_fpr"] <= 1 and row["seconds"] > 0
+        assert (row["partial_auc"] > 0.9) == (name not in {*lines, "PartialAUCSVCCV, landmarks"})
+    leads = {(lead["model"], lead["over"]): lead for lead in result["partial_auc_leads"]}
+    ahead = leads["PartialAUCSVCCV", "LogisticRegression"]
+    gain = models["PartialAUCSVCCV"]["partial_auc"] - models["LogisticRegression"]["partial_auc"]
+    assert ahead["difference"] == pytest.approx(gain) and ahead["confidence_interval"][0] > 0
+    assert result["dual_gap"] <= 1e-3
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for name, row in models.items():  # the README shows what is printed
+        shown = re.search(rf"^ {name} +([\d.]+) +([\d.]+) +([\d.]+)$", readme, re.M)
+        assert shown is not None
+        assert [row["auc"], row["partial_auc"], row["tpr_at_fpr"]] == pytest.approx(
+            [float(value) for value in shown.groups()], abs=0.015
+        )
+    assert (tmp_path / result["plot"]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_missing_extra_is_named() -> None:
+    code = "import sys; sys.modules['polars'] = None; from rocmax._cli import main; sys.exit(main(sys.argv[1:]))"
+    arguments = ["fit", "data.csv", "--label", "y", "--out", "m"]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 1 and one_line(done.stderr)
+    assert "pip install 'rocmax[cli]'" in done.stderr
+
+
+def test_interrupt(tmp_path: Path) -> None:
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "rocmax", "demo"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert demo.stdout is not None
+    assert demo.stdout.readline().startswith("Thyroid")  # at work now
+    demo.send_signal(signal.SIGINT)
+    _, err = demo.communicate(timeout=200)
+    assert demo.returncode == 130
+    assert err.strip() == "rocmax: interrupted"

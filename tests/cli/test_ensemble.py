@@ -1,0 +1,217 @@
+"""Ensembles at the command line: model files, what explain tells of them, rows in the order of time."""
+
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.preprocessing import StandardScaler
+
+from command_line import Run, one_line
+from model_files import VALUES, parts_of, places, write
+from model_files import changed as other
+from profiles import cases
+from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVCCV
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+skops = pytest.importorskip("skops.io")
+
+NAMES = ["lightgbm", "lightgbm_pairs", "logistic_regression", "extra_trees", "landmarks"]
+
+
+def table(n: int, seed: int = 0) -> "pl.DataFrame":
+    """Return rows with missing values and names, some of them rare."""
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((n, 2)) < 0.1, np.nan, rng.normal(size=(n, 2)))
+    ward = rng.choice(["north", "south", "west", "rare"], n, p=[0.4, 0.3, 0.29, 0.01])
+    y = np.nan_to_num(X[:, 0]) + (ward == "south") + rng.normal(size=n) > 0.8
+    frame = {"y": y.astype(int), "a": X[:, 0], "b": X[:, 1], "ward": ward}
+    return pl.DataFrame(frame).with_columns(pl.col("a", "b").fill_nan(None))
+
+
+def features(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Return the columns as the command gives them to an ensemble."""
+    from rocmax._cli import _columns as coding
+
+    return coding.features(frame, ["a", "b"], ["ward"])
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Any:
+    """Return the model of an ensemble that has kept every family."""
+    pytest.importorskip("lightgbm")
+    from rocmax._cli import _model
+
+    classifier = PartialAUCEnsembleClassifier((0.0, 0.2), families=NAMES, cv=2, lead=1e6, random_state=0, n_jobs=1)
+    classifier.fit(features(table(400)), table(400)["y"].to_numpy() == 1)
+    assert set(classifier.families_) == set(NAMES)
+    return _model.Model(None, classifier, ["a", "b"], ["ward"], "y", "1", "0", (0.0, 0.2))
+
+
+@pytest.fixture(scope="module")
+def made(fitted: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with data and the model file."""
+    from rocmax._cli import _model
+
+    folder = tmp_path_factory.mktemp("made")
+    table(400).write_csv(folder / "data.csv")
+    _model.save(fitted, str(folder / "model"))
+    return folder
+
+
+def strange(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Return the rows with a name that training has not seen, and without one."""
+    return frame.with_columns(pl.Series("ward", ["east", None] * (len(frame) // 2)))
+
+
+@pytest.mark.filterwarnings("ignore:column 'x2'")
+def test_every_family_comes_back_as_it_was(fitted: Any, made: Path, tmp_path: Path, run: Run) -> None:
+    code, out, err = run("score", made / "model", made / "data.csv", "--json")
+    assert code == 0 and err == ""
+    np.testing.assert_array_equal(json.loads(out)["score"], fitted.classifier.decision_function(features(table(400))))
+    strange(table(400)).write_csv(tmp_path / "strange.csv")
+    code, out, err = run("score", made / "model", tmp_path / "strange.csv", "--json")
+    assert err == "warning: column 'ward': 'east' not seen in training (200 rows): taken for rare or missing ones\n"
+    expected = fitted.classifier.decision_function(features(strange(table(400))))
+    np.testing.assert_array_equal(json.loads(out)["score"], expected)
+
+
+def test_what_members_go_by(made: Path, tmp_path: Path, run: Run) -> None:
+    code, out, err = run("explain", made / "model", "--json")
+    assert code == 0 and err == ""
+    found = json.loads(out)
+    assert found["kind"] == "ensemble" and set(found["families"]) == set(NAMES)
+    assert [row["column"] for row in found["features"]] == ["a", "ward", "b"]
+    for family in set(NAMES) - {"landmarks"}:
+        assert sum(row["shares"][family] for row in found["features"]) == pytest.approx(1)
+    assert sum(row["share"] for row in found["features"]) == pytest.approx(1)
+    code, out, err = run("explain", made / "model", "--top", 1, "--plot", tmp_path / "x.svg")
+    assert code == 0 and "landmarks: none." in out and "2 smaller ones not shown" in out
+    assert (tmp_path / "x.svg").read_text().startswith("<?xml")
+
+
+def changed(content: dict[str, Any], family: str, name: str, change: Any) -> dict[str, Any]:
+    member = next(one for one in content["members"] if one["family"] == family)
+    ((_, parts),) = member["machine"].items()
+    with np.errstate(all="ignore"):
+        parts[name] = change(parts[name])
+    return content
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "change", "said"),
+    [
+        ("extra_trees", "left_child", lambda values: values * 0, "no trees"),
+        ("extra_trees", "right_child", lambda values: values + 10**6, "no trees"),
+        ("extra_trees", "split_feature", lambda values: values + 10**6, "not there"),
+        ("extra_trees", "leaf_value", lambda values: values + 2.0, "without a probability"),
+        ("extra_trees", "threshold", lambda values: values * np.nan, "not finite"),
+        ("lightgbm", "n_words", lambda values: values + 1, "names that are not there"),
+        ("lightgbm", "n_words", lambda values: values[:0], "names that are not there"),
+        ("lightgbm", "words", lambda values: values - 2**40, "names that are not there"),
+        ("lightgbm", "decision_type", lambda values: values | 1, "names that are not there"),
+        ("lightgbm", "decision_type", lambda values: values + 64, "not known"),
+    ],
+)
+def test_damaged_members_are_not_loaded(
+    family: str, name: str, change: Any, said: str, fitted: Any, made: Path, tmp_path: Path, run: Run
+) -> None:
+    from rocmax._cli import _ensemble
+
+    content = changed(_ensemble.stored(fitted.classifier), family, name, change)
+    skops.dump({**vars(fitted), "format": 3, "classifier": {"ensemble": content}}, tmp_path / "model")
+    code, out, err = run("score", tmp_path / "model", made / "data.csv")
+    assert code == 1 and out == "" and one_line(err) and said in err, err
+
+
+def test_every_part_of_an_ensemble_changed(made: Path, tmp_path: Path, run: Run) -> None:
+    parts = parts_of(made / "model")
+    schema = json.loads(parts["schema.json"])
+    rng = random.Random(0)
+    names = [name for name in parts if name.endswith(".npy") and b"|O" not in parts[name]]
+    refused = 0
+    for k in range(cases(40, 1500)):
+        if k % 2:
+            document = other(schema, rng.choice(places(schema)), rng.choice(VALUES), delete=rng.random() < 0.2)
+            write(tmp_path / "model", {**parts, "schema.json": json.dumps(document, separators=(",", ":")).encode()})
+        else:
+            name = rng.choice(names)
+            array = np.load(io.BytesIO(parts[name]), allow_pickle=False)
+            if array.dtype.kind not in "fiub" or not array.size:
+                continue
+            array.flat[rng.randrange(array.size)] = rng.choice([0, -1, 1, 31, -32, 2**31 - 1, -(2**31)])
+            content = io.BytesIO()
+            np.save(content, array)
+            write(tmp_path / "model", {**parts, name: content.getvalue()})
+        code, out, err = run("score", tmp_path / "model", made / "data.csv")
+        if code == 0:
+            scores = pl.read_csv(out.encode())["score"]
+            assert scores.is_finite().all() and len(scores) == 400
+            continue
+        refusal = "".join(line for line in err.splitlines(keepends=True) if not line.startswith("warning: "))
+        assert code == 1 and out == "" and one_line(refusal), err
+        refused += 1
+    assert refused
+
+
+def test_trees_hold_out_the_latest_rows(tmp_path: Path, run: Run) -> None:
+    pytest.importorskip("lightgbm")
+    frame = drifted(600)
+    frame.sample(fraction=1.0, shuffle=True, seed=1).write_csv(tmp_path / "d.csv")
+    fit = ["fit", tmp_path / "d.csv", "--label", "y", "--fpr", 0, 0.2, "--model", "boosting", "--out", tmp_path / "m"]
+    result = json.loads(run(*fit, "--time", "day", "--json")[1])
+    validation = list(TimeSeriesSplit(5).split(np.arange(600)))[-1]
+    expected = PartialAUCBoostingClassifier((0.0, 0.2), validation=validation, random_state=0, n_jobs=1)
+    expected.fit(frame.drop("y", "day").to_numpy(), frame["y"].to_numpy())
+    assert result["n_estimators"] == expected.n_estimators_
+    scores = json.loads(run("score", tmp_path / "m", tmp_path / "d.csv", "--json")[1])["score"]
+    days = pl.read_csv(tmp_path / "d.csv")["day"].to_numpy()
+    again = expected.decision_function(frame.drop("y", "day").to_numpy())[days]
+    np.testing.assert_array_equal(scores, again)
+
+
+def drifted(n: int) -> "pl.DataFrame":
+    """Return rows in an order that tells the class by runs: what stands beside a row knows its label."""
+    rng = np.random.default_rng(0)
+    run = np.arange(n) // 10
+    y = rng.random(n // 10)[run] < 0.4
+    level = rng.normal(size=(n // 10, 6))[run] + 0.01 * rng.normal(size=(n, 6))
+    signal = y + rng.normal(size=n)
+    return pl.DataFrame(
+        {"y": y.astype(int), "day": np.arange(n), "signal": signal, **{f"m{k}": level[:, k] for k in range(6)}}
+    )
+
+
+def test_rows_in_the_order_of_time(tmp_path: Path, run: Run) -> None:
+    frame = drifted(600)
+    frame.write_csv(tmp_path / "d.csv")
+    frame.sample(fraction=1.0, shuffle=True, seed=1).with_columns(
+        day=(pl.lit("2024-01-01").str.to_date() + pl.duration(days=pl.col("day"))).cast(pl.String)
+    ).write_csv(tmp_path / "shuffled.csv")
+    fit = ["--label", "y", "--fpr", 0, 0.2, "--out", tmp_path / "m", "--json"]
+    at_random = json.loads(run("fit", tmp_path / "d.csv", *fit, "--drop", "day")[1])
+    in_time = json.loads(run("fit", tmp_path / "d.csv", *fit, "--time", "day")[1])
+    assert at_random["numeric"] == in_time["numeric"]
+    assert at_random["cross_validated_partial_auc"] > in_time["cross_validated_partial_auc"] + 0.2
+    again = json.loads(run("fit", tmp_path / "shuffled.csv", *fit, "--time", "day")[1])
+    assert again["cross_validated_partial_auc"] == in_time["cross_validated_partial_auc"]
+    line = json.loads(run("fit", tmp_path / "d.csv", *fit, "--time", "day", "--model", "linear")[1])
+    X, y = frame.drop("y", "day").to_numpy(), frame["y"].to_numpy() == 1
+    X = StandardScaler().fit_transform(X)
+    expected = PartialAUCSVCCV((0.0, 0.2), cv=TimeSeriesSplit(5)).fit(X, y)
+    assert (line["surrogate"], line["C"]) == (expected.surrogate_, expected.C_)
+    code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day", "--groups", "m0")
+    assert code == 2 and one_line(err) and "--time and --groups" in err
+    code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "y")
+    assert code == 2 and one_line(err) and "--time y: that is the column of --label" in err
+    frame.with_columns(day=pl.lit("soon")).write_csv(tmp_path / "d.csv")
+    code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")
+    assert code == 1 and one_line(err) and "'day' is text that is no date" in err
+    frame.sort("y").with_columns(day=pl.int_range(pl.len())).write_csv(tmp_path / "d.csv")
+    code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")
+    assert code == 1 and one_line(err) and "in the order of time (--time) leave a fold without one class" in err

@@ -1,0 +1,492 @@
+"""Every measure against exact rational arithmetic, on arbitrary bits of scores and weights.
+
+A case is a string of bytes. `ROCMAX_PROFILE=slow pytest tests/metrics/test_exact.py` takes a million of them (three
+quarters of an hour).
+"""
+
+import math
+import struct
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from exact import Exact, rises
+from profiles import cases
+from rocmax import metrics
+from rocmax.metrics import _components, _interval, _measure, _validation
+
+PARTS = cases(1, 100)
+EACH = cases(300, 10_000)
+LARGEST = Fraction(np.finfo(float).max)
+# Scores between which differences overflow, vanish or are the least there are.
+EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 2.3e-308, 1e308, -1e308, 1.7976931348623157e308, -1.7976931348623157e308]
+RATES = [k / 40 for k in range(41)]
+
+
+class Bytes:
+    """Reads a string of bytes; zeros follow its end."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def below(self, n):
+        value = self.data[self.at] if self.at < len(self.data) else 0
+        self.at += 1
+        return value % n
+
+    def bits(self):
+        """Any float64."""
+        value = struct.unpack("<d", self.data[self.at : self.at + 8].ljust(8, b"\0"))[0]
+        self.at += 8
+        return value
+
+
+def draw_scores(source, n):
+    scores = []
+    kind = source.below(8)
+    for _ in range(n):
+        # Most samples have one kind of scores, and a few another.
+        of = kind if source.below(4) else source.below(8)
+        if of < 3:
+            score = float(source.below(5))
+        elif of == 3:
+            score = source.below(256) / 10
+        elif of == 4 and scores:
+            score = float(np.nextafter(scores[-1], math.inf))
+        elif of == 5:
+            score = EXTREMES[source.below(len(EXTREMES))]
+        else:
+            score = source.bits()
+        scores.append(score if math.isfinite(score) else 0.0)
+    if source.below(8) == 0:  # perfect or reversed, of labels that are half and half
+        scores.sort(reverse=bool(source.below(2)))
+    return np.array(scores)
+
+
+def draw_weights(source, n):
+    kind = source.below(8)
+    if kind < 2:
+        return None
+    scale = [1.0, 3.0, 1 / 3, 1e-9, 1e12, 1e-97, 1e97, 1e-105][source.below(8)]
+    if kind == 2:
+        return np.array([float(source.below(4)) for _ in range(n)])
+    if kind < 6:
+        return np.array([source.below(41) / 10 for _ in range(n)]) * scale
+    if kind == 6:
+        return np.array([[0.1, 0.7, 1e-17, 1e17, 1e-300, 1e120][source.below(6)] for _ in range(n)])
+    found = np.abs([source.bits() for _ in range(n)])
+    return np.where(np.isfinite(found), found, 1.0)
+
+
+def draw(data):
+    source = Bytes(data)
+    n = 2 + source.below(7)
+    labels = np.array([source.below(2) for _ in range(n)])
+    if source.below(8) == 0:
+        labels = np.arange(n) % n >= n // 2
+    labels = labels.astype(int)
+    labels[0], labels[-1] = (0, 1)
+    s, w = draw_scores(source, n), draw_weights(source, n)
+    if w is not None:
+        for label in (0, 1):
+            if not (w[labels == label] > 0).any():
+                w[labels == label] = 1.0
+    low, high = sorted(abs(source.bits()) % 1.0 if source.below(4) == 0 else RATES[source.below(41)] for _ in range(2))
+    if not (math.isfinite(low) and math.isfinite(high) and high - low > max(1e-15 * high, 1e-99)):
+        low, high = 0.0, 1.0
+    return labels, s, w, (low, high), source
+
+
+def close(found, exact, slack=1e-20):
+    """Whether a number is exact up to rounding, and no NaN; products of tiny weights vanish."""
+    exact = float(exact)
+    return abs(found - exact) <= 2.0**-48 * exact + slack
+
+
+def usable(exact):
+    """Whether the weights of the classes have sums that are taken."""
+    return all(1e-100 <= total <= 1e100 for total in exact.totals)
+
+
+def check_auc(y, s, w, exact):
+    """The area under the curve, with an error of rounding only near 0 and near 1."""
+    options = {"sample_weight": w}
+    auc = metrics.roc_auc_score(y, s, **options)
+    expected = exact.auc()
+    assert 0.0 <= auc <= 1.0
+    assert close(auc, expected)
+    assert expected not in (0, 1) or auc == expected
+    assert auc == 0.5 or not (s == s[0]).all()
+
+
+def check_margin(y, s, w, exact):
+    """Pairs that are won by more than a margin."""
+    options = {"sample_weight": w}
+    for margin in (0.0, float(s[0]) - float(s[-1]), -0.5):
+        if math.isfinite(margin):
+            found = metrics.margin_auc_score(y, s, margin=margin, n_jobs=1, **options)
+            expected = exact.margin(margin)
+            assert 0.0 <= found <= 1.0
+            assert close(found, expected)
+            assert expected not in (0, 1) or found == expected
+
+
+def check_partial(y, s, w, exact, fpr_range):
+    """Areas of a part of the curve."""
+    options = {"sample_weight": w}
+    low, high = fpr_range
+    for name, turned, (a, b) in (("fpr_range", exact, fpr_range), ("tpr_range", exact.mirrored(), (1 - high, 1 - low))):
+        ends = fpr_range if turned is exact else (1 - Fraction(high), 1 - Fraction(low))
+        share = float(turned.partial(*ends))
+        error = 2.0**-49 * (2 + (b + 1e-16) / (b - a)) if b > a else 1.0
+        for normalize, least, most in (
+            (None, 0.0, b - a),
+            ("width", 0.0, 1.0),
+            ("mcclish", 1 - 1 / ((1 - a) + (1 - b)) if b > a else 0.0, 1.0),
+        ):
+            try:
+                found = metrics.partial_auc_score(y, s, **{name: fpr_range}, normalize=normalize, n_jobs=1, **options)
+            except ValueError as refused:
+                assert "wider than rounding" in str(refused)
+                assert b - a < 1e-15
+                continue
+            assert least <= found <= most
+            assert abs(found - least - (most - least) * share) <= error * (most - least) + 2.0**-52
+            if turned.is_perfect:
+                assert found == most
+            if turned.is_reversed:
+                assert found == least
+    if w is None or ((w == np.rint(w)).all() and max(exact.totals) < 2**50):
+        n_neg = int(exact.totals[1])
+        rounding = max(1e-9, 2.0**-50 * n_neg)
+        j_a = max(0, min(n_neg - 1, math.floor(n_neg * low + rounding)))
+        j_b = max(j_a + 1, math.ceil(n_neg * high - rounding))
+        found = metrics.partial_auc_score(y, s, fpr_range=fpr_range, method="ranked", n_jobs=1, **options)
+        assert close(found, exact.ranked(j_a, j_b))
+
+
+def check_rates(y, s, w, exact, fpr_range):
+    """The rate at a threshold that the other rate sets."""
+    options = {"sample_weight": w}
+    for rate in (*fpr_range, 0.0, 1.0):
+        for measure, name, expected in (
+            (metrics.tpr_at_fpr_score, "fpr", exact.tpr_at(rate)),
+            (metrics.fpr_at_tpr_score, "tpr", exact.fpr_at(rate)),
+        ):
+            found = measure(y, s, **{name: rate}, n_jobs=1, **options)
+            assert 0.0 <= found <= 1.0
+            assert close(found, expected)
+            assert expected not in (0, 1) or found == expected
+
+
+def check_scored(y, s, w, exact):
+    """Measures of the scores themselves."""
+    options = {"sample_weight": w}
+    expected = exact.scored()
+    if expected < LARGEST:
+        found = metrics.scored_auc_score(y, s, n_jobs=1, **options)
+        assert found >= 0.0
+        # Shares below 1e-308 and products of the least scores lose digits.
+        assert close(found, expected, slack=1e-322 + 1e-300 * (float(max(s)) / 2 - float(min(s)) / 2))
+    elif expected > LARGEST * Fraction(1.0001):
+        with pytest.raises(ValueError, match="y_score must be of a size"):
+            metrics.scored_auc_score(y, s, n_jobs=1, **options)
+
+
+def check_curves(y, s, w, exact):
+    """Curves and what is accumulated."""
+    fpr, tpr, _ = metrics.roc_curve(y, s, sample_weight=w, drop_intermediate=False)
+    assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0.0, 0.0, 1.0, 1.0)
+    assert rises(fpr)
+    assert rises(tpr)
+    for found, expected in zip(zip(fpr, tpr, strict=True), exact.points, strict=True):
+        assert all(close(rate, truth) for rate, truth in zip(found, expected, strict=True))
+    if np.isfinite(s.max() - s.min()):
+        margins, theta = metrics.sroc_curve(y, s, sample_weight=w)
+        assert (np.diff(theta) <= 0).all()
+        for margin, found in zip(margins, theta, strict=True):
+            assert close(found, exact.margin(margin))
+            assert exact.margin(margin) not in (0, 1) or found == exact.margin(margin)
+    held = metrics.ROCAccumulator()
+    for rows in (slice(None, len(y) // 2), slice(len(y) // 2, None)):
+        held.update(y[rows], s[rows], sample_weight=None if w is None else w[rows])
+    assert all(rate[-1] == 1.0 and rises(rate) for rate in held.curve()[:2])
+    auc = held.result(method="newcombe").estimate
+    assert close(auc, exact.auc())
+    assert exact.auc() not in (0, 1) or auc == exact.auc()
+
+
+def deviations_agree(found, exact, size, exactly=True):
+    """Whether standard deviations agree, up to rounding of the components; nothing varies exactly where that is so."""
+    if exact == 0 and exactly:
+        return found == 0.0
+    true = math.sqrt(exact)
+    return found >= 0.0 and abs(math.sqrt(found) - true) <= 1e-12 * true + 1e-14 * size
+
+
+def check_variances(y, s, w, exact, fpr_range, source):
+    """DeLong's variances and covariances."""
+    margin = float(s[0] > s[-1])
+    other = draw_scores(source, len(y))
+    second = Exact(y, other, w)
+    kind = ("frequency", "sampling")[source.below(2)] if w is not None else "frequency"
+    # How much rounding of a component can add to a deviation.
+    size = 2.0 if kind == "sampling" else max(1.0, *(1 / math.sqrt(max(float(n) - 1, 1e-18)) for n in exact.totals))
+    plans = [
+        ({"metric": "auc"}, lambda of: [of.auc_components()], 1.0),
+        ({"metric": "margin_auc", "margin": margin}, lambda of: [of.margin_components(margin)], 1.0),
+    ]
+    low, high = fpr_range
+    if high - low > 1e-3:
+        plans.append(
+            (
+                {"metric": "partial_auc", "fpr_range": fpr_range},
+                lambda of: of.partial_components(low, high),
+                1 / (high - low) ** 2,
+            )
+        )
+    if max(abs(s)) < 1e100:
+        reach = float(max(max(abs(s)), max(abs(other)), 1.0))
+        plans.append(({"metric": "scored_auc"}, lambda of: [of.scored_components()], reach))
+    for options, components, reach in plans:
+        if options["metric"] == "scored_auc" and max(abs(other)) >= 1e100:
+            continue
+        choices = [components(of) for of in (exact, second)]
+        arguments = {**options, "sample_weight": w, "weight_kind": kind, "n_jobs": 1}
+        if exact.covariance(choices[0][0], choices[0][0], kind) is None:
+            with pytest.raises(ValueError, match=r"a variance needs two|above 1 for a variance"):
+                metrics.auc_inference(y, s, method="delong", **arguments)
+            continue
+        found = metrics.auc_inference(y, s, method="delong", **arguments)
+        assert agreeing(exact, choices[0], kind, found.variance, size * reach)
+        assert found.confidence_interval.low <= found.estimate <= found.confidence_interval.high
+        compared = metrics.compare_auc(y, s, other, method="delong", **arguments)
+        deviation = [math.sqrt(x) for x in np.diagonal(compared.covariance)]
+        right = [agreeing(exact, choices[k], kind, compared.covariance[k, k], size * reach) for k in range(2)]
+        noise = 2e-14 * size * reach
+
+        def covariance_agrees(one, two, kind=kind, between=compared.covariance[0, 1], deviation=deviation, noise=noise):
+            variances = [exact.covariance(parts, parts, kind) for parts in (one, two)]
+            allowed = 1e-12 * math.sqrt(variances[0]) * math.sqrt(variances[1]) + noise * (sum(deviation) + noise)
+            return abs(between - exact.covariance(one, two, kind)) <= allowed
+
+        assert any(covariance_agrees(one, two) for one in right[0] for two in right[1])
+        assert 0.0 <= compared.pvalue <= 1.0
+
+
+def agreeing(exact, choices, kind, found, size):
+    """Return the components whose variance is that, of those that are right."""
+    # Of several, what does not vary in one does in another, as much as rounding.
+    exactly = len(choices) == 1
+    return [parts for parts in choices if deviations_agree(found, exact.covariance(parts, parts, kind), size, exactly)]
+
+
+def check_intervals(y, s, w, exact, fpr_range, source):
+    """All methods: intervals in order that hold the estimate, within what the measure can be."""
+    low, high = fpr_range
+    rate = min(max(low, 0.01), 0.99)
+    part = {"metric": "partial_auc", "fpr_range": fpr_range if high - low > 1e-9 else (0.0, 0.5)}
+    measure = [
+        {"metric": "auc"},
+        {**part, "normalize": None},
+        {**part, "normalize": "mcclish"},
+        {**part, "fpr_range": None, "tpr_range": part["fpr_range"]},
+        {"metric": "tpr_at_fpr", "fpr": rate},
+        {"metric": "fpr_at_tpr", "tpr": rate},
+        {"metric": "margin_auc", "margin": 0.0},
+    ][source.below(7)]
+    for method in ("delong", "logit-delong", "score", "newcombe", "obuchowski", "bootstrap"):
+        kind = ("frequency", "sampling")[source.below(2)]
+        options = {"method": method, "weight_kind": kind, "sample_weight": w, "n_resamples": 9, "random_state": 1}
+        try:
+            found = metrics.auc_inference(y, s, n_jobs=1, **measure, **options)
+        except ValueError as refused:
+            known = ("needs metric", "needs weight_kind", "needs two", "above 1 for a variance", "two that differ")
+            known = (*known, "the sum of each class")  # of a bootstrap's draw
+            assert any(words in str(refused) for words in known), refused
+            continue
+        ends = found.confidence_interval
+        most = found_most(measure)
+        assert found.variance >= 0.0
+        assert 0.0 <= ends.low <= ends.high <= most or measure.get("normalize") == "mcclish"
+        assert ends.high <= most
+        if method == "bootstrap":
+            assert (found.replicates <= most).all()
+            if exact.is_perfect and measure["metric"] in ("auc", "partial_auc"):
+                assert (found.replicates == most).all()
+        else:
+            assert ends.low <= found.estimate <= ends.high
+
+
+def found_most(measure):
+    if measure.get("normalize", "width") is None:
+        return measure["fpr_range"][1] - measure["fpr_range"][0]
+    return 1.0
+
+
+def check(data):
+    y, s, w, fpr_range, source = draw(data)
+    exact = Exact(y, s, w)
+    if w is not None and not usable(exact):
+        with pytest.raises(ValueError, match="sample_weight must be of a size"):
+            metrics.partial_auc_score(y, s, sample_weight=w, n_jobs=1)
+        return
+    check_auc(y, s, w, exact)
+    which = source.below(32)
+    if which < 6:
+        check_margin(y, s, w, exact)
+    elif which < 12:
+        check_partial(y, s, w, exact, fpr_range)
+    elif which < 18:
+        check_rates(y, s, w, exact, fpr_range)
+    elif which < 22:
+        check_scored(y, s, w, exact)
+    elif which < 26:
+        check_curves(y, s, w, exact)
+    elif which < 31:
+        check_variances(y, s, w, exact, fpr_range, source)
+    else:
+        check_intervals(y, s, w, exact, fpr_range, source)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.filterwarnings("ignore")
+def test_measures_are_exact_up_to_rounding(part):
+    @seed(part)
+    @settings(max_examples=EACH, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.binary(min_size=160, max_size=160))
+    def run(data):
+        with warnings.catch_warnings():
+            check(data)
+
+    run()
+
+
+@pytest.mark.filterwarnings("ignore:there are:rocmax.exceptions.CoverageWarning")
+def test_an_end_between_points_that_rounding_makes_one():
+    # Two negatives weigh less than the rounding of the total: three points of the curve are at a rate of 0.5.
+    y, w = [0, 0, 0, 0, 0, 1, 1], [0.7, 1e-17, 0.7, 1e-17, 1e-17, 0.1, 0.1]
+    for s in ([0, 0, 1, 0, 5e-324, 0, 1e-323], [0, 5e-324, 1, 0, 0, 5e-324, 0]):
+        exact = Exact(y, s, w)
+        choices = exact.partial_components(0.0, 0.5)
+        assert len(choices) > 1
+        options = {"metric": "partial_auc", "fpr_range": (0.0, 0.5), "weight_kind": "sampling"}
+        found = metrics.auc_inference(y, s, sample_weight=w, method="delong", **options)
+        assert agreeing(exact, choices, "sampling", found.variance, 8.0)
+
+
+DECIMAL = [1.5, 2.3, 1.2, 2.6, 0.9, 0.8]  # of a perfect ranking of three and three
+
+
+@pytest.mark.parametrize("method", ["delong", "logit-delong", "newcombe", "score"])
+def test_a_perfect_ranking_of_decimal_weights_has_an_interval(method):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = metrics.auc_inference([0, 0, 0, 1, 1, 1], range(6), sample_weight=DECIMAL, method=method)
+    assert found.estimate == 1.0
+    assert found.variance >= 0.0
+    assert 0.0 <= found.confidence_interval.low <= found.confidence_interval.high == 1.0
+    if method == "delong":
+        assert found.variance == 0.0
+
+
+def test_ends_are_exact_whatever_the_weights():
+    rng = np.random.default_rng(0)
+    for _ in range(cases(100, 20_000)):
+        m, n = rng.integers(1, 9, size=2)
+        y = np.repeat([False, True], [n, m])
+        w = rng.integers(1, 40, size=m + n) / 10
+        ranges = {"fpr_range": tuple(np.sort(rng.choice(RATES, size=2, replace=False)))}
+        for score, end in ((np.arange(m + n), 1.0), (-np.arange(m + n), 0.0), (np.zeros(m + n), 0.5)):
+            assert metrics.roc_auc_score(y, score, sample_weight=w) == end
+            if end == 0.5:
+                continue
+            for weight in (w, None):
+                for turned in (ranges, {"tpr_range": ranges["fpr_range"]}):
+                    assert metrics.partial_auc_score(y, score, **turned, sample_weight=weight) == end
+            assert metrics.margin_auc_score(y, score, margin=0.0, sample_weight=w) == end
+            assert metrics.sroc_curve(y, score, sample_weight=w)[1][0] == end
+
+
+@pytest.mark.filterwarnings("ignore:there are")
+def test_replicates_of_a_perfect_ranking_are_perfect():
+    y = np.repeat([False, True], [30, 7])
+    for fpr_range in ((0.1, 0.3), (0.0, 0.7), (0.3, 0.7)):
+        options = {"metric": "partial_auc", "fpr_range": fpr_range, "method": "bootstrap", "random_state": 0}
+        options["weight_kind"] = "frequency"
+        for w in (None, np.tile([0.7, 1.3, 0.1], 13)[:37]):
+            for normalize, most in ((None, fpr_range[1] - fpr_range[0]), ("width", 1.0), ("mcclish", 1.0)):
+                with pytest.warns(UserWarning, match="no width"):
+                    found = metrics.auc_inference(
+                        y, np.arange(37), n_resamples=50, normalize=normalize, sample_weight=w, **options
+                    )
+                assert (found.replicates == most).all()
+                assert found.estimate == most
+
+
+def test_the_unit_of_sampling_weights_decides_nothing():
+    rng = np.random.default_rng(0)
+    for k in range(cases(60, 2_000)):
+        y = np.arange(12) % 2 == 0
+        s = np.where(y, 1.0, 0.0) * 9 + rng.integers(0, 4, size=12)
+        w = rng.integers(1, 40, size=12) / 10
+        what = ({"metric": "tpr_at_fpr", "fpr": 0.3}, {"metric": "fpr_at_tpr", "tpr": 0.7})[k % 2]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = [
+                metrics.auc_inference(
+                    y, s, sample_weight=w * unit, weight_kind="sampling", method="logit-delong", **what
+                ).confidence_interval
+                for unit in (1.0, 3.0, 1 / 3, 1e-11, 1e11)
+            ]
+        assert found[0] == (1.0 - k % 2, 1.0 - k % 2)
+        np.testing.assert_allclose(found[1:], np.tile(found[0], (4, 1)), atol=1e-12)
+    # A rate was once rounded to whole samples, however little these weighed.
+    assert metrics.tpr_at_fpr_score([0, 1, 0, 1], [1, 2, 3, 4], fpr=0.5, sample_weight=np.full(4, 1e-11)) == 1.0
+
+
+def test_variances_of_equal_components_are_zero():
+    rng = np.random.default_rng(1)
+    for _ in range(cases(100, 5_000)):
+        # All positives beat the same negatives: the part of the positives is 0, that of the negatives is not.
+        w = rng.integers(11, 40, size=9) / 10
+        y = np.array([0, 0, 1, 1, 1, 0, 0, 0, 0])
+        _, pos, neg = _components.covariance_parts(
+            _validation.sample(y, np.arange(9.0), w), [np.arange(9.0)], _measure.parse_measure("auc")
+        )
+        assert pos[0, 0] == 0.0
+        assert neg[0, 0] > 0.0
+
+
+def test_scores_too_far_apart_for_a_mean_are_refused():
+    far = [-1e308, -1e308, 1e308, 1e308]
+    with pytest.raises(ValueError, match="y_score must be of a size"):
+        metrics.scored_auc_score([0, 0, 1, 1], far)
+    with pytest.raises(ValueError, match="y_score must be of a size"):
+        metrics.auc_inference([0, 0, 1, 1], far, metric="scored_auc")
+    assert metrics.scored_auc_score([1, 1, 0, 0], far) == 0.0
+    # Two of eight pairs lead by 2e308.
+    assert metrics.scored_auc_score([0, 1, 0, 0, 1, 0], [-1e308, 1e308, 1e308, 1e308, -1e308, 1e308]) == 2e307 / 8 * 10
+
+
+def test_ranges_narrower_than_rounding_are_refused():
+    for name in ("fpr_range", "tpr_range"):
+        with pytest.raises(ValueError, match=f"{name} must be wider than rounding"):
+            metrics.partial_auc_score([0, 1], [0, 1], **{name: (0.3, float(np.nextafter(0.3, 1.0)))})
+    with pytest.raises(ValueError, match="tpr_range must be wider than rounding"):
+        metrics.partial_auc_score([0, 1], [0, 1], tpr_range=(0.0, 1e-17))
+
+
+def test_searches_end():
+    ends = _interval.last_held(np.array([0.0]), np.array([1.0]), lambda x: 0.25 - x)
+    assert ends == pytest.approx([0.25], abs=1e-14)
+    # A gap without any order.
+    rng = np.random.default_rng(0)
+    _interval.last_held(np.zeros(3), np.full(3, 1e300), lambda x: rng.normal(size=3))
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="an interval's ends need numbers"):
+            _interval.last_held(np.array([0.0]), np.array([1.0]), lambda x, bad=bad: x + bad)

@@ -1,0 +1,341 @@
+"""AUCSVC: known optima, multipliers of pairs, agreement of its two solvers."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rocmax import AUCRLS, AUCSVC, RLSCV, PartialAUCSVC
+from rocmax.exceptions import ZeroModelWarning
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "pair_machines.json").read_text())["cases"]
+
+
+def parameters(case):
+    n_pairs = sum(case["y"]) * (len(case["y"]) - sum(case["y"]))
+    return {
+        "C": case["C_pair"] * n_pairs,
+        "margin": case["rho"],
+        "kernel": case["kernel"],
+        "gamma": case["gamma"],
+        "structure": case["structure"],
+    }
+
+
+def every_pair(y):
+    rows, columns = np.flatnonzero(y), np.flatnonzero(np.logical_not(y))
+    return np.repeat(rows, len(columns)), np.tile(columns, len(rows))
+
+
+def gaussian(seed, n=40, d=3, shift=1.0, share=0.4):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    y[:2] = 0, 1
+    return rng.standard_normal((n, d)) + shift * y[:, None], y
+
+
+@parametrize_with_checks([AUCSVC(), AUCSVC(kernel="linear"), AUCSVC(structure=0.5)])
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.ZeroModelWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.PositiveClassWarning")
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.FeatureScaleWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("solver", ["auto", "cvxopt"])
+@pytest.mark.parametrize("case", CASES)
+def test_known_optima(case, solver):
+    X, y = np.array(case["X"]), np.array(case["y"])
+    model = AUCSVC(**parameters(case), solver=solver, tol=1e-9).fit(X, y)
+    assert model.objective_ == pytest.approx(case["primal"], rel=1e-6)
+    assert model.dual_gap_ <= 1e-9
+    np.testing.assert_allclose(model.decision_function(X) - model.intercept_, case["train_scores"], rtol=0, atol=1e-4)
+    test_scores = model.decision_function(np.array(case["X_test"])) - model.intercept_
+    np.testing.assert_allclose(test_scores, case["test_scores"], rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_precomputed_and_callables_are_the_same_machine(case):
+    X, y, Z = (np.array(case[name]) for name in ("X", "y", "X_test"))
+    given = parameters(case) | {"tol": 1e-9}
+    expected = AUCSVC(**given).fit(X, y).decision_function(Z)
+
+    def values(A, B):
+        extra = {"gamma": case["gamma"]} if case["kernel"] == "rbf" else {}
+        return pairwise_kernels(A, B, metric=case["kernel"], **extra)
+
+    def of_rows(x, z):
+        return x @ z if case["kernel"] == "linear" else np.exp(-case["gamma"] * ((x - z) @ (x - z)))
+
+    for kernel in (values, of_rows):
+        found = AUCSVC(**given | {"kernel": kernel}).fit(X, y).decision_function(Z)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+    for kind in (np.asarray, sp.csr_matrix):
+        model = AUCSVC(**given | {"kernel": "precomputed"}).fit(kind(values(X, X)), y)
+        np.testing.assert_allclose(model.decision_function(kind(values(Z, X))), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_both_solvers_agree(seed):
+    rng = np.random.default_rng(seed)
+    X, y = gaussian(seed, n=int(rng.integers(12, 40)), shift=float(rng.choice([0.3, 1.0, 6.0])))
+    C = float(rng.choice([1e-3, 1e-1, 1.0, 1000.0])) * y.sum() * (1 - y).sum()
+    given = {
+        "C": C,
+        "kernel": str(rng.choice(["linear", "rbf", "poly"])),
+        "structure": float(rng.choice([0.0, 0.0, 2.0])),
+        "margin": float(rng.choice([1.0, 0.01])),
+        "tol": 1e-7,
+    }
+    auto, reference = (AUCSVC(**given, solver=solver).fit(X, y) for solver in ("auto", "cvxopt"))
+    assert auto.objective_ == pytest.approx(reference.objective_, rel=1e-6)
+    assert max(auto.dual_gap_, reference.dual_gap_) <= 1e-7
+
+
+@pytest.mark.parametrize("structure", [0.0, 3.0])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("C", [1.0, 30.0, 3e3])
+@pytest.mark.parametrize("solver", ["auto", "cvxopt"])
+def test_pair_multipliers_are_feasible_optimal_and_make_the_model(structure, kernel, C, solver):
+    X, y = gaussian(3)
+    model = AUCSVC(C, kernel=kernel, structure=structure, margin=0.5, solver=solver, tol=1e-9).fit(X, y)
+    i, j = every_pair(y)
+    cap = C / len(i)
+    al = model.pair_dual(i, j)
+    assert al.min() >= 0 and al.max() <= cap * (1 + 1e-12)
+    scores = model.decision_function(X)
+    slack = 0.5 - scores[i] + scores[j]
+    # Proposition 3.2.1: what complementarity leaves is the gap.
+    left = (cap - al) @ np.maximum(slack, 0) + al @ np.maximum(-slack, 0)
+    assert left <= 1e-6 * model.objective_
+    assert np.all(slack[al < 1e-3 * cap] <= 1e-3) and np.all(slack[al > (1 - 1e-3) * cap] >= -1e-3)
+    # The model is sum_ij al_ij (phi(x_i) - phi(x_j)), under the metric of the structure.
+    coefs = np.bincount(i, al, len(y)) - np.bincount(j, al, len(y))
+    for label in (0, 1):
+        members = y == label
+        coefs[members] -= structure * (scores[members] - scores[members].mean()) / members.sum()
+    gram = X @ X.T if kernel == "linear" else pairwise_kernels(X, metric="rbf", gamma=1 / X.var() / X.shape[1])
+    np.testing.assert_allclose(gram @ coefs + model.intercept_, scores, atol=2e-4)
+    if solver == "cvxopt":
+        pairs = model.support_pairs_
+        assert np.all(model.pair_dual(pairs[:, 0], pairs[:, 1]) > 0)
+        assert (al > 0).sum() == len(pairs)
+    assert np.ndim(model.pair_dual(i[0], j[0])) == 0
+    assert model.pair_dual(i[:1, None], j[None, :3]).shape == (1, 3)
+
+
+@pytest.mark.parametrize("margin", [1.0, 0.01])
+def test_breast_cancer_is_certified_at_every_C(margin):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    n_pairs = y.sum() * (1 - y).sum()
+    for C_pair in 10.0 ** np.arange(-3, 4):
+        model = AUCSVC(C_pair * n_pairs, margin=margin, tol=1e-6).fit(X, y)
+        assert model.dual_gap_ <= 1e-6
+    assert roc_auc_score(y, model.decision_function(X)) == 1.0
+
+
+def test_the_margin_is_a_unit():
+    X, y = gaussian(5)
+    one = AUCSVC(20.0, margin=1.0, tol=1e-9).fit(X, y)
+    small = AUCSVC(0.2, margin=0.01, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(small.decision_function(X), 0.01 * one.decision_function(X), rtol=1e-9)
+    assert small.objective_ == pytest.approx(1e-4 * one.objective_, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_no_structure_is_the_plain_machine(kernel):
+    X, y = gaussian(6)
+    plain, none = (AUCSVC(5.0, kernel=kernel, tol=1e-9, structure=s).fit(X, y) for s in (0.0, 1e-12))
+    np.testing.assert_allclose(plain.decision_function(X), none.decision_function(X), atol=1e-6)
+    assert none.objective_ == pytest.approx(plain.objective_, rel=1e-8)
+
+
+def test_structure_is_the_sum_of_class_covariances():
+    """The linear machine on whitened features, Sigma taken from the differences of all pairs, is the structured one."""
+    X, y = gaussian(7)
+    i, j = every_pair(y)
+    sigma = np.cov((X[i] - X[j]).T, bias=True)
+    np.testing.assert_allclose(sigma, sum(np.cov(X[y == label].T, bias=True) for label in (0, 1)), rtol=1e-12)
+    lam = 4.0
+    root = np.linalg.cholesky(np.linalg.inv(np.eye(3) + lam * sigma))
+    white = AUCSVC(10.0, kernel="linear", tol=1e-9).fit(X @ root, y)
+    for kernel in ("linear", lambda A, B: A @ B.T):
+        model = AUCSVC(10.0, kernel=kernel, structure=lam, tol=1e-9).fit(X, y)
+        np.testing.assert_allclose(model.decision_function(X), white.decision_function(X @ root), atol=1e-4)
+        assert model.objective_ == pytest.approx(white.objective_, rel=1e-8)
+
+
+def test_separable_data_give_the_direction_of_the_hard_margin_machine():
+    X, y = gaussian(8, n=60, shift=8.0)
+    ours = AUCSVC(1e6, kernel="linear", tol=1e-10).fit(X, y)
+    theirs = SVC(C=1e6, kernel="linear", tol=1e-10).fit(X, y).coef_[0]
+    w = X.T @ ours.dual_coef_[0]
+    assert w @ theirs / np.linalg.norm(w) / np.linalg.norm(theirs) == pytest.approx(1.0, abs=1e-8)
+
+
+def test_float32_and_sparse_samples_change_little():
+    X, y = gaussian(9, n=80)
+    expected = AUCSVC(50.0, tol=1e-8).fit(X, y).objective_
+    assert AUCSVC(50.0, tol=1e-8).fit(sp.csr_array(X), y).objective_ == pytest.approx(expected, rel=1e-7)
+    assert AUCSVC(50.0, tol=1e-6, kernel_dtype="float32").fit(X, y).objective_ == pytest.approx(expected, rel=1e-5)
+    assert AUCSVC(50.0, tol=1e-6).fit(X.astype(np.float32), y).objective_ == pytest.approx(expected, rel=1e-5)
+
+
+def test_threads_do_not_change_a_bit():
+    X, y = gaussian(10, n=200)
+    fits = [AUCSVC(50.0, n_jobs=jobs).fit(X, y) for jobs in (1, 2)]
+    assert fits[0].dual_coef_.tobytes() == fits[1].dual_coef_.tobytes()
+
+
+def test_a_C_too_small_is_said():
+    with pytest.warns(ZeroModelWarning, match="raise C"):
+        model = AUCSVC(1e-6).fit(*gaussian(11))
+    i, j = every_pair(gaussian(11)[1])
+    np.testing.assert_allclose(model.pair_dual(i, j).sum(), 1e-6, rtol=1e-3)
+
+
+def test_a_search_slices_precomputed_kernels():
+    X, y = gaussian(12, n=60)
+    K = pairwise_kernels(X, metric="rbf", gamma=0.3)
+    grid = {"C": [1.0, 10.0]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ZeroModelWarning)
+        found = GridSearchCV(AUCSVC(kernel="precomputed"), grid, scoring="roc_auc", cv=3).fit(K, y)
+        direct = GridSearchCV(AUCSVC(gamma=0.3), grid, scoring="roc_auc", cv=3).fit(X, y)
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], direct.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"C": 0.0}, "C must be .*got 0.0"),
+        ({"margin": -1.0}, "margin must be .*got -1.0"),
+        ({"margin": 1e300}, "margin must have a square that is a number, got 1e.300"),
+        ({"kernel": "rfb"}, "kernel must be one of .*got 'rfb'"),
+        ({"gamma": -1.0}, "gamma must be .*got -1.0"),
+        ({"gamma": "big"}, "gamma must be .*got 'big'"),
+        ({"structure": -0.1}, "structure must be .*got -0.1"),
+        ({"structure": np.nan}, "structure must be .*got nan"),
+        ({"pairs": "some"}, "pairs must be one of .*got 'some'"),
+        ({"solver": "smo"}, "solver must be one of .*got 'smo'"),
+        ({"tol": 0.0}, "tol must be .*got 0.0"),
+        ({"kernel_dtype": "float16"}, "kernel_dtype must be one of .*got 'float16'"),
+        ({"threshold": "best"}, "threshold must be .*got 'best'"),
+        ({"kernel": "precomputed"}, r"kernel='precomputed' takes the square matrix .*\(40, 3\)"),
+        ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "kernel must return finite values"),
+        ({"kernel": lambda A, B: 1j * A @ B.T}, r"kernel must return numbers .* got complex128 of shape \(40, 40\)"),
+        (
+            {"kernel": lambda A, B: "a"},
+            "kernel must be a function of two matrices .* which <function .*> is not: could",
+        ),
+        ({"kernel": lambda A, B: np.ones(3)}, "kernel must be a function of two matrices .* is not: setting"),
+    ],
+)
+def test_bad_parameters_are_named(given, message):
+    with pytest.raises(ValueError, match=message):
+        AUCSVC(**given).fit(*gaussian(13))
+
+
+def test_bad_pairs_are_named():
+    X, y = gaussian(14)
+    model = AUCSVC(10.0).fit(X, y)
+    positive, negative = np.flatnonzero(y)[0], np.flatnonzero(y == 0)[0]
+    for i, j, message in (
+        (negative, negative, "i must index positive training rows, but row"),
+        (positive, positive, "j must index negative training rows, but row"),
+        (len(y), negative, f"i must be a training row, 0 to {len(y) - 1}, got {len(y)}"),
+        (0.5, negative, "i must be a whole number"),
+        ([positive] * 2, [negative] * 3, r"i and j must have shapes that broadcast, .* got \(2,\) and \(3,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.pair_dual(i, j)
+
+
+@pytest.mark.parametrize("model", [AUCSVC, PartialAUCSVC, AUCRLS, RLSCV])
+def test_a_kernel_matrix_that_is_not_symmetric_is_refused(model):
+    X, y = gaussian(14)
+    for matrix in (np.triu(X @ X.T), sp.csr_array(np.triu(X @ X.T))):
+        with pytest.raises(ValueError, match="kernel='precomputed' takes a symmetric matrix, got X with"):
+            model(kernel="precomputed").fit(matrix, y)
+    model(kernel="precomputed").fit((X @ X.T).astype(np.float32), y)
+
+
+def test_what_is_no_function_or_no_number_is_named():
+    X, y = gaussian(14)
+    with pytest.raises(TypeError, match=r"callback must be a function, .* got 3"):
+        AUCSVC().fit(X, y, callback=3)
+    with pytest.raises(ValueError, match="sample_weight must hold numbers: could not convert string to float: 'a'"):
+        AUCSVC().fit(X, y, sample_weight=["a"] * len(y))
+
+
+def test_what_cannot_fit_is_refused_with_its_size(monkeypatch):
+    monkeypatch.setattr("rocmax._memory.available_memory", lambda: 10**6)
+    X, y = gaussian(15, n=600)
+    with pytest.raises(MemoryError, match=r"the kernel matrix of 600 samples in float64 needs 0.0 GB .*float32"):
+        AUCSVC().fit(X, y)
+    with pytest.raises(MemoryError, match=r"solver='cvxopt' on [0-9,]+ pairs needs .* GB of memory.*solver='auto'"):
+        AUCSVC(kernel="linear", solver="cvxopt").fit(*gaussian(15, n=60))
+
+
+def of_pairs(model, y):
+    """Return the multipliers of all pairs, and what they make the coefficients of the samples."""
+    pos, neg = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    found = model.pair_dual(pos[:, None], neg)
+    coefs = np.zeros(len(y))
+    coefs[pos], coefs[neg] = found.sum(axis=1), -found.sum(axis=0)
+    return found, coefs
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"structure": 0.5}, {"margin": 2.0}], ids=str)
+def test_whole_weights_are_repetitions(options):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    y, weight = (X[:, 0] + rng.standard_normal(60) > 0.5).astype(int), rng.integers(0, 4, 60)
+    rows = np.repeat(np.arange(60), weight)
+    one, other = (AUCSVC(10.0, tol=1e-8, **options).fit(*data) for data in ((X, y, weight), (X[rows], y[rows])))
+    assert one.objective_ == pytest.approx(other.objective_, rel=1e-7)
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-3)
+    (found, coefs), (repeated, _) = of_pairs(one, y), of_pairs(other, y[rows])
+    assert found.sum() == pytest.approx(repeated.sum(), rel=1e-6)
+    if "structure" not in options:
+        np.testing.assert_allclose(coefs, one.dual_coef_[0], atol=1e-9)
+
+
+def test_multipliers_of_weighted_pairs_make_the_coefficients():
+    rng = np.random.default_rng(1)
+    X = np.round(rng.standard_normal((80, 2)), 1)  # ties
+    y = (X[:, 0] + rng.standard_normal(80) > 0.5).astype(int)
+    weight = rng.random(80) * (rng.random(80) < 0.9) * 10.0 ** rng.integers(-3, 3, 80)
+    model = AUCSVC(10.0, tol=1e-9).fit(X, y, weight)
+    found, coefs = of_pairs(model, y)
+    np.testing.assert_allclose(coefs, model.dual_coef_[0], atol=1e-9)
+    share = np.outer(*(weight[y == label] / weight[y == label].sum() for label in (1, 0)))
+    assert found.min() >= 0 and (found <= 10.0 * share * (1 + 1e-9)).all()
+    with pytest.raises(
+        ValueError, match="sample_weight goes with pairs='all' and solver='auto', got pairs='neighbors'"
+    ):
+        AUCSVC(pairs="neighbors").fit(X, y, weight)
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"structure": 0.5}], ids=str)
+def test_a_warm_start_saves_steps(options):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((150, 4))
+    y = (X[:, 0] + rng.standard_normal(150) > 0.5).astype(int)
+    model = AUCSVC(100.0, margin=0.5, tol=1e-6, warm_start=True, **options).fit(X, y)
+    steps, objective = model.n_iter_, model.objective_
+    model.fit(X, y)
+    assert model.n_iter_ < steps and model.objective_ == pytest.approx(objective, rel=2e-6)
+    assert set(model.history_) == {"objective", "bound", "partial_auc", "step"}
+    assert model.fit(X[:100], y[:100]).dual_gap_ <= 1e-6
