@@ -6,7 +6,7 @@ import numpy as np
 
 from rocmax._parameters import shown
 from rocmax._typing import F64, Bool
-from rocmax.metrics._cutoff import CHOICES, Rule, chosen, parse_rule
+from rocmax.metrics.thresholds._rules import CHOICES, Rule, chosen, parse_rule
 
 Threshold = str | tuple[str, float]
 

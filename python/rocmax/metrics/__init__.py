@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from rocmax.metrics._compare import AUCComparison, compare_auc
     from rocmax.metrics._cross_validated import cross_validated_auc
     from rocmax.metrics._curve import roc_curve
-    from rocmax.metrics._guarantee import GuaranteedThreshold, guaranteed_threshold
     from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
     from rocmax.metrics._models import ModelsComparison, compare_models
     from rocmax.metrics._named_measure import Measure
-    from rocmax.metrics._operating_point import OperatingPoint, operating_point
     from rocmax.metrics._partial import fpr_at_tpr_score, partial_auc_score, tpr_at_fpr_score
     from rocmax.metrics._power import SampleSize, auc_power, auc_sample_size
     from rocmax.metrics._roc_auc import roc_auc_score
@@ -38,6 +36,9 @@ if TYPE_CHECKING:
     )
     from rocmax.metrics._screening import bedroc_score, enrichment_factor_score, rie_score
     from rocmax.metrics.reader_study import MRMCAnalysis, mrmc_analysis, mrmc_power, mrmc_sample_size
+    from rocmax.metrics.thresholds._guarantee import GuaranteedThreshold, guaranteed_threshold
+    from rocmax.metrics.thresholds._operating_point import operating_point
+    from rocmax.metrics.thresholds._result import OperatingPoint
 
 # Looked up when first asked for: scikit-learn, which only some of them need, takes a second to import.
 _MODULES = {
@@ -46,11 +47,12 @@ _MODULES = {
     "_compare": ("AUCComparison", "compare_auc"),
     "_cross_validated": ("cross_validated_auc",),
     "_curve": ("roc_curve",),
-    "_guarantee": ("GuaranteedThreshold", "guaranteed_threshold"),
+    "thresholds._guarantee": ("GuaranteedThreshold", "guaranteed_threshold"),
     "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
     "_models": ("ModelsComparison", "compare_models"),
     "_named_measure": ("Measure",),
-    "_operating_point": ("OperatingPoint", "operating_point"),
+    "thresholds._operating_point": ("operating_point",),
+    "thresholds._result": ("OperatingPoint",),
     "_partial": ("fpr_at_tpr_score", "partial_auc_score", "tpr_at_fpr_score"),
     "_power": ("SampleSize", "auc_power", "auc_sample_size"),
     "_roc_auc": ("roc_auc_score",),

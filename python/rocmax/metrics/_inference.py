@@ -19,7 +19,6 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._arrays import plain
 from rocmax.metrics._binormal import fitted_variance
 from rocmax.metrics._components import influences, moments, parts_of, variance_parts
-from rocmax.metrics._cutoff import Rule
 from rocmax.metrics._dask import in_memory
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._measure import (
@@ -48,6 +47,7 @@ from rocmax.metrics._result import Measured, of_bootstrap, of_classes, of_measur
 from rocmax.metrics._score import score, slope
 from rocmax.metrics._validation import F64, Sample, call, choice, is_one_of, named_columns, sample
 from rocmax.metrics._weights import kind_of, warn_unless_counts
+from rocmax.metrics.thresholds._rules import Rule
 
 
 class ConfidenceInterval(NamedTuple):

@@ -12,10 +12,11 @@ from scipy import special
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics._measure import check_level, positives
-from rocmax.metrics._operating_point import OperatingPoint, operating_point
 from rocmax.metrics._references import REFERENCES
 from rocmax.metrics._result import Unpacked
 from rocmax.metrics._validation import explain, number, one_model, sample
+from rocmax.metrics.thresholds._operating_point import operating_point
+from rocmax.metrics.thresholds._result import OperatingPoint
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
-from rocmax.metrics._cutoff import Rule
-from rocmax.metrics._diagnostic import Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics._interval import critical
 from rocmax.metrics._measure import positives
 from rocmax.metrics._validation import F64, Sample, call, explain, names_of
+from rocmax.metrics.thresholds._rules import Rule
+from rocmax.metrics.thresholds._worth import Calls, Ends, Sizes, intervals, percentiles, values
 
 
 def cluster_intervals(
