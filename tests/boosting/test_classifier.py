@@ -16,7 +16,7 @@ from rocmax import PartialAUCBoostingClassifier
 from rocmax._selection import lead_over, takes_lead
 from rocmax.boosting import BoostingRound, PartialAUCObjective
 from rocmax.boosting._calibration import sigmoid
-from rocmax.boosting._choice import Rounds, smoothed
+from rocmax.boosting._choice import Rounds, best_round, smoothed
 from rocmax.metrics import compare_auc, partial_auc_score
 
 LIBRARIES = {"lightgbm": {"num_leaves": 7}, "xgboost": {"max_depth": 3}}
@@ -194,6 +194,30 @@ def test_rounds_end_when_patience_does() -> None:
     stopped = [rounds.add(s) for s in [bad] * 3 + [good] * 8 + [bad] * 30]
     assert 3 < rounds.best <= 11
     assert stopped.index(True) + 1 == rounds.best + 13
+
+
+def test_one_lucky_tree_is_not_taken_and_ties_at_zero_are_settled_by_the_area() -> None:
+    lucky = [0.9, *[0.5] * 3, *np.linspace(0.5, 0.6, 60), *[0.55] * 30]
+    assert best_round(np.array(lucky)) > 50
+    assert best_round(np.array([0.9, 0.8, 0.7])) == 3  # there are too few to leave any out
+    # No positive is above any negative of the range; the last rounds are better elsewhere.
+    y, none = np.arange(100) < 5, np.r_[np.full(5, -1.0), np.arange(95.0)]
+    better = np.where(y, 90.5, none)
+    rounds = Rounds(y, None, (0.0, 0.01), 1000, 1)
+    for scores in [none] * 30 + [better] * 10:
+        rounds.add(scores)
+    assert not any(rounds.values) and rounds.best > 30
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_names_that_the_libraries_refuse(library: str, data: Any) -> None:
+    X, y = data
+    frame = pd.DataFrame(X, columns=["freq [", 'a "b"', "c: d", "e, f", "<g>"])
+    fitted = model(library=library, n_estimators=8).fit(frame, y)
+    plain = model(library=library, n_estimators=8).fit(X, y)
+    np.testing.assert_array_equal(fitted.decision_function(frame), plain.decision_function(X))
+    np.testing.assert_array_equal(fitted.feature_importances_, plain.feature_importances_)
+    assert list(fitted.feature_names_in_) == list(frame.columns)
 
 
 def test_probabilities_are_calibrated() -> None:

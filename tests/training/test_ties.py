@@ -15,7 +15,7 @@ def test_of_equal_rounds_the_first_is_the_best(value):
     rounds = Rounds(np.arange(4) < 2, None, (0.0, 1.0), 1000, 1)
     for n in range(1, 300):
         rounds.values = [value] * n
-        assert rounds.best == 1
+        assert rounds.best == min(n, 6)  # fewer have no mean of their own
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -12,7 +12,8 @@ from rocmax._typing import F64, Bool
 from rocmax.metrics._partial import partial_auc_score
 
 # Rounds over which the measure is averaged, on either side: of neighbouring rounds, which differ by a tree or two, the
-# best alone is lucky.
+# best alone is lucky. No fewer than so many are taken: a tree or two rank by a few leaves, and their mean with the
+# better ones that follow is not theirs.
 _AROUND = 5
 
 
@@ -25,19 +26,30 @@ class Rounds:
         self._positive, self._weight, self._fpr_range = positive, weight, fpr_range
         self._patience, self._n_threads = patience, n_threads
         self.values: list[float] = []
+        self._areas: list[float] = []  # under the whole curve
 
     def add(self, scores: F64) -> bool:
         """Take the scores after a round; whether it has been better before for long enough to stop."""
-        value = partial_auc_score(
-            self._positive, scores, self._fpr_range, sample_weight=self._weight, n_jobs=self._n_threads
-        )
-        self.values.append(float(value))
+        for values, fpr_range in ((self.values, self._fpr_range), (self._areas, (0.0, 1.0))):
+            value = partial_auc_score(
+                self._positive, scores, fpr_range, sample_weight=self._weight, n_jobs=self._n_threads
+            )
+            values.append(float(value))
         return len(self.values) - self.best > self._patience
 
     @property
     def best(self) -> int:
-        """The number of rounds of the greatest mean with those around; of several the first."""
-        return int(first_best(smoothed(np.array(self.values)))) + 1
+        """The number of rounds of the greatest mean with those around; of several the first.
+
+        If no positive sample reaches the range after any round, as may be where few are held out, by the whole AUC.
+        """
+        return best_round(np.array(self.values if any(self.values) else self._areas))
+
+
+def best_round(values: F64) -> int:
+    """Return the number of rounds of the greatest smoothed value; of several the first."""
+    least = min(_AROUND, len(values) - 1)
+    return least + int(first_best(smoothed(values)[least:])) + 1
 
 
 def smoothed(values: F64) -> F64:

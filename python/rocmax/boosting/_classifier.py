@@ -96,7 +96,8 @@ class PartialAUCBoostingClassifier(Ranker):
         taken: ``TimeSeriesSplit()`` for rows in the order of time.
     early_stopping_rounds : int, default=60
         Rounds without a better partial AUC on the rows held out after which no more are made. Measures of neighbouring
-        rounds are averaged, up to five on either side.
+        rounds are averaged, up to five on either side, and the first five rounds are not taken. If no positive sample
+        held out reaches the range, the whole AUC chooses.
     refit : bool, default=True
         Train again on all rows, with the objective chosen and 1 / (1 - validation_fraction) times its rounds; with
         `validation`, as many more as there are more rows, at most twice.

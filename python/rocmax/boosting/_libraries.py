@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ Watch = Callable[[F64], bool]
 _AT_ONCE = 1 << 20
 # Both count rounds in 32 bits.
 MOST_ROUNDS = 2**31 - 1
+# Characters of a column's name that one of them refuses.
+_REFUSED = re.compile(r'[\[\]{}<>",:]')
 # None stands for the library's own log loss.
 Objective = PartialAUCObjective | None
 
@@ -150,7 +153,7 @@ class XGBoost(Library):
 
     def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
         """Return a DMatrix."""
-        return self.library.DMatrix(X, y, weight=weight, enable_categorical=True, nthread=self.n_threads)
+        return self.library.DMatrix(_named(X), y, weight=weight, enable_categorical=True, nthread=self.n_threads)
 
     def train(
         self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
@@ -192,7 +195,7 @@ class XGBoost(Library):
     def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
         """Return the raw scores."""
         library = imported("xgboost")
-        rows = library.DMatrix(X, enable_categorical=True, nthread=openmp_threads(n_threads))
+        rows = library.DMatrix(_named(X), enable_categorical=True, nthread=openmp_threads(n_threads))
         return np.asarray(booster.predict(rows, output_margin=True), dtype=np.float64)
 
     @staticmethod
@@ -254,7 +257,15 @@ def is_available(name: str) -> bool:
 def _matrix(X: Any) -> Any:
     """Return a sparse array as the matrix that LightGBM knows."""
     matrix: Any = sparse.csr_matrix  # whose stubs know no array of unknown type
-    return matrix(X) if sparse.issparse(X) else X
+    return matrix(X) if sparse.issparse(X) else _named(X)
+
+
+def _named(X: Any) -> Any:
+    """Return a pandas frame under names that the libraries take, which refuse brackets, quotes, colons and commas."""
+    names = [str(name) for name in X.columns] if hasattr(X, "set_axis") else []
+    if not any(map(_REFUSED.search, names)):
+        return X
+    return X.set_axis([f"{_REFUSED.sub('_', name)}_{k}" for k, name in enumerate(names)], axis=1)
 
 
 def _log_odds(probability: F64) -> F64:

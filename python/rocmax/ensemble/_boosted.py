@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting import Candidate, PartialAUCBoostingClassifier, PartialAUCObjective
 from rocmax.boosting._calibration import sigmoid
-from rocmax.boosting._choice import smoothed
+from rocmax.boosting._choice import best_round
 from rocmax.boosting._libraries import LightGBM, in_one_line
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._folds import growth
@@ -177,4 +177,4 @@ def _mean(folds: list[_Fold], n: int) -> F64:
 
 def _best(folds: list[_Fold], n: int) -> int:
     """Return the number of rounds of the greatest mean, smoothed over neighbouring rounds."""
-    return int(np.argmax(smoothed(_mean(folds, n)))) + 1
+    return best_round(_mean(folds, n))
