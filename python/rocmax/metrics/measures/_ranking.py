@@ -1,0 +1,93 @@
+"""Samples by descending score, and the weight of either class at every distinct score.
+
+All measures that read a ranking from its top are functions of the rates at the distinct scores. With a_k and b_k the
+shares of the positives and of the negatives at the k-th distinct score, and A_k and B_k their sums up to it, a measure
+is a function T(a, b). A positive at score j then has the component dT/da_j, a negative dT/db_j: the influence functions
+of the two empirical distributions, up to a constant that drops out of every variance. For the AUC they are those of
+DeLong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._typing import F64
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The samples of one model.
+
+    Attributes
+    ----------
+    pos, neg : ndarray of shape (n_distinct,)
+        Weights of the positives and of the negatives at every distinct score, the highest score first.
+    positive : ndarray of shape (n_samples,)
+        Which samples are positive.
+    order : ndarray of shape (n_samples,)
+        The samples by descending score.
+    starts : ndarray of shape (n_distinct,) or None
+        Where each distinct score begins in `order`; None without ties.
+    score : ndarray of shape (n_distinct,)
+        The distinct scores.
+    """
+
+    pos: F64
+    neg: F64
+    positive: NDArray[np.bool_]
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp] | None
+    score: NDArray[np.generic]
+
+    @classmethod
+    def of(cls, positive: NDArray[np.bool_], score: NDArray[np.generic], weight: F64 | None = None) -> Ranking:
+        """Sort once: O(n log n)."""
+        order = np.argsort(score)[::-1]
+        sorted_score, sorted_positive = score[order], positive[order]
+        mass = np.ones(len(order)) if weight is None else weight[order]
+        pos = np.where(sorted_positive, mass, 0.0)
+        neg = np.where(sorted_positive, 0.0, mass)
+        new = sorted_score[1:] != sorted_score[:-1]
+        if new.all():
+            return cls(pos, neg, positive, order, None, sorted_score)
+        starts = np.concatenate([[0], np.flatnonzero(new) + 1])
+        pos, neg = np.add.reduceat(pos, starts), np.add.reduceat(neg, starts)
+        return cls(pos, neg, positive, order, starts, sorted_score[starts])
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Total weights of the positives and of the negatives."""
+        return float(self.pos.sum()), float(self.neg.sum())
+
+    @property
+    def prevalence(self) -> float:
+        """The share of the positives in the total weight."""
+        m, n = self.sizes
+        return m / (m + n)
+
+    def shares(self) -> tuple[F64, F64]:
+        """Shares (a, b) of the positives and of the negatives at every distinct score."""
+        m, n = self.sizes
+        return self.pos / m, self.neg / n
+
+    def place(self, of_pos: F64, of_neg: F64) -> F64:
+        """Return for every sample the component of its class at its score, in the samples' own order."""
+        if self.starts is not None:
+            counts = np.diff(np.append(self.starts, len(self.order)))
+            of_pos, of_neg = np.repeat(of_pos, counts), np.repeat(of_neg, counts)
+        found = np.empty(len(self.order))
+        found[self.order] = np.where(self.positive[self.order], of_pos, of_neg)
+        return found
+
+
+def from_here(x: F64) -> F64:
+    """Return the sums of x_k over k >= j, for every j."""
+    return np.asarray(np.cumsum(x[::-1])[::-1])
+
+
+def quotient(x: F64, y: F64) -> F64:
+    """Return x / y, and 0 where y is 0: at scores of weight 0."""
+    return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
