@@ -56,9 +56,7 @@ def cut_of(
     corners = np.concatenate([[0.0], reached])
     first, last = max(int(np.searchsorted(corners, ends[0], "right")) - 1, 0), int(np.searchsorted(corners, ends[1]))
     window = slice(first, last + 1)
-    inside = [
-        float(np.diff(np.interp(ends, corners[window], _sums(part, first, last)))[0]) for part in (pos, neg)
-    ]
+    inside = [float(np.diff(np.interp(ends, corners[window], _sums(part, first, last)))[0]) for part in (pos, neg)]
     u, v = (float(special.ndtri(rate)) for rate in rates)
     density = shares[0] * np.exp((v**2 - u**2) / 2)
     usual = density / (density + shares[1])

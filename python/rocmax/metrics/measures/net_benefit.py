@@ -1,7 +1,7 @@
 """Net benefit of acting on every score of at least t, where scores are probabilities (Vickers and Elkin, 2006).
 
-``NB = pi R - (1 - pi) F t / (1 - t)`` with R and F the true and the false positive rate at t and pi the prevalence: true
-positives per sample, less the false positives at the odds of t.
+``NB = pi R - (1 - pi) F t / (1 - t)`` with R and F the true and the false positive rate at t and pi the prevalence:
+true positives per sample, less the false positives at the odds of t.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from sklearn.metrics import average_precision_score
 from rocmax.metrics.measures import (
     at_k,
     average_precision,
-    detection_cost,
     early,
     equal_error_rate,
     log_auc,
@@ -86,17 +85,6 @@ def test_values(sample):
         called = s >= t
         expected = (ones @ (y & called) - t / (1 - t) * (ones @ (~y & called))) / ones.sum()
         assert net_benefit.value(ranking, t) == pytest.approx(expected, abs=1e-13)
-    fpr, tpr = curve(y, s, w)
-    expected = min(0.05 * 10 * (1 - tpr) + 0.95 * 1 * fpr) / 0.5
-    assert detection_cost.value(ranking, 0.05, 10.0, 1.0) == pytest.approx(expected, abs=1e-13)
-
-
-def rie(ranking, alpha):
-    width = ranking.pos + ranking.neg
-    end = np.cumsum(width) / width.sum()
-    start = end - width / width.sum()
-    mean = np.array([np.exp(-alpha * np.linspace(u, v, 2001)).mean() if v > u else 0.0 for u, v in zip(start, end)])
-    return ranking.shares()[0] @ mean / ((1 - np.exp(-alpha)) / alpha)
 
 
 SMOOTH = {
@@ -105,7 +93,6 @@ SMOOTH = {
     "log AUC": (log_auc.value, log_auc.components, (0.05, 0.4)),
     "log AUC to 1": (log_auc.value, log_auc.components, (0.13, 1.0)),
     "net benefit": (net_benefit.value, net_benefit.components, (0.3,)),
-    "minDCF": (detection_cost.value, detection_cost.components, (0.05, 10.0)),
 }
 
 
