@@ -23,6 +23,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from rocmax import PartialAUCEnsembleClassifier
 from rocmax._selection import standings
 from rocmax.ensemble import EnsembleStep
+from rocmax.ensemble._run import Run
+from rocmax.ensemble._scores import raw_scores
 from rocmax.metrics import compare_auc, partial_auc_score
 
 NAMES = ["lightgbm", "logistic_regression", "lightgbm_extra_trees", "lightgbm_pairs", "extra_trees", "landmarks"]
@@ -269,6 +271,25 @@ def test_time_limit(data: Any) -> None:
     assert fitted.families_ == ["lightgbm"]
     (late,) = (row for row in fitted.leaderboard_ if row["family"] == "extra_trees")
     assert not late["kept"] and "time_limit" in late["note"] and np.isnan(late["partial_auc"])
+
+
+def test_time_limit_of_the_models_of_all_rows(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = data
+    names = ["lightgbm", "logistic_regression", "extra_trees"]
+    whole = model(names, lead=100.0).fit(X, y)
+    assert len(whole.families_) == 3
+    best = whole.leaderboard_[0]["family"]
+    # Once a model of all rows is there, the time is up.
+    monkeypatch.setattr(Run, "left", property(lambda run: 0.0 if run.stage == "refit" else 1.0))
+    with pytest.warns(UserWarning, match="not finished and left out"):
+        fitted = model(names, lead=100.0, time_limit=1e6).fit(X, y)
+    assert fitted.families_ == [best] and len(fitted.estimators_) == len(fitted.curves_) == 1
+    assert [row["family"] for row in fitted.leaderboard_ if row["kept"]] == [best]
+    assert sum("not fitted to all rows" in row["note"] for row in fitted.leaderboard_) == 2
+    (alone,) = (k for k, name in enumerate(whole.families_) if name == best)
+    ours, theirs = (raw_scores(one, X) for one in (fitted.estimators_[0], whole.estimators_[alone]))
+    np.testing.assert_array_equal(ours, theirs)
+    assert np.isfinite(fitted.out_of_fold_).all()
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from rocmax._validation import (
 )
 from rocmax._warn import warn
 from rocmax.boosting._calibration import sigmoid
-from rocmax.ensemble._combination import combination, composed, held_out
+from rocmax.ensemble._combination import combination, composed, held_out, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError
 from rocmax.ensemble._families import Family, families_of, suitable
 from rocmax.ensemble._folds import folds_of
@@ -75,8 +75,9 @@ class PartialAUCEnsembleClassifier(Ranker):
     lead : float, default=2.0
         Standard errors by which the best family has to be better for another to be left out.
     time_limit : float, default=None
-        Seconds. Families that are not done with their folds after three quarters of it are left out, with a warning;
-        the first is fitted in any case.
+        Seconds. Families that are not done with their folds after three quarters of it are left out, and of those kept
+        the ones that are not fitted to all rows after all of it, with a warning; the first of the former and the best
+        of the latter are finished in any case.
     threshold : str or tuple, default="auto"
         Where ``predict`` cuts, by the out-of-fold scores; the rules of :class:`rocmax.PartialAUCSVC`.
     random_state : int, RandomState instance or None, default=None
@@ -135,9 +136,8 @@ class PartialAUCEnsembleClassifier(Ranker):
     that is not enough, and it is left out where these do not help.
 
     *Results* do not depend on `n_jobs`. Ctrl-C stops within a second, and an estimator that was fitted before stays as
-    it was. `time_limit` is of the folds and the models of all rows: these are reserved a quarter of it. *Saving*: by
-    `pickle`, or by `skops`, whose list of types to trust is of this package, LightGBM and scikit-learn unless there are
-    families of your own.
+    it was. *Saving*: by `pickle`, or by `skops`, whose list of types to trust is of this package, LightGBM and
+    scikit-learn unless there are families of your own.
 
     Examples
     --------
@@ -278,13 +278,6 @@ class PartialAUCEnsembleClassifier(Ranker):
                 best, data.best = value, one.scores
             if self.verbose:
                 print(f"{type(self).__name__}: {family.name}: partial AUC {value:.4f} in {run.seconds - began:.1f} s")
-        late = [name for name, row in board.items() if "time_limit" in row["note"]]
-        if late:
-            warn(
-                f"time_limit={shown(self.time_limit)}: {', '.join(late)} not finished and left out; give more seconds "
-                "or name fewer families",
-                UserWarning,
-            )
         return found, board
 
     def _keep(
@@ -300,16 +293,16 @@ class PartialAUCEnsembleClassifier(Ranker):
         scores = {name: one.scores for name, (_, one) in found.items()}
         here = np.flatnonzero(np.isfinite(sum(scores.values())))
         chosen = combination(data, scores, here, lead, run.n_threads)
+        chosen, estimators = refitted(data, found, board, run, chosen)
+        late = [name for name, row in board.items() if "time_limit" in row["note"]]
+        if late:
+            warn(
+                f"time_limit={shown(self.time_limit)}: {', '.join(late)} not finished and left out; give more seconds "
+                "or name fewer families",
+                UserWarning,
+            )
+        scores = {name: of for name, of in scores.items() if not board[name]["note"]}
         combined = chosen.of([scores[name][here] for name in chosen.kept])
-        run.stage, run.limited = "refit", False
-        estimators = []
-        for k, name in enumerate(chosen.kept):
-            family, one = found[name]
-            run.family = name
-            began = run.seconds
-            estimators.append(family.refit(data, run, one))
-            board[name]["seconds"] += run.seconds - began
-            run.told(k + 1, len(chosen.kept))
         positive, weight = data.positive[here], None if data.weight is None else data.weight[here]
         self.families_, self.estimators_ = chosen.kept, estimators
         self.curves_ = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from rocmax._selection import standings
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting._calibration import sigmoid
-from rocmax.ensemble._data import Data
+from rocmax.ensemble._data import Data, Found
+from rocmax.ensemble._families import Family
 from rocmax.ensemble._folds import parts_of
+from rocmax.ensemble._run import OutOfTimeError, Run
 
 Curve = tuple[float, float]
 
@@ -21,6 +24,11 @@ class Combination(NamedTuple):
     standings: dict[str, Any]
     kept: list[str]
     curves: list[Curve]
+
+    def only(self, names: Container[str]) -> Combination:
+        """Return the same without the other families."""
+        pairs = [(name, curve) for name, curve in zip(self.kept, self.curves, strict=True) if name in names]
+        return self._replace(kept=[name for name, _ in pairs], curves=[curve for _, curve in pairs])
 
     def of(self, scores: list[F64]) -> F64:
         """Return the mean of the logits of the scores of the families kept."""
@@ -40,6 +48,26 @@ def combination(data: Data, scores: dict[str, F64], rows: AnyArray, lead: float,
     of_family = dict(zip(held, found, strict=True))
     kept = [name for name, standing in of_family.items() if standing.kept]
     return Combination(of_family, kept, [sigmoid(held[name], positive, weight) for name in kept])
+
+
+def refitted(
+    data: Data, found: dict[str, tuple[Family, Found]], board: dict[str, dict[str, Any]], run: Run, chosen: Combination
+) -> tuple[Combination, list[Any]]:
+    """Fit the families kept to all rows, the best first; return those that are done in time, the first in any case."""
+    run.stage, run.share = "refit", 1.0
+    fitted: dict[str, Any] = {}
+    for k, name in enumerate(sorted(chosen.kept, key=lambda name: -chosen.standings[name].partial_auc)):
+        family, one = found[name]
+        run.family, run.limited, began = name, bool(fitted), run.seconds
+        try:
+            run.check()
+            fitted[name] = family.refit(data, run, one)
+        except OutOfTimeError:
+            board[name]["note"] = "not fitted to all rows: time_limit"
+        board[name]["seconds"] += run.seconds - began
+        run.told(k + 1, len(chosen.kept))
+    chosen = chosen.only(fitted)
+    return chosen, [fitted[name] for name in chosen.kept]
 
 
 def held_out(

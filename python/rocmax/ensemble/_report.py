@@ -32,7 +32,7 @@ def leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Any]) -> 
                 "partial_auc": value,
                 "standard_error": np.nan if standing is None else standing.standard_error,
                 "difference": np.nan if standing is None else standing.difference,
-                "kept": standing is not None and standing.kept,
+                "kept": standing is not None and standing.kept and not row["note"],
                 "seconds": row["seconds"],
                 "difference_error": np.nan if standing is None else standing.difference_error,
                 "chosen": row.get("chosen", {}),
