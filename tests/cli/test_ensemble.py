@@ -95,6 +95,29 @@ def test_what_members_go_by(made: Path, tmp_path: Path, run: Run) -> None:
     assert (tmp_path / "x.svg").read_text().startswith("<?xml")
 
 
+def test_what_shuffled_columns_cost(fitted: Any, made: Path, tmp_path: Path, run: Run) -> None:
+    from rocmax.metrics import partial_auc_score
+
+    holes = table(400).with_columns(pl.when(pl.int_range(400) < 3).then(None).otherwise(pl.col("y")).alias("y"))
+    holes.write_csv(tmp_path / "holes.csv")
+    code, out, err = run("explain", made / "model", tmp_path / "holes.csv", "--json", "--plot", tmp_path / "x.svg")
+    assert code == 0 and err == ""
+    found = json.loads(out)["permutation"]
+    rows = table(400)[3:]
+    y, frame = rows["y"].to_numpy() == 1, features(rows)
+    whole = partial_auc_score(y, fitted.classifier.decision_function(frame), (0.0, 0.2))
+    assert found["n_samples"] == 397 and found["partial_auc"] == pytest.approx(whole)
+    falls = {row["column"]: row["fall"] for row in found["columns"]}
+    assert list(falls) == ["a", "ward", "b"] and falls["a"] > 0.05
+    shuffled = [features(rows.with_columns(rows["a"].shuffle(seed=seed))) for seed in range(5)]
+    values = [partial_auc_score(y, fitted.classifier.decision_function(one), (0.0, 0.2)) for one in shuffled]
+    assert falls["a"] == pytest.approx(whole - np.mean(values))
+    code, out, err = run("explain", made / "model", made / "data.csv", "--top", 2)
+    assert code == 0 and "fall when shuffled" in out and "partial AUC of 400 rows" in out
+    code, out, err = run("explain", made / "model", tmp_path / "none.csv")
+    assert code == 1 and "none.csv" in err
+
+
 def changed(content: dict[str, Any], family: str, name: str, change: Any) -> dict[str, Any]:
     member = next(one for one in content["members"] if one["family"] == family)
     ((_, parts),) = member["machine"].items()

@@ -207,9 +207,17 @@ def _score(score: argparse.ArgumentParser) -> None:
 def _explain(explain: argparse.ArgumentParser) -> None:
     explain.add_argument("model", metavar="MODEL", help="model file that rocmax fit has written")
     explain.add_argument(
+        "data",
+        nargs="?",
+        metavar="DATA",
+        help="labelled rows, .csv, .tsv (also .gz) or .parquet, best ones that were not trained on: tells how much "
+        "their partial AUC falls when a column is shuffled",
+    )
+    explain.add_argument(
         "--top", type=values.count, default=20, metavar="N", help="rows to show (default 20; 0 for all)"
     )
     explain.add_argument("--plot", metavar="FILE", help="bar chart to write (.png, .pdf, .svg)")
+    _add_form(explain)
 
 
 def _evaluate(evaluate: argparse.ArgumentParser) -> None:

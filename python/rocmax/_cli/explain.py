@@ -9,13 +9,17 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli._failure import Failure
 from rocmax._cli._output import check_plot
+from rocmax._cli._permuted import Importance, importance
 
 _BARS = 30  # of a plot, at most
 
 
 def run(arguments: Namespace) -> None:
-    """Print the weights of a line, how much trees gained by each column, or what the members of an ensemble go by."""
-    check_plot(arguments.plot, arguments.model)
+    """Print the weights of a line, how much trees gained by each column, or what the members of an ensemble go by.
+
+    With data, also how much the partial AUC falls when a column is shuffled.
+    """
+    check_plot(arguments.plot, arguments.model, arguments.data)
     with report.warnings_after():
         model = _model.load(arguments.model)
     try:
@@ -26,6 +30,7 @@ def run(arguments: Namespace) -> None:
         raise Failure(f"{arguments.model}: the model is damaged: {error}") from error
     what = "weight" if model.kind == "linear" else "share"
     rows.sort(key=lambda row: -abs(row[what]))
+    permuted = importance(arguments, model) if arguments.data else None
     if arguments.plot:
         shown = rows[: min(arguments.top or _BARS, _BARS)]
         axis = {
@@ -33,7 +38,11 @@ def run(arguments: Namespace) -> None:
             "boosting": "share of what all splits gained",
             "ensemble": "mean share in what the members go by",
         }
-        report.draw_bars(arguments.plot, {row["feature"]: row[what] for row in shown}, axis[model.kind])
+        bars, text = {row["feature"]: row[what] for row in shown}, axis[model.kind]
+        if permuted is not None:
+            falls = list(permuted.falls.items())[: min(arguments.top or _BARS, _BARS)]
+            bars, text = {name: fall for name, (fall, _) in falls}, "fall of the partial AUC when shuffled"
+        report.draw_bars(arguments.plot, bars, text)
     if arguments.json:
         about = {"model": arguments.model, "kind": model.kind, "label": model.label, "positive": model.positive}
         if model.kind == "ensemble":
@@ -41,9 +50,17 @@ def run(arguments: Namespace) -> None:
                 "families": model.classifier.families_,
                 "leaderboard": report.plain(model.classifier.leaderboard_),
             }
+        if permuted is not None:
+            about["permutation"] = {
+                "n_samples": permuted.n_rows,
+                "partial_auc": permuted.partial_auc,
+                "columns": [
+                    {"column": name, "fall": fall, "std_dev": error} for name, (fall, error) in permuted.falls.items()
+                ],
+            }
         report.emit({**about, "fpr_range": list(model.fpr_range), "features": rows, "plot": arguments.plot})
         return
-    _show(arguments, model, rows)
+    _show(arguments, model, rows, permuted)
 
 
 def _weights(model: _model.Model) -> list[dict[str, Any]]:
@@ -98,7 +115,18 @@ def _told(model: _model.Model) -> dict[str, Any]:
 _KINDS = {"linear": "line", "boosting": "boosted trees", "ensemble": "ensemble"}
 
 
-def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]]) -> None:
+def _show_permuted(arguments: Namespace, found: Importance) -> None:
+    report.say(f"partial AUC of {found.n_rows:,} rows of {arguments.data}: {found.partial_auc:.4f}")
+    shown = report.new_table("column", "fall when shuffled", "std. dev.")
+    falls = list(found.falls.items())
+    for name, (fall, deviation) in falls[: arguments.top or None]:
+        shown.add_row(name, f"{fall:+.4f}", f"{deviation:.4f}")
+    report.show(shown)
+    if shown.row_count < len(falls):
+        report.say(f"{len(falls) - shown.row_count:,} smaller ones not shown (--top 0 for all).")
+
+
+def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Importance | None) -> None:
     low, high = model.fpr_range
     report.say(f"{arguments.model}: {_KINDS[model.kind]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
     top = rows[: arguments.top or None]
@@ -133,5 +161,7 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]])
             "share: of trees, in what their splits gain; of logistic_regression, in the sizes of its weights."
             + (f" {', '.join(silent)}: none." if silent else "")
         )
+    if permuted is not None:
+        _show_permuted(arguments, permuted)
     if arguments.plot:
         report.say(f"plot: {report.where(arguments.plot)}")
