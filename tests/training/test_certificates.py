@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 import reference_risks as reference
 from profiles import cases
 from rocmax import AUCSVC, PartialAUCSVC, _core
-from rocmax.designs import as_design
+from rocmax.designs import DualDesign, as_design
 from rocmax.exceptions import FeatureScaleWarning, ZeroModelWarning
-from rocmax.risks import Hinge, Logistic, Naive, Oracle, Ramp, Tight
-from rocmax.solvers import Bundle, Model, Objective, Tilt, minimise_convex
+from rocmax.risks import Hinge, Listed, Logistic, Naive, Oracle, Ramp, Tight
+from rocmax.solvers import Bundle, Model, Objective, Tilt, minimise_convex, minimise_pairs
 
 RISKS = {
     "tight": Tight,
@@ -165,19 +165,20 @@ def test_a_false_bound_of_the_augmented_lagrangian_stops_the_fit(monkeypatch):
         minimise_convex(oracle, as_design(X), 10.0, tol=1e-9, max_iter=50)
 
 
-def test_a_false_dual_of_listed_pairs_stops_the_fit(monkeypatch):
-    pytest.importorskip("cvxopt")
+def test_a_false_dual_of_listed_pairs_stops_the_fit():
     X, y = problem(np.random.default_rng(2))
-    monkeypatch.setattr(
-        "rocmax.estimators._pairwise.solve_pair_dual", lambda _, i, j, cap, **__: (np.full(len(i), cap), 1)
-    )
-    model = AUCSVC(solver="cvxopt", kernel="linear", C=1e-3)
-    model.fit(X, y)  # all multipliers at their limit: the optimum
-    monkeypatch.setattr(
-        "rocmax.estimators._pairwise.solve_pair_dual", lambda _, i, j, cap, **__: (np.full(len(i), 2 * cap), 1)
-    )
+    i, j = (pairs.ravel() for pairs in np.meshgrid(np.flatnonzero(y), np.flatnonzero(~y), indexing="ij"))
+    oracle, design = Listed(i, j).bind(_core.Problem(y), 1), DualDesign(as_design(X))
+
+    def minimised(times):
+        def program(gram, i, j, cap, **_):
+            return np.full(len(i), times * cap), 1
+
+        return minimise_pairs(oracle, design, 1e-3, i, j, tol=1e-9, max_iter=1, program=program)
+
+    assert minimised(1)[0].gap <= 1e-6  # all multipliers at their limit: the optimum
     with pytest.raises(RuntimeError, match="internal error"):
-        model.fit(X, y)
+        minimised(2)
 
 
 def test_a_kernel_that_is_not_positive_semidefinite_is_named():

@@ -1,6 +1,7 @@
 """AUCSVC: known optima, multipliers of pairs, agreement of its two solvers."""
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -221,7 +222,7 @@ def test_a_search_slices_precomputed_kernels():
     [
         ({"C": 0.0}, "C must be .*got 0.0"),
         ({"margin": -1.0}, "margin must be .*got -1.0"),
-        ({"margin": 1e300}, "margin must have a square that is a number, got 1e.300"),
+        ({"margin": 1e300}, "margin must have a finite square above 0, got 1e.300"),
         ({"kernel": "rfb"}, "kernel must be one of .*got 'rfb'"),
         ({"gamma": -1.0}, "gamma must be .*got -1.0"),
         ({"gamma": "big"}, "gamma must be .*got 'big'"),
@@ -322,9 +323,7 @@ def test_multipliers_of_weighted_pairs_make_the_coefficients():
     np.testing.assert_allclose(coefs, model.dual_coef_[0], atol=1e-9)
     share = np.outer(*(weight[y == label] / weight[y == label].sum() for label in (1, 0)))
     assert found.min() >= 0 and (found <= 10.0 * share * (1 + 1e-9)).all()
-    with pytest.raises(
-        ValueError, match="sample_weight goes with pairs='all' and solver='auto', got pairs='neighbors'"
-    ):
+    with pytest.raises(ValueError, match="sample_weight needs pairs='all' and solver='auto', got pairs='neighbors'"):
         AUCSVC(pairs="neighbors").fit(X, y, weight)
 
 
@@ -339,3 +338,25 @@ def test_a_warm_start_saves_steps(options):
     assert model.n_iter_ < steps and model.objective_ == pytest.approx(objective, rel=2e-6)
     assert set(model.history_) == {"objective", "bound", "partial_auc", "step"}
     assert model.fit(X[:100], y[:100]).dual_gap_ <= 1e-6
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"kernel": "linear"}, {"structure": 0.5}, {"kernel_dtype": "float32"}], ids=str
+)
+def test_it_is_the_partial_machine_on_the_full_range(options):
+    X, y = gaussian(16, n=80)
+    options = {"kernel": "rbf"} | options
+    pairwise, partial = AUCSVC(**options).fit(X, y), PartialAUCSVC(**options).fit(X, y)
+    assert pairwise.C_ == partial.C_ == (100.0 if options["kernel"] == "linear" else 300.0)
+    assert pairwise.objective_ == pytest.approx(partial.objective_, rel=2e-3)
+    np.testing.assert_allclose(pairwise.decision_function(X), partial.decision_function(X), atol=0.1)
+    shared = {"C", "tol", "max_iter", "threshold", "kernel_dtype", "structure", "warm_start"}
+    assert all(pairwise.get_params()[name] == partial.get_params()[name] for name in shared)
+
+
+def test_shared_parameters_are_described_in_each_class():
+    for model in (AUCSVC, PartialAUCSVC):
+        text = model.__doc__
+        for name in model().get_params():
+            description = re.search(rf"(?m)^{name} : .*\n    (\S.*)", text)
+            assert description, name

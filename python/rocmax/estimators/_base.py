@@ -1,6 +1,6 @@
 """What all rankers share: scores, thresholds, labels."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,17 +15,31 @@ from rocmax._validation import (
     check_sample_weight,
     check_training_data,
     check_two_classes,
+    rows_of,
     warn_of_positive_class,
 )
 from rocmax._warn import warn
+from rocmax.estimators._docs import described
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._validation import rate_range
 
-# Rows on which the rounding of a kernel's scores is seen, and how much more that of all may be.
+# Rows on which the rounding of a kernel's scores is measured, and the factor allowed for the other rows.
 _SOME, _ROUNDING = 256, 8.0
+
+
+class Data(NamedTuple):
+    """Checked samples: their features, which are positive, and their weights, None if all are 1."""
+
+    X: Any
+    positive: Bool
+    weight: F64 | None
+
+    def take(self, rows: Any) -> "Data":
+        """Return some of the samples."""
+        return Data(rows_of(self.X, rows), self.positive[rows], None if self.weight is None else self.weight[rows])
 
 
 class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -38,63 +52,66 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Whether the scales of features matter, and whether values may be missing (NaN).
     _by_scale, _takes_missing = True, False
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__doc__ = described(cls.__doc__)
+
     def decision_function(self, X: Any) -> F64:
         """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
-            Samples.
+        X : array-like of shape (n_samples, n_features)
+            Samples, in any form that ``fit`` takes; with ``kernel="precomputed"`` their kernel values with the training
+            samples.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            The scores. Only their order matters to the measures of ranking.
+            The scores, a column per label where ``fit`` was given several. Ranking measures see their order alone.
         """
         check_is_fitted(self)
-        X = check_features(self, X, reset=False)
-        return np.asarray(self._scores(X) + self.intercept_[0])
+        return np.asarray(self._scores(self._checked_features(X)) + self.intercept_[0])
 
     def predict(self, X: Any) -> AnyArray:
         """Return the class of each sample, by the rule of ``threshold``.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
-            Samples.
+        X : array-like of shape (n_samples, n_features)
+            Samples, as for ``decision_function``.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Entries of ``classes_``.
+            Entries of ``classes_``, a column per label where ``fit`` was given several.
         """
         decision = self.decision_function(X)
         return np.asarray(self.classes_[(decision > 0).astype(int)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the area under the ROC curve over the range the estimator is for, divided by its width.
+        """Return the partial AUC on ``fpr_range``, or the AUC of an estimator without one (its mean over labels).
 
-        That is the partial AUC on ``fpr_range`` where there is one, and the AUC elsewhere (its mean over several
-        labels): what is fitted, and what a search over parameters should choose by. Not the accuracy of ``predict``.
+        It is what ``fit`` maximises and what a parameter search should choose by, not the accuracy of ``predict``.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
-            Samples.
+        X : array-like of shape (n_samples, n_features)
+            Samples, as for ``decision_function``.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Their labels, of ``classes_``.
+            Their labels, from ``classes_``.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights.
+            Non-negative weights.
 
         Returns
         -------
         float
-            Between 0 and 1; constant scores have 0.5 on the full range, the middle of [low, high] on others.
+            The area divided by the width of the range. A constant score gives 0.5 (for a partial range, its midpoint).
 
         Raises
         ------
         ValueError
-            If a label is not of ``classes_``, or only one class is there.
+            If a label is not in ``classes_``, or all samples are of one class.
         """
         scores = self.decision_function(X)
         y = unmasked(y.toarray() if hasattr(y, "toarray") else y, "y")
@@ -120,25 +137,26 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> F64:
         raise NotImplementedError
 
-    def _validate_weighted(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Bool, F64 | None]:
-        """Return the checked features, which samples are positive and their weights, None if all are 1.
+    def _checked_features(self, X: Any) -> Any:
+        """Return features to be scored, checked."""
+        return check_features(self, X, reset=False)
 
-        Sets ``classes_``.
-        """
-        given = y
-        X, y = check_training_data(self, X, y)
+    def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
+        """Return features and labels to be fitted, checked."""
+        return check_training_data(self, X, y)
+
+    def _validated(self, X: Any, y: Any, sample_weight: Any = None) -> Data:
+        """Check the training data and set ``classes_``."""
+        X, labels = self._checked_training(X, y)
         weight = check_sample_weight(sample_weight, X)
-        self.classes_, positive = check_two_classes(y, weight)
-        warn_of_positive_class(self.classes_, given)
+        self.classes_, positive = check_two_classes(labels, weight)
+        warn_of_positive_class(self.classes_, y)
         if self._by_scale:
             warn_of_scales(self, X, weight)
-        return X, positive, weight
+        return Data(X, positive, weight)
 
     def _set_threshold(self, X: Any, positive: Bool, weight: F64 | None = None, scores: F64 | None = None) -> None:
-        """Set ``intercept_`` by the scores that ``predict`` goes by, which a solver's differ from by rounding.
-
-        `scores` are the solver's where others are dear: they do if the rounding, seen on some rows, leaves cuts enough.
-        """
+        """Set ``intercept_`` by the scores of ``predict``, or by a solver's if these differ by harmless rounding."""
         noise = 0.0
         if scores is not None:
             some = slice(None, None, -(-len(scores) // _SOME))

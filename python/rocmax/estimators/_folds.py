@@ -18,8 +18,9 @@ from rocmax._parameters import as_float, shown
 from rocmax._threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Design, Landmarks, SubsetDesign, as_design, is_stored
+from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import Task
-from rocmax.estimators._partial_base import PartialAUCModel
+from rocmax.estimators._certified import CertifiedRanker
 from rocmax.estimators._training import Training
 from rocmax.metrics import partial_auc_score
 from rocmax.solvers import Model
@@ -104,7 +105,7 @@ class Validation:
 
     Parameters
     ----------
-    estimator : PartialAUCModel
+    estimator : CertifiedRanker
         Its parameters fpr_range, scoring, tol, max_iter and threshold, and its classes_.
     X, positive, weight
         All samples.
@@ -118,7 +119,7 @@ class Validation:
 
     def __init__(
         self,
-        estimator: PartialAUCModel,
+        estimator: CertifiedRanker,
         X: Any,
         positive: Bool,
         weight: F64 | None,
@@ -174,7 +175,7 @@ class Validation:
         training = Training(design, _core.Problem(positive, weight), self._estimator.fpr_range, threads)
 
         def attributes(model: Model) -> dict[str, Any]:
-            found: dict[str, Any] = self._estimator._attributes(model, (None, positive, weight), self._landmarks)
+            found: dict[str, Any] = self._estimator._attributes(model, Data(None, positive, weight), self._landmarks)
             return found
 
         def found(surrogate: str) -> Iterator[Any]:

@@ -16,7 +16,9 @@ from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, Bool, Rows
 from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.estimators._atomic import atomic
+from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
+from rocmax.estimators._certified import CertifiedRanker
 from rocmax.estimators._folds import Fold, Validation, check_one_score, rows_of, split
 from rocmax.estimators._landmarks import (
     check_landmarks,
@@ -26,7 +28,6 @@ from rocmax.estimators._landmarks import (
     ranks,
     thinned,
 )
-from rocmax.estimators._partial_base import Data, PartialAUCModel
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
@@ -34,67 +35,63 @@ from rocmax.metrics import partial_auc_scorer
 from rocmax.metrics._resample import seed_of
 from rocmax.metrics._validation import rate_range
 
-# What "auto" lets the validation choose among on a partial range, and by how many standard errors each has to lead what
-# is chosen before it: logistic regression and full-range training learn from all samples and vary little from one to
-# another, the others learn from the few negatives of the range. Measured on the test thirds of 30 sets of 113 to
-# 141,691 samples, [0.02, 0.05]: leads of 0 or 0.75 for "auc", and means that are not smoothed over C, are worse.
+# The candidates of "auto" on a partial range, and by how many standard errors each must be better than the one chosen
+# before it. The first two learn from all samples and vary little from sample to sample. Measured on the test thirds of
+# 30 sets of 113 to 141,691 samples, [0.02, 0.05]: 0 or 0.75 for "auc", and means not smoothed over C, are worse.
 _LEADS = {"logistic": 0.0, "auc": 0.5, "tight": 1.0, "ramp": 1.0}
 _STEADY = ("logistic", "auc")
-# Where C is open, because others are within so many standard errors of the best, means smoothed over C settle it; those
-# beyond are not picked for their neighbours (on dud, C of 1,000 instead of 100 for a score 0.012 lower: 0.013 on test).
-# The errors of the differences are pooled over C: of three folds, one alone says little.
+# Values of C within so many standard errors of the best are compared by means smoothed over C; others are not picked
+# for their neighbours (on dud that cost 0.013 on test). The errors are pooled over C: those of three folds vary too
+# much.
 _OPEN = 0.25
-# Of kernels, where features are no longer than 1: values of C, and widths times 1 / (n_features * variance of X).
+# With landmarks, whose features have length at most 1: values of C, and widths times 1 / (n_features * variance of X).
 _LANDMARK_CS = (1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 _WIDTHS = (0.3, 1.0, 3.0)
-# The ramp takes twice the time of "tight" and is not seen to gain: on one split of letter, covtype, phoneme and
-# mammography (2,000 to 4,000 rows, 300 landmarks, [0.02, 0.05]) the best C of "tight", picked by these test rows, is
-# 0.006 to 0.05 better. Other splits may say otherwise; the noise was not measured.
+# The ramp takes twice the time of "tight", which was 0.006 to 0.05 better on one split of letter, covtype, phoneme and
+# mammography (2,000 to 4,000 rows, 300 landmarks, [0.02, 0.05]).
 _LANDMARK_CANDIDATES = ("logistic", "auc", "tight")
-# Among models of landmarks at most so many numbers of a fold (but so many rows) choose, scored on so many rows.
+# With landmarks, the most feature values per fold (but at least so many rows), and the rows to score.
 _TRAINED, _LEAST_TRAINED, _SCORED = 6_000_000, 2000, 4000
-# With fewer negatives in the range than this there is nothing in it to learn from, and the latter are left out.
+# With fewer negatives in the range "auto" leaves out the surrogates that learn from them.
 _FEWEST_NEGATIVES = 10
 
 
-class PartialAUCSVCCV(PartialAUCModel):
+class PartialAUCSVCCV(CertifiedRanker):
     """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
 
-    Each fold fits one path over C per surrogate, on which all values of C share their cuts; folds run in parallel, each
-    fit ends after 150 steps, and surrogates that are not convex are fitted to ten times `tol` there. The best mean
-    validation score wins (of the candidates of "auto": see there), and that one fit is made again on all samples.
+    Each fold fits one path over C per surrogate, whose values of C share their cuts; folds run in parallel. The best
+    mean validation score wins (with "auto", after the comparison described there), and that model is fitted to all
+    samples.
 
     Parameters
     ----------
     fpr_range : tuple of float, default=(0.0, 1.0)
-        The false positive rates (low, high) that matter.
     Cs : sequence of float or "auto", default="auto"
-        Weights of the mean pair loss to choose from, in any order; "auto" is 1e-2, 1e-1 to 1e5, and with landmarks,
-        whose features are short, 1 to 1e6.
+        Values of C to choose from, in any order. "auto" is 1e-2, 1e-1 to 1e5, and with landmarks, whose features are
+        short, 1 to 1e6.
     surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
-        "auto" lets the validation choose. On a partial range its candidates are logistic regression, "logistic" (C
-        weighs the mean log loss there), and training on the full range, "auc", both of which learn from all samples;
-        and "tight" and "ramp" (with landmarks "tight" alone), which learn from the few negatives of the range and are
-        not tried with fewer than ten of them. Each has to lead those before it beyond noise: "auc" by half a standard
-        error of the difference over the folds [1]_, "tight" and "ramp" by one. Of the first two, values of C within a
-        quarter of such errors of the best are told apart by mean scores averaged with those of the next values of C,
-        weights 1/4, 1/2, 1/4. So small samples get a model that is seldom worse than the first two, large ones the gain
-        on the range. On the full range "auto" is "tight".
+        "auto" lets the validation choose. On a partial range its candidates are logistic regression ("logistic", where
+        C weighs the mean log loss) and training on the full range ("auc"), which learn from all samples; and "tight"
+        and "ramp" (with landmarks "tight" alone), which learn from the negatives of the range and are tried if there
+        are at least ten. Each must be better than those before it: "auc" by half a standard error of the difference
+        over the folds [1]_, "tight" and "ramp" by one. For the first two, values of C within a quarter of such errors
+        of the best are compared by scores averaged with those of the neighbouring values of C, with weights 1/4, 1/2,
+        1/4. On the full range "auto" is "tight".
     kernel : str or callable, default="linear"
         As in :class:`PartialAUCSVC`; one other than "linear" needs `n_landmarks`.
     gamma : "auto", "scale", float or sequence of float, default="auto"
         Widths of the kernel to choose from; "auto" is 0.3, 1 and 3 times 1 / (n_features * variance of X).
     degree, coef0, n_landmarks, random_state
-        As in :class:`PartialAUCSVC`; the same landmarks for all widths. See Notes.
+        As in :class:`PartialAUCSVC`; all widths have the same landmarks.
     cv : int, cross-validation generator or iterable, default=5
-        Folds as in scikit-learn. A number means stratified ones, in the order of the samples; with fewer than 1,000
-        samples they are drawn at random, again and again up to four times, and their scores averaged. An iterable
-        yields the rows to train on and those to score, as indices or as masks: ``GroupKFold(5).split(X, y, groups)``.
+        A number means stratified folds in the order of the samples; with fewer than 1,000 samples, random ones,
+        repeated up to four times, whose scores are averaged. Otherwise a splitter of scikit-learn, or pairs of the rows
+        to train on and those to score, as indices or masks: ``GroupKFold(5).split(X, y, groups)``.
     scoring : str or callable, default=None
         A scikit-learn scorer of one measure, higher for better models; by default the partial AUC on `fpr_range` (area
         under the curve over its width).
     selection : {"best", "one-standard-error"}, default="best"
-        The second takes the smallest C whose mean score is within one standard error of the best.
+        "one-standard-error" takes the smallest C whose mean score is within one standard error of the best.
     tol, max_iter, threshold, n_jobs, verbose
         As in :class:`PartialAUCSVC`.
 
@@ -103,25 +100,25 @@ class PartialAUCSVCCV(PartialAUCModel):
     C_ : float
         The chosen C.
     gamma_ : float
-        With landmarks, the chosen width.
+        The chosen width, with landmarks.
     surrogate_ : str
         The chosen surrogate.
     scores_ : dict of ndarray of shape (n_folds, n_Cs)
-        Validation scores by surrogate (at the chosen width); where the folds were repeated, means over the repeats.
+        Validation scores by surrogate (at the chosen width), averaged over repeated folds.
     Cs_ : ndarray of shape (n_Cs,)
-        The values of C, ascending and each once, in the order of the columns of `scores_`.
+        The distinct values of C, ascending: the columns of `scores_`.
     coef_, intercept_, classes_, objective_, dual_gap_, n_iter_, history_, n_features_in_, feature_names_in_
-        Of the refitted model, as in :class:`PartialAUCSVC`; with landmarks ``dual_coef_`` and ``landmarks_`` in place
-        of ``coef_``.
+        Of the refitted model, as in :class:`PartialAUCSVC`; with landmarks ``dual_coef_`` and ``landmarks_`` replace
+        ``coef_``.
 
     Notes
     -----
-    With landmarks all widths and candidates are compared on the same folds, but on no more rows than choosing needs:
-    training rows of a fold of 6,000,000 features in all (6,000 rows for 1,000 landmarks, 2,000 at least), and 4,000
-    rows to score, a third of the smaller class where it has as many, which changes neither a mean over pairs nor an ROC
-    curve. With "auto" the width is the one at which full-range training is best, as that takes a third of the time of
-    the others; these are tried there. The chosen model is fitted to all samples. The landmarks are rows of all folds;
-    what they weigh is learnt from training rows alone.
+    A fit in a fold ends after 150 steps, and surrogates that are not convex are solved to ten times `tol` there. With
+    landmarks, widths and candidates are compared on at most 6,000,000 feature values per fold (6,000 rows for 1,000
+    landmarks, at least 2,000) and 4,000 rows to score, a third of them from the smaller class if it has as many, which
+    changes neither a mean over pairs nor an ROC curve. With "auto" the width is the best one for full-range training,
+    and the other candidates are tried at that width. The landmarks come from all folds, their weights from training
+    rows alone.
 
     References
     ----------
@@ -138,7 +135,6 @@ class PartialAUCSVCCV(PartialAUCModel):
     (3, 3)
     """
 
-    C_: float
     Cs_: F64
     scores_: dict[str, F64]
 
@@ -188,24 +184,23 @@ class PartialAUCSVCCV(PartialAUCModel):
         Parameters
         ----------
         X : {array-like, sparse matrix, memmap} of shape (n_samples, n_features)
-            Training samples. The rows of each fold are copied, but those of a memmap, which every product reads whole.
+            Training samples. The rows of each fold are copied, except those of a memmap, which every product reads in
+            full.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the second in sorted order is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights as in ``PartialAUCSVC.fit``. They go to `scoring` too; with metadata routing, to a scorer of your
-            own only if it requests them.
+            Weights as in ``PartialAUCSVC.fit``, passed to `scoring` too; with metadata routing, to a scorer of your own
+            only if it requests them.
         **params : dict
             With scikit-learn's metadata routing enabled: what the splitter and the scorer request, such as `groups`.
 
         Returns
         -------
-        self : PartialAUCSVCCV
-            The fitted model.
+        self : object
 
         Raises
         ------
         ValueError
-            If a fold leaves one class only to train on or to score, or `scoring` returns no finite number.
+            Also if a fold has only one class to train on or to score, or `scoring` does not return a finite number.
         """
         fpr_range = rate_range(self.fpr_range, "fpr_range")
         surrogate = check_surrogate(self.surrogate, fpr_range)
@@ -216,7 +211,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         check_one_score(self)
         threads, seed = n_threads(self.n_jobs), seed_of(self.random_state)
         Cs = self._some_Cs()
-        X, positive, weight = self._validate_weighted(X, y, sample_weight)
+        X, positive, weight = data = self._validated(X, y, sample_weight)
         place = ranks(positive, weight, seed)
         spaces = self._spaces(X, positive, weight, place)
         labels = self.classes_[positive.astype(int)]
@@ -225,8 +220,6 @@ class PartialAUCSVCCV(PartialAUCModel):
         folds, repeats = split(self.cv, X, labels, weight, split_params)
         of_weight = np.ones(len(positive), dtype=bool) if weight is None else weight > 0
         correction = correction_of_folds([(of_weight[train].sum(), of_weight[test].sum()) for train, test in folds])
-        del labels
-        data = (X, positive, weight)
         self.Cs_ = np.array(Cs)
         first, rest = _stages(surrogates, len(spaces))
 
@@ -253,22 +246,17 @@ class PartialAUCSVCCV(PartialAUCModel):
             part = task.subtask("refit", n_subtasks=None)
             design = as_design(X) if space is None else landmark_design(space, X, positive, 0.0, weight)
             steps, name = self._steps(part, data, space), surrogates[chosen]
-            zero = self._keep(
-                Training(design, _core.Problem(positive, weight), fpr_range, threads).fit(
-                    name, self.C_, tol=tol, max_iter=max_iter, callback=steps
-                ),
-                steps, name, data, space,
-            )  # fmt: skip
+            training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
+            result = training.fit(name, self.C_, tol=tol, max_iter=max_iter, callback=steps)
+            zero = self._keep(result, steps, name, data, space)
             if space is not None:
                 self.gamma_ = space.kernel.gamma
             part.end(dict)
             score = float(scores[:, chosen, column].mean())
-        self._warn(self.C_, zero=zero, validated=True)
+        self._warn(zero=zero, validated=True)
         if self.verbose:
-            print(
-                f"{type(self).__name__}: C = {self.C_:g}, {self.surrogate_}, mean validation score {score:.4f}, "
-                f"gap {self.dual_gap_:.2g}"
-            )
+            found = f"C = {self.C_:g}, {self.surrogate_}, mean validation score {score:.4f}, gap {self.dual_gap_:.2g}"
+            print(f"{type(self).__name__}: {found}")
         return self
 
     def _candidates(
@@ -294,8 +282,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         if n is None:
             if not (isinstance(self.kernel, str) and self.kernel == "linear"):
                 raise ValueError(
-                    f"kernel={shown(self.kernel)} needs n_landmarks, such as n_landmarks=1000, to be validated; or "
-                    "take kernel='linear'"
+                    f"kernel={shown(self.kernel)} needs n_landmarks, such as n_landmarks=1000; or use kernel='linear'"
                 )
             return [None]
         gammas = self._gammas(X, weight)
@@ -331,7 +318,7 @@ class PartialAUCSVCCV(PartialAUCModel):
         return Validation(self, X, positive[some], weight, folds=folds, score_params=params, landmarks=space)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return what `fit` takes for itself and what it passes on, as scikit-learn's routing asks.
+        """Return what `fit` requests and what it passes on, for scikit-learn's metadata routing.
 
         Returns
         -------
@@ -362,22 +349,14 @@ class PartialAUCSVCCV(PartialAUCModel):
 
 
 def _stages(surrogates: tuple[str, ...], n_widths: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the surrogates that choose the width, and those that are tried at that width only.
-
-    Full-range training takes a third of the time of "tight", and has its best at about the same width.
-    """
+    """Return the surrogates that choose the width (full-range training, the fastest), and those tried at it only."""
     if n_widths == 1 or len(surrogates) == 1:
         return surrogates, ()
     return ("auc",), tuple(name for name in surrogates if name != "auc")
 
 
 def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction: float) -> tuple[int, int]:
-    """Return the index of the surrogate and of C.
-
-    Of each surrogate the C of the best mean; of `_STEADY` ones, of the best smoothed mean among those close to it.
-    Several come in turn, by their `_LEADS`, and one that is better than all before replaces the one chosen if it leads
-    that by so many standard errors of the difference over the folds.
-    """
+    """Return the index of the surrogate and of C, by the rule that the class documents."""
     means = scores.mean(axis=0)
     columns = first_best(means)
     for k, name in enumerate(surrogates):
@@ -405,6 +384,6 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
 
 
 def _smoothed(means: F64) -> F64:
-    """Return the means, each averaged with those of the next values of C: a lucky one among many counts less."""
+    """Return the means, each averaged with those of the neighbouring values of C."""
     padded = np.pad(means, 1, mode="edge")
     return np.asarray((padded[:-2] + 2.0 * padded[1:-1] + padded[2:]) / 4.0)

@@ -143,7 +143,7 @@ def partial_auc_path(
     ascending = check_Cs(Cs)
     tol, max_iter = check_positive("tol", tol), check_count("max_iter", max_iter)
     threads = n_threads(n_jobs)
-    X, positive, weight = PartialAUCSVC()._validate_weighted(X, y, sample_weight)
+    X, positive, weight = PartialAUCSVC()._validated(X, y, sample_weight)
     training = Training(as_design(X), _core.Problem(positive, weight), fpr_range, threads)
     # Results hold scores, models of the path their vectors alone.
     coefs, numbers = zip(

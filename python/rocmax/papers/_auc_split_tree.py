@@ -124,7 +124,7 @@ class AUCSplitTree(StumpRanker):
         depth = 1 << 62 if self.max_depth is None else min(check_count("max_depth", self.max_depth), 1 << 62)
         check_threshold(self.threshold)
         require_dense(X, "AUCSplitTree")
-        X, positive, weight = self._validate_weighted(X, y, sample_weight)
+        X, positive, weight = self._validated(X, y, sample_weight)
         samples, labels, weights = in_memory(X, positive, weight, 30)
         problem = _core.Problem(labels, weights)
         found = _core.split_tree(problem, by_column(samples), leaf, depth, threads)

@@ -128,7 +128,7 @@ class GreedyPAUC(Ranker):
         fpr_range, threads = rate_range(self.fpr_range, "fpr_range"), n_threads(self.n_jobs)
         n_steps = check_count("n_steps", self.n_steps, _MOST)
         check_threshold(self.threshold)
-        X, positive, weight = self._validate_weighted(X, y, sample_weight)
+        X, positive, weight = self._validated(X, y, sample_weight)
         samples, labels, weights = in_memory(X, positive, weight, 8)
         with np.errstate(over="ignore"):
             _require_finite(abs(samples).sum(axis=1, dtype=np.float64))  # what no combination exceeds

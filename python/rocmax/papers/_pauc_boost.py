@@ -143,7 +143,7 @@ class PAUCBoost(StumpRanker):
         n_thresholds = check_count("n_thresholds", self.n_thresholds, _MOST - 1)
         check_threshold(self.threshold)
         require_dense(X, "PAUCBoost")
-        X, positive, weight = self._validate_weighted(X, y, sample_weight)
+        X, positive, weight = self._validated(X, y, sample_weight)
         samples, labels, weights = in_memory(X, positive, weight, 18)
         cuts = []
         codes = np.empty(samples.shape[::-1], dtype=np.uint8)

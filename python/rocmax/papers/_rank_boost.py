@@ -119,7 +119,7 @@ class RankBoost(StumpRanker):
         """
         n_estimators, threads = check_count("n_estimators", self.n_estimators), n_threads(self.n_jobs)
         check_threshold(self.threshold)
-        X, positive, weight = self._validate_weighted(X, y, sample_weight)
+        X, positive, weight = self._validated(X, y, sample_weight)
         samples, labels, weights = in_memory(X, positive, weight, 30)
         lists = None
         if is_sparse(samples):

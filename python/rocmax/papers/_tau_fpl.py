@@ -135,7 +135,7 @@ class TauFPL(Ranker):
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         max_iter = check_count("max_iter", self.max_iter)
         check_threshold(self.threshold)
-        X, positive, weight = self._validate_weighted(X, y, sample_weight)
+        X, positive, weight = self._validated(X, y, sample_weight)
         problem = _core.Problem(positive, weight)
         _, top = problem.ranks(0.0, tau)
         risk = TopMean(positive, np.ones(len(positive)) if weight is None else weight, top)

@@ -130,7 +130,7 @@ class TwoNormSVC(KernelRanker):
             finite, or labels that are not of two classes; the message names it, its value and what would do.
         """
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
-        X, positive, _ = self._validate_weighted(X, y)
+        X, positive, _ = self._validated(X, y)
         gram = self._set_kernel(X).gram(X, np.float64)
         n = len(gram)
         if self._kernel.name not in ("linear", "rbf"):  # which are definite

@@ -8,9 +8,8 @@ A storage of your own is a :class:`rocmax.designs.Design` with ``scores`` and ``
 """
 
 from rocmax.solvers._bundle import Bundle
-from rocmax.solvers._certificate import check_bound
 from rocmax.solvers._convex_concave import minimise_difference
-from rocmax.solvers._cvxopt import solve_pair_dual
+from rocmax.solvers._cvxopt import minimise_pairs
 from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._planes import minimise_convex
 from rocmax.solvers._result import Callback, Progress, SolverResult
@@ -25,11 +24,10 @@ __all__ = [
     "Progress",
     "SolverResult",
     "Tilt",
-    "check_bound",
     "leave_zero",
     "minimise_convex",
     "minimise_difference",
+    "minimise_pairs",
     "minimise_smooth",
-    "solve_pair_dual",
     "suits_newton",
 ]

@@ -1,5 +1,6 @@
 """The explicit quadratic program with one variable for each pair: the reference that the other solvers are held to."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,16 @@ from numpy.typing import NDArray
 
 from rocmax._memory import require_memory
 from rocmax._typing import F64, AnyArray
+from rocmax.designs import Design
+from rocmax.risks import Oracle
+from rocmax.solvers._certificate import check_bound
+from rocmax.solvers._objective import Model, Objective
+from rocmax.solvers._result import Progress, SolverResult
 
 # The matrix, cvxopt's copy, the scaled one and its factor.
 _COPIES = 4
+# An interior point leaves every multiplier above zero; below this share of the largest they have no effect.
+_NONE = 1e-7
 
 
 def solve_pair_dual(
@@ -17,11 +25,7 @@ def solve_pair_dual(
 ) -> tuple[F64, int]:
     """Maximise sum(al) - 1/2 al' E K E' al over 0 <= al <= cap, E the incidence of the pairs (i, j).
 
-    Returns al, which is feasible, and the number of iterations. O(p^3) time and 32 p^2 bytes for p pairs.
-
-    References
-    ----------
-    Rakotomamonjy (2004), eq. 8.
+    Returns a feasible al and the number of iterations (Rakotomamonjy, 2004, eq. 8); O(p^3), 32 p^2 bytes for p pairs.
     """
     p = len(i)
     require_memory(
@@ -50,6 +54,42 @@ def solve_pair_dual(
     }
     found = cvxopt.solvers.qp(cvxopt.matrix(hessian), cvxopt.matrix(-1.0, (p, 1)), constraints, limits, options=options)
     return np.clip(np.array(found["x"])[:, 0] / unit, 0.0, cap), int(found["iterations"])
+
+
+def minimise_pairs(
+    oracle: Oracle,
+    design: Design,
+    C: float,
+    i: NDArray[np.intp],
+    j: NDArray[np.intp],
+    *,
+    tol: float,
+    max_iter: int,
+    program: Callable[..., tuple[F64, int]] = solve_pair_dual,
+) -> tuple[SolverResult, F64]:
+    """Minimise 1/2|f|^2 + C R(f), R the mean hinge over the pairs (i, j), by `program`.
+
+    Returns the model, certified with the risk of the same pairs, and the multipliers of the pairs.
+    """
+    n = design.n_samples
+    every = design.adjoint(np.eye(n))
+    values, n_iter = program(design.inner(every, every), i, j, C / len(i), tol=tol, max_iter=max_iter)
+    coefs = np.asarray(np.bincount(i, values, n) - np.bincount(j, values, n), dtype=np.float64)
+    model, objective = Model.of(design.adjoint(coefs[None])[0], design), Objective(oracle, design, C)
+    value, found = objective(model)
+    bound = float(values.sum()) - 0.5 * model.norm
+    check_bound(objective, model, value, bound)
+    result = SolverResult(
+        model=model,
+        objective=value,
+        bound=bound,
+        zero_objective=objective(objective.zero())[0],
+        partial_auc=found.partial_auc,
+        ranker=model.vector,
+        n_iter=n_iter,
+        history=[Progress(value, bound, found.partial_auc, "pairs")],
+    )
+    return result, np.where(values > _NONE * values.max(), values, 0.0)
 
 
 def _pair_gram(gram: AnyArray, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:

@@ -1,0 +1,114 @@
+"""What the support vector machines share once they are solved: coefficients, certificate, warnings."""
+
+from typing import Any
+
+import numpy as np
+
+from rocmax._typing import F64, AnyArray
+from rocmax._warn import warn
+from rocmax.designs import Landmarks
+from rocmax.estimators._base import Data, warn_unconverged
+from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task
+from rocmax.estimators._kernel_base import KernelRanker, support_of
+from rocmax.estimators._training import FULL, Surrogate
+from rocmax.exceptions import ZeroModelWarning
+from rocmax.solvers import Model, SolverResult
+
+# The default C for kernel="linear" and for other kernels, whose features are shorter. Chosen on the tuning half of the
+# sets of benches/python/defaults.py: linear machines are equally good from 3 to 1,000, kernel machines best at 300 on
+# the ranges [0, 0.05] and [0, 1] taken together.
+_AUTO_C = {"linear": 100.0, "kernel": 300.0}
+
+
+class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
+    """A ranker, linear or with a kernel, with the certificate of its fit."""
+
+    fpr_range: tuple[float, float] = FULL
+    structure: float = 0.0
+    tol: float
+    max_iter: int
+    verbose: int
+    C_: float
+    objective_: float
+    dual_gap_: float
+    n_iter_: int
+    history_: dict[str, AnyArray]
+    surrogate_: str
+    _coefs: F64
+
+    def _steps(self, task: Task, data: Data, landmarks: Landmarks | None, report: StepReport | None = None) -> Steps:
+        """Return what reports each step of the fit to all samples as a part of a task."""
+        return Steps(task, lambda model: self._attributes(model, data, landmarks), report)
+
+    def _keep(
+        self, result: SolverResult, steps: Steps, surrogate: Surrogate, data: Data, landmarks: Landmarks | None
+    ) -> bool:
+        """Set the fitted attributes; return whether the zero model is within `tol` too."""
+        steps.close()
+        own = getattr(surrogate, "__name__", type(surrogate).__name__)
+        self.surrogate_ = surrogate if isinstance(surrogate, str) else own
+        self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
+        self.history_ = {
+            name: np.array([getattr(progress, name) for progress in result.history])
+            for name in ("objective", "bound", "partial_auc", "step")
+        }
+        vars(self).update(self._coefficients(result.model, data, landmarks))
+        scores = None if "coef_" in vars(self) else result.model.scores
+        self._set_threshold(data.X, data.positive, data.weight, scores)
+        return result.zero_will_do(self.tol)
+
+    @property
+    def _is_dual(self) -> bool:
+        """Whether models without landmarks are coefficients over the samples, not over the features."""
+        return False
+
+    def _coefficients(self, model: Model, data: Data, landmarks: Landmarks | None) -> dict[str, Any]:
+        """Return the attributes that score new samples."""
+        X, positive, weight = data
+        if landmarks is not None:
+            return {
+                "landmarks_": landmarks.points,
+                "dual_coef_": (landmarks.root @ model.vector)[None],
+                "_coefs": model.vector.copy(),
+                "_kernel": landmarks.kernel,
+                "_samples": landmarks.points,
+                "_support": slice(None),
+            }
+        if not self._is_dual:
+            return {"coef_": model.vector[None].copy()}
+        n, dual_coef = len(positive), self._dual_coef(model, positive, float(self.structure), weight)
+        found = {"dual_coef_": dual_coef, "_coefs": model.vector[:n].copy()}
+        if self._kernel.name == "linear":  # the vectors of a DualDesign end with these
+            return found | {"coef_": model.vector[None, n:].copy()}
+        return found | support_of(self._kernel, X, dual_coef)
+
+    def _attributes(self, model: Model, data: Data, landmarks: Landmarks | None) -> dict[str, Any]:
+        """Return the attributes of a fitted ranker with this model: its coefficients and its threshold."""
+        intercept = self._intercept(model.scores, data.positive, data.weight)
+        return {**self._coefficients(model, data, landmarks), "intercept_": intercept}
+
+    def _resolved_C(self, C: Any) -> Any:
+        """Return the number that C="auto" stands for, others as they are."""
+        if isinstance(C, str) and C == "auto":
+            return _AUTO_C["linear" if isinstance(self.kernel, str) and self.kernel == "linear" else "kernel"]
+        return C
+
+    def _warn(self, *, zero: bool, validated: bool = False) -> None:
+        """Warn of a gap above `tol`, and of a zero model that is nearly optimal."""
+        warn_unconverged(self)
+        low, high = self.fpr_range
+        # These fall along the difference of the class means: zero is near because C is small, which validation may
+        # prefer.
+        falls = (low, high) == FULL or self.surrogate_ in ("auc", "logistic")
+        if not zero or (validated and falls):
+            return
+        advice = "raise C"
+        if not falls:
+            other = "or widen fpr_range" if self.surrogate_ == "ramp" else "use surrogate='ramp' or a wider fpr_range"
+            advice = "no direction improves on a constant score; " + (f"raise C {other}" if "widen" in other else other)
+        warn(
+            f"on fpr_range=({float(low):g}, {float(high):g}) with C={self.C_:g} the zero model is within "
+            f"tol={float(self.tol):g} of optimal for the {self.surrogate_} surrogate: {advice}. Of the models within "
+            "tol, the one with the best training ranking is returned",
+            ZeroModelWarning,
+        )

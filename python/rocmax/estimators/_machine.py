@@ -1,0 +1,156 @@
+"""The support vector machine behind AUCSVC and PartialAUCSVC: one fit, whatever the kernel, pairs and surrogate."""
+
+from typing import Any, Self
+
+from rocmax import _core
+from rocmax._parameters import check_callback, check_count, check_flag, check_nonnegative, check_positive, check_verbose
+from rocmax._threads import n_threads
+from rocmax._typing import F64
+from rocmax.designs import Design, DualDesign, Landmarks
+from rocmax.estimators._atomic import atomic, last_fit
+from rocmax.estimators._base import Data
+from rocmax.estimators._callbacks import StepReport, whole_fit
+from rocmax.estimators._certified import CertifiedRanker
+from rocmax.estimators._kernel_base import check_kernel_dtype, kernel_design
+from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks
+from rocmax.estimators._thresholds import check_threshold
+from rocmax.estimators._training import Surrogate, Training
+from rocmax.metrics._resample import seed_of
+from rocmax.metrics._validation import rate_range
+from rocmax.solvers import Callback, Model, Progress, SolverResult
+
+
+class Machine(CertifiedRanker):
+    """Minimises ``1/2 <f, (I + structure Sigma) f> + C R(f)`` for a surrogate risk R."""
+
+    C: float | str
+    kernel_dtype: str
+    warm_start: bool
+    n_jobs: int | None
+    n_landmarks: int | None = None
+    random_state: Any = None
+
+    @atomic
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callback: StepReport | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Training samples; their kernel matrix if ``kernel="precomputed"``. Linear machines multiply float32 in
+            single precision, and read a memmap in blocks and a dask array where its chunks are. Arrays that are not in
+            C order are copied once. Equal values give the same model to the bit, whatever their memory layout.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights; a pair has the product of its two weights. Integer weights count as repetitions, and
+            samples of weight 0 are ignored. With other weights the range ends at exactly these shares of the total
+            weight of the negatives, where counts are rounded outwards.
+        callback : callable, default=None
+            Called after each step with a ``Progress`` (objective, bound, partial_auc, gap), in units of margin 1.
+            scikit-learn's own callbacks (1.9 or later) are set by ``set_callbacks``: each step is a task, with the
+            model so far.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+        MemoryError
+            If the kernel matrix does not fit in memory; the message says how much it needs.
+        """
+        check_callback(callback, "Progress of each step")
+        fpr_range, surrogate = rate_range(self.fpr_range, "fpr_range"), self._checked_surrogate()
+        C, structure = check_positive("C", self._resolved_C(self.C)), check_nonnegative("structure", self.structure)
+        tol, max_iter = check_positive("tol", self.tol), check_count("max_iter", self.max_iter)
+        check_flag("warm_start", self.warm_start), check_verbose(self.verbose), check_threshold(self.threshold)
+        dtype, threads, seed = check_kernel_dtype(self.kernel_dtype), n_threads(self.n_jobs), seed_of(self.random_state)
+        data = self._validated(X, y, sample_weight)
+        last = last_fit(self)
+        landmarks = self._set_kernel_and_landmarks(last, data, seed)
+        surrogate = self._on(data, surrogate, threads)
+        if landmarks is None:
+            design = kernel_design(self._kernel, data.X, data.positive, structure, weight=data.weight, dtype=dtype)
+            design = DualDesign(design) if self._is_dual and self._kernel.name == "linear" else design
+        else:
+            design = landmark_design(landmarks, data.X, data.positive, structure, data.weight)
+        start = self._start(last, design, landmarks)
+        with whole_fit(self, *data) as task:
+            steps = self._steps(task, data, landmarks, self._report(callback))
+            training = Training(design, _core.Problem(data.positive, data.weight), fpr_range, threads)
+            result = self._solved(training, surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=steps)
+            self.C_ = C
+            zero = self._keep(result, steps, surrogate, data, landmarks)
+        self._warn(zero=zero)
+        if self.verbose:
+            done = f"{self.n_iter_} steps, objective {self.objective_:.6g}, gap {self.dual_gap_:.2g}"
+            print(f"{type(self).__name__}: {done}")
+        return self
+
+    def _checked_surrogate(self) -> Surrogate:
+        """Check the parameters that this machine alone has; return its surrogate."""
+        raise NotImplementedError
+
+    def _on(self, data: Data, surrogate: Surrogate, threads: int) -> Surrogate:
+        """Return the surrogate over the pairs of these samples that count."""
+        return surrogate
+
+    def _solved(
+        self,
+        training: Training,
+        surrogate: Surrogate,
+        C: float,
+        *,
+        tol: float,
+        max_iter: int,
+        start: Model | None,
+        callback: Callback,
+    ) -> SolverResult:
+        """Minimise the objective."""
+        return training.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, descend=True, callback=callback)
+
+    @property
+    def _is_dual(self) -> bool:
+        return self._kernel.name != "linear"
+
+    def _set_kernel_and_landmarks(self, last: Any, data: Data, seed: int) -> Landmarks | None:
+        """Resolve the kernel; return its landmarks, if there are any, those of the last fit with a warm start."""
+        X, positive, weight = data
+        n = check_landmarks(self.n_landmarks, self.kernel, X)
+        self._set_kernel(X, weight)
+        if n is None:
+            return None
+        points = getattr(last, "landmarks_", None)
+        if points is None or points.shape != (n, X.shape[1]):
+            points = copied(X, first_of_both(positive, ranks(positive, weight, seed), n))
+        return Landmarks(self._kernel, points)
+
+    def _start(self, last: Any, design: Design, landmarks: Landmarks | None) -> Model | None:
+        """Return the model of the last fit, None if there is none or it has other features, samples or landmarks."""
+        coefs: F64 | None = getattr(last, "_coefs", None)
+        if landmarks is not None:
+            same = landmarks.points is getattr(last, "landmarks_", None) and self._kernel == last._kernel
+            vector = coefs if same and coefs is not None and len(coefs) == landmarks.dim else None
+        elif self._is_dual:
+            same = coefs is not None and len(coefs) == design.n_samples
+            vector = design.adjoint(coefs[None])[0] if same else None  # type: ignore[index]
+        else:
+            coef = getattr(last, "coef_", None)
+            vector = coef[0] if coef is not None and coef.shape[1] == design.dim else None
+        return None if vector is None else Model.of(vector, design)
+
+    def _report(self, callback: StepReport | None) -> StepReport | None:
+        """Return the user's callback, which prints each step too if `verbose` is 2."""
+        if self.verbose < 2:
+            return callback
+
+        def report(progress: Progress) -> None:
+            print(
+                f"  {progress.step:<9}  objective {progress.objective:.6g}  gap {progress.gap:.2g}  "
+                f"partial AUC {progress.partial_auc:.4f}"
+            )
+            if callback is not None:
+                callback(progress)
+
+        return report
