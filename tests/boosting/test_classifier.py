@@ -169,24 +169,6 @@ def test_validation_of_ones_own(data: Any) -> None:
     np.testing.assert_array_equal(by_time.decision_function(X), by_pair.decision_function(X))
 
 
-@pytest.mark.parametrize(
-    ("validation", "said"),
-    [
-        ("time", "None, a pair"),
-        (0.3, "None, a pair"),
-        (([0, 1], [10**6]), "validation: pair 0"),
-        (([], [1, 2]), "validation: pair 0"),
-        ((np.arange(300), np.arange(200, 400)), "holds out rows that it trains on"),
-    ],
-)
-def test_validation_that_is_none_is_named(validation: Any, said: str, data: Any) -> None:
-    with pytest.raises(ValueError, match=said):
-        model(validation=validation, n_estimators=2).fit(*data)
-    X, y = data
-    with pytest.raises(ValueError, match="both classes among the rows to hold out"):
-        model(validation=(np.arange(200), 200 + np.flatnonzero(y[200:] == 0)), n_estimators=2).fit(X, y)
-
-
 def test_rounds_end_when_patience_does() -> None:
     y = np.arange(60) % 3 == 0
     rounds = Rounds(y, None, (0.0, 1.0), 12, 1)
@@ -232,36 +214,6 @@ def test_probabilities_are_calibrated() -> None:
     assert sigmoid(s, y, weight) == pytest.approx(sigmoid(s[rows], y[rows]), abs=0.02)
     apart = sigmoid(np.array([0.0, 1.0, 2.0, 3.0]), np.array([False, False, True, True]))
     assert np.isfinite(apart).all() and 0 < apart[0] < 10
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"objective": "logistic"}, "objective must be one of"),
-        ({"objective": PartialAUCObjective(blend=2.0)}, "blend must be"),
-        ({"library": "catboost"}, "library must be one of"),
-        ({"validation_fraction": 1.0}, "validation_fraction must be between 0 and 1"),
-        ({"n_estimators": 0}, "n_estimators must be"),
-        ({"library_params": [1]}, "library_params must be a dict"),
-        ({"fpr_range": (0.5, 0.1)}, "fpr_range must satisfy"),
-        ({"threshold": "best"}, "threshold must be"),
-    ],
-)
-def test_bad_parameters_are_named(options: dict[str, Any], message: str, data: Any) -> None:
-    with pytest.raises(ValueError, match=message):
-        model(**options).fit(*data)
-
-
-def test_bad_data_is_named(data: Any) -> None:
-    X, y = data
-    with pytest.raises(ValueError, match="y holds 3 classes"):
-        model().fit(X, np.arange(len(y)) % 3)
-    with pytest.raises(ValueError, match="at least two samples of each class"):
-        model().fit(X, np.arange(len(y)) == 0)
-    with pytest.raises(ValueError, match=r"[Ii]nfinity|infinity"):
-        model().fit(np.where(X > 3, np.inf, X), y)
-    with pytest.raises(TypeError, match="group"):
-        model().fit(X, y, group=[800])
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

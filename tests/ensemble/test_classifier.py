@@ -290,37 +290,3 @@ def test_time_limit_of_the_models_of_all_rows(data: Any, monkeypatch: pytest.Mon
     ours, theirs = (raw_scores(one, X) for one in (fitted.estimators_[0], whole.estimators_[alone]))
     np.testing.assert_array_equal(ours, theirs)
     assert np.isfinite(fitted.out_of_fold_).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"families": "lightgbm"}, "families must be 'auto' or a list"),
-        ({"families": ["lightgbmm"]}, "families must be of 'lightgbm'.* got 'lightgbmm'"),
-        ({"families": ["extra_trees", "extra_trees"]}, "different names"),
-        ({"families": [("mine", KNeighborsClassifier)]}, "'mine' must be an estimator"),
-        ({"families": [("mine", StandardScaler())]}, "'mine' must be an estimator"),
-        ({"families": []}, "families must be"),
-        ({"cv": 1}, "cv must be at least 2"),
-        ({"cv": "five"}, "cv must be a number"),
-        ({"cv": 900}, "cv=900 folds need as many samples of each class, got"),
-        ({"lead": -1.0}, "lead must be"),
-        ({"time_limit": 0}, "time_limit must be"),
-        ({"threshold": "best"}, "threshold must be"),
-        ({"n_jobs": 0}, "n_jobs must be"),
-        ({"verbose": -1}, "verbose must be"),
-    ],
-)
-def test_misuse_is_named(options: dict[str, Any], message: str, data: Any) -> None:
-    with pytest.raises(ValueError, match=message):
-        model(**options).fit(*data)
-
-
-def test_misuse_of_fit_is_named(data: Any) -> None:
-    X, y = data
-    with pytest.raises(TypeError, match="callback must be a function"):
-        model().fit(X, y, callback=3)
-    with pytest.raises(ValueError, match="inconsistent"):
-        model().fit(X, y, groups=np.arange(5))
-    with pytest.raises(ValueError, match="3 folds need as many groups, got 2"):
-        model().fit(X, y, groups=np.arange(len(y)) % 2)

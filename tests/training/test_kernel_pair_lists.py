@@ -78,11 +78,3 @@ def test_the_machine_over_a_list_is_the_explicit_dual(rule, structure):
     slack = 1.0 - scores[i] + scores[j]
     assert np.all(slack >= -1e-3) and np.all(np.abs(slack[al < 0.999 * cap]) <= 1e-3)
     assert auto.pair_dual(np.flatnonzero(y), np.flatnonzero(y == 0)[0]).shape == (y.sum(),)
-
-
-def test_bad_parameters_are_named():
-    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
-    with pytest.raises(ValueError, match=r"n_neighbors must be .*got 0"):
-        AUCSVC(pairs="neighbors", n_neighbors=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"neighbor_rule must be one of .*got 'one'"):
-        AUCSVC(pairs="neighbors", neighbor_rule="one").fit(X, y)

@@ -161,16 +161,6 @@ def test_partial_auc_on_the_full_range_is_the_pairwise_machine(noisy):
     )
 
 
-def test_bad_parameters_are_named():
-    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
-    with pytest.raises(ValueError, match=r"C must be .*got 0"):
-        TwoNormSVC(0).fit(X, y)
-    with pytest.raises(ValueError, match=r"kernel must be one of .*got 'rfb'"):
-        PartialAUCSVC(kernel="rfb").fit(X, y)
-    with pytest.raises(ValueError, match=r"structure must be .*got -1"):
-        PartialAUCSVC(structure=-1).fit(X, y)
-
-
 def test_features_that_drown_the_tolerance_end_with_a_warning():
     X, y = np.random.default_rng(0).standard_normal((5, 30)), np.array([0, 1, 1, 0, 1])
     X[:, 0] *= 1e10

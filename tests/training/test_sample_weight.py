@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.datasets import make_classification
 from sklearn.metrics import make_scorer, roc_auc_score
-from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut
 from sklearn.preprocessing import StandardScaler
 
 from rocmax import AUCRLS, AUCRLSCV, RLS, PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
@@ -190,32 +190,6 @@ def test_metadata_is_routed(data, counts):
             scoring=scorer.set_score_request(sample_weight=False),
         )
         assert search.fit(X, y, sample_weight=counts).best_score_ > 0.5
-
-
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (np.full(N_SAMPLES, -1.0), "Negative|non-negative|negative"),
-        (np.full(N_SAMPLES, np.nan), "NaN"),
-        (np.ones(3), r"sample_weight"),
-        (np.zeros(N_SAMPLES), "two classes|zero"),
-        (np.ones((N_SAMPLES, 2)), "1D|dimension"),
-    ],
-)
-def test_bad_weights_are_named(data, weight, message):
-    with pytest.raises(ValueError, match=message):
-        PartialAUCSVC().fit(*data, weight)
-
-
-def test_a_class_without_weight_is_missing(data):
-    X, y = data
-    with pytest.raises(ValueError, match="one class"):
-        PartialAUCSVC().fit(X, y, y == 1)
-    with pytest.raises(ValueError, match="fold 0 leaves one class"):
-        folds = list(StratifiedKFold(3).split(X, y))
-        weight = np.ones(N_SAMPLES)
-        weight[folds[0][1]] = 1.0 - y[folds[0][1]]
-        PartialAUCSVCCV(cv=folds).fit(X, y, weight)
 
 
 def test_sparse_features_have_the_same_scale(data, counts):

@@ -1,0 +1,270 @@
+"""Bad parameters and data of everything that is trained: an error in one line that names them, before any work."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCSVC, PartialAUCSVCCV
+from rocmax import PartialAUCBoostingClassifier as Boosting
+from rocmax import PartialAUCEnsembleClassifier as Ensemble
+from rocmax.boosting import PartialAUCObjective
+from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
+
+N = 40
+Y = np.arange(N) % 8 % 3 % 2  # 15 positives
+X = np.random.default_rng(0).normal(size=(N, 3)) + 0.7 * Y[:, None]
+FEW = (np.arange(N) == 0).astype(int)
+SYMMETRIC = "kernel='precomputed' takes a symmetric matrix, got X with"
+SQUARE = r"kernel='precomputed' takes the square matrix .*\(40, 3\)"
+
+
+def rbf(**options):
+    return {"kernel": "rbf", "n_landmarks": 9, **options}
+
+
+def with_one(value):
+    """Return the features with one of them bad."""
+    return np.where(X[1, 1] == X, value, X)
+
+
+PARAMETERS = [
+    (PartialAUCSVC(C=0.0), "C must be .*got 0.0"),
+    (PartialAUCSVC(C=-1), "C must be .*got -1"),
+    (PartialAUCSVC(C=np.nan), "C must be .*got nan"),
+    (PartialAUCSVC(C="1"), "C must be .*got '1'"),
+    (PartialAUCSVC(tol=0.0), "tol must be .*got 0.0"),
+    (PartialAUCSVC(max_iter=0), "max_iter must be .*got 0"),
+    (PartialAUCSVC(fpr_range=(0.5, 0.2)), r"fpr_range must satisfy .* got \(0.5, 0.2\)"),
+    (PartialAUCSVC(fpr_range=(0.0, 1.5)), r"fpr_range must satisfy .* got \(0.0, 1.5\)"),
+    (PartialAUCSVC(fpr_range=(0.0, np.nan)), "fpr_range must satisfy"),
+    (PartialAUCSVC(fpr_range=0.1), "fpr_range must be .*got 0.1"),
+    (PartialAUCSVC(fpr_range=("0", "1")), "fpr_range must be a pair of numbers"),
+    (PartialAUCSVC(surrogate="hing"), "surrogate must be one of .*got 'hing'"),
+    (PartialAUCSVC(threshold=("fpr", "0.1")), "threshold must be .*got"),
+    (PartialAUCSVC(threshold=("fpr", 2.0)), "threshold must be"),
+    (PartialAUCSVC(threshold="best"), "threshold must be .*got 'best'"),
+    (PartialAUCSVC(n_jobs=0), "n_jobs must be .*got 0"),
+    (PartialAUCSVC(kernel="rfb"), "kernel must be one of .*got 'rfb'"),
+    (PartialAUCSVC(structure=-1), "structure must be .*got -1"),
+    (PartialAUCSVC(n_landmarks=5), "n_landmarks=5 is for kernels .*kernel='linear'; take kernel='rbf'"),
+    (PartialAUCSVC(kernel="precomputed", n_landmarks=5), "n_landmarks=5 is for kernels .*'precomputed'"),
+    (PartialAUCSVC(**rbf(n_landmarks=0)), "n_landmarks must be a whole number of at least 1, got 0"),
+    (PartialAUCSVC(**rbf(n_landmarks=2.5)), "n_landmarks must be a whole number"),
+    (PartialAUCSVC(**rbf(random_state="x")), "random_state must be"),
+    (PartialAUCSVC(**rbf(kernel=lambda A, B: -np.ones((len(A), len(B))))), "no eigenvalue above 0"),
+    (PartialAUCSVCCV(cv=30), "cv=30 folds need 30 samples of each class, got 15 of one"),
+    (PartialAUCSVCCV(cv=[]), "cv must yield at least one fold"),
+    (PartialAUCSVCCV(cv=[(range(N), range(20, N + 1))]), "cv: fold 0 .* n_samples=40"),
+    (PartialAUCSVCCV(cv=[([], range(N))]), "cv: fold 0 has no sample .*to train on"),
+    (PartialAUCSVCCV(cv=[(range(N), [])]), "cv: fold 0 has no sample .*to score"),
+    (PartialAUCSVCCV(cv=[(range(N), [0.5, 1.5])]), "cv: fold 0 must be a pair"),
+    (PartialAUCSVCCV(cv=StratifiedShuffleSplit(1, train_size=0.9, test_size=1)), "test_size|one class"),
+    (PartialAUCSVCCV(scoring=["roc_auc"]), r"scoring must be one measure.*got \['roc_auc'\]"),
+    (PartialAUCSVCCV(scoring=lambda *_: np.nan), "scoring=.* must return one finite number, got nan"),
+    (PartialAUCSVCCV(scoring=lambda *_: {"a": 1.0}), "scoring=.* must return one finite number, got {'a': 1.0}"),
+    (PartialAUCSVCCV(Cs=[]), "Cs must hold at least one"),
+    (PartialAUCSVCCV(Cs=1.0), "Cs must be a sequence .*got 1.0"),
+    (PartialAUCSVCCV(Cs=[1.0, -1.0]), "Cs must be .*got -1.0"),
+    (PartialAUCSVCCV(selection="1se"), "selection must be one of .*got '1se'"),
+    (PartialAUCSVCCV(kernel="rbf"), "kernel='rbf' needs n_landmarks, such as n_landmarks=1000"),
+    (PartialAUCSVCCV(**rbf(gamma=[-1.0])), "every gamma must be a finite number above 0"),
+    (PartialAUCSVCCV(**rbf(gamma=[])), "gamma must hold at least one"),
+    (PartialAUCSVCCV(**rbf(gamma="x")), "gamma must be 'scale', 'auto'"),
+    (PartialAUCSVCCV(n_landmarks=9), "n_landmarks=9 is for kernels"),
+    (AUCSVC(0.0), "C must be .*got 0.0"),
+    (AUCSVC(margin=-1.0), "margin must be .*got -1.0"),
+    (AUCSVC(margin=1e300), "margin must have a finite square above 0, got 1e.300"),
+    (AUCSVC(kernel="rfb"), "kernel must be one of .*got 'rfb'"),
+    (AUCSVC(gamma=-1.0), "gamma must be .*got -1.0"),
+    (AUCSVC(gamma="big"), "gamma must be .*got 'big'"),
+    (AUCSVC(structure=-0.1), "structure must be .*got -0.1"),
+    (AUCSVC(structure=np.nan), "structure must be .*got nan"),
+    (AUCSVC(pairs="some"), "pairs must be one of .*got 'some'"),
+    (AUCSVC(pairs="neighbors", n_neighbors=0), "n_neighbors must be .*got 0"),
+    (AUCSVC(pairs="neighbors", neighbor_rule="one"), "neighbor_rule must be one of .*got 'one'"),
+    (AUCSVC(solver="smo"), "solver must be one of .*got 'smo'"),
+    (AUCSVC(tol=0.0), "tol must be .*got 0.0"),
+    (AUCSVC(kernel_dtype="float16"), "kernel_dtype must be one of .*got 'float16'"),
+    (AUCSVC(threshold="best"), "threshold must be .*got 'best'"),
+    (AUCSVC(kernel="precomputed"), SQUARE),
+    (AUCSVC(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)), "kernel must return finite values"),
+    (AUCSVC(kernel=lambda A, B: 1j * A @ B.T), r"kernel must return numbers .* got complex128 of shape \(40, 40\)"),
+    (AUCSVC(kernel=lambda A, B: "a"), "kernel must be a function of two matrices .* which <function .*> is not: could"),
+    (AUCSVC(kernel=lambda A, B: np.ones(3)), "kernel must be a function of two matrices .* is not: setting"),
+    (TwoNormSVC(0), "C must be .*got 0"),
+    (AUCRLS(-1.0), "alpha must be a finite number of at least 0, got -1.0"),
+    (AUCRLS("1"), "alpha must be"),
+    (AUCRLS(kernel="rbff"), "kernel must be one of"),
+    (AUCRLS(kernel="rbf", gamma=-1.0), "gamma must be"),
+    (AUCRLS(kernel="poly", degree="a"), "degree must be a finite number, got 'a'"),
+    (AUCRLS(kernel="poly", degree=2.5), "kernel must return finite values, .* 'poly' with .*degree=2.5"),
+    (AUCRLS(solver="svd"), "solver must be one of"),
+    (AUCRLS(solver="cg", kernel="rbf"), "solver='cg' needs kernel='linear'"),
+    (AUCRLS(0, solver="cg"), "needs alpha > 0"),
+    (AUCRLS(kernel="precomputed"), SQUARE),
+    (AUCRLS(threshold="half"), "threshold must be"),
+    (AUCRLSCV(0), "alphas must be"),
+    (AUCRLSCV([1.0, 0.0]), "alphas must be"),
+    (AUCRLSCV([]), "alphas must be"),
+    (AUCRLSCV(cv="leave-two-out"), "cv must be"),
+    (AUCRLSCV(cv=1), "cv must be"),
+    (AUCRLSCV(cv=[([0], [1])]), "cv must split"),
+    (AUCRLSCV(cv=[([], range(N))]), "cv: fold 0 has no sample .*to train on"),
+    (AUCRLSCV(confidence_level=1.5), "confidence_level must"),
+    (AUCRLSCV(n_jobs=0), "n_jobs must be"),
+    (RLS(0, solver="cg"), "needs alpha > 0"),
+    (RLSCV(cv=[(range(N), [])]), "cv: fold 0 has no sample .*to score"),
+    (RLSCV(cv=[([], range(N))]), "cv: fold 0 has no sample .*to train on"),
+    (RLSCV(cv=30), "cv=30 folds need 30 samples of a class, got 15 positive and 25 negative ones"),
+    (Boosting(objective="logistic"), "objective must be one of"),
+    (Boosting(objective=PartialAUCObjective(blend=2.0)), "blend must be"),
+    (Boosting(library="catboost"), "library must be one of"),
+    (Boosting(validation_fraction=1.0), "validation_fraction must be between 0 and 1"),
+    (Boosting(n_estimators=0), "n_estimators must be"),
+    (Boosting(library_params=[1]), "library_params must be a dict"),
+    (Boosting(fpr_range=(0.5, 0.1)), "fpr_range must satisfy"),
+    (Boosting(threshold="best"), "threshold must be"),
+    (Boosting(validation="time"), "None, a pair"),
+    (Boosting(validation=0.3), "None, a pair"),
+    (Boosting(validation=([0, 1], [10**6])), "validation: pair 0"),
+    (Boosting(validation=([], [1, 2])), "validation: pair 0"),
+    (Boosting(validation=(range(30), range(20, 40))), "holds out rows that it trains on"),
+    (
+        Boosting(validation=(np.arange(20), 20 + np.flatnonzero(Y[20:] == 0))),
+        "both classes among the rows to hold out",
+    ),
+    (Ensemble(families="lightgbm"), "families must be 'auto' or a list"),
+    (Ensemble(families=["lightgbmm"]), "families must be of 'lightgbm'.* got 'lightgbmm'"),
+    (Ensemble(families=["extra_trees", "extra_trees"]), "different names"),
+    (Ensemble(families=[("mine", KNeighborsClassifier)]), "'mine' must be an estimator"),
+    (Ensemble(families=[("mine", StandardScaler())]), "'mine' must be an estimator"),
+    (Ensemble(families=[]), "families must be"),
+    (Ensemble(cv=1), "cv must be at least 2"),
+    (Ensemble(cv="five"), "cv must be a number"),
+    (Ensemble(cv=30), "cv=30 folds need as many samples of each class, got"),
+    (Ensemble(lead=-1.0), "lead must be"),
+    (Ensemble(time_limit=0), "time_limit must be"),
+    (Ensemble(threshold="best"), "threshold must be"),
+    (Ensemble(n_jobs=0), "n_jobs must be"),
+    (Ensemble(verbose=-1), "verbose must be"),
+    (RankBoost(0), "n_estimators must be .*, got 0"),
+    (RankBoost(threshold="x"), "threshold must be .*, got 'x'"),
+    (AUCSplitTree(min_samples_leaf=0), "min_samples_leaf must be .*, got 0"),
+    (AUCSplitTree(max_depth=0), "max_depth must be .*, got 0"),
+    (PAUCBoost((0.5, 0.2)), r"fpr_range must .*\(0.5, 0.2\)"),
+    (PAUCBoost(n_thresholds=255), "n_thresholds must be at most 254, got 255"),
+    (PAUCBoost(n_jobs=0), "n_jobs must be .*, got 0"),
+    (GreedyPAUC(n_steps=-1), "n_steps must be .*, got -1"),
+    (TauFPL(0.0), "tau must be a number above 0 and at most 1, got 0.0"),
+    (TauFPL(C=-1), "C must be .*, got -1"),
+]
+
+
+@pytest.mark.parametrize(("model", "message"), PARAMETERS)
+def test_bad_parameters(model, message):
+    with pytest.raises(ValueError, match=message) as failure:
+        model.fit(X, Y)
+    assert "\n" not in str(failure.value)
+
+
+DATA = [
+    (PartialAUCSVC(), {"X": with_one(np.nan)}, "NaN"),
+    (PartialAUCSVC(), {"X": with_one(np.inf)}, "infinity"),
+    (PartialAUCSVC(), {"X": np.empty((0, 1)), "y": []}, "0 sample"),
+    (PartialAUCSVC(), {"X": np.ma.array(X, mask=X[1, 1] == X)}, "X has 1 masked values"),
+    (PartialAUCSVC(), {"y": np.ma.array(Y, mask=FEW)}, "y has 1 masked values"),
+    (PartialAUCSVC(), {"y": np.ones(N)}, "one class"),
+    (PartialAUCSVC(), {"y": np.arange(N) % 3}, "3 classes"),
+    (PartialAUCSVC(), {"y": Y[1:]}, "inconsistent"),
+    (PartialAUCSVC(), {"sample_weight": np.full(N, -1.0)}, "Negative|non-negative|negative"),
+    (PartialAUCSVC(), {"sample_weight": np.full(N, np.nan)}, "NaN"),
+    (PartialAUCSVC(), {"sample_weight": np.ones(3)}, "sample_weight"),
+    (PartialAUCSVC(), {"sample_weight": np.zeros(N)}, "two classes|zero"),
+    (PartialAUCSVC(), {"sample_weight": np.ones((N, 2))}, "1D|dimension"),
+    (PartialAUCSVC(), {"sample_weight": Y}, "one class"),
+    (AUCRLS(), {"y": np.zeros(N)}, "one class"),
+    (AUCRLS(), {"y": np.column_stack([Y, np.zeros(N)])}, "column 1 of y holds one class only"),
+    (AUCRLS(), {"y": np.column_stack([Y, Y + 1])}, "must hold 0 and 1 only"),
+    (AUCRLS(), {"X": np.ma.array(X, mask=X[1, 1] == X)}, "X has 1 masked values"),
+    (AUCRLS(), {"sample_weight": Y}, "one class only"),
+    (AUCRLS(kernel="rbf"), {"sample_weight": np.full(N, 1e-300)}, "sample_weight must be of a size"),
+    (AUCRLS(kernel="rbf"), {"sample_weight": np.full(N, 1e300)}, "sample_weight must be of a size"),
+    (AUCRLSCV(3, kernel="precomputed"), {"X": -X @ X.T}, "not positive semi-definite"),
+    (AUCRLSCV(), {"y": FEW}, "two samples of each class"),
+    (AUCRLSCV(cv="leave-one-out"), {"y": FEW}, "a fold leaves only one class"),
+    (AUCRLSCV(), {"sample_weight": np.linspace(1, 2, N)}, "distinct weights"),
+    *(
+        (model(kernel="precomputed"), {"X": kind(np.triu(X @ X.T))}, SYMMETRIC)
+        for model in (AUCSVC, PartialAUCSVC, AUCRLS, RLSCV)
+        for kind in (np.asarray, sp.csr_array)
+    ),
+    *(
+        (model, {"y": sp.coo_array(Y)}, "Sparse data was passed for y, but dense data is required")
+        for model in (PartialAUCSVC(), AUCSVC(), TwoNormSVC(), PartialAUCSVCCV())
+    ),
+    (AUCSVC(), {"callback": 3}, "callback must be a function, .* got 3"),
+    (AUCSVC(), {"sample_weight": ["a"] * N}, "sample_weight must hold numbers: could not convert string to float: 'a'"),
+    (Boosting(), {"y": np.arange(N) % 3}, "y holds 3 classes"),
+    (Boosting(), {"y": FEW}, "at least two samples of each class"),
+    (Boosting(), {"X": with_one(np.inf)}, "infinity"),
+    (Boosting(), {"group": [N]}, "group"),
+    (Ensemble(), {"callback": 3}, "callback must be a function"),
+    (Ensemble(), {"groups": np.arange(5)}, "inconsistent"),
+    (Ensemble(cv=3), {"groups": np.arange(N) % 2}, "3 folds need as many groups, got 2"),
+]
+
+
+@pytest.mark.parametrize(("model", "given", "message"), DATA)
+def test_bad_data(model, given, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        model.fit(**{"X": X, "y": Y, **given})
+
+
+def test_a_fold_without_a_class_of_positive_weight():
+    folds = list(StratifiedKFold(3).split(X, Y))
+    weight = np.ones(N)
+    weight[folds[0][1]] = 1.0 - Y[folds[0][1]]
+    with pytest.raises(ValueError, match="fold 0 leaves one class"):
+        PartialAUCSVCCV(cv=folds).fit(X, Y, weight)
+
+
+@pytest.mark.parametrize("pairs", [[[0, 1]], [[1, 99]], [1, 0], [[1.0, 0.0]]])
+def test_pairs_to_leave_out(pairs):
+    with pytest.raises(ValueError, match="pairs must be"):
+        AUCRLS().leave_pair_out(X, Y, pairs=pairs)
+
+
+POSITIVE, NEGATIVE = np.flatnonzero(Y)[0], np.flatnonzero(Y == 0)[0]
+
+
+@pytest.mark.parametrize(
+    ("i", "j", "message"),
+    [
+        (NEGATIVE, NEGATIVE, "i must index positive training rows, but row"),
+        (POSITIVE, POSITIVE, "j must index negative training rows, but row"),
+        (N, NEGATIVE, "i must be a training row, 0 to 39, got 40"),
+        (0.5, NEGATIVE, "i must be a whole number"),
+        ([POSITIVE] * 2, [NEGATIVE] * 3, r"i and j must have shapes that broadcast, .* got \(2,\) and \(3,\)"),
+    ],
+)
+def test_pairs_of_a_dual(i, j, message):
+    with pytest.raises(ValueError, match=message):
+        AUCSVC(10.0).fit(X, Y).pair_dual(i, j)
+
+
+@pytest.mark.parametrize("model", [AUCSVC, PartialAUCSVC, AUCRLS, RLSCV, AUCRLSCV])
+def test_a_kernel_matrix_in_single_precision_is_symmetric_and_positive_semidefinite(model):
+    matrix = X @ X.T
+    exact = roc_auc_score(Y, model(kernel="precomputed").fit(matrix, Y).decision_function(matrix))
+    found = roc_auc_score(Y, model(kernel="precomputed").fit(matrix.astype(np.float32), Y).decision_function(matrix))
+    assert found == pytest.approx(exact, abs=0.02)
+
+
+def test_a_kernel_matrix_that_cannot_fit():
+    n = 1 << 22
+    with pytest.raises(MemoryError, match=r"the kernel matrix of 4194304 samples in float64 needs 140,737\.5 GB"):
+        AUCRLS(kernel="rbf").fit(np.arange(n, dtype=float)[:, None], np.arange(n) % 2)
