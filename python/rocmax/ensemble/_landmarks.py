@@ -15,6 +15,7 @@ from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.ensemble._data import Data, Found, of_largest
 from rocmax.ensemble._run import Run, quietly
 from rocmax.estimators import PartialAUCSVC
+from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._landmarks import copied, first_of_both, ranks
 from rocmax.estimators._training import Training
 
@@ -120,7 +121,6 @@ class LandmarkMachine:
             data.fpr_range, kernel="rbf", gamma=found.chosen["gamma"], C=C, n_landmarks=_N, random_state=data.seed
         )
         model.classes_, model.n_features_in_ = np.unique(data.labels), landmarks.points.shape[1]
-        labels = None, data.positive, data.weight
-        model._store(result, surrogate, model._coefficients(result.model, labels, landmarks))
+        model._store(result, surrogate, Samples(features, data.positive, data.weight), landmarks)
         model.intercept_ = model._intercept(result.model.scores, data.positive, data.weight)
         return Pipeline([("table", coder), ("model", model)])

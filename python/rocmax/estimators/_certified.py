@@ -45,6 +45,13 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     ) -> bool:
         """Set the fitted attributes; return whether the zero model is within `tol` too."""
         steps.close()
+        self._store(result, surrogate, data, landmarks)
+        scores = None if "coef_" in vars(self) else result.model.scores
+        self._set_threshold(data.X, data.positive, data.weight, scores)
+        return result.zero_will_do(self.tol)
+
+    def _store(self, result: SolverResult, surrogate: Surrogate, data: Data, landmarks: Landmarks | None) -> None:
+        """Set the fitted attributes, but for the threshold."""
         own = getattr(surrogate, "__name__", type(surrogate).__name__)
         self.surrogate_ = surrogate if isinstance(surrogate, str) else own
         self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
@@ -53,9 +60,6 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             for name in ("objective", "bound", "partial_auc", "step")
         }
         vars(self).update(self._coefficients(result.model, data, landmarks))
-        scores = None if "coef_" in vars(self) else result.model.scores
-        self._set_threshold(data.X, data.positive, data.weight, scores)
-        return result.zero_will_do(self.tol)
 
     @property
     def _is_dual(self) -> bool:
