@@ -34,9 +34,9 @@ from tables import TUNING, for_lines, for_trees, split, tables
 
 from rocmax import PartialAUCEnsembleClassifier
 from rocmax._selection import standings
-from rocmax.boosting._calibration import sigmoid
 from rocmax.ensemble import _data
 from rocmax.ensemble._scores import raw_scores
+from rocmax.estimators._calibrated import sigmoid
 from rocmax.metrics import partial_auc_score
 
 RANGES = (0.0, 0.05), (0.02, 0.05), (0.0, 0.01)

@@ -49,27 +49,10 @@ def standings(
     groups: AnyArray | None = None,
     n_threads: int = 1,
 ) -> list[Standing]:
-    """Return how each candidate stands: keep all that are not worse than the best by more than `lead` standard errors.
+    """Compare candidates by held-out scores of the same rows; keep those within `lead` standard errors of the best.
 
-    The best candidate is the one of the greatest partial AUC, of several the first. Where a class has one row only
-    there are no standard errors (NaN) and every candidate is kept. O(K n log n + K^2 n) for K candidates.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (n_samples,)
-        Which rows are positive.
-    scores : sequence of ndarray of shape (n_samples,)
-        The held-out scores of each candidate, of the same rows.
-    fpr_range : (float, float)
-        The range of false positive rates.
-    lead : float, default=2.0
-        Standard errors of the difference.
-    weight : ndarray of shape (n_samples,), default=None
-        Sampling weights above 0.
-    groups : ndarray of shape (n_samples,), default=None
-        Clusters of dependent rows.
-    n_threads : int, default=1
-        Threads; nothing depends on them.
+    The best candidate has the greatest partial AUC, of several the first. If a class has one row only, the standard
+    errors are NaN and every candidate is kept. `groups` are clusters. O(K n log n + K^2 n) for K candidates.
     """
     value, covariance = _covariance(positive, scores, fpr_range, weight, groups, n_threads)
     best = int(np.argmax(value))
@@ -87,12 +70,12 @@ def standings(
     ]
 
 
-def lead_over(
+def paired_difference(
     positive: Bool, scores: F64, others: F64, fpr_range: tuple[float, float], *, weight: F64 | None = None
 ) -> tuple[float, float]:
-    """Return the difference of the partial AUC of two models on the same rows, and its standard error (DeLong).
+    """Return the difference of the partial AUCs of two models on the same rows, and its standard error (DeLong).
 
-    NaN for both where a class has one row only.
+    NaN for both if a class has one row only.
     """
     value, covariance = _covariance(positive, [scores, others], fpr_range, weight, None, 1)
     variance = covariance[0, 0] + covariance[1, 1] - covariance[0, 1] - covariance[1, 0]
@@ -101,28 +84,21 @@ def lead_over(
     return float(value[0] - value[1]), float(np.sqrt(max(variance, 0.0)))
 
 
-def overtakes(lead: float, standard_error: float, least: float) -> bool:
-    """Whether a rival replaces the default: its lead is more than so many standard errors, and more than rounding.
-
-    False where the standard error is NaN.
-    """
-    return bool(lead > max(least * standard_error, SAME))
+def is_better(difference: float, standard_error: float, errors: float) -> bool:
+    """Whether a difference exceeds so many standard errors, and rounding; False if the standard error is NaN."""
+    return bool(difference > max(errors * standard_error, SAME))
 
 
-def takes_lead(values: Sequence[float], leads: Sequence[tuple[float, float]], least: float) -> int:
-    """Return the candidate to take where the first is the default: the best of those that overtake it, else 0.
-
-    `leads` are those over the first, with their standard errors.
-    """
-    leading = [k for k in range(1, len(values)) if overtakes(*leads[k], least)]
-    return leading[int(first_best(np.array([values[k] for k in leading])))] if leading else 0
+def better_than_first(values: Sequence[float], differences: Sequence[tuple[float, float]], errors: float) -> int:
+    """Return the best candidate of those better than the first, else 0, by differences and their standard errors."""
+    better = [k for k in range(1, len(values)) if is_better(*differences[k], errors)]
+    return better[int(first_best(np.array([values[k] for k in better])))] if better else 0
 
 
 def correction_of_folds(sizes: Sequence[tuple[Any, Any]]) -> float:
-    """Return what the standard deviation over folds is multiplied by to be a standard error of their mean.
+    """Return the factor from the standard deviation over folds to a standard error of their mean; 0 for one fold.
 
-    sqrt(1/k + n_test/n_train) for k folds of (n_train, n_test) rows, since their models share most of their rows
-    (Nadeau and Bengio, 2003); 0 for a single fold, whose error is not known.
+    sqrt(1/k + n_test/n_train) for k folds of (n_train, n_test) rows, as their models share rows (Nadeau, Bengio 2003).
     """
     ratio = float(np.mean([test / train for train, test in sizes]))
     return float(np.sqrt(1.0 / len(sizes) + ratio)) if len(sizes) > 1 else 0.0
@@ -157,7 +133,7 @@ def _covariance(
 def _clustered(
     positive: Bool, columns: list[Any], fpr_range: tuple[float, float], weight: F64 | None, groups: AnyArray
 ) -> tuple[F64, F64]:
-    """Return the same where rows of one group depend on each other: by what each group adds (Obuchowski, 1997)."""
+    """Return the same for clusters of dependent rows (Obuchowski, 1997)."""
     measure: Any = parse_measure("auc", fpr_range=fpr_range)
     names, group = np.unique(groups, return_inverse=True)
     values, sums = [], []

@@ -13,10 +13,11 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCBoostingClassifier
-from rocmax._selection import lead_over, takes_lead
+from rocmax._selection import better_than_first, paired_difference
+from rocmax._settings import Settings
 from rocmax.boosting import BoostingRound, PartialAUCObjective
-from rocmax.boosting._calibration import sigmoid
 from rocmax.boosting._choice import Rounds, best_round, smoothed
+from rocmax.estimators._calibrated import sigmoid
 from rocmax.metrics import compare_auc, partial_auc_score
 
 LIBRARIES = {"lightgbm": {"num_leaves": 7}, "xgboost": {"max_depth": 3}}
@@ -58,7 +59,7 @@ def test_fitted_attributes_are_true(library: str, data: Any) -> None:
     assert fitted.n_estimators_ == best.n_estimators <= 25
     scores = [step.score for step in rounds if step.objective == best.objective]
     assert best.score == scores[best.n_estimators - 1]
-    raw = fitted._raw(X[600:])
+    raw = fitted._scores(X[600:])
     np.testing.assert_allclose(fitted.decision_function(X[600:]), raw + fitted.intercept_[0])
     np.testing.assert_array_equal(fitted.predict(X[600:]), (fitted.decision_function(X[600:]) > 0).astype(int))
     assert fitted.score(X[600:], y[600:]) == partial_auc_score(y[600:], raw, (0.0, 0.2)) > 0.5
@@ -116,35 +117,38 @@ def test_the_number_of_threads_changes_nothing(data: Any) -> None:
 
 def test_the_choice_is_beyond_noise() -> None:
     none = (np.nan, np.nan)
-    assert takes_lead([0.5], [none], 1.0) == 0
-    assert takes_lead([0.5, 0.52, 0.51], [none, (0.02, 0.03), (0.01, 0.005)], 1.0) == 2
-    assert takes_lead([0.5, 0.6, 0.7], [none, (0.1, 0.03), (0.2, 0.1)], 1.0) == 2
-    assert takes_lead([0.5, 0.6], [none, none], 1.0) == 0
+    assert better_than_first([0.5], [none], 1.0) == 0
+    assert better_than_first([0.5, 0.52, 0.51], [none, (0.02, 0.03), (0.01, 0.005)], 1.0) == 2
+    assert better_than_first([0.5, 0.6, 0.7], [none, (0.1, 0.03), (0.2, 0.1)], 1.0) == 2
+    assert better_than_first([0.5, 0.6], [none, none], 1.0) == 0
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.4
     a, b = rng.normal(size=400) + y, rng.normal(size=400) + 0.8 * y
     for fpr_range, metric in (((0.0, 0.3), "partial_auc"), ((0.1, 0.5), "partial_auc")):
         theirs = compare_auc(y, a, b, metric=metric, fpr_range=fpr_range, method="delong")
-        assert lead_over(y, a, b, fpr_range) == pytest.approx((theirs.difference, theirs.standard_error))
+        assert paired_difference(y, a, b, fpr_range) == pytest.approx((theirs.difference, theirs.standard_error))
     values = rng.normal(size=40)
     assert np.allclose(smoothed(values), [values[max(0, k - 5) : k + 6].mean() for k in range(40)])
 
 
-def test_pairs_are_tried_where_rows_and_negatives_are_many(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocmax.boosting import _classifier
-
+def test_pairs_are_tried_where_rows_and_negatives_are_many(data: Any) -> None:
     X, y = data
 
-    def tried(high: float) -> list[Any]:
-        return [one.objective for one in model(fpr_range=(0.0, high), n_estimators=3).fit(X, y).candidates_]
+    def fit(settings: Settings, **given: Any) -> PartialAUCBoostingClassifier:
+        machine = model(**given)
+        machine._settings = settings
+        return machine.fit(X, y)
 
-    assert tried(0.2) == ["log_loss"]
-    monkeypatch.setattr(_classifier, "_MANY", len(y))
-    assert tried(0.05) == ["log_loss"]
-    assert tried(0.2) == ["log_loss", PartialAUCObjective((0.0, 0.2), blend=0.95, widen=4.0)]
-    fitted = model(n_estimators=25).fit(X, y)
+    def tried(high: float, settings: Settings) -> list[Any]:
+        return [one.objective for one in fit(settings, fpr_range=(0.0, high), n_estimators=3).candidates_]
+
+    few = Settings(boosting_pair_rows=len(y))
+    assert tried(0.2, Settings()) == ["log_loss"]
+    assert tried(0.05, few) == ["log_loss"]
+    assert tried(0.2, few) == ["log_loss", PartialAUCObjective((0.0, 0.2), blend=0.95, widen=4.0)]
+    fitted = fit(few, n_estimators=25)
     one = fitted.candidates_[1]
-    assert (fitted.objective_ == one.objective) == (one.lead > 2.0 * one.standard_error)
+    assert (fitted.objective_ == one.objective) == (one.difference > 2.0 * one.standard_error)
 
 
 def test_validation_of_ones_own(data: Any) -> None:

@@ -67,18 +67,17 @@ class Candidate:
     Attributes
     ----------
     objective : "log_loss" or PartialAUCObjective
-        What was tried.
+        The objective.
     n_estimators : int
         Its best number of rounds.
     score : float
-        The partial AUC of the rows held out after these.
-    lead, standard_error : float
-        By how much that is above log loss on the same rows, and the standard error of the difference; NaN for what was
-        not compared.
+        The partial AUC of the held-out rows after these.
+    difference, standard_error : float
+        The difference of that from log loss on the same rows, and its standard error; NaN if it was not compared.
     """
 
     objective: Any
     n_estimators: int
     score: float
-    lead: float = np.nan
+    difference: float = np.nan
     standard_error: float = np.nan

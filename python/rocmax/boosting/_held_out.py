@@ -1,33 +1,21 @@
-"""The rows that trees are trained on and those held out to choose by: drawn at random, or a user's own."""
+"""The rows that trees are trained on and the held-out ones: drawn at random, or the user's own."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rocmax._parameters import shown
-from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import rows_of
+from rocmax._typing import AnyArray, Bool
+from rocmax.estimators._base import Data
 from rocmax.estimators._folds import check_folds
 
 
-class Part(NamedTuple):
-    """Some of the samples."""
-
-    X: Any
-    positive: Bool
-    weight: F64 | None
-
-    def take(self, index: AnyArray) -> Part:
-        """Return some of these."""
-        return Part(rows_of(self.X, index), self.positive[index], None if self.weight is None else self.weight[index])
-
-    @property
-    def log_odds(self) -> float:
-        """The log-odds of the positives' share."""
-        weight = np.ones(len(self.positive)) if self.weight is None else self.weight
-        return float(np.log(weight[self.positive].sum()) - np.log(weight[~self.positive].sum()))
+def log_odds(data: Data) -> float:
+    """Return the log-odds of the share of positives."""
+    weight = np.ones(len(data.positive)) if data.weight is None else data.weight
+    return float(np.log(weight[data.positive].sum()) - np.log(weight[~data.positive].sum()))
 
 
 def check_validation(validation: Any) -> None:
@@ -45,10 +33,7 @@ def check_validation(validation: Any) -> None:
 
 
 def given(validation: Any, X: Any, positive: Bool, there: Bool) -> tuple[AnyArray, AnyArray]:
-    """Return the rows to train on and those held out of a pair, or of the last split of a splitter.
-
-    Both by their numbers among the rows that are `there`.
-    """
+    """Return the rows of a pair, or of the last split of a splitter, numbered among the rows that are `there`."""
     pairs = list(validation.split(X, positive.astype(int))) if hasattr(validation, "split") else [validation]
     try:
         train, held = (rows[there[rows]] for rows in check_folds(pairs, len(positive))[-1])

@@ -10,12 +10,12 @@ from sklearn.pipeline import Pipeline
 
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting import Candidate, PartialAUCBoostingClassifier, PartialAUCObjective
-from rocmax.boosting._calibration import sigmoid
 from rocmax.boosting._choice import best_round
 from rocmax.boosting._libraries import LightGBM, in_one_line
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._folds import growth
 from rocmax.ensemble._run import Run
+from rocmax.estimators._calibrated import sigmoid
 from rocmax.estimators._thresholds import choose_threshold
 
 # Rounds at most, their rate, and how many without a better mean end the search. Folds are compared every few rounds.

@@ -6,24 +6,15 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray
-from rocmax._validation import (
-    check_features_for_trees,
-    check_labels,
-    check_sample_weight,
-    check_two_classes,
-    rows_of,
-    warn_of_positive_class,
-)
+from rocmax._validation import rows_of
 from rocmax._warn import warn
-from rocmax.boosting._calibration import sigmoid
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError
 from rocmax.ensemble._families import Family, families_of, suitable
@@ -33,8 +24,9 @@ from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
 from rocmax.ensemble._scores import raw_scores
 from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Ranker
-from rocmax.estimators._thresholds import Threshold, check_threshold, choose_threshold
+from rocmax.estimators._base import Data as Samples
+from rocmax.estimators._calibrated import CalibratedRanker
+from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import AUCInference
 from rocmax.metrics._validation import rate_range
 
@@ -42,7 +34,7 @@ from rocmax.metrics._validation import rate_range
 _FOLDS = 0.75
 
 
-class PartialAUCEnsembleClassifier(Ranker):
+class PartialAUCEnsembleClassifier(CalibratedRanker):
     """The families of models that rank a table best on a range of false positive rates, and the mean of their logits.
 
     Each family is scored out of fold, on one set of folds. Every family is kept whose partial AUC is not worse than the
@@ -52,7 +44,6 @@ class PartialAUCEnsembleClassifier(Ranker):
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 1.0)
-        The false positive rates (low, high) that matter.
     families : "auto" or list, default="auto"
         Names of families, and (name, estimator) pairs of your own: any classifier with ``decision_function`` or
         ``predict_proba``, which is given X as it is (put a pipeline around one that needs more). "auto" takes, in this
@@ -104,13 +95,10 @@ class PartialAUCEnsembleClassifier(Ranker):
         The partial AUC on new rows, by out-of-fold scores of families that were chosen without the rows they score,
         with its interval; see Notes.
     intercept_ : ndarray of shape (1,)
-        Minus the threshold.
     calibration_ : tuple of float
-        (slope, offset): the probability of a combined score s is 1 / (1 + exp(-(slope s + offset))).
     classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]`` is the positive class.
-    n_features_in_, feature_names_in_
-        The number of features, and their names if X had any.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -156,7 +144,6 @@ class PartialAUCEnsembleClassifier(Ranker):
     curves_: list[tuple[float, float]]
     out_of_fold_: F64
     inference_: AUCInference
-    calibration_: tuple[float, float]
 
     def __init__(
         self,
@@ -199,9 +186,7 @@ class PartialAUCEnsembleClassifier(Ranker):
             Training samples. Of pandas and polars frames, columns of text or of a categorical type are categories;
             NaN, None and nulls are missing values.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the second in sorted order is the positive one.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; samples of weight 0 are ignored.
         groups : array-like of shape (n_samples,), default=None
             Clusters of dependent rows, for the folds and for the standard errors of the choice; for the interval of
             ``inference_`` where there is no `sample_weight`.
@@ -210,8 +195,7 @@ class PartialAUCEnsembleClassifier(Ranker):
 
         Returns
         -------
-        self : PartialAUCEnsembleClassifier
-            The fitted model.
+        self : object
         """
         check_callback(callback, "EnsembleStep after some rounds or folds")
         fpr_range = rate_range(self.fpr_range, "fpr_range")
@@ -231,10 +215,7 @@ class PartialAUCEnsembleClassifier(Ranker):
         self, X: Any, y: Any, sample_weight: Any, groups: Any, fpr_range: tuple[float, float], seed: int, lead: float
     ) -> tuple[Data, AnyArray]:
         """Return the rows that weigh something, and which they are; sets ``classes_``."""
-        X = check_features_for_trees(self, X, reset=True)
-        labels, weight = check_labels(y, X), check_sample_weight(sample_weight, X)
-        self.classes_, positive = check_two_classes(labels, weight)
-        warn_of_positive_class(self.classes_, y)
+        X, positive, weight = self._validated(X, y, sample_weight)
         if groups is not None:
             groups = np.asarray(groups)
             check_consistent_length(X, groups)
@@ -308,8 +289,7 @@ class PartialAUCEnsembleClassifier(Ranker):
         self.curves_ = [
             composed(curve, found[name][1].curve) for name, curve in zip(chosen.kept, chosen.curves, strict=True)
         ]
-        self.calibration_ = sigmoid(combined, positive, weight)
-        self.intercept_ = np.array([-choose_threshold(combined, positive, self.threshold, weight, data.fpr_range)])
+        self._calibrate(combined, Samples(None, positive, weight))
         self.out_of_fold_ = np.full(self._n_rows, np.nan)
         self.out_of_fold_[rows[here]] = combined + self.intercept_[0]
         honest = held_out(data, scores, here, chosen, lead, run.n_threads)
@@ -318,43 +298,8 @@ class PartialAUCEnsembleClassifier(Ranker):
         self.leaderboard_ = leaderboard(board, chosen.standings)
         self._fpr_range = data.fpr_range
 
-    def decision_function(self, X: Any) -> F64:
-        """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The mean of the logits of the families kept, shifted.
-        """
-        return np.asarray(self._raw(X) + self.intercept_[0])
-
-    def predict_proba(self, X: Any) -> F64:
-        """Return calibrated probabilities of the two classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            A logistic curve of the score, fitted to the out-of-fold scores; see ``calibration_``.
-        """
-        raw = self._raw(X)
-        slope, offset = self.calibration_
-        positive = expit(slope * raw + offset)
-        return np.column_stack([1.0 - positive, positive])
-
-    def _raw(self, X: Any) -> F64:
+    def _scores(self, X: Any) -> F64:
         """Return the mean of the logits; each coding of the table is made once."""
-        check_is_fitted(self)
-        X = check_features_for_trees(self, X, reset=False)
         coded: dict[int, Any] = {}
         total: Any = 0.0
         for model, (slope, offset) in zip(self.estimators_, self.curves_, strict=True):
@@ -371,8 +316,3 @@ class PartialAUCEnsembleClassifier(Ranker):
         """Return the leaderboard and the estimate as a text."""
         check_is_fitted(self)
         return board_text(self.leaderboard_, self._fpr_range) + f"\n{self.inference_}"
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

@@ -9,11 +9,11 @@ import numpy as np
 
 from rocmax._selection import standings
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting._calibration import sigmoid
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._families import Family
 from rocmax.ensemble._folds import parts_of
 from rocmax.ensemble._run import OutOfTimeError, Run
+from rocmax.estimators._calibrated import sigmoid
 
 Curve = tuple[float, float]
 

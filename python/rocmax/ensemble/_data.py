@@ -12,10 +12,10 @@ from scipy import sparse
 from rocmax._selection import standings
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import rows_of
-from rocmax.boosting._calibration import sigmoid
 from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import SMALL, Run, quietly
 from rocmax.ensemble._table import TableCoder
+from rocmax.estimators._calibrated import sigmoid
 from rocmax.estimators._folds import Fold
 from rocmax.metrics import partial_auc_score
 

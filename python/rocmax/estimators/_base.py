@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._parameters import shown
+from rocmax._settings import DEFAULT
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import (
     check_features,
@@ -51,10 +52,11 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     threshold: Threshold
     # Whether the scales of features matter, and whether values may be missing (NaN).
     _by_scale, _takes_missing = True, False
+    _settings = DEFAULT
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__doc__ = described(cls.__doc__)
+        cls.__doc__ = described(cls.__doc__, cls.__base__.__doc__)
 
     def decision_function(self, X: Any) -> F64:
         """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.

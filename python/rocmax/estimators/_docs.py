@@ -78,22 +78,36 @@ SHARED = {
 }
 
 _ENTRY = re.compile(r"^(\w+)(?: : .*)?$")
+_SECTION = re.compile(r"(?m)^\w[\w ]*\n---+\n")
 _WIDTH = 116
 
 
-def described(docstring: str | None) -> str | None:
-    """Return a docstring whose entries without a description have the shared one of their name."""
+def described(docstring: str | None, base: str | None = None) -> str | None:
+    """Return a docstring whose entries without a description have the shared one of their name.
+
+    A docstring without the sections "Parameters" and "Attributes" has those of the base class.
+    """
     if docstring is None:
         return None
-    lines = inspect.cleandoc(docstring).split("\n")
+    text = inspect.cleandoc(docstring)
+    inherited = [part for name in ("Parameters", "Attributes") if (part := _section(base or "", name))]
+    if inherited and not _section(text, "Parameters"):
+        first = _SECTION.search(text)
+        place = first.start() if first else len(text)
+        text = "".join([text[:place].rstrip(), "\n\n", *inherited, text[place:]])
+    lines = text.split("\n")
     found = []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         found.append(line)
         entry = _ENTRY.match(line)
         if entry and entry[1] in SHARED and not following.startswith((" ", "---")):
-            found += _wrapped(SHARED[entry[1]])
+            found += textwrap.wrap(
+                SHARED[entry[1]], _WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
+            )
     return "\n".join(found) + "\n"
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+def _section(text: str, name: str) -> str:
+    """Return a section of a docstring with its heading, "" if there is none."""
+    found = re.search(rf"(?ms)^{name}\n---+\n.*?(?=^\w[\w ]*\n---+\n|\Z)", text)
+    return found[0].rstrip() + "\n\n" if found else ""

@@ -11,9 +11,8 @@ from rocmax import _core
 from rocmax._interrupt import interruptible
 from rocmax._memory import require_memory
 from rocmax._threads import one_at_a_time
-from rocmax._typing import F64, AnyArray, Bool
+from rocmax._typing import F64, Bool
 from rocmax._validation import (
-    check_features,
     check_sample_weight,
     check_training_data,
     check_two_classes,
@@ -69,37 +68,9 @@ class LeastSquares(Ranker):
     n_iter_: int
 
     def decision_function(self, X: Any) -> F64:
-        """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
-            Samples; with kernel="precomputed" their kernel against the training samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-            The scores. Only their order matters to the measures of ranking.
-        """
         check_is_fitted(self)
-        X = check_features(self, X, reset=False)
-        scores = self._scores(X) + self.intercept_
+        scores = self._scores(self._checked_features(X)) + self.intercept_
         return np.asarray(scores if self._multilabel else scores[:, 0])
-
-    def predict(self, X: Any) -> AnyArray:
-        """Return the class of each sample, by the rule of ``threshold``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
-            Samples; with kernel="precomputed" their kernel against the training samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-            Entries of ``classes_``.
-        """
-        return super().predict(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -121,16 +92,11 @@ class LeastSquares(Ranker):
         return scores
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Samples:
-        """Check the data; set classes_ and the kernel.
-
-        Where `stored` is true, a file or dask array is left where it is, with all its rows: those of weight 0 are given
-        that weight.
-        """
+        """Check the data; set classes_ and the kernel. `stored`: leave a file or dask array where it is."""
         if is_dask(X) and not (stored and self.kernel == "linear"):
             what = f"kernel={self.kernel!r}" if self.kernel != "linear" else "cross-validation"
             raise ValueError(
-                f"X is a dask array, which {what} cannot take in parts: pass X.compute() if it fits in memory, or fit "
-                "AUCRLS or RLS with kernel='linear'"
+                f"dask input is not supported for {what}; pass X.compute(), or fit AUCRLS or RLS with kernel='linear'"
             )
         stored = stored and is_stored(X) and self.kernel == "linear"
         if is_stored(X) and not stored:
@@ -193,7 +159,7 @@ class LeastSquares(Ranker):
 
     @staticmethod
     def _require_features(X: Any, *, held_out: bool = False) -> None:
-        """Refuse more features than there is memory for: moments, a factor, and where samples are held out X V."""
+        """Refuse more features than fit in memory: moments, a factor, and X V if samples are held out."""
         n_samples, dim = X.shape
         n_rows = 5 * dim + (3 * n_samples if held_out else 0)
         what = f"the closed form in {dim:,} features" + (f", {n_samples:,} samples held out," if held_out else "")
@@ -201,7 +167,7 @@ class LeastSquares(Ranker):
 
     @staticmethod
     def _require_kernel(n_samples: int, *, held_out: bool = False) -> None:
-        """Refuse more samples than there is memory for: the kernel matrix or what is made of it, and their factors."""
+        """Refuse more samples than fit in memory: the kernel matrix, what is derived from it, and factors."""
         n_matrices = 5 if held_out else 4
         require_memory(8 * n_samples**2, f"the kernel matrix of {n_samples} samples in float64")
         what = f"the closed form in the kernel space of {n_samples:,} samples"

@@ -10,7 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 
 from rocmax import _core
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
-from rocmax._selection import correction_of_folds, error_over_folds, overtakes
+from rocmax._selection import correction_of_folds, error_over_folds, is_better
 from rocmax._threads import n_threads
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, Bool, Rows
@@ -374,7 +374,7 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
     for place, rival in enumerate(order[1:], start=1):
         lead = scores[:, rival, columns[rival]] - scores[:, chosen, columns[chosen]]
         error = error_over_folds(lead, correction)
-        if best[rival] > best[order[:place]].max() + SAME and overtakes(lead.mean(), error, least[rival]):
+        if best[rival] > best[order[:place]].max() + SAME and is_better(lead.mean(), error, least[rival]):
             chosen = rival
     column = columns[chosen]
     if selection == "one-standard-error" and len(scores) > 1:

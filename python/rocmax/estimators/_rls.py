@@ -1,4 +1,4 @@
-"""Regularised least squares for ranking: AUCRLS, and its comparison RLS."""
+"""AUCRLS: least squares over all pairs; and RLS, the same over the samples."""
 
 from typing import Any, Self
 
@@ -17,7 +17,76 @@ from rocmax.solvers.least_squares import pair_scores
 _FEWER_PAIRS = "fewer pairs need less; AUCRLSCV and RLSCV keep no scores of pairs"
 
 
-class _RegularisedLeastSquares(LeastSquares):
+class AUCRLS(LeastSquares):
+    """AUC-RLS: least squares over all pairs, which fits every difference of scores to 2, in closed form.
+
+    Minimises ``sum_ij w_i w_j (2 - f_i + f_j)^2 + alpha |f|^2`` over all pairs of a positive i and a negative j, f in
+    the space of the kernel (linear: f = Xw, ``|f| = |w|``). This quadratic surrogate of the AUC needs no list of pairs
+    and no iteration. If positives are rare it ranks better than :class:`RLS`.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Regularisation, the paper's lambda, relative to a SUM over pairs (in RLS: over samples), so that its scale is
+        ``m n |x|^2`` (``N |x|^2``). 0 is allowed if the solution is unique: features independent up to shifts, or a
+        kernel that separates all samples.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        The kernel; "linear" is solved for feature weights or for sample weights, whichever are fewer.
+    gamma : {"scale", "auto"} or float, default="scale"
+    degree : float, default=3
+    coef0 : float, default=0.0
+    solver : {"auto", "direct", "cg"}, default="auto"
+        - "direct": one dense factorisation by LAPACK;
+        - "cg": conjugate gradients with products of X only, all labels at once (kernel="linear", alpha > 0);
+        - "auto": "cg" if X is sparse with more than 2,000 samples and features, else "direct".
+    tol : float, default=1e-8
+        Relative residual at which "cg" stops.
+    max_iter : int, default=2000
+        Largest number of iterations of "cg".
+    threshold : str or tuple, default="auto"
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_labels, n_features)
+        Feature weights; kernel="linear" only.
+    dual_coef_ : ndarray of shape (1, n_samples) or (n_labels, n_samples)
+        Weights c of the training samples in f(x) = sum_k c_k k(x, x_k); with the pair loss they sum to 0. NaN for
+        alpha=0 and d <= N features, where they are not unique.
+    intercept_ : ndarray of shape (1,) or (n_labels,)
+    classes_ : ndarray of shape (2,)
+    n_iter_ : int
+        Iterations of "cg"; 1 for "direct".
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    Warns
+    -----
+    ConvergenceWarning
+        "cg" stopped at `max_iter` with a residual above `tol`.
+
+    Notes
+    -----
+    Cost: with a kernel N^3 / 3 multiplications a label, or for many labels one O(N^3) spectrum for all and O(N p^2)
+    for each, p the size of its smaller class; d <= N features d^2 N for all labels and d^2 p + d^3 / 3 for each; "cg"
+    O(nnz) per label and iteration. Every form is symmetric and exact for singular kernels.
+
+    References
+    ----------
+    .. [1] T. Pahikkala, A. Airola, H. Suominen, J. Boberg and T. Salakoski, "Efficient AUC maximization with
+       regularized least-squares", SCAI 2008, eq. 8 and 12.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import AUCRLS
+    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
+    >>> model = AUCRLS(alpha=10.0, kernel="rbf").fit(X, y)
+    >>> model.decision_function(X).shape
+    (200,)
+    """
+
+    _pairwise = True
+
     def __init__(
         self,
         alpha: float = 1.0,
@@ -29,7 +98,7 @@ class _RegularisedLeastSquares(LeastSquares):
         solver: str = "auto",
         tol: float = 1e-8,
         max_iter: int = 2000,
-        threshold: Threshold = "eer",
+        threshold: Threshold = "auto",
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -51,21 +120,17 @@ class _RegularisedLeastSquares(LeastSquares):
             Training samples; with kernel="precomputed" their kernel matrix, (n_samples, n_samples). With
             kernel="linear" a memmap is read in blocks and a dask array is multiplied where its chunks are.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels of two classes, the second in sorted order being the positive one; or a 0/1 indicator matrix,
-            one problem for each column.
+            Labels of two classes, the second in sorted order being the positive one; or a 0/1 indicator matrix with a
+            problem for each column.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; a pair weighs their product. A weight of k is k copies of the sample.
 
         Returns
         -------
         self : object
-            The fitted model.
 
         Raises
         ------
         ValueError
-            For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
-            classes; the message names it, its value and what would do.
         """
         alpha = check_nonnegative("alpha", self.alpha)
         solver = check_choice("solver", self.solver, ("auto", "direct", "cg"))
@@ -76,10 +141,10 @@ class _RegularisedLeastSquares(LeastSquares):
         return self
 
     def leave_pair_out(self, X: Any, y: Any, *, pairs: Any = None, sample_weight: Any = None) -> tuple[AnyArray, F64]:
-        """Return the exact scores of pairs of samples by the models trained without them; the model is not fitted.
+        """Return the exact scores of pairs of samples by models trained without both; this model is not fitted.
 
-        One factorisation for all pairs, O(N^3) (O(d^2 N) for d < N features), then O(N^2) a touched sample. For the
-        leave-pair-out AUC over a grid of alphas see the cross-validated estimator, which keeps no scores.
+        One factorisation for all pairs, O(N^3) (O(d^2 N) for d < N features), then O(N^2) per sample in a pair. For the
+        leave-pair-out AUC over a grid of alphas use :class:`AUCRLSCV`, which keeps no scores.
 
         Parameters
         ----------
@@ -88,7 +153,7 @@ class _RegularisedLeastSquares(LeastSquares):
         y : array-like of shape (n_samples,)
             Labels of two classes, at least two samples of each.
         pairs : array-like of shape (n_pairs, 2), default=None
-            Indices (positive, negative); None stands for all pairs, positive by positive.
+            Indices (positive, negative); None means all pairs, positive by positive.
         sample_weight : array-like of shape (n_samples,), default=None
             Positive weights.
 
@@ -129,132 +194,11 @@ class _RegularisedLeastSquares(LeastSquares):
         return pairs, interruptible(X.shape[0] * min(X.shape), pair_scores, features, pos, alpha, pairs)
 
 
-class AUCRLS(_RegularisedLeastSquares):
-    """AUC-RLS: the ranker that fits all differences of scores between the classes to 2, in closed form.
-
-    Minimises ``sum_ij w_i w_j (2 - f_i + f_j)^2 + alpha |f|^2`` over all pairs of a positive i and a negative j, f in
-    the space of the kernel (linear: f = Xw, ``|f| = |w|``). A quadratic surrogate of the AUC that needs no pair list
-    and no iteration; where positives are rare it ranks better than plain least squares.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        Regularisation, the paper's lambda, against a SUM over pairs: its scale is that of ``m n |x|^2``. 0 is allowed
-        where the solution is determined: independent features up to shifts, or a kernel that separates all samples.
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        The kernel; "linear" is solved for feature weights or for sample weights, whichever are fewer.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Of "rbf" and "poly": 1 / (n_features * X.var()), 1 / n_features, or a number.
-    degree : float, default=3
-        Of "poly".
-    coef0 : float, default=0.0
-        Of "poly".
-    solver : {"auto", "direct", "cg"}, default="auto"
-        - "direct": one dense factorisation through LAPACK;
-        - "cg": conjugate gradients on products with X only, all labels at once (kernel="linear", alpha > 0);
-        - "auto": "cg" if X is sparse with more than 2000 samples and features, else "direct".
-    tol : float, default=1e-8
-        Relative residual at which "cg" stops.
-    max_iter : int, default=2000
-        Most iterations of "cg".
-    threshold : str or tuple, default="eer"
-        Where ``predict`` cuts the training scores: "midpoint" between the lowest positive and the highest negative,
-        "eer" (equal error rates), "youden", "closest" (to the corner of no errors), ("fpr", rate) for a false
-        positive rate of at most `rate`, ("specificity", rate) or ("sensitivity", rate) for at least that, or
-        ("cost", ratio) when a false positive costs `ratio` false negatives: the rules of
-        :func:`rocmax.metrics.operating_point`. Ranking does not depend on it.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features) or (n_labels, n_features)
-        Feature weights; kernel="linear" only.
-    dual_coef_ : ndarray of shape (1, n_samples) or (n_labels, n_samples)
-        Weights c of the training samples, f(x) = sum_k c_k k(x, x_k); they sum to 0. NaN for alpha=0 and d <= N
-        features, where many are equivalent.
-    intercept_ : ndarray of shape (1,) or (n_labels,)
-        Minus the threshold.
-    classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
-        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
-    n_iter_ : int
-        Iterations of "cg"; 1 for "direct".
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
-
-    Warns
-    -----
-    ConvergenceWarning
-        "cg" stopped at `max_iter` above `tol`.
-
-    Notes
-    -----
-    Cost: with a kernel N^3 / 3 multiplications a label, or for many labels one O(N^3) spectrum for all and O(N p^2)
-    for each, p the size of its smaller class; d <= N features d^2 N for all labels and d^2 p + d^3 / 3 for each; "cg"
-    O(nnz) a label and iteration. Every form is symmetric and exact on singular kernels.
-
-    References
-    ----------
-    .. [1] T. Pahikkala, A. Airola, H. Suominen, J. Boberg and T. Salakoski, "Efficient AUC maximization with
-       regularized least-squares", SCAI 2008, eq. 8 and 12.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import AUCRLS
-    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
-    >>> model = AUCRLS(alpha=10.0, kernel="rbf").fit(X, y)
-    >>> model.decision_function(X).shape
-    (200,)
-    """
-
-    _pairwise = True
-
-
-class RLS(_RegularisedLeastSquares):
-    """Regularised least squares on the labels +1 and -1, the plain comparison of AUC-RLS.
+class RLS(AUCRLS):
+    """Regularised least squares on the labels +1 and -1: :class:`AUCRLS` with the loss of samples instead of pairs.
 
     Minimises ``sum_k w_k (y_k - f_k)^2 + alpha |f|^2`` without an intercept, so that c = (K + alpha W^-1)^-1 y.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        Regularisation against a SUM over samples. 0 is allowed where the solution is determined.
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        The kernel; "linear" is solved for feature weights or for sample weights, whichever are fewer.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Of "rbf" and "poly": 1 / (n_features * X.var()), 1 / n_features, or a number.
-    degree : float, default=3
-        Of "poly".
-    coef0 : float, default=0.0
-        Of "poly".
-    solver : {"auto", "direct", "cg"}, default="auto"
-        As in ``AUCRLS``; "direct" solves all labels with one factor.
-    tol : float, default=1e-8
-        Relative residual at which "cg" stops.
-    max_iter : int, default=2000
-        Most iterations of "cg".
-    threshold : str or tuple, default="eer"
-        Where ``predict`` cuts the training scores, as in ``AUCRLS``.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features) or (n_labels, n_features)
-        Feature weights; kernel="linear" only.
-    dual_coef_ : ndarray of shape (1, n_samples) or (n_labels, n_samples)
-        Weights of the training samples; NaN for alpha=0 and d <= N features.
-    intercept_ : ndarray of shape (1,) or (n_labels,)
-        Minus the threshold.
-    classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
-        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
-    n_iter_ : int
-        Iterations of "cg"; 1 for "direct".
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
+    "direct" solves all labels with one factor.
 
     References
     ----------

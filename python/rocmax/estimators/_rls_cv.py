@@ -1,4 +1,4 @@
-"""Least-squares rankers that choose alpha by exact cross-validation: AUCRLSCV, and its comparison RLSCV."""
+"""AUCRLSCV and RLSCV: least squares with alpha chosen by exact cross-validation."""
 
 from collections.abc import Iterator
 from numbers import Integral
@@ -27,7 +27,83 @@ _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"
 _DECADES = 9
 
 
-class _CrossValidated(LeastSquares):
+class AUCRLSCV(LeastSquares):
+    """AUC-RLS with alpha chosen by exact cross-validation, the whole grid from one factorisation.
+
+    The models are those of :class:`AUCRLS`. Leave-pair-out holds out every pair of a positive and a negative in turn
+    and checks that the model trained on all others ranks the two correctly. This estimates the AUC almost without bias,
+    even with few positives, unlike the AUC of pooled folds. No model is retrained, and no pair is skipped.
+
+    Parameters
+    ----------
+    alphas : int or array-like of float, default=50
+        The grid, or its size: then geometric from 1e-9 to 1 times the trace of L K, the sum over pairs of
+        ``w_i w_j |x_i - x_j|^2`` (in RLSCV the trace of W K), for each label.
+    cv : {"leave-pair-out", "leave-one-out"}, int, splitter or iterable, default="leave-pair-out"
+        - "leave-pair-out": the mean over all pairs, ties counting one half;
+        - "leave-one-out", a number of stratified folds, a scikit-learn splitter or a list of (train, test) in which
+          each sample is tested once: the AUC of the pooled held-out scores, relative (in AUCRLSCV) to the midpoint
+          between the class means of their model.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+    gamma : {"scale", "auto"} or float, default="scale"
+    degree : float, default=3
+    coef0 : float, default=0.0
+    confidence_level : float, default=0.95
+        Confidence level of ``leave_pair_out_interval_``.
+    threshold : str or tuple, default="auto"
+    n_jobs : int, default=None
+
+    Attributes
+    ----------
+    alpha_ : float or ndarray of shape (n_labels,)
+        The alpha with the highest cross-validated AUC; among equals the largest.
+    leave_pair_out_auc_ : float or ndarray of shape (n_labels,)
+        The leave-pair-out AUC of ``alpha_``; only with cv="leave-pair-out".
+    leave_pair_out_interval_ : ndarray of shape (2,) or (n_labels, 2)
+        Its normal confidence interval with DeLong's standard error over the held-out pairs. It ignores the choice of
+        alpha and the dependence between the models.
+    alphas_ : ndarray of shape (n_alphas,) or (n_labels, n_alphas)
+        The grid.
+    cv_auc_ : ndarray of shape (n_alphas,) or (n_labels, n_alphas)
+        The cross-validated AUC of each alpha.
+    coef_ : ndarray of shape (1, n_features) or (n_labels, n_features)
+        Feature weights fitted on all samples, for kernel="linear".
+    dual_coef_ : ndarray of shape (1, n_samples) or (n_labels, n_samples)
+        Weights of the training samples.
+    intercept_ : ndarray of shape (1,) or (n_labels,)
+    classes_ : ndarray of shape (2,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    Notes
+    -----
+    Cost of leave-pair-out: one spectrum per label, O(N^3) (d < N features: O(d^2 N + d^3)), then per alpha one matrix
+    product of m n N (m n d) multiplications and O(m n) comparisons. Memory: a few N x N (N x d) arrays; the m n pairs
+    are formed in tiles. Stratified folds need at most four spectra, leave-one-out two. With sample weights,
+    leave-pair-out needs a spectrum for each pair of distinct weights, at most 64. Values of alpha above 1e6 times the
+    largest eigenvalue rank as that value does, by the difference of the class means.
+
+    References
+    ----------
+    .. [1] T. Pahikkala, A. Airola, H. Suominen, J. Boberg and T. Salakoski, "Efficient AUC maximization with
+       regularized least-squares", SCAI 2008 (which leaves fast cross-validation to future work).
+    .. [2] A. Airola, T. Pahikkala, W. Waegeman, B. De Baets and T. Salakoski, "An experimental comparison of
+       cross-validation techniques for estimating the area under the ROC curve", Computational Statistics & Data
+       Analysis, 2011. :doi:`10.1016/j.csda.2010.11.018`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import AUCRLSCV
+    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
+    >>> model = AUCRLSCV().fit(X, y)
+    >>> low, high = model.leave_pair_out_interval_
+    >>> bool(low <= model.leave_pair_out_auc_ <= high)
+    True
+    """
+
+    _pairwise = True
+
     def __init__(
         self,
         alphas: Any = 50,
@@ -38,7 +114,7 @@ class _CrossValidated(LeastSquares):
         degree: float = 3,
         coef0: float = 0.0,
         confidence_level: float = 0.95,
-        threshold: Threshold = "eer",
+        threshold: Threshold = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.alphas = alphas
@@ -60,21 +136,20 @@ class _CrossValidated(LeastSquares):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training samples; with kernel="precomputed" their kernel matrix, (n_samples, n_samples).
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Labels of two classes, the second in sorted order being the positive one; or a 0/1 indicator matrix,
-            one problem for each column.
+            Labels of two classes, the second in sorted order being the positive one; or a 0/1 indicator matrix with a
+            problem for each column.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; a pair weighs their product. A sample is held out whole, whatever its weight.
+            Non-negative weights; a pair has the product of its two weights. A sample is held out whole, whatever its
+            weight.
 
         Returns
         -------
         self : object
-            The fitted model.
 
         Raises
         ------
         ValueError
-            For a parameter out of its domain, features or weights that are not finite, labels that are not of two
-            classes, or folds that leave one class; the message names it, its value and what would do.
+            Also if a fold leaves one class only.
         """
         grid = _check_alphas(self.alphas)
         self._check_cv()
@@ -164,6 +239,29 @@ class _CrossValidated(LeastSquares):
         return np.clip([auc - half, auc + half], 0.0, 1.0)
 
 
+class RLSCV(AUCRLSCV):
+    """Regularised least squares with alpha chosen by exact cross-validation for the AUC.
+
+    The models are those of :class:`RLS`; cross-validation is that of :class:`AUCRLSCV`, with held-out scores pooled as
+    they are.
+
+    References
+    ----------
+    .. [1] T. Pahikkala, J. Boberg and T. Salakoski, "Fast n-fold cross-validation for regularized least-squares",
+       SCAI 2006.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from rocmax import RLSCV
+    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
+    >>> RLSCV(cv=10).fit(X, y).cv_auc_.shape
+    (50,)
+    """
+
+    _pairwise = False
+
+
 def _stratified(pos: Bool, k: int) -> Iterator[AnyArray]:
     """Yield the test samples of ``StratifiedKFold(k)``; fewer of one class than folds do, as scores are pooled."""
     n_pos = int(pos.sum())
@@ -200,161 +298,3 @@ def _check_alphas(alphas: Any) -> F64 | int:
 def _best(alphas: F64, auc: F64) -> int:
     """Return the position of the highest AUC; of equals, that of the largest alpha."""
     return int(np.where(are_best(auc), alphas, -np.inf).argmax())
-
-
-class AUCRLSCV(_CrossValidated):
-    """AUC-RLS with alpha chosen by exact cross-validation, the whole grid from one factorisation.
-
-    The models are those of ``AUCRLS``. Leave-pair-out holds out every pair of a positive and a negative in turn and
-    asks whether the model trained on all others ranks the two rightly: an almost unbiased estimate of the AUC, also
-    where positives are few, unlike the AUC of pooled folds. Nothing is retrained, and no pair is skipped.
-
-    Parameters
-    ----------
-    alphas : int or array-like of float, default=50
-        The grid, or the number of its values: then geometric from 1e-9 to 1 times the trace of L K, the sum over pairs
-        of ``w_i w_j |x_i - x_j|^2`` (of each label).
-    cv : {"leave-pair-out", "leave-one-out"}, int, splitter or iterable, default="leave-pair-out"
-        - "leave-pair-out": the mean over all pairs, ties counting one half;
-        - "leave-one-out", a number of stratified folds, a scikit-learn splitter or a list of (train, test) in which
-          each sample is tested once: the AUC of the pooled held-out scores, each measured from its model's midpoint
-          between the class means.
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        As in ``AUCRLS``.
-    gamma : {"scale", "auto"} or float, default="scale"
-        As in ``AUCRLS``.
-    degree : float, default=3
-        Of "poly".
-    coef0 : float, default=0.0
-        Of "poly".
-    confidence_level : float, default=0.95
-        Of ``leave_pair_out_interval_``.
-    threshold : str or tuple, default="eer"
-        Where ``predict`` cuts the training scores, as in ``AUCRLS``.
-    n_jobs : int, default=None
-        Threads for the loop over pairs; None and -1 mean all. Results are the same to the last bit for any number.
-
-    Attributes
-    ----------
-    alpha_ : float or ndarray of shape (n_labels,)
-        The alpha of highest cross-validated AUC; of equals the largest.
-    leave_pair_out_auc_ : float or ndarray of shape (n_labels,)
-        The leave-pair-out AUC of ``alpha_``; only with cv="leave-pair-out".
-    leave_pair_out_interval_ : ndarray of shape (2,) or (n_labels, 2)
-        Its interval, normal with DeLong's standard error over the held-out pairs. It does not account for the choice of
-        alpha, nor for the dependence of the models on each other.
-    alphas_ : ndarray of shape (n_alphas,) or (n_labels, n_alphas)
-        The grid.
-    cv_auc_ : ndarray of shape (n_alphas,) or (n_labels, n_alphas)
-        The cross-validated AUC of each alpha.
-    coef_ : ndarray of shape (1, n_features) or (n_labels, n_features)
-        Feature weights, fitted on all samples; kernel="linear" only.
-    dual_coef_ : ndarray of shape (1, n_samples) or (n_labels, n_samples)
-        Weights of the training samples.
-    intercept_ : ndarray of shape (1,) or (n_labels,)
-        Minus the threshold.
-    classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
-        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
-
-    Notes
-    -----
-    Cost of leave-pair-out: one spectrum a label, O(N^3) (d < N features: O(d^2 N + d^3)), then for each alpha one
-    matrix product of m n N (m n d) multiplications and O(m n) comparisons. Memory: a few N x N (N x d) arrays; the
-    m n pairs are formed in tiles. Stratified folds need at most four spectra, leave-one-out two. With sample weights
-    leave-pair-out needs one spectrum for each pair of distinct weights, at most 64. The ranking of an alpha above 1e6
-    times the largest eigenvalue is taken from there: beyond, it is that of the difference of the class means.
-
-    References
-    ----------
-    .. [1] T. Pahikkala, A. Airola, H. Suominen, J. Boberg and T. Salakoski, "Efficient AUC maximization with
-       regularized least-squares", SCAI 2008 (which leaves fast cross-validation to future work).
-    .. [2] A. Airola, T. Pahikkala, W. Waegeman, B. De Baets and T. Salakoski, "An experimental comparison of
-       cross-validation techniques for estimating the area under the ROC curve", Computational Statistics & Data
-       Analysis, 2011. :doi:`10.1016/j.csda.2010.11.018`
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import AUCRLSCV
-    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
-    >>> model = AUCRLSCV().fit(X, y)
-    >>> low, high = model.leave_pair_out_interval_
-    >>> bool(low <= model.leave_pair_out_auc_ <= high)
-    True
-    """
-
-    _pairwise = True
-
-
-class RLSCV(_CrossValidated):
-    """Regularised least squares with alpha chosen by exact cross-validation for the AUC.
-
-    The models are those of ``RLS``; cross-validation is that of ``AUCRLSCV``.
-
-    Parameters
-    ----------
-    alphas : int or array-like of float, default=50
-        The grid, or the number of its values: then geometric from 1e-9 to 1 times the trace of W K.
-    cv : {"leave-pair-out", "leave-one-out"}, int, splitter or iterable, default="leave-pair-out"
-        As in ``AUCRLSCV``; held-out scores are pooled as they are.
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        As in ``AUCRLS``.
-    gamma : {"scale", "auto"} or float, default="scale"
-        As in ``AUCRLS``.
-    degree : float, default=3
-        Of "poly".
-    coef0 : float, default=0.0
-        Of "poly".
-    confidence_level : float, default=0.95
-        Of ``leave_pair_out_interval_``.
-    threshold : str or tuple, default="eer"
-        Where ``predict`` cuts the training scores, as in ``AUCRLS``.
-    n_jobs : int, default=None
-        Threads for the loop over pairs; None and -1 mean all.
-
-    Attributes
-    ----------
-    alpha_ : float or ndarray of shape (n_labels,)
-        The alpha of highest cross-validated AUC; of equals the largest.
-    leave_pair_out_auc_ : float or ndarray of shape (n_labels,)
-        The leave-pair-out AUC of ``alpha_``; only with cv="leave-pair-out".
-    leave_pair_out_interval_ : ndarray of shape (2,) or (n_labels, 2)
-        Its interval, as in ``AUCRLSCV``.
-    alphas_ : ndarray of shape (n_alphas,) or (n_labels, n_alphas)
-        The grid.
-    cv_auc_ : ndarray of shape (n_alphas,) or (n_labels, n_alphas)
-        The cross-validated AUC of each alpha.
-    coef_ : ndarray of shape (1, n_features) or (n_labels, n_features)
-        Feature weights, fitted on all samples; kernel="linear" only.
-    dual_coef_ : ndarray of shape (1, n_samples) or (n_labels, n_samples)
-        Weights of the training samples.
-    intercept_ : ndarray of shape (1,) or (n_labels,)
-        Minus the threshold.
-    classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
-        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
-
-    References
-    ----------
-    .. [1] T. Pahikkala, J. Boberg and T. Salakoski, "Fast n-fold cross-validation for regularized least-squares",
-       SCAI 2006.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from rocmax import RLSCV
-    >>> X, y = make_classification(200, weights=[0.9], random_state=0)
-    >>> RLSCV(cv=10).fit(X, y).cv_auc_.shape
-    (50,)
-    """
-
-    _pairwise = False

@@ -1,6 +1,6 @@
-"""Features column by column, and sums of stumps over them."""
+"""What the rankers of the papers share: their fit, features column by column, and sums of stumps."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,31 +9,75 @@ from numpy.typing import NDArray
 from rocmax._memory import require_memory
 from rocmax._typing import F64, Bool
 from rocmax.designs import is_sparse, is_stored
-from rocmax.estimators._base import Ranker
+from rocmax.estimators._atomic import atomic
+from rocmax.estimators._base import Data, Ranker
+from rocmax.estimators._thresholds import check_threshold
 
 
-class StumpRanker(Ranker):
-    """A ranker that only asks which values exceed thresholds."""
+class PaperRanker(Ranker):
+    """A ranker with a `fit` that only differs by the parameters it checks and what it learns."""
 
-    _by_scale = False
+    # Whether sparse features are accepted.
+    _sparse = True
+
+    @atomic
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples, also sparse except for AUCSplitTree and PAUCBoost. NaN is a missing value for RankBoost.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        TypeError
+            If X is sparse and the model needs dense features.
+        ValueError
+        """
+        parameters = self._checked()
+        check_threshold(self.threshold)
+        self._require_storage(X)
+        data = self._validated(X, y, sample_weight)
+        self._learn(data, *parameters)
+        self._set_threshold(*data)
+        return self
+
+    def _checked(self) -> tuple[Any, ...]:
+        """Return the parameters, checked."""
+        raise NotImplementedError
+
+    def _learn(self, data: Data, *parameters: Any) -> None:
+        """Set the fitted attributes but the threshold."""
+        raise NotImplementedError
+
+    def _checked_features(self, X: Any) -> Any:
+        self._require_storage(X)
+        return super()._checked_features(X)
+
+    def _require_storage(self, X: Any) -> None:
+        if not self._sparse and is_sparse(X):
+            raise TypeError(f"{type(self).__name__} does not support sparse X; pass X.toarray()")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse
+        return tags
 
 
-def in_memory(X: Any, positive: Bool, weight: F64 | None, n_bytes: int) -> tuple[Any, Bool, F64 | None]:
-    """Return the samples of some weight, in memory; `n_bytes` a value is what they and a fit take."""
+def in_memory(data: Data, n_bytes: int) -> Data:
+    """Return the samples of positive weight, in memory; they and a fit take `n_bytes` per value."""
+    X = data.X
     n_values = X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
     require_memory(n_bytes * n_values, "the features by column", "fewer samples or features need less")
-    if is_stored(X):
-        X = np.asarray(X)
-    if weight is None or weight.all():
-        return X, positive, weight
-    kept = np.flatnonzero(weight)
-    return X[kept], positive[kept], weight[kept]
-
-
-def require_dense(X: Any, name: str) -> None:
-    """Refuse sparse features."""
-    if is_sparse(X):
-        raise TypeError(f"X is sparse, which {name} does not take: pass X.toarray()")
+    data = data._replace(X=np.asarray(X) if is_stored(X) else X)
+    return data if data.weight is None or data.weight.all() else data.take(np.flatnonzero(data.weight))
 
 
 def by_column(X: Any) -> F64:

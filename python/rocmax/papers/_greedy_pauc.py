@@ -1,6 +1,6 @@
 """GreedyPAUC: features added one by one by the partial AUC of the sum."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +9,11 @@ from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import as_design
-from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Ranker
-from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.estimators._base import Data
+from rocmax.estimators._thresholds import Threshold
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics._validation import rate_range
-from rocmax.papers._columns import column, columns_of, in_memory
+from rocmax.papers._columns import PaperRanker, column, columns_of, in_memory
 
 # Partial areas that differ by no more than this are equal: rounding must not choose.
 _TIE = 1e-12
@@ -24,7 +23,7 @@ _MOST = 1_000_000
 _AT_ONCE = 8
 
 
-class GreedyPAUC(Ranker):
+class GreedyPAUC(PaperRanker):
     """A linear combination of features, found one feature at a time by the partial AUC of the training samples.
 
     Features come in the order of their own partial AUC, the best first. The combination so far f and the next feature
@@ -37,13 +36,10 @@ class GreedyPAUC(Ranker):
     Parameters
     ----------
     fpr_range : tuple of float, default=(0.0, 1.0)
-        The false positive rates (low, high) that matter.
     n_steps : int, default=100
         Equal steps of the grid, at most a million.
     threshold : str or tuple, default="auto"
-        Where ``predict`` cuts, as in :class:`rocmax.PartialAUCSVC`.
     n_jobs : int, default=None
-        Threads; None and -1 mean all. Results are the same to the last bit for any number.
 
     Attributes
     ----------
@@ -54,13 +50,9 @@ class GreedyPAUC(Ranker):
     partial_auc_ : ndarray of shape (n_features,)
         The training partial AUC after each.
     intercept_ : ndarray of shape (1,)
-        Minus the cut of ``predict``.
     classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]`` is the positive class.
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
 
     Notes
     -----
@@ -101,35 +93,14 @@ class GreedyPAUC(Ranker):
         self.threshold = threshold
         self.n_jobs = n_jobs
 
-    @atomic
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
+    def _checked(self) -> tuple[Any, ...]:
+        fpr_range, n_steps = rate_range(self.fpr_range, "fpr_range"), check_count("n_steps", self.n_steps, _MOST)
+        return fpr_range, n_steps, n_threads(self.n_jobs)
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the second in sorted order is the positive one.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of at least 0, of the partial AUC.
-
-        Returns
-        -------
-        self : GreedyPAUC
-            The fitted model.
-
-        Raises
-        ------
-        ValueError
-            For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
-            classes.
-        """
-        fpr_range, threads = rate_range(self.fpr_range, "fpr_range"), n_threads(self.n_jobs)
-        n_steps = check_count("n_steps", self.n_steps, _MOST)
-        check_threshold(self.threshold)
-        X, positive, weight = self._validated(X, y, sample_weight)
-        samples, labels, weights = in_memory(X, positive, weight, 8)
+    def _learn(  # type: ignore[override]
+        self, data: Data, fpr_range: tuple[float, float], n_steps: int, threads: int
+    ) -> None:
+        samples, labels, weights = in_memory(data, 8)
         with np.errstate(over="ignore"):
             _require_finite(abs(samples).sum(axis=1, dtype=np.float64))  # what no combination exceeds
         columns = columns_of(samples)
@@ -147,8 +118,6 @@ class GreedyPAUC(Ranker):
             scores = kept * scores + share * added
             self.coef_ *= kept
             self.coef_[0, feature] = share
-        self._set_threshold(X, positive, weight)
-        return self
 
     def _scores(self, X: Any) -> F64:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,6 +1,6 @@
 """PAUCBoost: boosting of the smoothed partial AUC."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +9,16 @@ from rocmax import _core
 from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray
-from rocmax.estimators._atomic import atomic
-from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.estimators._base import Data
+from rocmax.estimators._thresholds import Threshold
 from rocmax.metrics._validation import rate_range
-from rocmax.papers._columns import StumpRanker, in_memory, require_dense, sum_of_stumps
+from rocmax.papers._columns import PaperRanker, in_memory, sum_of_stumps
 
 # A bin is one byte.
 _MOST = 255
 
 
-class PAUCBoost(StumpRanker):
+class PAUCBoost(PaperRanker):
     """Boosted stumps that maximise a smoothed partial AUC on a range of false positive rates.
 
     Scores are F(x) = sum_t beta_t 1[x_k > theta]. A round finds the negatives of the range anew, those ranked
@@ -31,16 +31,13 @@ class PAUCBoost(StumpRanker):
     Parameters
     ----------
     fpr_range : tuple of float, default=(0.0, 1.0)
-        The false positive rates (low, high) that matter.
     n_estimators : int, default=100
-        Rounds. Fewer are made where no stump gains anything, or where one goes in and out for ever.
+        Largest number of rounds. Boosting ends earlier if no stump improves the objective; see Notes.
     n_thresholds : int, default=100
-        Thresholds a feature, at most 254: between all its distinct values if they are that few, else at shares of the
-        samples as equal as can be.
+        Thresholds per feature, at most 254: between all its distinct values if these are no more, otherwise at equal
+        shares of the samples.
     threshold : str or tuple, default="auto"
-        Where ``predict`` cuts, as in :class:`rocmax.PartialAUCSVC`.
     n_jobs : int, default=None
-        Threads; None and -1 mean all. Results are the same to the last bit for any number.
 
     Attributes
     ----------
@@ -53,29 +50,24 @@ class PAUCBoost(StumpRanker):
     history_ : dict of ndarray
         "before" and "after" each round, the objective over the negatives of that round.
     intercept_ : ndarray of shape (1,)
-        Minus the cut of ``predict``.
     classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]`` is the positive class.
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
 
     Notes
     -----
-    Beside the paper: its width of smoothing is 1 here, as only its ratio to F matters. It has no 2: but stumps leave
-    many scores equal, and at Phi(0) = 1/2 for a tie a constant score beats all others on most data, to which boosting
-    then comes back time and again; here a tie is worth Phi(-2) = 0.02, next to the 0 of the ranked partial AUC.
-    Coefficients are sixteenths, at most 1 up or down, so that scores lie on a grid, sums over all pairs are exact, and
-    the best coefficient of every stump is found, where the paper takes a Newton step. The paper's other functions of a
-    feature, natural cubic splines, and its penalty of their curvature are left out: no tuning. Within a round the
-    objective never falls; over the next round's negatives it may be lower, and the best stump there may be the one just
-    made, taken back. It would go in and out for ever: boosting ends there, with the better of the two.
+    Differences from the paper: the smoothing width is 1, as only its ratio to F matters. The 2 in Phi is added: stumps
+    leave many scores equal, and with Phi(0) = 1/2 for a tie a constant score beats all others on most data; here a tie
+    is worth Phi(-2) = 0.02, close to the 0 of the ranked partial AUC. Coefficients are multiples of 1/16, at most 1 up
+    or down, so that sums over all pairs are exact and the best coefficient of every stump is found, where the paper
+    takes a Newton step. Natural cubic splines and their penalty are left out. Within a round the objective never falls;
+    over the negatives of the next round it may be lower, and boosting ends, with the better of the two, when the best
+    stump there takes the last one back.
 
-    Ties: of equal scores at an end of the range the share that lies in it counts; equally good stumps go by feature,
-    then the highest threshold, then the smallest change. Weights: a pair weighs w_i w_j. Cost: O(N d) and O(T d K L) a
-    round for T thresholds, K sixteenths between the highest and the lowest score and L between the ends of the range.
-    About 18 bytes a value.
+    Ties: of equal scores at an end of the range, the share inside it counts. Among equally good stumps the lowest
+    feature wins, then the highest threshold, then the smallest change. Weights: a pair has weight w_i w_j. Cost:
+    O(N d) and O(T d K L) per round for T thresholds, K sixteenths between the highest and the lowest score and L
+    between the ends of the range. About 18 bytes per value.
 
     References
     ----------
@@ -92,6 +84,7 @@ class PAUCBoost(StumpRanker):
     True
     """
 
+    _by_scale = _sparse = False
     feature_: NDArray[np.int64]
     threshold_: F64
     coef_: F64
@@ -112,39 +105,18 @@ class PAUCBoost(StumpRanker):
         self.threshold = threshold
         self.n_jobs = n_jobs
 
-    @atomic
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
+    def _checked(self) -> tuple[Any, ...]:
+        return (
+            *rate_range(self.fpr_range, "fpr_range"),
+            min(check_count("n_estimators", self.n_estimators), 1 << 62),
+            check_count("n_thresholds", self.n_thresholds, _MOST - 1),
+            n_threads(self.n_jobs),
+        )
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the second in sorted order is the positive one.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of at least 0; whole numbers are repetitions.
-
-        Returns
-        -------
-        self : PAUCBoost
-            The fitted model.
-
-        Raises
-        ------
-        TypeError
-            If X is sparse.
-        ValueError
-            For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
-            classes.
-        """
-        low, high = rate_range(self.fpr_range, "fpr_range")
-        n_estimators, threads = check_count("n_estimators", self.n_estimators), n_threads(self.n_jobs)
-        n_thresholds = check_count("n_thresholds", self.n_thresholds, _MOST - 1)
-        check_threshold(self.threshold)
-        require_dense(X, "PAUCBoost")
-        X, positive, weight = self._validated(X, y, sample_weight)
-        samples, labels, weights = in_memory(X, positive, weight, 18)
+    def _learn(  # type: ignore[override]
+        self, data: Data, low: float, high: float, n_estimators: int, n_thresholds: int, threads: int
+    ) -> None:
+        samples, labels, weights = in_memory(data, 18)
         cuts = []
         codes = np.empty(samples.shape[::-1], dtype=np.uint8)
         for k in range(len(codes)):
@@ -153,22 +125,15 @@ class PAUCBoost(StumpRanker):
             codes[k] = np.searchsorted(cuts[k], column, side="left")
         n_bins = np.array([len(own) + 1 for own in cuts], dtype=np.uint64)
         problem = _core.Problem(labels, weights)
-        found = _core.partial_boost(problem, codes, n_bins, low, high, min(n_estimators, 1 << 62), threads)
-        self.feature_, bins, self.coef_, before, after = found
+        self.feature_, bins, self.coef_, before, after = _core.partial_boost(
+            problem, codes, n_bins, low, high, n_estimators, threads
+        )
         self.threshold_ = np.array([cuts[k][b - 1] for k, b in zip(self.feature_, bins, strict=True)], dtype=np.float64)
         self.history_ = {"before": before, "after": after}
-        self._set_threshold(X, positive, weight)
-        return self
 
     def _scores(self, X: Any) -> F64:
-        require_dense(X, "PAUCBoost")
         missing = np.zeros(len(self.feature_), dtype=bool)
         return sum_of_stumps(X, self.feature_, self.threshold_, self.coef_, missing)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
 
 def _cuts(values: AnyArray, weight: F64 | None, n_cuts: int) -> F64:

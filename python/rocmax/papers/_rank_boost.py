@@ -1,6 +1,6 @@
 """RankBoost: stumps boosted on the pairs."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,12 @@ from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import is_sparse
-from rocmax.estimators._atomic import atomic
-from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.papers._columns import StumpRanker, by_column, columns_of, in_memory, sum_of_stumps
+from rocmax.estimators._base import Data
+from rocmax.estimators._thresholds import Threshold
+from rocmax.papers._columns import PaperRanker, by_column, columns_of, in_memory, sum_of_stumps
 
 
-class RankBoost(StumpRanker):
+class RankBoost(PaperRanker):
     """Boosted stumps that minimise the exponential loss over all positive-negative pairs.
 
     Scores are F(x) = sum_t alpha_t h_t(x), h_t(x) = 1[x_k > theta]. Pair (i, j) weighs v_i u_j; a round takes the stump
@@ -29,41 +29,35 @@ class RankBoost(StumpRanker):
     Parameters
     ----------
     n_estimators : int, default=100
-        Rounds. Fewer are made where one stump ranks all pairs, or none is better than chance any more.
+        Largest number of rounds. Boosting ends earlier if one stump ranks all pairs or none is better than chance.
     threshold : str or tuple, default="auto"
-        Where ``predict`` cuts, as in :class:`rocmax.PartialAUCSVC`.
     n_jobs : int, default=None
-        Threads; None and -1 mean all. Results are the same to the last bit for any number.
 
     Attributes
     ----------
     feature_ : ndarray of shape (n_rounds,)
         The feature of each stump.
     threshold_ : ndarray of shape (n_rounds,)
-        theta of each; -inf divides samples with a value from those without.
+        theta of each; -inf separates samples with a value from those without.
     missing_above_ : ndarray of shape (n_rounds,)
-        h of samples without a value.
+        h of samples whose value is missing.
     coef_ : ndarray of shape (n_rounds,)
-        alpha of each; where r is 1 or -1, that of 1 - 1e-12.
+        alpha of each; if r is 1 or -1, that of 1 - 1e-12.
     edge_ : ndarray of shape (n_rounds,)
         r of each.
     bound_ : float
         The product of sqrt(1 - r_t^2).
     intercept_ : ndarray of shape (1,)
-        Minus the cut of ``predict``.
     classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]`` is the positive class.
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
 
     Notes
     -----
-    Ties: stumps that are equally good to within rounding go by feature, then the highest threshold. Missing values
-    (NaN) abstain: they take the side that makes the stump better. Weights: v and u begin at them, a pair weighs
-    w_i w_j. Cost: values are sorted once, O(N d log N); a round is O(N d), of sparse features O(stored values).
-    About 30 bytes a value.
+    Ties: among stumps that are equally good to within rounding, the lowest feature wins, then the highest threshold.
+    Missing values (NaN) abstain: they take the side that makes the stump better. Weights: v and u start at them, so
+    that a pair has weight w_i w_j. Cost: values are sorted once, O(N d log N); a round is O(N d), of sparse features
+    O(stored values). About 30 bytes per value.
 
     References
     ----------
@@ -80,7 +74,7 @@ class RankBoost(StumpRanker):
     True
     """
 
-    _takes_missing = True
+    _by_scale, _takes_missing = False, True
     feature_: NDArray[np.int64]
     threshold_: F64
     missing_above_: Bool
@@ -93,34 +87,12 @@ class RankBoost(StumpRanker):
         self.threshold = threshold
         self.n_jobs = n_jobs
 
-    @atomic
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
+    def _checked(self) -> tuple[Any, ...]:
+        # More rounds than this take longer than anyone has.
+        return min(check_count("n_estimators", self.n_estimators), 1 << 62), n_threads(self.n_jobs)
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples; NaN is a missing value.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the second in sorted order is the positive one.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of at least 0; a pair weighs w_i w_j.
-
-        Returns
-        -------
-        self : RankBoost
-            The fitted model.
-
-        Raises
-        ------
-        ValueError
-            For a parameter out of its domain, features that are infinite, weights that are not finite, or labels that
-            are not of two classes.
-        """
-        n_estimators, threads = check_count("n_estimators", self.n_estimators), n_threads(self.n_jobs)
-        check_threshold(self.threshold)
-        X, positive, weight = self._validated(X, y, sample_weight)
-        samples, labels, weights = in_memory(X, positive, weight, 30)
+    def _learn(self, data: Data, n_estimators: int, threads: int) -> None:  # type: ignore[override]
+        samples, labels, weights = in_memory(data, 30)
         lists = None
         if is_sparse(samples):
             columns = columns_of(samples)
@@ -128,13 +100,9 @@ class RankBoost(StumpRanker):
             values = columns.data.astype(np.float64)
         else:
             values = by_column(samples)
-        problem = _core.Problem(labels, weights)
-        # More rounds than this take longer than anyone has.
-        found = _core.rank_boost(problem, values, lists, min(n_estimators, 1 << 62), threads)
+        found = _core.rank_boost(_core.Problem(labels, weights), values, lists, n_estimators, threads)
         self.feature_, self.threshold_, self.missing_above_, self.coef_, self.edge_ = found
         self.bound_ = float(np.prod(np.sqrt(np.maximum(1.0 - self.edge_**2, 0.0))))
-        self._set_threshold(X, positive, weight)
-        return self
 
     def _scores(self, X: Any) -> F64:
         return sum_of_stumps(X, self.feature_, self.threshold_, self.coef_, self.missing_above_)

@@ -1,6 +1,6 @@
 """TauFPL: positives against the mean of the highest negatives."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -8,23 +8,23 @@ from rocmax import _core
 from rocmax._parameters import as_float, check_count, check_positive, shown
 from rocmax._typing import F64, Bool
 from rocmax.designs import as_design
-from rocmax.estimators._atomic import atomic
-from rocmax.estimators._base import Ranker, warn_unconverged
-from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.estimators._base import Data, warn_unconverged
+from rocmax.estimators._thresholds import Threshold
+from rocmax.papers._columns import PaperRanker
 from rocmax.risks import Evaluation
 from rocmax.risks._base import OwnOracle
 from rocmax.solvers import Objective, leave_zero, minimise_convex
 
 
-class TauFPL(Ranker):
+class TauFPL(PaperRanker):
     """Linear machine that ranks positives above the mean of the highest share tau of the negatives.
 
     Minimises ``1/2 |w|^2 + C R(Xw)``, with the convex risk
 
         R(s) = 1/m sum_i (1 - s_i + tbar)_+^2,   tbar = the mean of the j highest scores of negatives, j = ceil(n tau),
 
-    by cutting planes, to a certified gap. Where the zero model is optimal to `tol`, a short one that ranks takes its
-    place.
+    by cutting planes, to a certified gap. If the zero model is within `tol` of optimal, a short model that ranks
+    replaces it.
 
     Parameters
     ----------
@@ -33,35 +33,25 @@ class TauFPL(Ranker):
     C : float, default=1.0
         Weight of the MEAN loss of the positives; 1 / C is the paper's lambda.
     tol : float, default=1e-3
-        Largest relative gap (objective - lower bound) / objective to stop at.
     max_iter : int, default=2000
-        At most this many steps.
     threshold : str or tuple, default="auto"
-        Where ``predict`` cuts, as in :class:`rocmax.PartialAUCSVC`.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
         w.
     intercept_ : ndarray of shape (1,)
-        Minus the cut of ``predict``.
     objective_ : float
         ``1/2 |w|^2 + C R(Xw)``.
     dual_gap_ : float
-        ``(objective_ - lower bound) / objective_``, certified.
     n_iter_ : int
-        Steps.
     classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]`` is the positive class.
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
 
     Warns
     -----
     ConvergenceWarning
-        The fit stopped at `max_iter` above `tol`.
 
     Notes
     -----
@@ -105,50 +95,25 @@ class TauFPL(Ranker):
         self.max_iter = max_iter
         self.threshold = threshold
 
-    @atomic
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Labels of two classes; the second in sorted order is the positive one.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of at least 0; whole numbers are repetitions.
-
-        Returns
-        -------
-        self : TauFPL
-            The fitted model.
-
-        Raises
-        ------
-        ValueError
-            For a parameter out of its domain, features or weights that are not finite, or labels that are not of two
-            classes.
-        """
+    def _checked(self) -> tuple[Any, ...]:
         tau = as_float(self.tau)
         if isinstance(self.tau, bool) or not 1e-100 < tau <= 1.0:
             raise ValueError(f"tau must be a number above 0 and at most 1, got {shown(self.tau)}")
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
-        max_iter = check_count("max_iter", self.max_iter)
-        check_threshold(self.threshold)
-        X, positive, weight = self._validated(X, y, sample_weight)
+        return tau, C, tol, check_count("max_iter", self.max_iter)
+
+    def _learn(self, data: Data, tau: float, C: float, tol: float, max_iter: int) -> None:  # type: ignore[override]
+        X, positive, weight = data
         problem = _core.Problem(positive, weight)
         _, top = problem.ranks(0.0, tau)
         risk = TopMean(positive, np.ones(len(positive)) if weight is None else weight, top)
-        with np.errstate(over="ignore", invalid="ignore"):  # said by the risk
+        with np.errstate(over="ignore", invalid="ignore"):  # the risk reports them
             design = as_design(X)
             result = minimise_convex(risk, design, C, tol=tol, max_iter=max_iter)
-            objective = Objective(risk, design, C)
-            result = leave_zero(result, objective, problem, tol)
+            result = leave_zero(result, Objective(risk, design, C), problem, tol)
         self.coef_ = result.model.vector[None].copy()
         self.objective_, self.dual_gap_, self.n_iter_ = result.objective, result.gap, result.n_iter
-        self._set_threshold(X, positive, weight)
         warn_unconverged(self)
-        return self
 
     def _scores(self, X: Any) -> F64:
         return as_design(X).scores(self.coef_[0])

@@ -38,8 +38,10 @@ class TwoNormSVC(KernelRanker):
     ----------
     C : float, default=1.0
         Weight of the SUM of squared slacks over the samples.
-    kernel, gamma, degree, coef0 : optional
-        As in :class:`rocmax.AUCSVC`.
+    kernel : str or callable, default="rbf"
+    gamma : {"scale", "auto"} or float, default="scale"
+    degree : float, default=3
+    coef0 : float, default=0.0
     tol : float, default=1e-3
         Stopping tolerance of ``sklearn.svm.SVC``.
 
@@ -52,16 +54,12 @@ class TwoNormSVC(KernelRanker):
     intercept_ : ndarray of shape (1,)
         b.
     classes_ : ndarray of shape (2,)
-        The labels, sorted; ``classes_[1]``, the greater, is the positive class. Labels that do not say so themselves
-        (other than {0, 1}, {-1, 1} and booleans: text, say) give a warning; pass ``y == label`` to choose.
     support_ : ndarray of shape (k,)
         Rows of the training samples with al_i > 0.
     objective_ : float
         ``1/2 |w|^2 + C sum_i xi_i^2``.
     n_features_in_ : int
-        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had any.
 
     Notes
     -----
@@ -116,18 +114,15 @@ class TwoNormSVC(KernelRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples; their kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
-            Labels of two classes; the second in sorted order is the positive one.
 
         Returns
         -------
-        self : TwoNormSVC
-            The fitted model.
+        self : object
 
         Raises
         ------
         ValueError
-            For a parameter out of its domain, a kernel that is not positive semidefinite, features that are not
-            finite, or labels that are not of two classes; the message names it, its value and what would do.
+            Also if the kernel is not positive semidefinite.
         """
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         X, positive, _ = self._validated(X, y)
