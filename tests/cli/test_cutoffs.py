@@ -18,6 +18,8 @@ RULES = {
     "sensitivity=0.9": ("sensitivity", 0.9),
     "specificity=0.8": ("specificity", 0.8),
     "cost=5": ("cost", 5.0),
+    "alerts=40": ("alerts", 40),
+    "alerts=5%": ("alerts", 0.05),
     "youden": "youden",
     "closest": "closest",
     "eer": "eer",
@@ -111,7 +113,7 @@ def test_warnings_name_the_score_and_no_option_of_python(frame: "pl.DataFrame", 
     apart.write_csv(data)
     for how in (["--groups", "g"], ["--cutoff-intervals", "bootstrap"]):
         err += run("evaluate", data, "--label", "y", "--score", "a", "--fpr", 0, 0.1, "--at", "1", *how)[2]
-    fact = "the classes are apart at the threshold 1 in all replicates, whose rates do not vary"
+    fact = "the threshold 1 separates the classes in all replicates, so rates do not vary"
     assert err.count(f"a, cutoffs: {fact}; --cutoff-intervals wilson does better\n") == err.count(fact) == 1
     assert "method=" not in err and "'" not in err
 
@@ -137,6 +139,38 @@ def hash_of(row: str) -> float:
     return float(row.split(",")[1]) % 1
 
 
+def test_alerts_per_day(frame: "pl.DataFrame", data: Path, run: Run) -> None:
+    how = ["--label", "y", "--score", "a", "--alerts", 4, "10%", "--per", "day"]
+    frame.with_columns(day=pl.Series([f"2026-01-{1 + k % 10:02}" for k in range(300)])).write_csv(data)
+    code, out, err = run("evaluate", data, *how, "--json")
+    assert code == 0, err
+    days, share = json.loads(out)["models"][0]["cutoffs"]
+    points = operating_point(frame["y"].to_numpy(), frame["a"].to_numpy(), threshold=[("alerts", 40), ("alerts", 0.1)])
+    assert [days["ppv"], share["ppv"]] == points.ppv.tolist() and days["criterion"] == "alerts 40"
+    code, out, _ = run("evaluate", data, *how)
+    assert code == 0 and " alerts=4 per day " in out and " alerts=0.1 " in out
+    assert "Alerts per day: the average over its 10 values." in out
+    code, out, err = run("evaluate", data, "--label", "y", "--score", "a", "--alerts", 301)
+    assert (code, out) == (1, "") and "alerts=301 is above the number of samples, 300" in err
+
+
+def test_a_guarantee(frame: "pl.DataFrame", data: Path, run: Run) -> None:
+    how = ["--label", "y", "--score", "a", "--guarantee", 0.9, "--at", "fpr=0.1", "sensitivity=0.8"]
+    code, out, err = run("evaluate", data, *how, "--json")
+    assert code == 0, err
+    points = operating_point(
+        frame["y"].to_numpy(), frame["a"].to_numpy(), threshold=[("fpr", 0.1), ("sensitivity", 0.8)], guarantee=0.9
+    )
+    found = json.loads(out)["models"][0]["cutoffs"]
+    assert [row["threshold"] for row in found] == points.threshold.tolist()
+    assert [row["guarantee"] for row in found] == points.guarantee.tolist()
+    code, out, _ = run("evaluate", data, *how)
+    least = f"{100 * min(points.guarantee):.1f} %"
+    assert code == 0 and f"keeps its limit on new data with probability {least} or more" in " ".join(out.split())
+    code, out, err = run("evaluate", data, *how[:-2], "fpr=1e-3")
+    assert (code, out) == (1, "") and "fpr=0.001 cannot be guaranteed with probability 0.9 from " in err
+
+
 def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
     how = ["--label", "y", "--score", "a", "--at", "100"]
     (found,) = json.loads(run("evaluate", data, *how, "--json")[1])["models"][0]["cutoffs"]
@@ -160,6 +194,15 @@ def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
         (["--at", "fpr=%"], "need fpr=RATE"),
         (["--at", "cost=5%"], "need fpr=RATE"),
         (["--at", "fpr=101%"], "need fpr=RATE"),
+        (["--at", "alerts=2.5"], "need fpr=RATE"),
+        (["--alerts", "0"], "need a number of rows, such as 500, or a share, such as 5%"),
+        (["--alerts", "200%"], "need a number of rows"),
+        (["--alerts", "5", "--per", "a"], "--per a: that column is in use"),
+        (["--alerts", "5%", "--per", "g"], "--per g: give a number of alerts, such as --alerts 500"),
+        (["--guarantee", "0.95"], "--guarantee needs --at fpr, sensitivity, specificity or alerts"),
+        (["--guarantee", "0.95", "--at", "fpr=0.1", "eer"], "such as --at fpr=0.01, got --at eer"),
+        (["--guarantee", "0.9", "--at", "fpr=0.1", "--groups", "g"], "--guarantee and --groups cannot be combined"),
+        (["--guarantee", "1", "--at", "fpr=0.1"], "need a number between 0 and 1"),
         (["--fpr", "0", "x"], "argument --fpr: x: need a rate, such as 0.05 or 5%"),
         (["--confidence", "x"], "argument --confidence: x: need a number"),
         (["--at", "eer", "--groups", "g", "--cutoff-intervals", "wilson"], "wilson takes rows for independent"),

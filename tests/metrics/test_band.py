@@ -1,10 +1,10 @@
-"""Bands of whole curves and thresholds with a promise: definitions, laws, coverage."""
+"""Bands of whole curves of ROC curves: definitions, laws, coverage."""
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import stats
 
-from rocmax.metrics import guaranteed_threshold, roc_band, roc_curve
+from rocmax.metrics import roc_band, roc_curve
 
 
 def samples(rng, n_pos, n_neg, shift=1.0):
@@ -77,46 +77,8 @@ def test_band_holds_the_curve_of_few_samples_that_are_well_separated(sizes):
     assert perfect.reach == pytest.approx([1 - 0.025 ** (1 / sizes[1]), 1 - 0.025 ** (1 / sizes[0])], rel=1e-12)
 
 
-def test_threshold_keeps_its_floor():
-    rng = np.random.default_rng(4)
-    for name, kept in (
-        ("sensitivity", lambda t: stats.norm.sf(t - 1)),
-        ("specificity", lambda t: stats.norm.cdf(t)),
-    ):
-        found = [guaranteed_threshold(*samples(rng, 80, 80), **{name: 0.8}, confidence_level=0.9) for _ in range(500)]
-        share = np.mean([kept(one.threshold) >= 0.8 for one in found])
-        assert share == pytest.approx(found[0].confidence, abs=0.05)
-        assert found[0].confidence >= 0.9
-
-
-def test_threshold_is_that_of_the_order_statistics():
-    y, s = samples(np.random.default_rng(5), 40, 30)
-    found = guaranteed_threshold(y, s, sensitivity=0.85)
-    ranked = np.sort(s[y == 1])
-    k = int(np.searchsorted(ranked, found.threshold)) + 1
-    assert ranked[k - 1] == found.threshold == found.point.threshold
-    # The sensitivity is short of the floor where k positives or more lie below the quantile: a binomial tail.
-    assert found.confidence == pytest.approx(stats.binom.sf(k - 1, 40, 0.15))
-    assert stats.binom.sf(k, 40, 0.15) < 0.95 <= found.confidence
-    assert special.betainc(40 - k + 1, k, 0.85) == pytest.approx(1 - found.confidence)
-    turned = guaranteed_threshold(1 - y, -s, specificity=0.85)
-    assert turned.threshold == pytest.approx(-found.threshold)
-    assert turned.point.fpr == pytest.approx(1 - found.point.tpr)
-
-
-def test_what_cannot_be_promised_is_refused():
+def test_bad_options_are_named():
     y, s = samples(np.random.default_rng(6), 20, 30)
-    with pytest.raises(
-        ValueError, match=r"sensitivity=0\.95 cannot be promised .* from 20 positive samples: it takes 59"
-    ):
-        guaranteed_threshold(y, s, sensitivity=0.95)
-    assert guaranteed_threshold(*samples(np.random.default_rng(6), 59, 30), sensitivity=0.95).point.tpr == 1.0
-    with pytest.raises(ValueError, match="give sensitivity or specificity"):
-        guaranteed_threshold(y, s)
-    with pytest.raises(ValueError, match="give sensitivity or specificity"):
-        guaranteed_threshold(y, s, sensitivity=0.9, specificity=0.9)
-    with pytest.raises(ValueError, match="specificity must be a number in"):
-        guaranteed_threshold(y, s, specificity=1.0)
     with pytest.raises(ValueError, match="method must be one of"):
         roc_band(y, s, method="pointwise")
     with pytest.raises(ValueError, match=r"fpr must be rates in \[0, 1\]"):

@@ -19,6 +19,7 @@ RULES = [
     "eer",
     *[(name, rate) for name in ("fpr", "sensitivity", "specificity") for rate in (0.0, 0.05, 0.3, 0.9, 1.0)],
     *[("cost", ratio) for ratio in (1e-9, 0.3, 1.0, 4.0, 1e308)],
+    *[("alerts", budget) for budget in (1, 17, 0.3)],
 ]
 
 
@@ -34,6 +35,11 @@ def best(y, s, w, rule):
     name, number = rule if isinstance(rule, tuple) else (rule, 1.0)
     cuts = [np.inf, *np.unique(s[w > 0])[::-1]]
     points = [(w[y & (s >= c)].sum() / w[y].sum(), w[~y & (s >= c)].sum() / w[~y].sum()) for c in cuts]
+
+    def alerts(t, f):
+        called = w[y].sum() * t + w[~y].sum() * f
+        return -called if called <= (number if number >= 1 else number * w.sum()) + 1e-9 else np.inf
+
     losses = {
         "youden": lambda t, f: f - t,
         "closest": lambda t, f: (1 - t) ** 2 + f**2,
@@ -42,6 +48,7 @@ def best(y, s, w, rule):
         "specificity": lambda t, f: np.inf if 1 - f < number - 1e-12 else -t,
         "sensitivity": lambda t, f: np.inf if t < number - 1e-12 else f - 1e-6 * t,
         "cost": lambda t, f: min(number, 1e290) * w[~y].sum() * f + w[y].sum() * (1 - t),
+        "alerts": alerts,
     }
     found = np.array([losses[name](*point) for point in points])
     k = int(np.argmax(found <= found.min() + 1e-12))
@@ -191,7 +198,7 @@ def naive_bootstrap(y, s, rule, n_resamples, stratified, seed=1):
     return np.array(found)
 
 
-@pytest.mark.parametrize("rule", ["youden", ("sensitivity", 0.8), ("fpr", 0.1)], ids=str)
+@pytest.mark.parametrize("rule", ["youden", ("sensitivity", 0.8), ("fpr", 0.1), ("alerts", 15)], ids=str)
 @pytest.mark.parametrize("stratified", [True, False])
 def test_bootstrap_is_that_of_a_twin(rule, stratified):
     y, s, _ = data(6, 60)
@@ -257,7 +264,7 @@ def test_a_single_sample_is_not_drawn_again():
 
 
 def test_replicates_that_do_not_vary_are_no_certainty():
-    with pytest.warns(UserWarning, match=r"apart at the threshold 3 in all replicates.*'wilson'"):
+    with pytest.warns(UserWarning, match=r"the threshold 3 separates the classes in all replicates.*'wilson'"):
         metrics.operating_point([0, 0, 1, 1], [1, 2, 3, 4], threshold=[2, 3], method="bootstrap", n_resamples=50)
 
 

@@ -29,12 +29,12 @@ MEASURES = {
     "compare_models": lambda y, **o: metrics.compare_models(y, np.c_[S, np.roll(S, 1)], **o),
     "cross_validated_auc": lambda y, **o: metrics.cross_validated_auc(y, S, fold=FOLD, **o),
     "operating_point": lambda y, **o: metrics.operating_point(y, S, **o),
-    "guaranteed_threshold": lambda y, **o: (
-        metrics.guaranteed_threshold(y, S, sensitivity=0.3, confidence_level=0.5, **o).point
+    "operating_point, guarantee": lambda y, **o: metrics.operating_point(
+        y, S, threshold=("sensitivity", 0.3), guarantee=0.5, **o
     ),
     "roc_band": lambda y, **o: metrics.roc_band(y, S, n_resamples=2, random_state=0, **o),
 }
-RESULTS = [name for name in MEASURES if name.startswith(("auc_", "compare", "cross", "operating", "guarant", "roc_b"))]
+RESULTS = [name for name in MEASURES if name.startswith(("auc_", "compare", "cross", "operating", "roc_b"))]
 
 
 def number(found):

@@ -206,7 +206,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: metrics.operating_point(SICK, S[:, 1], cost=5, pos_label=ATTACK),
         (
             "(largest TPR - FPR, Youden 1950, with cost 5 and prevalence 0.5) TPR 1.000",
-            "intervals of Wilson 1927, of likelihood ratios Simel et al. 1991, for a fixed threshold; 41 pos",
+            "intervals by Wilson 1927, of likelihood ratios by Simel et al. 1991, for a fixed threshold; 41 pos",
         ),
     ),
     "OperatingPoint, bootstrap": (
@@ -222,7 +222,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "OperatingPoint, several": (
         lambda: metrics.operating_point(Y, S[:, 1], threshold=["closest", ("cost", 2), 0.5], prevalence=0.3),
         (
-            "At 3 thresholds (95 % CI in brackets; intervals of Wilson 1927, of predictive values and ",
+            "At 3 thresholds (95 % CI in brackets; intervals by Wilson 1927, of predictive values and ",
             "(lowest cost, a false positive costing 2 false negatives): TPR ",
             "; 0.5 (given): TPR 0.659 [0.505, 0.784], FPR 0.306 [0.211, 0.420].",
         ),
@@ -231,9 +231,9 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: metrics.operating_point(Y, S[:, 1], threshold=0.5),
         ("At the threshold 0.5 (given) TPR 0.659 (95 % CI 0.505-0.784), FPR 0.306 (95 % CI 0.211-0.420)",),
     ),
-    "GuaranteedThreshold": (
-        lambda: metrics.guaranteed_threshold(Y, S[:, 2], sensitivity=0.8),
-        ("keep a sensitivity of 0.8 or more with a confidence of 97.6 % (order statistics, Wilks 1941; 41 positive",),
+    "OperatingPoint, guarantee": (
+        lambda: metrics.operating_point(Y, S[:, 2], threshold=("sensitivity", 0.8), guarantee=0.95),
+        ("sensitivity of at least 0.8, guaranteed on new data with probability 97.6 %, Wilks 1941) TPR ",),
     ),
     "ROCBand": (
         lambda: metrics.roc_band(Y, S[:, 0], n_resamples=100, random_state=0),
@@ -308,8 +308,6 @@ def test_the_table_has_every_result() -> None:
 def test_some_read_as_tuples() -> None:
     threshold, tpr, *others = metrics.operating_point(Y, S[:, 1], threshold=0.5)
     assert (threshold, round(tpr, 3), len(others)) == (0.5, 0.659, 4)
-    found = metrics.guaranteed_threshold(Y, S[:, 2], specificity=0.8)
-    assert tuple(found) == found[:] == (found.threshold, found.point, found.confidence) and len(found) == 3
     n_pos, n_neg = metrics.auc_sample_size(0.75, ratio=2)
     assert n_neg == 2 * n_pos
     assert metrics.auc_sample_size(0.75, ratio=2)._asdict() == {"n_pos": n_pos, "n_neg": n_neg}

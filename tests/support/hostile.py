@@ -327,7 +327,9 @@ def _metric_calls() -> dict[str, Call]:
             {"metric": "bedroc", "fpr_range": None, "alpha": 5.0, **ys},
         ),
         "roc_band": _call(metrics.roc_band, **ys, n_resamples=20),
-        "guaranteed_threshold": _call(metrics.guaranteed_threshold, **ys, sensitivity=0.6, confidence_level=0.5),
+        "operating_point guarantee": _call(
+            metrics.operating_point, **ys, threshold=("sensitivity", 0.6), guarantee=0.5
+        )._replace(finite=False),
         "auc_power": _call(metrics.auc_power, auc=0.7, n_pos=30, n_neg=40),
         "auc_sample_size": _call(metrics.auc_sample_size, auc=0.7),
         "auc_sample_size two": _call(metrics.auc_sample_size, auc=0.7, auc_b=0.6, correlation=0.5),

@@ -59,16 +59,16 @@ display = ROCDisplay.from_predictions(
 # %%
 # The threshold
 # -------------
-# ``operating_point`` takes a threshold, or chooses one by a rule, and says what it is worth: rates, predictive values
-# at the prevalence where it is to be used, likelihood ratios, all with intervals. If a rate has been promised,
-# ``guaranteed_threshold`` takes the uncertainty into account: with 95 % confidence the specificity among all patients
-# to come is at least 0.95.
-from rocmax.metrics import guaranteed_threshold, operating_point
+# ``operating_point`` takes a threshold, or a rule that chooses one, and returns the rates, the predictive values at the
+# prevalence where the threshold will be used, and the likelihood ratios, all with intervals. A rule keeps its limit on
+# these samples only. If the limit must hold for the patients to come, add ``guarantee``: here the specificity is at
+# least 0.95 with a probability of 95 %.
+from rocmax.metrics import operating_point
 
 print(operating_point(y_test, scores, threshold=("fpr", 0.05), prevalence=0.02), end="\n\n")
 rules = [("fpr", 0.01), ("fpr", 0.05), ("sensitivity", 0.9), "youden"]
 print(operating_point(y_test, scores, threshold=rules), end="\n\n")
-print(guaranteed_threshold(y_test, scores, specificity=0.95))
+print(operating_point(y_test, scores, threshold=("specificity", 0.95), guarantee=0.95))
 
 # %%
 # How the scores of either class lie, and where that threshold cuts them:

@@ -1,4 +1,4 @@
-"""What cutoffs are worth: the table of ``evaluate --at``."""
+"""Rates and predictive values at cutoffs: the table of ``evaluate --at``."""
 
 from argparse import Namespace
 from typing import Any
@@ -30,11 +30,33 @@ def check(arguments: Namespace) -> None:
     if arguments.cutoff_intervals is not None and not arguments.at:
         raise Misuse("--cutoff-intervals are of the rates of --at: give a cutoff, such as --at fpr=0.05")
 
+    _check_guarantee(arguments)
+    if arguments.per is not None and not any(map(_is_count, arguments.at or ())):
+        raise Misuse(f"--per {arguments.per}: give a number of alerts, such as --alerts 500")
+
+
+def _check_guarantee(arguments: Namespace) -> None:
+    if arguments.guarantee is None:
+        return
+    wrong = [_name(at) for at in arguments.at or () if not isinstance(at, tuple) or at[0] == "cost"]
+    if wrong or not arguments.at:
+        got = f", got --at {wrong[0]}" if wrong else ""
+        raise Misuse(f"--guarantee needs --at fpr, sensitivity, specificity or alerts, such as --at fpr=0.01{got}")
+    others = {"--weight": arguments.weight, "--groups": arguments.groups}
+    others["--cutoff-intervals bootstrap"] = arguments.cutoff_intervals == "bootstrap" or None
+    for option in (name for name, value in others.items() if value is not None):
+        raise Misuse(f"--guarantee and {option} cannot be combined")
+
+
+def _is_count(at: Any) -> bool:
+    return isinstance(at, tuple) and at[0] == "alerts" and at[1] >= 1
+
 
 def found(arguments: Namespace, scored: rows.Scored) -> dict[str, OperatingPoint]:
-    """Return the cutoffs asked for, of each column of scores."""
+    """Return the requested cutoffs of each column of scores."""
     how = {
-        "threshold": list(arguments.at),
+        "threshold": [("alerts", at[1] * scored.n_periods) if _is_count(at) else at for at in arguments.at],
+        "guarantee": arguments.guarantee,
         "prevalence": arguments.prevalence,
         "method": arguments.cutoff_intervals or ("wilson" if arguments.groups is None else "bootstrap"),
         "confidence_level": arguments.confidence,
@@ -57,7 +79,7 @@ def plain(points: OperatingPoint) -> list[dict[str, Any]]:
     ]
 
 
-def show(arguments: Namespace, found: dict[str, OperatingPoint]) -> None:
+def show(arguments: Namespace, found: dict[str, OperatingPoint], n_periods: int) -> None:
     """Print a row a cutoff; --json holds the rest, intervals of predictive values and likelihood ratios among them."""
     level = words.level(arguments.confidence)
     several = ["score"] if len(found) > 1 else []
@@ -67,7 +89,7 @@ def show(arguments: Namespace, found: dict[str, OperatingPoint]) -> None:
         for asked, row in zip(arguments.at, points.rows(), strict=True):
             cells = [words.bracketed(row[name], (row[f"{name}_low"], row[f"{name}_high"])) for name in _RATES]
             cells += ["" if np.isnan(row[name]) else words.digits(row[name]) for name in _VALUES]
-            shown.add_row(*[score] * len(several), _name(asked), _threshold(row), *cells)
+            shown.add_row(*[score] * len(several), _name(asked, arguments.per), _threshold(row), *cells)
     report.show(shown)
     points = next(iter(found.values()))
     share = "known" if points.prevalence_known else "in the data"
@@ -75,11 +97,16 @@ def show(arguments: Namespace, found: dict[str, OperatingPoint]) -> None:
     also = f" It chose {', '.join(names)} too." if points.prevalence_known and names else ""
     how = _INTERVALS[points.method if points.n_groups is None else "clusters"]
     report.say(f"PPV and NPV at a prevalence of {points.prevalence:.3g} ({share}).{also} {how}")
+    if arguments.guarantee is not None:
+        least = words.percent(min(np.min(one.guarantee) for one in found.values()))
+        report.say(f"Each cutoff keeps its limit on new data with probability {least} or more (Wilks 1941).")
+    if arguments.per is not None:
+        report.say(f"Alerts per {arguments.per}: the average over its {n_periods:,} values.")
 
 
-def _name(asked: Any) -> str:
+def _name(asked: Any, per: str | None = None) -> str:
     if isinstance(asked, tuple):
-        return f"{asked[0]}={asked[1]:g}"
+        return f"{asked[0]}={asked[1]:.12g}" + (f" per {per}" if per is not None and _is_count(asked) else "")
     return asked if isinstance(asked, str) else "given"
 
 

@@ -229,9 +229,30 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
         action="extend",
         type=values.cutoff,
         metavar="CUTOFF",
-        help="cutoffs to tell the rates of: fpr=0.01 (or fpr=1%%) for the most sensitive with no larger false positive "
-        "rate, sensitivity=0.9, specificity=0.95, cost=5 (a false positive costs as much as five false negatives), "
-        "youden, closest, eer, midpoint, or a score",
+        help="cutoffs whose rates are reported: fpr=0.01 (or fpr=1%%) for the highest sensitivity at a false positive "
+        "rate of at most 1%%, sensitivity=0.9, specificity=0.95, alerts=500, cost=5 (a false positive costs as much as "
+        "five false negatives), youden, closest, eer, midpoint, or a score",
+    )
+    evaluate.add_argument(
+        "--alerts",
+        dest="at",
+        nargs="+",
+        action="extend",
+        type=values.alerts,
+        metavar="N",
+        help="the cutoff at which at most N rows (or a share of them, such as 5%%) are called positive",
+    )
+    evaluate.add_argument(
+        "--per",
+        metavar="COLUMN",
+        help="the number of alerts is for each value of this column on average, such as a day",
+    )
+    evaluate.add_argument(
+        "--guarantee",
+        type=values.level,
+        metavar="PROBABILITY",
+        help="choose each cutoff so that its fpr, sensitivity, specificity or share of alerts keeps the limit on new "
+        "data with this probability, such as 0.95",
     )
     evaluate.add_argument(
         "--prevalence",

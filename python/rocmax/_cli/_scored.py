@@ -23,6 +23,7 @@ class Scored:
     groups: NDArray[np.int64] | None
     n_dropped: int
     weighted: str = ""  # what weights are taken for, in words
+    n_periods: int = 1  # distinct values of the column that alerts are counted per
 
     @property
     def summary(self) -> str:
@@ -40,7 +41,10 @@ def read(arguments: Namespace) -> Scored:
         raise Misuse("--weight and --groups do not go together here: no interval is known for both")
     if arguments.weights_are is not None and weight is None:
         raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
-    others = [name for name in (weight, groups) if name is not None]
+    per = getattr(arguments, "per", None)  # evaluate only
+    if per is not None and per in (label, weight, *arguments.score):
+        raise Misuse(f"--per {per}: that column is in use; name one such as the day")
+    others = list(dict.fromkeys(name for name in (weight, groups, per) if name is not None))
     wanted = table.Wanted([label, *arguments.score, *others])
     frame = table.read(arguments.data, table.form(arguments), wanted, exact={label, *arguments.score})
     n_dropped = 0
@@ -53,6 +57,7 @@ def read(arguments: Namespace) -> Scored:
         None if groups is None else table.cluster_numbers(frame, groups),
         n_dropped,
         "" if weight is None else f", {_kind(arguments)} weights {weight}",
+        1 if per is None else int(table.cluster_numbers(frame, per, "value").max(initial=1)),
     )
     _warn_unless_counts(arguments, scored.weight)
     return scored

@@ -355,12 +355,12 @@ def weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
     return found
 
 
-def cluster_numbers(frame: pl.DataFrame, name: str) -> NDArray[np.int64]:
+def cluster_numbers(frame: pl.DataFrame, name: str, what: str = "group") -> NDArray[np.int64]:
     """Return a number for each row, the same for rows with the same value."""
     series = nameless(column(frame, name))
     if series.dtype.is_nested() or series.dtype == pl.Object:
-        raise Failure(f"column {name!r} is {series.dtype}: groups are told apart by numbers, texts or dates")
-    return without_holes(series, name, "group").rank("dense").to_numpy().astype(np.int64)
+        raise Failure(f"column {name!r} is {series.dtype}: a {what} is a number, a text or a date")
+    return without_holes(series, name, what).rank("dense").to_numpy().astype(np.int64)
 
 
 def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any]:

@@ -65,15 +65,25 @@ def cutoff(text: str) -> float | str | tuple[str, float]:
     try:
         if not equals:
             return name if name in ("youden", "closest", "eer", "midpoint") else finite(name)
+        if name == "alerts":
+            return alerts(number)
         value = finite(number) if name == "cost" else rate(number)
         if (name == "cost" and value > 0) or (name in _RATES and 0 <= value <= 1):
             return name, value
     except (ValueError, argparse.ArgumentTypeError):
         pass
     raise argparse.ArgumentTypeError(
-        f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, cost=RATIO, youden, closest, eer, midpoint or a "
-        "score"
+        f"{text}: need fpr=RATE, sensitivity=RATE, specificity=RATE, alerts=N, cost=RATIO, youden, closest, eer, "
+        "midpoint or a score"
     )
+
+
+def alerts(text: str) -> tuple[str, float]:
+    """Return the rule of a budget: a number of rows, or a share of them in percent or below 1."""
+    value = rate(text)
+    if not (0 < value < 1 or (value >= 1 and value.is_integer() and not text.endswith("%"))):
+        raise argparse.ArgumentTypeError(f"{text}: need a number of rows, such as 500, or a share, such as 5%")
+    return "alerts", value
 
 
 def finite(text: str) -> float:

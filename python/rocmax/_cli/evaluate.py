@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> None:
     if not arguments.json:
         _show(arguments, scored, models)
         if points:
-            cutoffs.show(arguments, points)
+            cutoffs.show(arguments, points, scored.n_periods)
         if arguments.plot:
             report.say(f"ROC plot: {report.where(arguments.plot)}")
         if arguments.report:

@@ -52,7 +52,9 @@ def choose_threshold(
         - ("fpr", rate): the largest true positive rate with a false positive rate of at most `rate`;
         - ("specificity", rate): the same with a specificity of at least `rate`;
         - ("sensitivity", rate): the lowest false positive rate with a true positive rate of at least `rate`;
-        - ("cost", ratio): the lowest cost when a false positive costs `ratio` false negatives.
+        - ("alerts", k): as many samples predicted positive as possible, but at most k: a number if k is a whole number
+          from 1 up, else a share of the samples;
+        - ("cost", ratio): the lowest cost if a false positive costs as much as `ratio` false negatives.
     weight : ndarray of shape (n_samples,), default=None
         Weights of the samples in every rate; those without weight are left out.
     fpr_range : tuple of float, default=(0.0, 1.0)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     )
     from rocmax.metrics._screening import bedroc_score, enrichment_factor_score, rie_score
     from rocmax.metrics.reader_study import MRMCAnalysis, mrmc_analysis, mrmc_power, mrmc_sample_size
-    from rocmax.metrics.thresholds._guarantee import GuaranteedThreshold, guaranteed_threshold
     from rocmax.metrics.thresholds._operating_point import operating_point
     from rocmax.metrics.thresholds._result import OperatingPoint
 
@@ -47,7 +46,6 @@ _MODULES = {
     "_compare": ("AUCComparison", "compare_auc"),
     "_cross_validated": ("cross_validated_auc",),
     "_curve": ("roc_curve",),
-    "thresholds._guarantee": ("GuaranteedThreshold", "guaranteed_threshold"),
     "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
     "_models": ("ModelsComparison", "compare_models"),
     "_named_measure": ("Measure",),
@@ -72,7 +70,6 @@ __all__ = [
     "AUCComparison",
     "AUCInference",
     "ConfidenceInterval",
-    "GuaranteedThreshold",
     "MRMCAnalysis",
     "Measure",
     "ModelsComparison",
@@ -91,7 +88,6 @@ __all__ = [
     "enrichment_factor_score",
     "enrichment_factor_scorer",
     "fpr_at_tpr_score",
-    "guaranteed_threshold",
     "margin_auc_score",
     "mrmc_analysis",
     "mrmc_power",

@@ -11,7 +11,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._references import REFERENCES
 from rocmax.metrics._result import Unpacked
-from rocmax.metrics.thresholds._rules import RULES, WEIGHED, parse_rule
+from rocmax.metrics.thresholds._rules import RULES, parse_rule
 from rocmax.metrics.thresholds._worth import QUANTITIES
 
 _LISTED = 20  # rows of a printed table
@@ -21,43 +21,47 @@ _OTHERS = {"fpr": "tpr_at_fpr", "specificity": "tpr_at_fpr", "sensitivity": "fpr
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OperatingPoint(Unpacked):
-    """Thresholds, and what calling scores at or above them positive is worth, with intervals.
+    """One or several thresholds, and the rates and predictive values of calling scores at or above them positive.
 
-    The first six can be unpacked as a tuple. Of several thresholds all but the last are arrays of shape
-    (n_thresholds,), and so are the ends of the intervals.
+    The first six attributes can be unpacked as a tuple. For several thresholds, numbers and confidence limits are
+    arrays of shape (n_thresholds,).
 
     Attributes
     ----------
     threshold, tpr, fpr : float or ndarray of shape (n_thresholds,)
         The threshold and both rates.
     tpr_interval, fpr_interval : ConfidenceInterval
-        Of the rates.
+        Confidence intervals of the rates.
     pos_label : label
         The label of the positive class.
     criterion : str, tuple or None, or list of these
-        How the threshold was chosen; None for one that was given.
+        The rule that chose the threshold; None for a threshold that was given.
+    guarantee : float, ndarray or None
+        Probability that the rate of the population keeps the limit of the rule, where `guarantee` was requested: at
+        least the probability requested.
     cost, prevalence : float
-        What a miss costs in false alarms, and the share of positives that predictive values and accuracy are for.
+        The cost of a missed positive in false positives, and the share of positives that predictive values and accuracy
+        refer to.
     confidence_level : float
-        The nominal coverage of each interval.
+        Nominal coverage of each interval.
     n_pos, n_neg : float
         Number of positive and negative samples, or their total weights.
     specificity, ppv, npv, lr_positive, lr_negative, accuracy, predicted_positive : float or ndarray
-        1 - FPR, positive and negative predictive value, likelihood ratios of a positive and of a negative call, share
-        of right calls and of positive calls; NaN for what is 0 / 0, such as the PPV where nothing is called positive.
+        1 - FPR, positive and negative predictive value, positive and negative likelihood ratio, share of samples called
+        correctly and share called positive; NaN for 0 / 0, such as the PPV where no sample is called positive.
     specificity_interval, ppv_interval, npv_interval, lr_positive_interval : ConfidenceInterval
     lr_negative_interval, accuracy_interval, predicted_positive_interval : ConfidenceInterval
-        Of these.
+        Their confidence intervals.
     tp, fp, fn, tn : float or ndarray
-        Number, or weight, of true and false positives and negatives.
+        Number, or total weight, of true and false positives, false and true negatives.
     threshold_interval : ConfidenceInterval or None
-        Of the threshold, by the bootstrap.
+        Confidence interval of the threshold, by the bootstrap.
     prevalence_known : bool
-        Whether `prevalence` was given; else it is that of the samples.
+        Whether `prevalence` was given; otherwise it is the share of positives in the samples.
     method : {"wilson", "bootstrap"}
-        Where the intervals are from.
+        Method of the intervals.
     resampling, weight_kind, n_samples, n_groups : str, str, int and int, or None
-        How a bootstrap drew; what weights stood for, and rows of weights other than 0; number of clusters.
+        How the bootstrap draws, the kind of weights, the number of samples with weight and the number of clusters.
     """
 
     n_unpacked = 6
@@ -69,6 +73,7 @@ class OperatingPoint(Unpacked):
     fpr_interval: ConfidenceInterval
     pos_label: Any = 1
     criterion: Any = None
+    guarantee: Any = None
     cost: float = 1.0
     prevalence: float = 0.5
     confidence_level: float = 0.95
@@ -107,7 +112,7 @@ class OperatingPoint(Unpacked):
 
     @property
     def sensitivity_interval(self) -> ConfidenceInterval:
-        """That of the true positive rate."""
+        """The confidence interval of the true positive rate."""
         return self.tpr_interval
 
     def rows(self) -> list[dict[str, Any]]:
@@ -117,6 +122,7 @@ class OperatingPoint(Unpacked):
             columns |= {name: getattr(self, name)}
             columns |= {} if both is None else {f"{name}_low": both.low, f"{name}_high": both.high}
         columns |= {name: getattr(self, name) for name in ("tp", "fp", "fn", "tn")}
+        columns |= {} if self.guarantee is None else {"guarantee": self.guarantee}
         held = {name: np.atleast_1d(column).tolist() for name, column in columns.items()}
         of_all: dict[str, Any] = {"n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
         of_all |= {} if self.weight_kind is None else {"weight_kind": self.weight_kind}
@@ -126,7 +132,7 @@ class OperatingPoint(Unpacked):
 
     @property
     def _criteria(self) -> list[Any]:
-        """How each threshold was chosen."""
+        """The rule of each threshold."""
         n = np.size(self.threshold)
         return list(self.criterion) if isinstance(self.criterion, list) else [self.criterion] * n
 
@@ -146,43 +152,53 @@ class OperatingPoint(Unpacked):
         ratios = f"LR+ {self._found('lr_positive')}, LR- {self._found('lr_negative')}"
         return f"PPV {self._found('ppv')}, NPV {self._found('npv')} {where}; {ratios}"
 
-    def _chosen(self, criterion: Any) -> str:
+    def _chosen(self, index: int = 0) -> str:
         """Return how a threshold was chosen, in words."""
-        rule = parse_rule(criterion)
+        rule = parse_rule(self._criteria[index])
         if rule is None:
             return "given"
         prevalence = self.prevalence if self.prevalence_known else 0.5
-        usual = rule.name not in WEIGHED or (self.cost, prevalence) == (1.0, 0.5)
-        return str(rule) if usual else f"{rule}, with cost {self.cost:g} and prevalence {prevalence:g}"
+        usual = not rule.weighs_fpr or (self.cost, prevalence) == (1.0, 0.5)
+        how = str(rule) if usual else f"{rule}, with cost {self.cost:g} and prevalence {prevalence:g}"
+        if self.guarantee is None:
+            return how
+        reached = words.percent(np.atleast_1d(self.guarantee)[index])
+        return f"{how}, guaranteed on new data with probability {reached}, {REFERENCES['wilks'].short}"
 
     def _where(self) -> str:
-        """Return the threshold in words, of one."""
+        """Return one threshold in words."""
         of = "" if self.threshold_interval is None else f"; {words.level(self.confidence_level)} "
         ends = "" if self.threshold_interval is None else words.ends(self.threshold_interval)
-        return f"{self.threshold:.6g} ({self._chosen(self.criterion)}{of}{ends})"
+        return f"{self.threshold:.6g} ({self._chosen()}{of}{ends})"
 
     def _fixed(self) -> str:
-        """Return what the intervals take as fixed, and which intervals do not."""
+        """Return whether the intervals take the threshold as fixed, and which intervals do not."""
         if self.method == "bootstrap" and any(self._criteria):
             other = "" if self.n_groups is not None else " (method='wilson': the threshold is fixed)"
             return "the rule chooses anew in every resample" + other
-        rules = {rule[0] if isinstance(rule, tuple) else rule for rule in self._criteria if rule is not None}
-        others = " or ".join(sorted({repr(_OTHERS[rule]) for rule in rules if rule in _OTHERS}))
+        rules = [rule for rule in map(parse_rule, self._criteria) if rule is not None]
+        if not rules or self.guarantee is not None:
+            return "taken as fixed"
+        others = " or ".join(sorted({repr(_OTHERS[rule.name]) for rule in rules if rule.name in _OTHERS}))
         if others:
             return f"taken as fixed (auc_inference(metric={others}) fixes the rate)"
-        return "taken as fixed" + (" (method='bootstrap': chosen anew in every resample)" if rules else "")
+        return "taken as fixed (method='bootstrap': chosen anew in every resample)"
 
     def _lines(self) -> list[str]:
         if np.ndim(self.threshold):
             n, names = np.size(self.threshold), ("tpr", "fpr", "ppv", "npv", "lr_positive", "lr_negative")
             rows = [self._row(row, names) for row in self.rows()[:_LISTED]]
-            more = [f"and {n - _LISTED:,} thresholds more"] if n > _LISTED else []
+            more = [f"and {n - _LISTED:,} more thresholds"] if n > _LISTED else []
             head = f"{n:,} thresholds, {words.level(self.confidence_level)} in brackets, {self._fixed()}"
+            if self.guarantee is not None:
+                head += (
+                    f", each guaranteed on new data with probability {words.percent(np.min(self.guarantee))} or more"
+                )
             return [head, *words.text_table(rows), *more]
         return [f"threshold {self._where()}, {self._fixed()}", self.said(), self._worth()]
 
     def _row(self, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, str]:
-        """Return a row of a printed table: every estimate with its interval, nothing for what is 0 / 0."""
+        """Return a row of a printed table: every estimate with its interval, an empty cell for 0 / 0."""
         ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in names}
         cells = {name: "" if np.isnan(row[name]) else words.bracketed(row[name], ends[name]) for name in names}
         threshold = f"{row['threshold']:.6g}"
@@ -195,8 +211,7 @@ class OperatingPoint(Unpacked):
             return [f"At the threshold {self._where()} {self.said()}; {self._worth()} ({basis})"]
         rows, n = [self._row(row, ("tpr", "fpr")) for row in self.rows()[:_LISTED]], np.size(self.threshold)
         each = [
-            f"{row['threshold']} ({self._chosen(how)}): TPR {row['tpr']}, FPR {row['fpr']}"
-            for row, how in zip(rows, self._criteria, strict=False)
+            f"{row['threshold']} ({self._chosen(k)}): TPR {row['tpr']}, FPR {row['fpr']}" for k, row in enumerate(rows)
         ]
         level = words.level(self.confidence_level)
         return [
@@ -207,23 +222,24 @@ class OperatingPoint(Unpacked):
         if self.method == "bootstrap":
             found = f"{self.resampling}, {REFERENCES['efron'].short}"
         else:
-            logs = "predictive values and likelihood ratios {}" if self.prevalence_known else "likelihood ratios {}"
+            logs = "predictive values and likelihood ratios" if self.prevalence_known else "likelihood ratios"
             source = REFERENCES["mercaldo" if self.prevalence_known else "simel"].short
-            found = f"intervals of {REFERENCES['wilson'].short}, of {logs.format(source)}"
+            found = f"intervals by {REFERENCES['wilson'].short}, of {logs} by {source}"
             found += "" if self.criterion is None else ", for a fixed threshold"
         return [found, words.weighted(self, words.samples(self.n_pos, self.n_neg, self.pos_label))]
 
     def _sources(self) -> tuple[str, ...]:
-        rules = [parse_rule(criterion) for criterion in self._criteria if criterion is not None]
-        chosen = [source for rule in rules if rule is not None for source in RULES[rule.name].sources]
+        rules = [parse_rule(criterion) for criterion in self._criteria]
+        chosen = [source for rule in rules if rule is not None for source in RULES[rule.name].how.sources]
         known = ("mercaldo", "zou") if self.prevalence_known else ()
         drawn = ("efron",) if self.method == "bootstrap" else ()
         formulas = ("wilson", "simel", *known) if not drawn or self.n_groups is not None else ()
-        return (*chosen, *drawn, *(("korn",) if drawn and formulas else ()), *formulas)
+        kept = () if self.guarantee is None else ("wilks",)
+        return (*chosen, *kept, *drawn, *(("korn",) if drawn and formulas else ()), *formulas)
 
 
 def _name(criterion: Any) -> str:
-    """Return how a threshold was chosen, for a table."""
+    """Return the rule of a threshold, for a table."""
     if criterion is None:
         return "given"
-    return criterion if isinstance(criterion, str) else f"{criterion[0]} {criterion[1]:g}"
+    return criterion if isinstance(criterion, str) else f"{criterion[0]} {criterion[1]:.12g}"

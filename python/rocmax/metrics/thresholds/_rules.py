@@ -1,7 +1,9 @@
-"""Rules that choose a threshold from scores: those of estimators and of operating points alike."""
+"""Rules that choose a threshold from scores, for estimators and operating points alike."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,46 +12,95 @@ from scipy.sparse import issparse
 
 from rocmax import _core
 from rocmax._parameters import as_float, shown
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._arrays import plain
 from rocmax.metrics._references import Method
 from rocmax.metrics._validation import F64, number
 
-#: The rules in words, {n} standing for the number that some take.
+_MOST = 1e300  # weight of a false positive
+
+
+class _Kind(NamedTuple):
+    """What a rule does, in words with {n} for its number, and which numbers it takes: None for a rule without one."""
+
+    how: Method
+    takes: Callable[[float], bool] | None = None
+    weighs_fpr: bool = False  # in units of TPR, by costs and prevalence
+    limits: str = ""  # of which samples it limits a share: "positives", "negatives" or "samples"
+    at_least: bool = False  # a lower limit of the share that is called right, else an upper one of that called positive
+
+
+def _is_rate(value: float) -> bool:
+    return 0.0 <= value <= 1.0
+
+
+def _is_budget(value: float) -> bool:
+    return 0.0 < value < 1.0 or (value >= 1.0 and value.is_integer())
+
+
 RULES = {
-    "youden": Method("largest TPR - FPR, {}", ("youden",)),
-    "closest": Method("closest to the corner, {}", ("perkins",)),
-    "eer": Method("equal error rates"),
-    "midpoint": Method("midpoint between lowest positive and highest negative"),
-    "fpr": Method("highest TPR with FPR of at most {n}"),
-    "sensitivity": Method("lowest FPR with sensitivity of at least {n}"),
-    "specificity": Method("highest TPR with specificity of at least {n}"),
-    "cost": Method("lowest cost, a false positive costing {n} false negatives"),
+    "youden": _Kind(Method("largest TPR - FPR, {}", ("youden",)), weighs_fpr=True),
+    "closest": _Kind(Method("closest to the corner, {}", ("perkins",)), weighs_fpr=True),
+    "eer": _Kind(Method("equal error rates")),
+    "midpoint": _Kind(Method("midpoint between lowest positive and highest negative")),
+    "fpr": _Kind(Method("highest TPR with FPR of at most {n}"), _is_rate, limits="negatives"),
+    "sensitivity": _Kind(
+        Method("lowest FPR with sensitivity of at least {n}"), _is_rate, limits="positives", at_least=True
+    ),
+    "specificity": _Kind(
+        Method("highest TPR with specificity of at least {n}"), _is_rate, limits="negatives", at_least=True
+    ),
+    "cost": _Kind(Method("lowest cost, a false positive costing {n} false negatives"), lambda n: 0.0 < n < np.inf),
+    "alerts": _Kind(Method("at most {n} called positive"), _is_budget, limits="samples"),
 }
 #: What `threshold` may be, for messages.
 CHOICES = (
     "'midpoint', 'eer', 'youden', 'closest', ('fpr', rate), ('sensitivity', rate) or ('specificity', rate) with"
-    " 0 <= rate <= 1 or ('cost', ratio) with ratio > 0"
+    " 0 <= rate <= 1, ('cost', ratio) with ratio > 0 or ('alerts', k) with a whole number k >= 1 or a share 0 < k < 1"
 )
-#: Rules in which FPR weighs something in units of TPR.
-WEIGHED = ("youden", "closest")
-_UNNUMBERED = (*WEIGHED, "eer", "midpoint")  # asked for by name alone
-_MOST = 1e300  # of the weight of a false positive
-_OF_RATE = ("fpr", "sensitivity", "specificity")
 
 
 class Rule(NamedTuple):
-    """A rule and its number: of those that are weighed what FPR weighs in units of TPR, 0 where there is none."""
+    """A rule and its number, 0 where it takes none. Of rules that weigh the FPR the number is its weight."""
 
     name: str
     number: float = 0.0
 
     def __str__(self) -> str:
-        return str(RULES[self.name]).replace("{n}", f"{self.number:g}")
+        count = f"{self.number:g}"
+        if self.name == "alerts":
+            one = "sample" if self.number == 1 else "samples"
+            count = f"{100 * self.number:g} % of samples" if self.number < 1 else f"{self.number:,.0f} {one}"
+        return str(RULES[self.name].how).replace("{n}", count)
 
     @property
-    def criterion(self) -> str | tuple[str, float]:
-        """The rule as it is asked for."""
-        return self.name if self.name in _UNNUMBERED else (self.name, self.number)
+    def weighs_fpr(self) -> bool:
+        """Whether costs and a prevalence change what it chooses."""
+        return self.name in RULES and RULES[self.name].weighs_fpr
+
+    @property
+    def limits(self) -> str:
+        """Of which samples it limits a share; an empty text if it has no limit."""
+        return RULES[self.name].limits if self.name in RULES else ""
+
+    def allowed(self, n_samples: float) -> float:
+        """Return the share of these samples that may lie on the wrong side: missed, or called positive in excess."""
+        share = self.number / n_samples if self.limits == "samples" and self.number >= 1 else self.number
+        return 1.0 - share if RULES[self.name].at_least else share
+
+    @property
+    def short(self) -> str:
+        """The rule in messages, such as "fpr=0.01"."""
+        return f"{self.name}={self.number:.12g}"
+
+    @property
+    def criterion(self) -> Any:
+        """The rule as users write it; None for a threshold that is given."""
+        if self.name not in RULES:
+            return None
+        if RULES[self.name].takes is None:
+            return self.name
+        return self.name, int(self.number) if self.limits == "samples" and self.number >= 1 else self.number
 
     def of(self, curve: _core.Curve) -> float:
         """Return the threshold on a curve: scores of at least that are called positive."""
@@ -58,17 +109,18 @@ class Rule(NamedTuple):
 
 def parse_rule(threshold: Any) -> Rule | None:
     """Return the rule that `threshold` names, None if it names none."""
-    if isinstance(threshold, str):
-        return Rule(threshold, float(threshold in WEIGHED)) if threshold in _UNNUMBERED else None
-    if isinstance(threshold, tuple) and len(threshold) == 2 and isinstance(threshold[0], str):
-        rule = Rule(threshold[0], as_float(threshold[1]))
-        of_rate = rule.name in _OF_RATE and 0.0 <= rule.number <= 1.0
-        return rule if of_rate or (rule.name == "cost" and 0.0 < rule.number < np.inf) else None
-    return None
+    name, *numbers = threshold if isinstance(threshold, tuple) and len(threshold) == 2 else (threshold,)
+    kind = RULES.get(name) if isinstance(name, str) else None
+    if kind is None or (kind.takes is None) == bool(numbers):
+        return None
+    if kind.takes is None:
+        return Rule(name, float(kind.weighs_fpr))
+    value = as_float(numbers[0])
+    return Rule(name, value) if kind.takes(value) else None
 
 
-def asked(threshold: Any) -> tuple[list[Rule] | None, bool]:
-    """Return the rules, "at" for a threshold that is given, and whether several were asked for; None for all scores."""
+def requested(threshold: Any) -> tuple[list[Rule] | None, bool]:
+    """Return the rules ("at" for a threshold that is given; None for all scores), and whether there are several."""
     if isinstance(threshold, str) and threshold == "all":
         return None, True
     one = isinstance(threshold, str) or parse_rule(threshold) is not None or _named(threshold)
@@ -76,7 +128,7 @@ def asked(threshold: Any) -> tuple[list[Rule] | None, bool]:
     if one or not listed:
         return [_rule(threshold)], False
     if len(threshold) == 0:
-        raise ValueError(f"threshold is empty: a list needs one or more, got {shown(threshold)}")
+        raise ValueError(f"threshold is empty: give at least one, got {shown(threshold)}")
     return [_rule(value) for value in threshold], True
 
 
@@ -94,16 +146,36 @@ def _rule(threshold: Any) -> Rule:
 
 
 def weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
-    """Return the rule with what FPR weighs by costs and prevalence."""
+    """Return the rule with the weight of the FPR by costs and prevalence."""
     odds = 1.0 if prevalence is None else (1 - prevalence) / prevalence
-    # Beyond the limit false alarms alone decide, and a product with a rate of 0 must stay 0.
-    if rule.name in WEIGHED:
+    # Beyond the limit false positives alone decide, and a product with a rate of 0 must stay 0.
+    if rule.weighs_fpr:
         return rule._replace(number=min(odds / cost, _MOST))
     if rule.name == "cost" and prevalence is not None:
         return Rule("youden", min(rule.number * odds, _MOST))
     return rule
 
 
+def check_budget(rule: Rule, total: float) -> None:
+    """Refuse a number of alerts above the number of samples."""
+    if rule.name == "alerts" and rule.number > total * (1 + 1e-9):
+        raise ValueError(f"threshold: {rule.short} is above the number of samples, {total:,.6g}")
+
+
+def warn_beyond(rules: Sequence[Rule], n_pos: float, n_neg: float) -> None:
+    """Warn of limits that these samples cannot show: they allow less than one of them."""
+    sizes = {"positives": n_pos, "negatives": n_neg, "samples": n_pos + n_neg}
+    for rule in filter(lambda rule: rule.limits, rules):
+        size = sizes[rule.limits]
+        if 0.0 < rule.allowed(size) * size < 1.0 - 1e-9:
+            few = f"it allows less than one of {size:.6g} {rule.limits}"
+            fact = f"{rule.short} lies beyond the data: {few}"
+            message = f"{fact}; collect more samples, choose a less extreme rate or pass guarantee=0.95"
+            warnings.warn(CoverageWarning(message, fact, estimate=fact), stacklevel=3)
+
+
 def chosen(rule: Rule, scores: F64, positive: NDArray[np.bool_], weight: F64 | None) -> float:
     """Return the threshold of a rule for scores without NaN of both classes; O(n log n)."""
-    return rule.of(_core.Curve(plain(positive), plain(scores), weight, 1))
+    curve = _core.Curve(plain(positive), plain(scores), weight, 1)
+    check_budget(rule, sum(curve.weights))
+    return rule.of(curve)

@@ -1,7 +1,8 @@
-"""What calling samples positive is worth: rates, predictive values and likelihood ratios, and their intervals."""
+"""Rates, predictive values and likelihood ratios at thresholds, and their intervals."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 from rocmax import _core
 from rocmax.metrics._interval import wilson
 from rocmax.metrics._validation import F64
+from rocmax.metrics.thresholds._rules import Rule
 
 Ends = tuple[F64, F64]
+
+_FEW = 8  # rules, each of which walks the curve once; of more the curve is copied
 
 #: What :func:`values` returns, in the order of tables.
 QUANTITIES = (
@@ -30,7 +34,7 @@ OF_PREVALENCE = ("ppv", "npv", "accuracy", "predicted_positive")
 
 
 class Calls(NamedTuple):
-    """The weight of the samples of either class that are called positive or negative, one a threshold."""
+    """The weights of true and false positives, false and true negatives, at every threshold."""
 
     tp: F64
     fp: F64
@@ -38,22 +42,26 @@ class Calls(NamedTuple):
     tn: F64
 
     @classmethod
-    def at(cls, curve: _core.Curve, thresholds: F64) -> Calls:
-        """Return what is called positive and negative at every threshold."""
-        score, *weights = curve.steps()
-        n_called: NDArray[np.intp] = np.searchsorted(-score, -thresholds, side="right")
-        sums = [np.concatenate([[0.0], np.cumsum(weight)]) for weight in weights]
-        (tp, fp), (pos, neg) = (each[n_called] for each in sums), (each[-1] for each in sums)
-        return cls(tp, fp, pos - tp, neg - fp)
+    def of_rules(cls, curve: _core.Curve, rules: Sequence[Rule]) -> tuple[F64, Calls]:
+        """Return the threshold that each rule chooses on a curve, and the calls there."""
+        pos, neg = curve.weights
+        if len(rules) <= _FEW:
+            thresholds, _, tp, fp = np.array([curve.cut(*rule) for rule in rules]).T
+        else:
+            thresholds = np.array([rule.number if rule.name == "at" else rule.of(curve) for rule in rules])
+            score, *weights = curve.steps()
+            n_called: NDArray[np.intp] = np.searchsorted(-score, -thresholds, side="right")
+            tp, fp = (np.concatenate([[0.0], np.cumsum(weight)])[n_called] for weight in weights)
+        return thresholds, cls(tp, fp, pos - tp, neg - fp)
 
     @classmethod
     def of_rates(cls, tpr: F64, fpr: F64, prevalence: F64 | float) -> Calls:
-        """Return the shares of all samples where so many are positive."""
+        """Return the shares of all samples at rates and a prevalence."""
         return cls(prevalence * tpr, (1 - prevalence) * fpr, prevalence * (1 - tpr), (1 - prevalence) * (1 - fpr))
 
 
 class Sizes(NamedTuple):
-    """How many samples of equal weight would vary as much as those of each kind."""
+    """The effective number of samples of each kind: so many of equal weight would vary as much."""
 
     pos: F64
     neg: F64
@@ -61,6 +69,19 @@ class Sizes(NamedTuple):
     not_called: F64
     right: F64  # of the accuracy
     every: F64
+
+    @classmethod
+    def of(cls, calls: Calls) -> Sizes:
+        """Return the weights of each kind."""
+        tp, fp, fn, tn = calls
+        every = tp + fp + fn + tn
+        return cls(tp + fn, fp + tn, tp + fp, fn + tn, every, every)
+
+    @classmethod
+    def kish(cls, calls: Calls, squares: Calls) -> Sizes:
+        """Return the effective numbers of sampling weights, from their sums and the sums of their squares."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return cls(*(sums**2 / of for sums, of in zip(cls.of(calls), cls.of(squares), strict=True)))
 
 
 def values(calls: Calls) -> dict[str, F64]:

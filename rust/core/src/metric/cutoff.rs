@@ -29,6 +29,8 @@ pub enum Rule {
     Cost(f64),
     /// Half way from the lowest positive to the highest negative, where either class has weight.
     Midpoint,
+    /// The most samples called positive that are at most this many: a total weight from 1 up, below 1 a share of all.
+    Alerts(f64),
 }
 
 /// A threshold, and what is called positive by it.
@@ -76,6 +78,11 @@ impl Rule {
             Rule::Youden(r) => lowest(points(), linear(r)),
             // Beyond the limit false positives alone decide, and a product with a rate of 0 must stay 0.
             Rule::Cost(ratio) => lowest(points(), linear(f64::min(ratio * (neg / pos), 1e300))),
+            Rule::Alerts(budget) => {
+                let all = pos + neg;
+                let most = most_called(if budget < 1.0 { all } else { 1.0 }, budget);
+                lowest(points(), |[tp, fp]| if tp + fp <= most { -(tp + fp) / all } else { f64::INFINITY })
+            }
             Rule::Closest(r) => lowest(points(), |[tp, fp]| (1.0 - tp * of_pos).powi(2) + r * (fp * of_neg).powi(2)),
         };
         let threshold = n_called.checked_sub(1).map_or(f64::INFINITY, |last| steps[last].score);
@@ -164,6 +171,13 @@ mod tests {
                     check(Rule::Youden(r), &|tpr, fpr| r * fpr - tpr);
                     check(Rule::Closest(r), &|tpr, fpr| (1.0 - tpr).powi(2) + r * fpr * fpr);
                     check(Rule::Cost(r), &|tpr, fpr| r * curve.neg() / curve.pos() * fpr - tpr);
+                }
+                for budget in [1e-9, 0.05, 0.3, 0.999, 1.0, 5.0, 1e9] {
+                    let most = if budget < 1.0 { budget * (curve.pos() + curve.neg()) } else { budget };
+                    check(Rule::Alerts(budget), &|tpr, fpr| {
+                        let called = tpr * curve.pos() + fpr * curve.neg();
+                        if called > most * (1.0 + 1e-9) { f64::INFINITY } else { -called }
+                    });
                 }
                 check(Rule::Eer, &|tpr, fpr| (fpr - (1.0 - tpr)).abs());
                 for &(threshold, ..) in &all {

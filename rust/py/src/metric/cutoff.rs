@@ -20,6 +20,7 @@ pub(super) fn rule((name, number): (String, f64)) -> PyResult<Rule> {
         "closest" => Rule::Closest(number),
         "cost" => Rule::Cost(number),
         "midpoint" => Rule::Midpoint,
+        "alerts" => Rule::Alerts(number),
         other => return Err(PyValueError::new_err(format!("no such rule: {other:?}"))),
     })
 }

@@ -116,6 +116,8 @@ mod tests {
             Rule::Closest(0.5),
             Rule::Cost(2.0),
             Rule::Midpoint,
+            Rule::Alerts(5.0),
+            Rule::Alerts(0.1),
         ];
         for (n, levels) in [(8, 3.0), (60, 8.0), (400, 1e9)] {
             let (labels, scores) = sample(n, levels, &mut next);

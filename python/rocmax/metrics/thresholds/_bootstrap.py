@@ -1,20 +1,61 @@
-"""Thresholds on clusters that are drawn again: the bootstrap of samples that depend on each other."""
+"""Intervals of thresholds and of what they are worth by resampling, of samples or of clusters."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
+from rocmax._memory import require_memory
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._interval import critical
 from rocmax.metrics._measure import positives
+from rocmax.metrics._resample import drawable
 from rocmax.metrics._validation import F64, Sample, call, explain, names_of
 from rocmax.metrics.thresholds._rules import Rule
 from rocmax.metrics.thresholds._worth import Calls, Ends, Sizes, intervals, percentiles, values
+
+
+class Drawing(NamedTuple):
+    """How resamples are drawn."""
+
+    n_resamples: int
+    seed: int
+    stratified: bool = True
+    weight_kind: str = "frequency"
+
+    def check_memory(self, n_thresholds: int) -> None:
+        """Fail before any work where the replicates do not fit."""
+        needed = 8 * 16 * self.n_resamples * n_thresholds
+        require_memory(needed, f"n_resamples={self.n_resamples} with {n_thresholds} thresholds", "take fewer")
+
+
+def sample_intervals(
+    data: Sample, rules: Sequence[Rule], prevalence: float | None, level: float, drawing: Drawing
+) -> dict[str, Ends]:
+    """Return percentiles over samples that are drawn again, on which every rule chooses anew."""
+    data = drawable(data, drawing.weight_kind, "method='wilson' has intervals of one")
+    n, seed, stratified, weight_kind = drawing
+    flat = call(_core.bootstrap_cuts, data, weight_kind, list(map(tuple, rules)), stratified, n, seed, data.threads)
+    threshold, tpr, fpr, share = np.moveaxis(flat.reshape(n, len(rules), 4), 2, 0)
+    drawn = values(Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
+    # The rates as they are: they would be rounded on their way through the shares.
+    return percentiles({"threshold": threshold, **drawn, "tpr": tpr, "fpr": fpr}, level)
+
+
+def warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
+    """Warn of rates that are 1 and 0 in all replicates."""
+    (tpr, _), (_, fpr) = ends["tpr"], ends["fpr"]
+    apart = (tpr >= 1) & (fpr <= 0)
+    if apart.any():
+        fact = f"the threshold {thresholds[apart][0]:g} separates the classes in all replicates, so rates do not vary"
+        message = f"{fact}; method='wilson' gives intervals with a width"
+        warnings.warn(CoverageWarning(message, fact, "wilson"), stacklevel=4)
 
 
 def cluster_intervals(
@@ -25,35 +66,31 @@ def cluster_intervals(
     found: dict[str, F64],
     prevalence: float | None,
     level: float,
-    n_resamples: int,
-    seed: int,
+    drawing: Drawing,
 ) -> dict[str, Ends]:
     """Return the intervals of :func:`intervals` for the effective numbers of samples, of thresholds percentiles."""
-    flat = cluster_cuts(data, groups, rules, n_resamples, seed)
-    threshold, tpr, fpr, share = np.moveaxis(flat, 2, 0)
-    sizes = cluster_sizes(data, groups, thresholds, values(Calls.of_rates(tpr, fpr, share)), level)
+    threshold, tpr, fpr, share = np.moveaxis(_cluster_cuts(data, groups, rules, drawing), 2, 0)
+    sizes = _cluster_sizes(data, groups, thresholds, values(Calls.of_rates(tpr, fpr, share)), level)
     return intervals(found, sizes, prevalence, critical(level)) | percentiles({"threshold": threshold}, level)
 
 
-def cluster_cuts(data: Sample, groups: Any, rules: Sequence[Rule], n_resamples: int, seed: int) -> F64:
+def _cluster_cuts(data: Sample, groups: Any, rules: Sequence[Rule], drawing: Drawing) -> F64:
     """Return threshold, TPR, FPR and prevalence of rules on replicates, of shape (n_resamples, n_rules, 4).
 
     A replicate draws as many clusters as there are, with replacement, each with all its samples (Field and Welsh,
-    2007); draws that leave a class without any are passed over. O(n log n) each.
+    2007); draws without one of the classes are skipped. O(n log n) each.
     """
-    data, draws = _drawn(data, groups, seed)
-    found = np.empty((n_resamples, len(rules), 4))
+    data, draws = _drawn(data, groups, drawing.seed)
+    found = np.empty((drawing.n_resamples, len(rules), 4))
     for row, weight in zip(found, draws, strict=False):
         kept = weight > 0
         part = data._replace(y=data.y[kept], score=data.score[kept], weight=weight[kept])
-        curve = call(_core.Curve, part, part.threads)
-        cuts = np.array([rule.number if rule.name == "at" else rule.of(curve) for rule in rules])
-        tp, fp, fn, tn = Calls.at(curve, cuts)
+        cuts, (tp, fp, fn, tn) = Calls.of_rules(call(_core.Curve, part, part.threads), rules)
         row[:] = np.stack([cuts, tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fp + fn + tn)], axis=1)
     return found
 
 
-def cluster_sizes(data: Sample, groups: Any, thresholds: F64, drawn: dict[str, F64], level: float) -> Sizes:
+def _cluster_sizes(data: Sample, groups: Any, thresholds: F64, drawn: dict[str, F64], level: float) -> Sizes:
     """Return how many independent samples would vary as much as replicates of clusters do (Korn and Graubard, 1998).
 
     A share whose replicates have mean p and variance v has ``p (1 - p) / v`` samples, at most as many as there are of
