@@ -25,7 +25,7 @@ from rocmax.ensemble._scores import raw_scores
 _TREES, _FOLD_TREES = 200, 100
 # Rows of a leaf at least. Noisy classes need more than one: on a9a four are worth 0.1, on phoneme one is worth 0.1.
 _LEAVES = (1, 4)
-# Rows that are sorted into trees between two looks at the clock, and bytes a node takes.
+# Rows that are sorted into trees between two looks at the clock, unless ten trees have few more; bytes of a node.
 _ROWS, _NODE = 50_000, 96
 # The share of the memory at hand that a forest may take; beyond it its leaves hold more rows, up to so many.
 _SHARE, _LARGEST_LEAF = 0.3, 32
@@ -91,7 +91,7 @@ class ExtraTrees:
     ) -> ExtraTreesClassifier:
         """Return a forest with so many trees, grown a few at a time."""
         part, positive, weight = data.part(X, rows)
-        step = max(10, _ROWS // len(rows))
+        step = max(10 if len(rows) <= 2 * _ROWS else n_threads, _ROWS // len(rows))
         for n in range(forest.n_estimators + step, n_trees + step, step):
             run.check()
             forest.set_params(n_estimators=min(n, n_trees), n_jobs=n_threads).fit(part, positive, weight)
