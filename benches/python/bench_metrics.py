@@ -4,7 +4,8 @@ Run: python benches/python/bench_metrics.py [--largest 1e7]
 
 Nanoseconds a score, the median of 7 calls, taken in turns so that noise falls on all alike; then the ratio of each
 peer to ours. `pip install rapidstats pyarrow scikit-learn-intelex confidenceinterval MLstatkit` adds four peers; those
-of DeLong take minutes with 10^7 scores and are left out there.
+of DeLong take minutes with 10^7 scores and are left out there. "rate" is the interval of the TPR at FPR 0.01,
+"threshold" the operating point there.
 """
 
 import argparse
@@ -74,6 +75,8 @@ def large(n: int, share: float, dtype: type, tails: str) -> None:
             f"pauc {t}": (lambda t=t: _core.measure(y, s, None, "partial", 0.0, 0.05, t), count),
             f"paired {t}": (lambda t=t: metrics.compare_auc(y, s, other, n_jobs=t), count),
             f"replicate {t}": (lambda t=t: metrics.auc_inference(y, s, n_jobs=t, **options), 1),
+            f"rate {t}": (lambda t=t: metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.01, n_jobs=t), 1),
+            f"threshold {t}": (lambda t=t: metrics.operating_point(y, s, threshold=("fpr", 0.01), n_jobs=t), 1),
         }
     found = {name: value / n * 1e9 for name, value in medians(calls).items()}
     for t in (1, 2):
@@ -83,6 +86,7 @@ def large(n: int, share: float, dtype: type, tails: str) -> None:
     for t in (1, 2):
         ratios = (f"{name} {found[name] / found[f'auc {t}']:.2f}" for name in (*others, "numpy.sort", "numpy.sum"))
         print(f"ratios to auc {t}: " + "  ".join(ratios))
+        print(f"ratio of threshold to rate {t}: {found[f'threshold {t}'] / found[f'rate {t}']:.2f}")
         for ours, (name, _) in by_delong.items():
             print(f"ratio to {ours} {t}: {name} {found[name] / found[f'{ours} {t}']:.0f}")
 
