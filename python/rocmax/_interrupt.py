@@ -1,9 +1,8 @@
-"""Ctrl-C while LAPACK works: the wait ends, and the work with its next step."""
+"""Ctrl-C while LAPACK works: the wait ends at once, and the work at its next checkpoint."""
 
 from __future__ import annotations
 
 import contextvars
-import ctypes
 import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
@@ -13,29 +12,31 @@ T = TypeVar("T")
 
 # Numbers of an array from which work on it is worth a thread.
 _MANY = 1 << 16
+_abandoned: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar("abandoned", default=None)
+
+
+def checkpoint() -> None:
+    """Raise in a thread whose caller has been interrupted; called between long steps."""
+    event = _abandoned.get()
+    if event is not None and event.is_set():
+        raise InterruptedError
 
 
 def interruptible(size: int, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return ``function(*args, **kwargs)``, which is abandoned if the wait for it is interrupted.
+    """Return ``function(*args, **kwargs)``, computed in a thread that is abandoned if the wait for it is interrupted.
 
-    Python handles Ctrl-C between two steps of its main thread, and one factorisation may be a step of minutes. So the
-    steps are those of another thread. Abandoned, that thread ends after the call it is in; it must not change what its
-    caller still sees.
-
-    Parameters
-    ----------
-    size : int
-        Numbers of the largest array. Few are worked on where they are, as are all outside of the main thread.
-    function : callable
-        What works.
+    Python handles Ctrl-C between two steps of its main thread, and one factorisation may be a step of minutes. An
+    abandoned thread ends at its next `checkpoint`; it must not change what its caller still sees. Arrays of few numbers
+    (`size`), and calls outside of the main thread, need no thread.
     """
     if size < _MANY or threading.current_thread() is not threading.main_thread():
         return function(*args, **kwargs)
     found: list[T] = []
     failed: list[BaseException] = []
-    done = threading.Event()
+    done, abandoned = threading.Event(), threading.Event()
 
     def work() -> None:
+        _abandoned.set(abandoned)
         try:
             found.append(function(*args, **kwargs))
         except BaseException as failure:
@@ -51,7 +52,7 @@ def interruptible(size: int, function: Callable[P, T], /, *args: P.args, **kwarg
     try:
         done.wait()
     except BaseException:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident or 0), ctypes.py_object(SystemExit))
+        abandoned.set()
         raise
     if failed:
         raise failed[0]

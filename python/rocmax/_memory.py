@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from rocmax._settings import settings
+
 # Where nothing is known.
 _MUCH = 1 << 62
 
@@ -27,6 +29,9 @@ def available_memory(root: str = "/") -> int:
     root : str, default="/"
         What holds ``proc`` and ``sys``.
     """
+    given = settings().memory
+    if given is not None:
+        return given
     base = Path(root)
     return max(0, min([_of_machine(base), *_of_groups(base), *_of_limits(base)]))
 

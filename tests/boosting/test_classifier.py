@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCBoostingClassifier
 from rocmax._selection import better_than_first, paired_difference
-from rocmax._settings import Settings
+from rocmax._settings import using
 from rocmax.boosting import BoostingRound, PartialAUCObjective
 from rocmax.boosting._choice import Rounds, best_round, smoothed
 from rocmax.estimators._calibrated import sigmoid
@@ -134,19 +134,14 @@ def test_the_choice_is_beyond_noise() -> None:
 def test_pairs_are_tried_where_rows_and_negatives_are_many(data: Any) -> None:
     X, y = data
 
-    def fit(settings: Settings, **given: Any) -> PartialAUCBoostingClassifier:
-        machine = model(**given)
-        machine._settings = settings
-        return machine.fit(X, y)
+    def tried(high: float) -> list[Any]:
+        return [one.objective for one in model(fpr_range=(0.0, high), n_estimators=3).fit(X, y).candidates_]
 
-    def tried(high: float, settings: Settings) -> list[Any]:
-        return [one.objective for one in fit(settings, fpr_range=(0.0, high), n_estimators=3).candidates_]
-
-    few = Settings(boosting_pair_rows=len(y))
-    assert tried(0.2, Settings()) == ["log_loss"]
-    assert tried(0.05, few) == ["log_loss"]
-    assert tried(0.2, few) == ["log_loss", PartialAUCObjective((0.0, 0.2), blend=0.95, widen=4.0)]
-    fitted = fit(few, n_estimators=25)
+    assert tried(0.2) == ["log_loss"]
+    with using(boosting_pair_rows=len(y)):
+        assert tried(0.05) == ["log_loss"]
+        assert tried(0.2) == ["log_loss", PartialAUCObjective((0.0, 0.2), blend=0.95, widen=4.0)]
+        fitted = model(n_estimators=25).fit(X, y)
     one = fitted.candidates_[1]
     assert (fitted.objective_ == one.objective) == (one.difference > 2.0 * one.standard_error)
 

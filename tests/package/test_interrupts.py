@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from profiles import cases
-from rocmax._interrupt import interruptible
+from rocmax._interrupt import checkpoint, interruptible
 
 pytestmark = pytest.mark.xdist_group("clock")  # one after another: what is timed does not race with itself
 
@@ -202,3 +204,21 @@ def test_models_are_whole_whenever_a_refit_is_interrupted(name):
         [sys.executable, "-c", REFITS, *arguments], capture_output=True, text=True, timeout=600, check=False
     )
     assert (found.returncode, found.stdout) == (0, "interrupted\n"), found.stderr[-2000:]
+
+
+def test_abandoned_work_ends_at_its_next_checkpoint():
+    ended = threading.Event()
+
+    def work():
+        try:
+            while True:
+                checkpoint()
+                time.sleep(0.01)
+        finally:
+            ended.set()
+
+    main = threading.main_thread().ident
+    threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(1 << 20, work)
+    assert ended.wait(5.0)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from profiles import cases
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLSCV
 from rocmax._memory import available_memory
+from rocmax._settings import using
 from rocmax.metrics import auc_inference, compare_auc
 
 GIGA = 10**9
@@ -98,10 +99,10 @@ WIDE = sp.random(300, 5000, density=0.01, format="csr", random_state=0)
     ],
 )
 def test_what_is_quadratic_is_refused_before_any_work(call, monkeypatch):
-    monkeypatch.setattr("rocmax._memory.available_memory", lambda: 5 * 10**5)
     for name in ("rocmax.solvers.least_squares._features.moments", "numpy.linalg.eigh"):
         monkeypatch.setattr(name, lambda *_, **__: pytest.fail("work was begun"))
-    with pytest.raises(MemoryError, match=r"needs [\d.]+ GB of memory, 0\.0 GB are available; "):
+    refused = r"needs [\d.]+ GB of memory, 0\.0 GB are available; "
+    with using(memory=5 * 10**5), pytest.raises(MemoryError, match=refused):
         call()
 
 

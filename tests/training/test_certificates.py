@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import reference_risks as reference
 from profiles import cases
 from rocmax import AUCSVC, PartialAUCSVC, _core
+from rocmax._settings import using
 from rocmax.designs import DualDesign, as_design
 from rocmax.exceptions import FeatureScaleWarning, ZeroModelWarning
 from rocmax.risks import Hinge, Listed, Logistic, Naive, Oracle, Ramp, Tight
@@ -77,19 +78,18 @@ def solve(name, X, y, weight, low_high, C, vector, bundle=None):
 
 
 @pytest.mark.parametrize("name", RISKS)
-def test_bounds_and_cuts_are_never_above(name, monkeypatch):
+def test_bounds_and_cuts_are_never_above(name):
     """Nor above the objective of any other model; whole weights are repetitions."""
     rng = np.random.default_rng(0)
     for _ in range(N_WALKS):
         # Newton steps and the augmented Lagrangian method, which few samples leave out otherwise.
-        monkeypatch.setattr("rocmax.solvers._requirements._FEW", int(rng.choice([0, 1000])))
-        after = int(rng.choice([2, 1000]))
-        monkeypatch.setattr("rocmax.solvers._planes._slow", lambda history, tol, after=after: len(history) > after)
+        few, after = int(rng.choice([0, 1000])), int(rng.choice([2, 1000]))
         (X, y), low_high, C = problem(rng), fpr_range(rng), 10.0 ** rng.uniform(-2, 4)
         kind, weight = weigh(rng, y)
         vector = rng.standard_normal(X.shape[1])
         bundle = Bundle(as_design(X))
-        found, objective = solve(name, X, y, weight, low_high, C, vector, bundle)
+        with using(newton_samples=few, steps_seen=after, steps_to_come=0):
+            found, objective = solve(name, X, y, weight, low_high, C, vector, bundle)
         for scale in (0.0, 0.01, 1.0):
             other = Model.of(found.model.vector + scale * rng.standard_normal(X.shape[1]), objective.design)
             value, at = objective(other)
@@ -156,12 +156,11 @@ def test_a_false_bound_stops_every_fit(monkeypatch):
 
 def test_a_false_bound_of_the_augmented_lagrangian_stops_the_fit(monkeypatch):
     X, y = problem(np.random.default_rng(2))
-    monkeypatch.setattr("rocmax.solvers._planes._slow", lambda history, tol: True)
     monkeypatch.setattr(
         "rocmax.solvers._envelope.Found.offset", property(lambda _: 2.0, lambda *_: None), raising=False
     )
     oracle = Tight((0.0, 0.5)).bind(_core.Problem(y), 1)
-    with pytest.raises(RuntimeError, match="internal error"):
+    with using(steps_seen=0, steps_to_come=0), pytest.raises(RuntimeError, match="internal error"):
         minimise_convex(oracle, as_design(X), 10.0, tol=1e-9, max_iter=50)
 
 

@@ -11,9 +11,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from rocmax import AUCRLS, AUCSVC, PartialAUCSVC
+from rocmax._settings import using
 from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask, moments
-from rocmax.designs import _blocks as blocks_module
-from rocmax.designs import _linear as linear_module
 
 N_SAMPLES, N_FEATURES = 400, 7
 
@@ -56,15 +55,13 @@ STORAGES = {
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", STORAGES)
-def test_products_agree(name, dtype, tmp_path, monkeypatch):
-    monkeypatch.setattr(linear_module, "_ROWS", 150)  # several blocks
-    for limit, value in {"_ROWS": 150, "_COLUMNS": 4, "_CACHED": 90}.items():
-        monkeypatch.setattr(blocks_module, limit, value)
+def test_products_agree(name, dtype, tmp_path):
     X = features(dtype)
     design = as_design(STORAGES[name](X, tmp_path))
-    check_products(design, X)
-    some = np.random.default_rng(3).permutation(N_SAMPLES)[:90]
-    check_products(SubsetDesign(design, some), X[some])
+    with using(tile_rows=150, tile_columns=4, block_rows=90):  # several blocks
+        check_products(design, X)
+        some = np.random.default_rng(3).permutation(N_SAMPLES)[:90]
+        check_products(SubsetDesign(design, some), X[some])
 
 
 def check_products(design, X):

@@ -17,6 +17,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import AUCSVC, PartialAUCSVC
+from rocmax._settings import using
 from rocmax.exceptions import ZeroModelWarning
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "pair_machines.json").read_text())["cases"]
@@ -217,13 +218,13 @@ def test_a_search_slices_precomputed_kernels():
     np.testing.assert_allclose(found.cv_results_["mean_test_score"], direct.cv_results_["mean_test_score"])
 
 
-def test_what_cannot_fit_is_refused_with_its_size(monkeypatch):
-    monkeypatch.setattr("rocmax._memory.available_memory", lambda: 10**6)
+def test_what_cannot_fit_is_refused_with_its_size():
     X, y = gaussian(15, n=600)
-    with pytest.raises(MemoryError, match=r"the kernel matrix of 600 samples in float64 needs 0.0 GB .*float32"):
-        AUCSVC().fit(X, y)
-    with pytest.raises(MemoryError, match=r"solver='cvxopt' on [0-9,]+ pairs needs .* GB of memory.*solver='auto'"):
-        AUCSVC(kernel="linear", solver="cvxopt").fit(*gaussian(15, n=60))
+    with using(memory=10**6):
+        with pytest.raises(MemoryError, match=r"the kernel matrix of 600 samples in float64 needs 0.0 GB .*float32"):
+            AUCSVC().fit(X, y)
+        with pytest.raises(MemoryError, match=r"solver='cvxopt' on [0-9,]+ pairs needs .* GB .*solver='auto'"):
+            AUCSVC(kernel="linear", solver="cvxopt").fit(*gaussian(15, n=60))
 
 
 def of_pairs(model, y):

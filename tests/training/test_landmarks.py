@@ -11,8 +11,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rocmax import PartialAUCSVC, PartialAUCSVCCV
+from rocmax._settings import using
 from rocmax.designs import LandmarkDesign, Landmarks, as_design
-from rocmax.designs import _landmarks as design_module
 from rocmax.designs._kernel import Kernel
 from rocmax.estimators._landmarks import first_of_both, ranks, thinned
 
@@ -63,17 +63,20 @@ def test_inner_products_of_features_are_those_of_the_kernel_at_landmarks(data, n
 
 
 @pytest.mark.parametrize("storage", ["dense", "float32", "sparse", "memmap"])
-def test_features_made_anew_are_those_that_are_kept(data, storage, tmp_path, monkeypatch):
-    monkeypatch.setattr(design_module, "_BLOCK", 8 * 30 * 70)  # several blocks
+def test_features_made_anew_are_those_that_are_kept(data, storage, tmp_path):
     X, _ = data
     stored = {"dense": X, "float32": X.astype(np.float32), "sparse": sp.csr_array(X)}.get(storage)
     if stored is None:
         stored = np.memmap(tmp_path / "X", dtype=np.float64, shape=X.shape, mode="w+")
         stored[:] = X
     landmarks = Landmarks(Kernel.resolve("rbf", 1.0, 3, 0.0, X), stored[:30])
-    kept, anew = as_design(landmarks.features(stored)), LandmarkDesign(landmarks, stored)
+    with using(landmark_block=8 * 30 * 70):  # several blocks
+        check_products(as_design(landmarks.features(stored)), LandmarkDesign(landmarks, stored))
+
+
+def check_products(kept, anew):
     rng = np.random.default_rng(1)
-    w, coefs = rng.normal(size=landmarks.dim), rng.normal(size=(2, N_SAMPLES))
+    w, coefs = rng.normal(size=kept.dim), rng.normal(size=(2, N_SAMPLES))
     assert (anew.n_samples, anew.dim) == (kept.n_samples, kept.dim)
     np.testing.assert_allclose(anew.scores(w), kept.scores(w), rtol=1e-6, atol=1e-6)
     for a in (coefs, coefs * (rng.random(coefs.shape) < 0.05), np.zeros_like(coefs)):
@@ -107,31 +110,30 @@ def test_the_objective_is_that_of_the_coefficients(data):
 
 
 @pytest.mark.parametrize("surrogate", ["tight", "ramp"])
-def test_features_that_do_not_fit_in_memory_give_the_same_model(data, surrogate, monkeypatch):
+def test_features_that_do_not_fit_in_memory_give_the_same_model(data, surrogate):
     kept = machine(surrogate=surrogate).fit(*data)
-    monkeypatch.setattr(Landmarks, "fit", lambda *_: False)
-    anew = machine(surrogate=surrogate).fit(*data)
+    with using(memory=100_000):
+        anew = machine(surrogate=surrogate).fit(*data)
     assert anew.objective_ == pytest.approx(kept.objective_, rel=3e-3)
     assert anew.dual_gap_ <= anew.tol
 
 
-def test_many_features_are_kept_in_single_precision_with_a_right_certificate(data, monkeypatch):
+def test_many_features_are_kept_in_single_precision_with_a_right_certificate(data):
     expected = machine().fit(*data)
-    monkeypatch.setattr(design_module, "_DOUBLE", 0)
-    found = machine().fit(*data)
+    with using(double_features=0):
+        found = machine().fit(*data)
     assert found.dual_gap_ <= found.tol
     assert found.objective_ == pytest.approx(expected.objective_, rel=2e-3)
 
 
-def test_memory_decides_what_is_kept(data, monkeypatch):
+def test_memory_decides_what_is_kept(data):
     landmarks = Landmarks(Kernel.resolve("rbf", 1.0, 3, 0.0, data[0]), data[0][:30])
     size = landmarks.size(N_SAMPLES)
     assert size == 8 * N_SAMPLES * landmarks.dim
     for memory, fits in ((3 * size, False), (4 * size, True)):
-        monkeypatch.setattr(design_module, "available_memory", lambda memory=memory: memory)
-        assert landmarks.fit(N_SAMPLES) == fits
-    monkeypatch.setattr("rocmax._memory.available_memory", lambda: 1000)
-    with pytest.raises(MemoryError, match=r"the features of 40 landmarks needs .* take fewer landmarks"):
+        with using(memory=memory):
+            assert landmarks.fit(N_SAMPLES) == fits
+    with using(memory=1000), pytest.raises(MemoryError, match=r"the features of 40 landmarks needs .* fewer"):
         machine().fit(*data)
 
 
@@ -228,14 +230,14 @@ def test_width_C_and_surrogate_are_chosen_by_validation(data, options):
 
 
 def test_few_rows_choose(data, monkeypatch):
-    module = "rocmax.estimators._partial_cv."
-    for name, value in (("_TRAINED", 10), ("_LEAST_TRAINED", 60), ("_SCORED", 30)):
-        monkeypatch.setattr(module + name, value)
     seen = []
-    monkeypatch.setattr(module + "thinned", lambda *given: seen.append(thinned(*given)) or seen[-1])
+    monkeypatch.setattr(
+        "rocmax.estimators._partial_cv.thinned", lambda *given: seen.append(thinned(*given)) or seen[-1]
+    )
     weight = np.arange(N_SAMPLES) % 2 + 0.5
     model = PartialAUCSVCCV((0.0, 0.2), kernel="rbf", Cs=[1e3], gamma="scale", n_landmarks=20, random_state=0, cv=3)
-    model.fit(*data, weight)
+    with using(landmark_values=10, landmark_rows=60, landmark_scored=30):
+        model.fit(*data, weight)
     assert len(seen) == 1 and {len(train) for train, _ in seen[0][1]} == {60}
     assert len(model.landmarks_) == 20 and model.dual_gap_ <= model.tol
 

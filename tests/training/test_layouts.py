@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLS, RLSCV, PartialAUCBoostingClassifier, PartialAUCSVC, PartialAUCSVCCV
-from rocmax.designs import _blocks as blocks_module
-from rocmax.designs import _linear as linear_module
+from rocmax._settings import using
 from rocmax.papers import AUCSplitTree, GreedyPAUC, PAUCBoost, RankBoost, TauFPL, TwoNormSVC
 
 N, D = 90, 8
@@ -202,11 +201,10 @@ def test_sparse_matrices(name):
 
 
 @pytest.fixture
-def small_blocks(monkeypatch):
+def small_blocks():
     """Make every product one of many blocks, of some rows and some columns, that pass over unused samples."""
-    for limit, value in {"_ROWS": 17, "_COLUMNS": 4, "_CACHED": 11}.items():
-        monkeypatch.setattr(blocks_module, limit, value)
-    monkeypatch.setattr(linear_module, "_SMALL", 0)
+    with using(tile_rows=17, tile_columns=4, block_rows=11, small_product=0):
+        yield
 
 
 @pytest.mark.parametrize("name", LINEAR)

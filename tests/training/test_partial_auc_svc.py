@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference_risks as reference
 from rocmax import PartialAUCSVC
+from rocmax._settings import using
 from rocmax.estimators import _training
 from rocmax.exceptions import PositiveClassWarning, ZeroModelWarning
 from rocmax.metrics import tpr_at_fpr_score
@@ -312,13 +313,12 @@ def test_many_rows_begin_at_what_a_sample_gives(surrogate, storage, weighted, mo
     weight = rng.integers(0, 3, len(y)).astype(float) if weighted else None
     model = PartialAUCSVC((0.02, 0.2), surrogate=surrogate, C=10.0)
     expected = model.fit(storage(X), y, weight).objective_
-    monkeypatch.setattr(_training, "_ROWS", (100, 500))
-    monkeypatch.setattr(_training, "_ROWS_A_FEATURE", 20)
     sizes = []
     fit = _training.Training.fit
     monkeypatch.setattr(
         _training.Training, "fit", lambda self, *a, **k: sizes.append(self.problem.n_samples) or fit(self, *a, **k)
     )
-    assert model.fit(storage(X), y, weight).objective_ == pytest.approx(expected, rel=5e-3)
+    with using(sample_rows=(100, 500), sample_rows_per_feature=20):
+        assert model.fit(storage(X), y, weight).objective_ == pytest.approx(expected, rel=5e-3)
     assert model.dual_gap_ <= model.tol
     assert sizes[0] == 4000 and sizes[1:] == [500]

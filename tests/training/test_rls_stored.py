@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rocmax import AUCRLS, AUCRLSCV, RLS
-from rocmax.designs import _blocks as blocks_module
+from rocmax._settings import using
 
 N_SAMPLES, N_FEATURES = 500, 6
 
@@ -38,9 +38,7 @@ STORAGES = {
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("n_labels", [1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_models_are_those_of_features_in_memory(model, storage, n_labels, weighted, tmp_path, monkeypatch):
-    for limit, value in {"_ROWS": 300, "_CACHED": 90}.items():  # several blocks
-        monkeypatch.setattr(blocks_module, limit, value)
+def test_models_are_those_of_features_in_memory(model, storage, n_labels, weighted, tmp_path):
     X, rng = features(), np.random.default_rng(1)
     y = (X[:, :1] + 2.0 * rng.standard_normal((N_SAMPLES, n_labels)) > 2.0).astype(int)
     y = y[:, 0] if n_labels == 1 else y
@@ -51,7 +49,8 @@ def test_models_are_those_of_features_in_memory(model, storage, n_labels, weight
     expected = model.fit(X.astype(np.float64), y, weight)
     coef, dual, intercept = expected.coef_, expected.dual_coef_, expected.intercept_
     scores = expected.decision_function(X.astype(np.float64))
-    found = model.fit(stored, y, weight)
+    with using(tile_rows=300, block_rows=90):  # several blocks
+        found = model.fit(stored, y, weight)
     np.testing.assert_allclose(found.coef_, coef, rtol=1e-8, atol=1e-10 * np.abs(coef).max())
     np.testing.assert_allclose(found.decision_function(stored), scores, atol=1e-3)  # products in single precision
     np.testing.assert_allclose(found.dual_coef_, dual, atol=1e-3 * np.abs(dual).max())
@@ -63,7 +62,7 @@ def test_what_cannot_be_taken_in_parts_is_said(tmp_path):
     X, y = features(), np.arange(N_SAMPLES) % 2
     chunks, file = da.from_array(X), in_file(tmp_path, X, "C")
     for model in (AUCRLS(kernel="rbf"), AUCRLSCV(3)):
-        with pytest.raises(ValueError, match=r"X is a dask array.*X.compute\(\)"):
+        with pytest.raises(ValueError, match=r"dask input is not supported .*X.compute\(\)"):
             model.fit(chunks, y)
     with pytest.raises(ValueError, match="solver='cg' needs X in memory"):
         AUCRLS(solver="cg").fit(file, y)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 import reference_risks as reference
 from rocmax import _core
 from rocmax._core import minimise_on_simplex
+from rocmax._settings import using
 from rocmax.designs import as_design
 from rocmax.risks import Logistic, Naive, Ramp, Tight
 from rocmax.solvers import Bundle, Model, Tilt, minimise_convex, minimise_difference, minimise_smooth
@@ -146,7 +147,7 @@ def wide(rng, n=600, d=2000):
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1)])
 @pytest.mark.parametrize("store", [sp.csr_array, sp.csr_array.toarray])
-def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store, monkeypatch):
+def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store):
     X, y = wide(np.random.default_rng(0))
     oracle, design = Tight(fpr_range).bind(_core.Problem(y), 1), as_design(store(X))
     found = minimise_convex(oracle, design, 1e3, tol=1e-6, max_iter=2000)
@@ -158,8 +159,8 @@ def test_wide_data_take_few_steps_to_a_certified_optimum(fpr_range, store, monke
     objectives = [progress.objective for progress in found.history]
     assert bounds == sorted(bounds) and objectives == sorted(objectives, reverse=True)
     # Planes alone take longer to a thousandth of that accuracy.
-    monkeypatch.setattr("rocmax.solvers._planes.suits", lambda _: False)
-    planes = minimise_convex(oracle, design, 1e3, tol=1e-3, max_iter=5000)
+    with using(steps_seen=10**6):
+        planes = minimise_convex(oracle, design, 1e3, tol=1e-3, max_iter=5000)
     assert planes.n_iter > found.n_iter
     assert found.bound <= planes.objective and planes.bound <= found.objective
 
@@ -186,14 +187,14 @@ def test_the_ramp_of_wide_data_is_certified(fpr_range):
     assert found.objective == pytest.approx(0.5 * w @ w + C * reference.ramp(y, X @ w, fpr_range), rel=1e-9)
 
 
-def test_two_hinges_have_multipliers_each_and_a_certified_sum(monkeypatch):
+def test_two_hinges_have_multipliers_each_and_a_certified_sum():
     rng = np.random.default_rng(3)
     X, y = overlapping(rng, n=400, d=40)
     convex, design = Ramp((0.05, 0.3)).bind(_core.Problem(y == 1), 1).convex, as_design(X)
     planes = minimise_convex(convex, design, 1e2, tol=1e-6, max_iter=5000)
-    monkeypatch.setattr("rocmax.solvers._planes._slow", lambda history, tol: len(history) > 2)
     bundle = Bundle(design)
-    found = minimise_convex(convex, design, 1e2, tol=1e-6, max_iter=500, bundle=bundle)
+    with using(steps_seen=2, steps_to_come=0):
+        found = minimise_convex(convex, design, 1e2, tol=1e-6, max_iter=500, bundle=bundle)
     assert found.gap <= 1e-6 and bundle.multipliers[0].shape == (2, 400)
     assert found.bound <= planes.objective and planes.bound <= found.objective
 
@@ -216,7 +217,7 @@ def test_whole_weights_are_repetitions_in_wide_data(fpr_range):
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
-def test_newton_steps_with_few_features_are_exact(store, monkeypatch):
+def test_newton_steps_with_few_features_are_exact(store):
     rng = np.random.default_rng(4)
     X, y = overlapping(rng, n=400, d=12)
     design, convex = as_design(store(X)), Ramp((0.05, 0.3)).bind(_core.Problem(y == 1), 1).convex
@@ -225,9 +226,9 @@ def test_newton_steps_with_few_features_are_exact(store, monkeypatch):
     found, gradient = envelope(0.3 * X @ rng.standard_normal(12)), rng.standard_normal(12)
     assert all(len(part.rows) > 20 for part in found.parts)
     exact = envelope.newton_step(found, gradient, 0.5)
-    monkeypatch.setattr("rocmax.solvers._newton._DIRECT", 11)
-    assert np.abs(envelope.newton_step(found, gradient, 0.5) - exact).max() > 1e-3 * np.abs(exact).max()
-    np.testing.assert_allclose(envelope.newton_step(found, gradient, 1e-12), exact, rtol=1e-9, atol=1e-12)
+    with using(exact_newton=11):
+        assert np.abs(envelope.newton_step(found, gradient, 0.5) - exact).max() > 1e-3 * np.abs(exact).max()
+        np.testing.assert_allclose(envelope.newton_step(found, gradient, 1e-12), exact, rtol=1e-9, atol=1e-12)
 
 
 def test_scores_and_norms_of_a_model_stay_exact():

@@ -19,6 +19,7 @@ from rocmax._parameters import (
     shown,
 )
 from rocmax._selection import better_than_first, paired_difference
+from rocmax._settings import settings
 from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax.boosting._choice import Candidate, Rounds
@@ -211,7 +212,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         data = data if there.all() else data.take(np.flatnonzero(there))
         share = float(self.validation_fraction)
         train, held = split or drawn(data.positive, share, np.random.default_rng(library.seed))
-        if len(data.positive) < self._settings.boosting_pair_rows:
+        if len(data.positive) < settings().boosting_pair_rows:
             objectives = objectives[:1]
         with in_one_line(self.library):
             self._choose(library, objectives, fpr_range, data, data.take(train), data.take(held), callback)

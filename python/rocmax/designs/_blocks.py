@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._settings import settings
 from rocmax._typing import AnyArray
 
-# Rows, columns and bytes of a block, at most: what is copied of features that do not lie row after row.
-_ROWS, _COLUMNS, _BLOCK = 1 << 14, 1 << 13, 1 << 26
-# Rows and bytes of a block of whole rows: few enough for the cache, for callers copy them, in double precision.
-_CACHED, _WHOLE = 1 << 11, 1 << 24
+# Largest tile, and largest block of whole rows, in bytes: the latter fits the cache, as callers copy it.
+_BLOCK, _WHOLE = 1 << 26, 1 << 24
 
 
 def in_rows(X: Any) -> Any:
@@ -36,8 +35,8 @@ def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
     """
     n_samples, dim = X.shape
     as_it_is = X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative
-    width = max(1, -(-dim // max(1, -(-dim // _COLUMNS))))
-    height = max(1, min(_ROWS, _BLOCK // (8 * width)))
+    width = max(1, -(-dim // max(1, -(-dim // settings().tile_columns))))
+    height = max(1, min(settings().tile_rows, _BLOCK // (8 * width)))
     for first in range(0, n_samples, height):
         rows = slice(first, min(first + height, n_samples))
         for left in range(0, dim, width):
@@ -50,7 +49,7 @@ def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
 
 def row_blocks(X: AnyArray) -> Iterator[tuple[slice, AnyArray]]:
     """Yield (rows, X[rows]) over an ndarray or a memmap, as `tiles` does; up to 16 MB at a time."""
-    height = max(1, min(_CACHED, _WHOLE // (8 * max(1, X.shape[1]))))
+    height = max(1, min(settings().block_rows, _WHOLE // (8 * max(1, X.shape[1]))))
     for first in range(0, len(X), height):
         require_whole(X)
         rows = slice(first, min(first + height, len(X)))

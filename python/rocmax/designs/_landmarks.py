@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 
 from rocmax._interrupt import interruptible
 from rocmax._memory import available_memory, require_memory
+from rocmax._settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
 from rocmax.designs._kernel import Kernel
@@ -15,12 +16,8 @@ from rocmax.designs._linear import DenseDesign
 
 # Directions of the landmarks that are this much shorter than the longest are rounding, and left out.
 _FLOOR = 1e-10
-# More features than this, all samples together, are kept in single precision: half the memory and half the time.
-_DOUBLE = 1 << 24
 # The share of the available memory that features may take: a fit copies some of them.
 _SHARE = 0.3
-# Bytes of kernel values made at a time.
-_BLOCK = 1 << 24
 
 
 class Landmarks:
@@ -57,14 +54,14 @@ class Landmarks:
 
     def values(self, X: Any) -> Iterator[tuple[slice, F64]]:
         """Yield (rows, k(X[rows], L)), a block of rows at a time."""
-        step = max(1, _BLOCK // (8 * self.points.shape[0]))
+        step = max(1, settings().landmark_block // (8 * self.points.shape[0]))
         for first in range(0, X.shape[0], step):
             rows = slice(first, min(first + step, X.shape[0]))
             yield rows, self.kernel(X[rows].astype(np.float64, copy=False), self.points)
 
     def features(self, X: Any) -> AnyArray:
         """Return f of each row of X, an array; O(n L (d + L)) for L landmarks."""
-        dtype = np.float64 if X.shape[0] * self.dim <= _DOUBLE else np.float32
+        dtype = np.float64 if X.shape[0] * self.dim <= settings().double_features else np.float32
         found = np.empty((X.shape[0], self.dim), dtype=dtype)
         for rows, values in self.values(X):
             found[rows] = values @ self.root
@@ -73,7 +70,7 @@ class Landmarks:
     def size(self, n_samples: int) -> int:
         """Return the bytes of the features of so many samples."""
         n = n_samples * self.dim
-        return n * (8 if n <= _DOUBLE else 4)
+        return n * (8 if n <= settings().double_features else 4)
 
     def fit(self, n_samples: int) -> bool:
         """Whether the features of so many samples may be kept: they take no more than 0.3 of the memory at hand."""

@@ -6,15 +6,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rocmax._settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
 from rocmax.designs._blocks import in_rows, row_blocks, tiles
 from rocmax.designs._moments import add_moments
 
-# Rows of a sparse matrix that are copied at a time, and of those that are made dense.
-_ROWS, _CACHED = 1 << 14, 1 << 11
-# Up to so many features of so many samples a product is cheaper than a look at what it could leave out.
-_SMALL = 1 << 17
 # An adjoint passes over the samples of coefficient zero where no more than this share of the samples is left: of dense
 # features, and of sparse ones, whose rows cost more to copy.
 _FEW, _FEW_SPARSE = 0.4, 0.15
@@ -52,7 +49,7 @@ class DenseDesign(_LinearDesign):
 
     def adjoint(self, coefs: Coefs, /) -> F64:
         vectors = np.zeros((len(coefs), self.dim))
-        looked_at = self._X.size > _SMALL
+        looked_at = self._X.size > settings().small_product
         for rows, columns, X in tiles(self._X):
             block = coefs_of(coefs, rows, X.dtype)
             if looked_at:
@@ -83,8 +80,9 @@ class SparseDesign(_LinearDesign):
             weighted = X.multiply(weight[used, None]).tocsr()
             return np.asarray((X.T @ weighted).toarray(), dtype=np.float64), np.asarray(self._Xt @ weight)
         gram, total = np.zeros((self.dim, self.dim)), np.zeros(self.dim)
-        for first in range(0, self.n_samples, _CACHED):
-            rows = slice(first, first + _CACHED)
+        height = settings().block_rows
+        for first in range(0, self.n_samples, height):
+            rows = slice(first, first + height)
             add_moments(gram, total, self._X[rows].toarray(), weight[rows], shift)
         return gram, total
 
@@ -122,4 +120,5 @@ def _used(coefs: Coefs) -> Rows:
 
 
 def _some_rows(n_samples: int) -> Iterator[slice]:
-    return (slice(first, min(first + _ROWS, n_samples)) for first in range(0, n_samples, _ROWS))
+    height = settings().tile_rows
+    return (slice(first, min(first + height, n_samples)) for first in range(0, n_samples, height))

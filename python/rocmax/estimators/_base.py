@@ -9,7 +9,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._parameters import shown
-from rocmax._settings import DEFAULT
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import (
     check_features,
@@ -52,7 +51,6 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     threshold: Threshold
     # Whether the scales of features matter, and whether values may be missing (NaN).
     _by_scale, _takes_missing = True, False
-    _settings = DEFAULT
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

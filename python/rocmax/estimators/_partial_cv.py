@@ -11,6 +11,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from rocmax import _core
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
 from rocmax._selection import correction_of_folds, error_over_folds, is_better
+from rocmax._settings import settings
 from rocmax._threads import n_threads
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, Bool, Rows
@@ -50,8 +51,6 @@ _WIDTHS = (0.3, 1.0, 3.0)
 # The ramp takes twice the time of "tight", which was 0.006 to 0.05 better on one split of letter, covtype, phoneme and
 # mammography (2,000 to 4,000 rows, 300 landmarks, [0.02, 0.05]).
 _LANDMARK_CANDIDATES = ("logistic", "auc", "tight")
-# With landmarks, the most feature values per fold (but at least so many rows), and the rows to score.
-_TRAINED, _LEAST_TRAINED, _SCORED = 6_000_000, 2000, 4000
 # With fewer negatives in the range "auto" leaves out the surrogates that learn from them.
 _FEWEST_NEGATIVES = 10
 
@@ -311,8 +310,9 @@ class PartialAUCSVCCV(CertifiedRanker):
         X, positive, weight = data
         if space is None:
             return Validation(self, X, positive, weight, folds=folds, score_params=score_params)
-        n_train = max(_LEAST_TRAINED, _TRAINED // space.dim)
-        some, folds = thinned(folds, positive, place, n_train, _SCORED)
+        limits = settings()
+        n_train = max(limits.landmark_rows, limits.landmark_values // space.dim)
+        some, folds = thinned(folds, positive, place, n_train, limits.landmark_scored)
         params = {name: rows_of(value, some, len(positive)) for name, value in score_params.items()}
         X, weight = copied(X, some), None if weight is None else weight[some]
         return Validation(self, X, positive[some], weight, folds=folds, score_params=params, landmarks=space)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._parameters import check_choice
+from rocmax._settings import settings
 from rocmax._typing import F64
 from rocmax.designs import Design
 from rocmax.risks import Difference, Hinge, Listed, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight
@@ -38,9 +39,8 @@ _RISKS: dict[str, Callable[[tuple[float, float]], Risk]] = {
 # The full-range model only starts the descent on a risk that is not convex: a rough one does.
 _START_TOL = 1e-2
 _MULTIPLES = tuple(2.0**k for k in range(-3, 5))
-# On many rows a descent begins at what it finds on one of _SHARE of them, _ROWS or so many a feature. Measured on
-# covtype (387,000 x 54) and on 100,000 x 50, [0, 0.05]: half the time.
-_SHARE, _ROWS, _ROWS_A_FEATURE = 8, (10_000, 20_000), 100
+# On many rows a descent starts from its result on at most one of so many (see the settings).
+_SHARE = 8
 # A smooth risk is solved to this share of the tolerance: one plane certifies it then.
 _SMOOTH_TOL = 0.1
 # A large C is reached in steps: cuts made at a tenth of it are of use, and ten times cheaper to make. Measured on
@@ -182,10 +182,11 @@ class Training:
 
     def _sample(self) -> "Training | None":
         """Return the fits of a sample of both classes, or None if that is not much less than all."""
-        dim, (least, most) = self.design.dim, _ROWS
+        limits, (least, most) = settings(), settings().sample_rows
+        for_features = limits.sample_rows_per_feature * self.design.dim
         labels, weight = self.problem.labels, self.problem.sample_weight
-        size = min(len(labels) // _SHARE, max(most, _ROWS_A_FEATURE * dim))
-        if size < max(least, _ROWS_A_FEATURE * dim):
+        size = min(len(labels) // _SHARE, max(most, for_features))
+        if size < max(least, for_features):
             return None
         rng = np.random.default_rng(0)
         counted = np.ones(len(labels), dtype=bool) if weight is None else weight > 0

@@ -86,15 +86,12 @@ def minimise_difference(
         model, value, history = descend(
             risk, design, C, tol=tol, max_iter=max_iter - 1, start=start, bundle=bundle, callback=callback
         )
-    del start
     while True:
-        before, base, models = value, model.vector, [model]
-        del model  # the step holds the only reference: its scores go as soon as there is a better model
-        concave = risk.concave(models[0].scores)
+        before, base = value, model.vector
+        concave = risk.concave(model.scores)
         tilt = Tilt(design, design.adjoint([concave.coef])[0], concave.offset, concave.coef)
         # Where g counts no pair the majorant is hardly above J: nothing is to be had from linearising g again.
         share = _ENOUGH if concave.value > 0 else 1.0
-        del concave
 
         def enough(now: float, bound: float, before: float = before, share: float = share) -> bool:
             left = before - bound
@@ -102,7 +99,7 @@ def minimise_difference(
 
         left = max_iter - len(history)
         step = minimise_convex(
-            risk.convex, design, C, tol=tol, max_iter=left, start=models.pop(), bundle=bundle, tilt=tilt,
+            risk.convex, design, C, tol=tol, max_iter=left, start=model, bundle=bundle, tilt=tilt,
             enough=enough, callback=callback,
         )  # fmt: skip
         history += step.history
@@ -128,7 +125,6 @@ def minimise_difference(
                 history=history,
                 n_iter=len(history),
             )
-        del step  # it holds scores
 
 
 def descend(
@@ -154,7 +150,6 @@ def descend(
     """
     whole, convex = Objective(risk.whole, design, C), Objective(risk.convex, design, C)
     model, (value, found) = start, whole(start)
-    del start
     partial_auc = found.partial_auc
     rng = np.random.default_rng(0)
     history: list[Progress] = []
@@ -170,7 +165,6 @@ def descend(
         step = sampled_step(tilted, model, cut.curvature, vectors[0], rng)
         if step is None:
             break
-        del cut
         ray = Ray(whole, model, model.vector + step[0])
         lowest = search(ray.point, Point(0.0, value, step[1]), 0.0, flat=_FLAT, max_calls=_CALLS)[0]
         gain = value - lowest.value
@@ -178,7 +172,6 @@ def descend(
             model, value, partial_auc = ray.model(lowest.step), lowest.value, lowest.found.partial_auc
         gain = max(gain, 0.0)
         remaining = _LEFT * gain
-        del ray, lowest
         history.append(Progress(value, 0.0, partial_auc, "descent"))
         if callback is not None:
             callback(history[-1], model)

@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from rocmax._settings import settings
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design, SubsetDesign, inner
 from rocmax.risks import Curvature, Smoothed
@@ -14,9 +15,9 @@ from rocmax.solvers._objective import Model, Objective
 
 # Samples with springs whose features are copied: so many, or one of so many.
 _COPIED, _SHARE = 4000, 2
-# With no more features than _DIRECT, and _ENTRIES in those of the samples, Newton's equations are solved exactly; else
-# by at most so many products.
-_DIRECT, _ENTRIES, _CG_STEPS = 256, 1 << 20, 50
+# Up to so many feature values of the samples, Newton's equations may be solved exactly; else by at most so many
+# products.
+_ENTRIES, _CG_STEPS = 1 << 20, 50
 # The smoothed stretch of the hinge, relative to the root of what is left to gain in mean pair loss; and its limits.
 _WIDTH, _NARROWEST, _WIDEST = 0.3, 1e-6, 2.0
 # How far rounding may lift a smoothed cut, relative to the square of the scores over the width.
@@ -59,7 +60,7 @@ def solve(parts: list[Hessian], gradient: F64, design: Design, residual: float, 
 
 def is_small(design: Design, n_rows: int) -> bool:
     """Whether the equations of a step with springs at so many samples are better solved exactly."""
-    return design.dim <= _DIRECT and design.dim * n_rows <= _ENTRIES
+    return design.dim <= settings().exact_newton and design.dim * n_rows <= _ENTRIES
 
 
 class Springs:

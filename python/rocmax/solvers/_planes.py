@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rocmax._settings import settings
 from rocmax.designs import Design
 from rocmax.risks import Oracle
 from rocmax.solvers._augmented import minimise_augmented, suits
@@ -12,9 +13,6 @@ from rocmax.solvers._directions import Direction, Master, directions_for
 from rocmax.solvers._objective import Model, Objective, Tilt
 from rocmax.solvers._result import Callback, Progress, SolverResult
 from rocmax.solvers._state import State
-
-# Cutting planes give way where, by the rate of the last _LOOKED_AT steps, more than _MANY are to come.
-_LOOKED_AT, _MANY = 6, 20
 
 
 def minimise_convex(
@@ -68,7 +66,6 @@ def minimise_convex(
     """
     objective = Objective(oracle, design, C, tilt)
     state = State(objective, bundle or Bundle(design), start or objective.zero(), tol, max_iter, enough, callback)
-    del start
     directions = directions_for(objective)
     step = "start"
     while True:
@@ -103,8 +100,8 @@ def _descended(state: State, directions: list[Direction]) -> str | None:
 
 def _slow(history: list[Progress], tol: float) -> bool:
     """Whether many more steps are to be expected, at the rate of the last ones."""
-    if len(history) <= _LOOKED_AT:
+    seen, to_come = settings().steps_seen, settings().steps_to_come
+    if len(history) <= seen:
         return False
-    before, now = (max(history[k].gap, tol) for k in (-1 - _LOOKED_AT, -1))
-    rate = np.log(before / now) / _LOOKED_AT
-    return bool(np.log(now / tol) > _MANY * rate)
+    before, now = (max(history[k].gap, tol) for k in (-1 - seen, -1))
+    return bool(max(seen, 1) * np.log(now / tol) > to_come * np.log(before / now))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from rocmax._settings import settings
 from rocmax.risks import Oracle
 from rocmax.solvers._objective import Objective
 
@@ -10,14 +11,12 @@ SECOND_DERIVATIVE = "a risk with a second derivative (`stiffness`)"
 DIVISIBLE = "a design of which some samples cost no more than their share (`divisible`)"
 SAMPLED = "at least 1,000 samples, and no fewer than features"
 
-# With fewer samples a step costs less than a Newton direction.
-_FEW = 1000
 _MET: dict[str, Callable[[Objective], bool]] = {
     HINGES: lambda objective: objective.oracle.hinges is not None,
     SECOND_DERIVATIVE: lambda objective: type(objective.oracle).stiffness is not Oracle.stiffness,
     DIVISIBLE: lambda objective: objective.design.divisible,
     # With fewer samples than features the curvature of a sample says little.
-    SAMPLED: lambda objective: objective.design.n_samples >= max(_FEW, objective.design.dim),
+    SAMPLED: lambda objective: objective.design.n_samples >= max(settings().newton_samples, objective.design.dim),
 }
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from rocmax._interrupt import checkpoint
 from rocmax._typing import F64, Bool
 from rocmax.solvers.least_squares._features import Features, KernelFeatures
 from rocmax.solvers.least_squares._loss import Loss, targets
@@ -27,6 +28,7 @@ def fit(features: Features, labels: Bool, alphas: F64) -> F64:
     groups = each[:, None] if features.pairwise else [each[alphas == alpha] for alpha in np.unique(alphas)]
     coefs = []
     for group in groups:
+        checkpoint()
         loss = features.loss(labels[:, group[0]])
         solved = _solve(features, *features.system(loss, labels[:, group]), float(alphas[group[0]]))
         coefs.append(features.model(loss, solved).T)
@@ -87,6 +89,7 @@ def _fit_labels(features: KernelFeatures, labels: Bool, alphas: F64) -> F64:
     rows = vectors * lengths
     coefs = np.empty((labels.shape[1], len(weight)))
     for coef, pos, alpha in zip(coefs, labels.T, alphas, strict=True):
+        checkpoint()
         loss = features.loss(pos)
         lesser, greater = sorted(loss.totals)
         light, sign = (pos, 1.0) if loss.totals[0] == lesser else (~pos, -1.0)

@@ -20,6 +20,7 @@ from itertools import product
 import numpy as np
 
 from rocmax import _core
+from rocmax._interrupt import checkpoint
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.solvers.least_squares._features import Features
 from rocmax.solvers.least_squares._loss import Loss, targets
@@ -75,6 +76,7 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
         i, j = positives[rows], negatives[cols]
         if loss.bend > _BENT:  # few pairs: two samples of each class, or huge weights
             for row, col in product(rows, cols):
+                checkpoint()
                 pair = [positives[row], negatives[col]]
                 f, g = _retrained(features, pos, alphas, np.array(pair))[0][:, pair].T
                 outcome = np.where(np.isclose(f, g, 1e-11, 0), 0.5, f > g)
@@ -90,6 +92,7 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
             scale, base, norm = cross.form(alpha, diagonal)
             neg_side = diagonal[j], c[j], weight[j], norm[j]
             for first in range(0, len(i), step):
+                checkpoint()
                 tile = slice(first, first + step)
                 part = i[tile]
                 row_sums, col_sums = _core.leave_pair_out(
@@ -205,6 +208,7 @@ def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) ->
     y = targets(pos)
     rank = np.where(pos, np.cumsum(pos), np.cumsum(~pos)) - 1
     for loss, rows, cols in _pair_groups(features, pos):
+        checkpoint()
         mine = np.flatnonzero(np.isin(rank[pairs[:, 0]], rows) & np.isin(rank[pairs[:, 1]], cols))
         if len(mine) == 0:
             continue
@@ -260,6 +264,7 @@ def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[
         spectrum = features.spectrum(loss, pos)
         singles = np.array([fold[0] for fold in members if len(fold) == 1], dtype=np.intp)
         for k, alpha in enumerate(map(spectrum.alpha, alphas)):
+            checkpoint()
             inverse = spectrum.inverse(alpha)
             c, coupling = inverse.times(y), alpha * loss.omega
             g = c[singles] / inverse.diagonal()[singles]
