@@ -6,6 +6,8 @@ import threading
 
 # The features of the tests are small: more threads in the BLAS only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Boosted trees with more threads than there are free cores would spin as well.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # scikit-learn skips its array API check without it.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 

@@ -1,6 +1,7 @@
 """Tables with categories, text and missing values, from fit to predict on names that training has not seen."""
 
 import warnings
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,18 @@ def model(**options: Any) -> Any:
     return PartialAUCEnsembleClassifier(RANGE, **options)
 
 
+@cache
+def fitted_to(kind: str) -> Any:
+    """Return a model of the first 600 rows."""
+    of, y = columns()
+    return model().fit(frame(kind, {name: values[:600] for name, values in of.items()}), y[:600])
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_from_fit_to_names_not_seen(kind: str) -> None:
     of, y = columns()
-    now, later = ({name: values[part] for name, values in of.items()} for part in (slice(0, 600), slice(600, None)))
-    fitted = model().fit(frame(kind, now), y[:600])
+    later = {name: values[600:] for name, values in of.items()}
+    fitted = fitted_to(kind)
     assert list(fitted.feature_names_in_) == list(of) and set(fitted.families_) == set(FAMILIES)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -69,16 +77,16 @@ def test_a_frame_from_fit_to_names_not_seen(kind: str) -> None:
 
 
 def test_frames_of_both_libraries_give_the_same_scores() -> None:
-    of, y = columns()
-    first, second = (model().fit(frame(kind, of), y).decision_function(frame(kind, of)) for kind in KINDS)
+    of, _ = columns()
+    first, second = (fitted_to(kind).decision_function(frame(kind, of)) for kind in KINDS)
     np.testing.assert_array_equal(first, second)
 
 
 def test_the_order_of_rows_of_a_category_does_not_matter() -> None:
-    of, y = columns()
+    of, _ = columns()
     renamed = pd.Categorical(of["city"], categories=["Delhi", "Cairo", "Bern", "Athens", "Zagreb"])
     table = frame("pandas", of)
-    fitted = model().fit(table, y)
+    fitted = fitted_to("pandas")
     np.testing.assert_array_equal(fitted.decision_function(table), fitted.decision_function(table.assign(city=renamed)))
 
 

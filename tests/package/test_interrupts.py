@@ -131,7 +131,7 @@ QUICK = ["venkatraman", "a matrix of models", "spectrum", "squared slacks", "sco
 @pytest.mark.parametrize("name", cases(QUICK, list(LONG)))
 def test_an_interrupt_is_never_late(name):
     n, setup, call = LONG[name]
-    delays = cases([0.5, 1.3], [0.3 + 0.37 * k for k in range(12)])
+    delays = cases([0.4, 0.9], [0.3 + 0.37 * k for k in range(12)])
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     arguments = [str(cases(n, 5 * n if n > 10_000 else n)), ",".join(map(str, delays))]
     script = textwrap.dedent(SCRIPT).replace("{setup}", setup).replace("{call}", call)
@@ -199,7 +199,7 @@ print("interrupted" if interrupted > 3 else interrupted)
 
 @pytest.mark.parametrize("name", ["LightGBM", "XGBoost", "PartialAUCSVC, kernel", "AUCRLSCV"])
 def test_models_are_whole_whenever_a_refit_is_interrupted(name):
-    arguments = [str(Path(__file__).parents[1] / "support"), name, str(cases(60, 1000))]
+    arguments = [str(Path(__file__).parents[1] / "support"), name, str(cases(30, 1000))]
     found = subprocess.run(
         [sys.executable, "-c", REFITS, *arguments], capture_output=True, text=True, timeout=600, check=False
     )
