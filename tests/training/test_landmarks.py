@@ -33,7 +33,7 @@ def machine(n_landmarks=40, **options):
     [
         PartialAUCSVC((0.0, 0.3), kernel="rbf", n_landmarks=15, random_state=0),
         PartialAUCSVCCV(
-            (0.0, 0.5), Cs=[1e3], surrogate="ramp", kernel="rbf", gamma="scale", n_landmarks=15, random_state=0, cv=2
+            (0.0, 0.5), Cs=[10.0], surrogate="tight", kernel="rbf", gamma="scale", n_landmarks=9, random_state=0, cv=2
         ),
     ],
     expected_failed_checks=lambda _: {
