@@ -22,7 +22,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]):
     """Return the function that runs the command line with its arguments: exit code, stdout, stderr."""
-    from rocmax._cli import main
+    from rocmax.__main__ import main
 
     def call(*arguments: object) -> tuple[int, str, str]:
         try:

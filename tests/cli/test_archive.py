@@ -22,7 +22,7 @@ MB = 1 << 20
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with data, and a model of them."""
-    from rocmax._cli import main
+    from rocmax.__main__ import main
 
     folder = tmp_path_factory.mktemp("made")
     y = np.arange(60) % 2

@@ -352,7 +352,7 @@ def test_demo(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_missing_extra_is_named() -> None:
-    code = "import sys; sys.modules['polars'] = None; from rocmax._cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; sys.modules['polars'] = None; from rocmax.__main__ import main; sys.exit(main(sys.argv[1:]))"
     arguments = ["fit", "data.csv", "--label", "y", "--out", "m"]
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=200)
     assert done.returncode == 1 and one_line(done.stderr)

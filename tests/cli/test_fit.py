@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_what_is_said_of_the_choice(tmp_path: Path, run: Run, monkeypatch: pytes
     code, out, _ = run(*fit, "--fpr", 0, 0.5)
     assert code == 0 and "a line: with fewer than 20 rows of a class" in out
     assert re.search(r"^cross-validated partial AUC 0\.\d+ on FPR \[0, 0\.5\]$", out, re.M)
-    monkeypatch.setitem(__import__("sys").modules, "lightgbm", None)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
     fit[1] = tmp_path / "d.csv"
     code, out, err = run(*fit, *FPR, "--json")
     assert code == 0 and "they need lightgbm: pip install 'rocmax[boosting]'" in err
@@ -99,12 +100,10 @@ def test_what_is_said_of_the_choice(tmp_path: Path, run: Run, monkeypatch: pytes
 
 def test_a_model_of_trees_without_lightgbm_is_said(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("lightgbm")
-    from rocmax._cli import _trees
-
     table(100, crossed=True).write_csv(tmp_path / "d.csv")
     fit = ["fit", tmp_path / "d.csv", "--label", "y", "--model", "boosting", "--out", tmp_path / "m"]
     assert run(*fit)[0] == 0
-    monkeypatch.setattr(_trees, "available", lambda: False)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
     code, out, err = run("score", tmp_path / "m", tmp_path / "d.csv")
     assert code == 1 and out == "" and one_line(err) and "needs lightgbm: pip install 'rocmax[boosting]'" in err
 
@@ -253,7 +252,7 @@ def test_completion_in_bash(tmp_path: Path, run: Run) -> None:
 
 
 def test_completion_without_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "shtab", None)
+    monkeypatch.setitem(sys.modules, "shtab", None)
     code, out, err = run("--print-completion", "bash")
     assert code == 1 and out == "" and one_line(err) and "pip install 'rocmax[cli]'" in err
 

@@ -25,7 +25,7 @@ skops = pytest.importorskip("skops.io")
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with data of every kind of column, and a model of them."""
-    from rocmax._cli import main
+    from rocmax.__main__ import main
 
     folder = tmp_path_factory.mktemp("made")
     rng = np.random.default_rng(0)
@@ -126,7 +126,7 @@ def test_a_strange_type_is_not_loaded(made: Path, tmp_path: Path, run: Run) -> N
 def trees(made: Path) -> Path:
     """Return the model file of boosted trees for the same data."""
     pytest.importorskip("lightgbm")
-    from rocmax._cli import main
+    from rocmax.__main__ import main
 
     fit = ["fit", str(made / "data.csv"), "--label", "y", "--model", "boosting", "--out", str(made / "trees")]
     assert main(fit) == 0

@@ -33,7 +33,7 @@ OUTPUTS = ["m.skops", "s.csv", "s.tsv.gz", "s.parquet", "p.png", "p.svg", "p.pdf
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with data, and a model of them."""
-    from rocmax._cli import main
+    from rocmax.__main__ import main
 
     folder = tmp_path_factory.mktemp("made")
     rng = np.random.default_rng(0)

@@ -14,7 +14,7 @@ def test_command_line_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     pl = pytest.importorskip("polars")
     for package in ("rich", "skops", "matplotlib"):
         pytest.importorskip(package)
-    from rocmax._cli import main
+    from rocmax.__main__ import main
 
     rng = np.random.default_rng(0)
     monkeypatch.chdir(tmp_path)

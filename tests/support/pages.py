@@ -81,7 +81,7 @@ def _captured(call: Any) -> str:
 
 
 def _run(command: str) -> None:
-    from rocmax._cli import main
+    from rocmax.__main__ import main
 
     program, *arguments = shlex.split(command)
     if program == "cargo":

@@ -10,7 +10,6 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut
 from sklearn.preprocessing import StandardScaler
 
 from rocmax import AUCRLS, AUCRLSCV, RLS, PartialAUCSVC, PartialAUCSVCCV, _core, partial_auc_path
-from rocmax.estimators._thresholds import choose_threshold
 from rocmax.metrics import partial_auc_score
 from rocmax.papers import RankBoost
 from rocmax.risks import Ramp, Tight
@@ -125,12 +124,11 @@ def test_the_range_ends_at_shares_of_the_weight():
 def test_thresholds_weigh(rule):
     rng = np.random.default_rng(0)
     for _ in range(20):
-        scores = np.round(rng.standard_normal(60), 1)
-        positive, weight = rng.random(60) < 0.4, rng.integers(0, 4, 60)
+        X = np.round(rng.standard_normal((60, 1)), 1)
+        y, weight = (rng.random(60) < 0.4).astype(int), rng.integers(0, 4, 60)
         rows = np.repeat(np.arange(60), weight)
-        assert choose_threshold(scores, positive, rule, weight.astype(float)) == pytest.approx(
-            choose_threshold(scores[rows], positive[rows], rule)
-        )
+        weighted, repeated = AUCRLS(threshold=rule).fit(X, y, weight), AUCRLS(threshold=rule).fit(X[rows], y[rows])
+        assert weighted.intercept_ == pytest.approx(repeated.intercept_)
 
 
 @pytest.mark.parametrize("surrogate", ["tight", "naive"])
