@@ -420,7 +420,7 @@ def _boosting_calls() -> dict[str, Call]:
 
 def _display_calls() -> dict[str, Call]:
     folds = cross_validate(rocmax.PartialAUCSVC(), X, Y, cv=2, return_estimator=True, return_indices=True)
-    roc, sroc = display.ROCDisplay, display.SROCDisplay
+    roc, sroc, det = display.ROCDisplay, display.SROCDisplay, display.DETDisplay
     extra = [*inspect.signature(roc.from_predictions).parameters][2:]
     return {
         "ROCDisplay": _call(roc.from_predictions, y_true=Y, y_score=S),
@@ -432,6 +432,9 @@ def _display_calls() -> dict[str, Call]:
         "ROCDisplay.from_cv_results": _call(roc.from_cv_results, cv_results=folds, X=X, y=Y),
         "ROCDisplay.from_reader_study": _call(roc.from_reader_study, **_readings()),
         "ROCDisplay.plot": _call(roc.from_predictions(Y, S).plot),
+        "DETDisplay": _call(det.from_predictions, y_true=Y, y_score=S),
+        "DETDisplay.from_estimator": _call(det.from_estimator, estimator=_model(), X=X, y=Y),
+        "DETDisplay.plot": _call(det.from_predictions(Y, S).plot),
         "SROCDisplay": _call(sroc.from_predictions, y_true=Y, y_score=S),
         "SROCDisplay.from_estimator": _call(sroc.from_estimator, estimator=_model(), X=X, y=Y),
         "SROCDisplay.plot": _call(sroc.from_predictions(Y, S).plot),

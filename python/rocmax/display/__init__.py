@@ -1,5 +1,6 @@
 """Plots of ROC and scored-ROC curves and of models, and reports; matplotlib and Bokeh are imported when they draw."""
 
+from rocmax.display._det import DETDisplay
 from rocmax.display._reliability import ReliabilityDisplay
 from rocmax.display._report._write import write_report
 from rocmax.display._roc import ROCDisplay
@@ -7,4 +8,12 @@ from rocmax.display._scores import ScoreDisplay
 from rocmax.display._sroc import SROCDisplay
 from rocmax.display._weights import WeightsDisplay
 
-__all__ = ["ROCDisplay", "ReliabilityDisplay", "SROCDisplay", "ScoreDisplay", "WeightsDisplay", "write_report"]
+__all__ = [
+    "DETDisplay",
+    "ROCDisplay",
+    "ReliabilityDisplay",
+    "SROCDisplay",
+    "ScoreDisplay",
+    "WeightsDisplay",
+    "write_report",
+]
