@@ -48,12 +48,6 @@ pub enum Error {
         /// The number of samples.
         n_samples: usize,
     },
-    /// Memory that a call needs is refused (see [`crate::alloc::caught`]).
-    #[error("{} of memory are needed and cannot be had; fewer samples, models or resamples at a time need less", size_of_bytes(*.bytes))]
-    OutOfMemory {
-        /// What was asked for at once when it was refused.
-        bytes: usize,
-    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -64,12 +58,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Resamples, at most.
 const MOST_RESAMPLES: usize = u32::MAX as usize;
-
-/// A number of bytes in words.
-fn size_of_bytes(bytes: usize) -> String {
-    let bytes = bytes as f64;
-    if bytes < 1e9 { format!("{:.1} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
-}
 
 impl Error {
     pub(crate) fn check_len(name: &'static str, expected: usize, got: usize) -> Result<()> {

@@ -23,7 +23,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod alloc;
 mod ctx;
 mod error;
 mod problem;

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, Axis, Slice};
 
-use crate::{Ctx, Error, Result, alloc};
+use crate::{Ctx, Error, Result};
 
 /// Queries a worker handles at a time, and targets it holds against them: their products stay in the second-level
 /// cache.
@@ -72,7 +72,7 @@ pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize, ctx: &Ctx
         .map(blocks, |block| nearest_block(block, targets, dim, k.min(n_targets), &filter, ctx))?
         .into_iter()
         .collect();
-    Ok(alloc::concat(&found?))
+    Ok(found?.concat())
 }
 
 /// What turns features into single-precision ones of size at most 1, and the bound of the error that follows.
@@ -103,7 +103,7 @@ impl Filter {
         // A product of d terms errs by at most about d + 2 roundings of 2^-24 times |x||z|, doubled here to be safe.
         let error = (dim as f64 + 8.0) * 2f64.powi(-22);
         let (small, norms) = shrink(targets, dim, &origin, scale);
-        let norms = alloc::collected(norms.iter().map(|norm| (norm * (1.0 - error) - UNDERFLOW) as f32));
+        let norms = norms.iter().map(|norm| (norm * (1.0 - error) - UNDERFLOW) as f32).collect::<Vec<_>>();
         Self { origin, scale, error, targets: small, norms }
     }
 
@@ -115,13 +115,13 @@ impl Filter {
 
 /// Rows of zeros.
 fn zeros(n_rows: usize, dim: usize) -> Array2<f32> {
-    Array2::from_shape_vec((n_rows, dim), alloc::filled(0.0, n_rows * dim)).unwrap_or_default()
+    Array2::from_shape_vec((n_rows, dim), vec![0.0; n_rows * dim]).unwrap_or_default()
 }
 
 /// The rows, centred and scaled, in single precision; and their squared lengths.
 fn shrink(rows: &[f64], dim: usize, origin: &[f64], scale: f64) -> (Array2<f32>, Vec<f64>) {
     let mut small = zeros(rows.len() / dim, dim);
-    let mut norms = alloc::with_capacity(rows.len() / dim);
+    let mut norms = Vec::with_capacity(rows.len() / dim);
     for (row, mut to) in rows.chunks_exact(dim).zip(small.rows_mut()) {
         let mut norm = 0.0;
         for ((v, o), to) in row.iter().zip(origin).zip(&mut to) {
@@ -144,7 +144,7 @@ fn nearest_block(
 ) -> Result<Vec<u32>> {
     let (small, norms) = shrink(queries, dim, &filter.origin, filter.scale);
     let n_queries = norms.len();
-    let mut heaps: Vec<_> = (0..n_queries).map(|_| BinaryHeap::from(alloc::with_capacity::<Found>(k + 1))).collect();
+    let mut heaps: Vec<_> = (0..n_queries).map(|_| BinaryHeap::from(Vec::<Found>::with_capacity(k + 1))).collect();
     let mut products = zeros(n_queries, TARGETS);
     for first in (0..filter.norms.len()).step_by(TARGETS) {
         ctx.check()?;
@@ -167,7 +167,7 @@ fn nearest_block(
             );
         }
     }
-    let mut nearest = alloc::with_capacity(n_queries * k);
+    let mut nearest = Vec::with_capacity(n_queries * k);
     nearest.extend(heaps.into_iter().flat_map(|heap| heap.into_sorted_vec().into_iter().map(|found| found.index)));
     Ok(nearest)
 }

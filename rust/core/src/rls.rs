@@ -14,7 +14,7 @@
 //! precision. Outcomes are therefore those of double precision throughout. The caller makes the product, a [`Cross`]
 //! tile at a time.
 
-use crate::{Ctx, Error, Result, alloc};
+use crate::{Ctx, Error, Result};
 
 /// Held-out scores closer than this, relative to the terms of their difference, count as tied: equal inputs get equal
 /// scores only up to rounding.
@@ -118,16 +118,18 @@ pub fn leave_pair_out(
     cross.check(m, n)?;
     let scale = 1.0 + coupling * tau;
     let relative = (cross.rank as f64 + 4.0) * ROUNDOFF;
-    let negatives = alloc::collected((0..n).map(|j| {
-        let (p, c) = (neg.diagonal[j], neg.coef[j]);
-        let slack = relative * neg.norm[j];
-        Negative { p, c, own: c - 2.0 * coupling * c * c, weight: neg.weight[j], slack }
-    }));
+    let negatives = (0..n)
+        .map(|j| {
+            let (p, c) = (neg.diagonal[j], neg.coef[j]);
+            let slack = relative * neg.norm[j];
+            Negative { p, c, own: c - 2.0 * coupling * c * c, weight: neg.weight[j], slack }
+        })
+        .collect::<Vec<_>>();
     let rows = (PAIRS / n.max(1)).max(1);
     let chunks = (0..m).step_by(rows).map(|first| first..(first + rows).min(m)).collect();
     let parts = ctx.map(chunks, |chunk: std::ops::Range<usize>| {
-        let mut won = alloc::with_capacity(chunk.len());
-        let mut lost = alloc::filled(0.0, n);
+        let mut won = Vec::with_capacity(chunk.len());
+        let mut lost = vec![0.0; n];
         for i in chunk {
             let c = pos.coef[i];
             let own = -c - 2.0 * coupling * c * c;
@@ -136,7 +138,7 @@ pub fn leave_pair_out(
         }
         (won, lost)
     })?;
-    let (mut won, mut lost) = (alloc::with_capacity(m), alloc::filled(0.0, n));
+    let (mut won, mut lost) = (Vec::with_capacity(m), vec![0.0; n]);
     for (won_part, lost_part) in parts {
         won.extend(won_part);
         lost.iter_mut().zip(lost_part).for_each(|(sum, part)| *sum += part);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, Result, alloc};
+use crate::{Error, Result};
 
 /// One score for each sample, or those of a point on a ray, `base + step * change`, made where they are read.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,6 @@ impl<'a> Scores<'a> {
     {
         let Some(change) = self.change else { return &self.base[range] };
         buffer.clear();
-        alloc::reserve(buffer, range.len());
         buffer.extend(
             self.base[range.clone()].iter().zip(&change[range]).map(|(base, change)| base + self.step * change),
         );

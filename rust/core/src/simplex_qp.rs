@@ -10,7 +10,7 @@
 
 use ndarray::ArrayView1;
 
-use crate::{Ctx, Error, Result, alloc};
+use crate::{Ctx, Error, Result};
 
 /// A direction z is flat if `z'Hz` is at most this part of `(sum |z_i| sqrt(H_ii))^2`: entries of G are rounded sums.
 const FLAT: f64 = f64::EPSILON;
@@ -44,7 +44,7 @@ pub fn minimise_on_simplex(
     Error::check_len("start", gain.len(), weights.len())?;
     gram.iter().try_for_each(|&entry| check_finite(4.0 * entry))?; // sums of a few are finite too
     let mut face = Face::new(gram, gain, total, weights)?;
-    let mut gradient = alloc::filled(0.0, gain.len());
+    let mut gradient = vec![0.0; gain.len()];
     let (mut settled, mut least_value, mut least_gap) = (false, f64::INFINITY, f64::INFINITY);
     for _ in 0..STEPS * (gain.len() + 1) {
         ctx.check()?;
@@ -94,7 +94,7 @@ impl<'a> Face<'a> {
         // Close to the smallest entry, so that it drowns none; any scale does where all are zero.
         let sigma = if largest > 0.0 { smallest } else { 1.0 };
         let mut face = Self { gram, gain, total, sigma, support: Vec::new(), factor: Factor::default() };
-        let mut gradient = alloc::filled(0.0, size);
+        let mut gradient = vec![0.0; size];
         face.gradient(weights, &mut gradient);
         check_finite(dot(&gradient, weights))?;
         for i in 0..size {
@@ -211,8 +211,8 @@ impl Factor {
 
     /// Adds a last row.
     fn push(&mut self, left: Vec<f64>, diagonal: f64) {
-        alloc::append(&mut self.entries, &left);
-        alloc::push(&mut self.entries, diagonal);
+        self.entries.extend_from_slice(&left);
+        self.entries.push(diagonal);
         self.size += 1;
     }
 

@@ -1,6 +1,7 @@
 //! The one way from Python into the core.
 
 use std::any::Any;
+use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -8,15 +9,17 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::{PyErr, PyResult, Python};
 use rayon::ThreadPool;
-use rocmax_core::{Ctx, Result, alloc};
+use rocmax_core::{Ctx, Result};
 
 use crate::{error, pool};
 
 /// Work below which a call ends in a few milliseconds, so that it runs on the calling thread, alone.
 const SMALL: usize = 1 << 17;
+/// Bytes that may be missing: what a call takes that does not grow with the data.
+const LITTLE: usize = 1 << 20;
 /// How often a waiting caller looks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -26,19 +29,29 @@ enum Failure {
     Python(PyErr),
 }
 
-/// Runs `job` without the interpreter lock, on `n_threads` threads, stopping at Ctrl-C; `size` is its work, in samples
-/// that are looked at, one for each model and each resample.
+/// What a call takes, at most.
+#[derive(Clone, Copy)]
+pub(crate) struct Need {
+    /// Samples that are looked at, one for each model and each resample.
+    pub(crate) work: usize,
+    /// Memory beside the inputs, with what is returned.
+    pub(crate) bytes: usize,
+}
+
+/// Runs `job` without the interpreter lock, on `n_threads` threads, stopping at Ctrl-C.
 ///
 /// Python delivers signals to its main thread only, so a long job runs elsewhere while the calling thread polls.
-pub(crate) fn enter<T, F>(py: Python<'_>, n_threads: usize, size: usize, job: F) -> PyResult<T>
+pub(crate) fn enter<T, F>(py: Python<'_>, n_threads: usize, need: Need, job: F) -> PyResult<T>
 where
     T: Send,
     F: FnOnce(&Ctx<'_>) -> Result<T> + Send,
 {
-    let outcome = if size < SMALL {
+    let outcome = if need.work < SMALL {
+        room(need.bytes)?;
         py.detach(|| caught(|| job(&Ctx::serial())))
     } else {
         let pool = pool::get(n_threads);
+        room(need.bytes)?;
         py.detach(|| {
             let stop = AtomicBool::new(false);
             watched(pool.as_deref(), &stop, || job(&Ctx::new(pool.as_deref(), Some(&stop))))
@@ -48,6 +61,21 @@ where
         Failure::Core(e) => error::to_python(e),
         Failure::Panic(text) => PyRuntimeError::new_err(format!("internal error, please report it: {text}")),
         Failure::Python(e) => e,
+    })
+}
+
+/// A MemoryError unless so many bytes can be had: they are asked for at once and given back, since a refusal half-way
+/// through a call would end the process.
+pub(crate) fn room(bytes: usize) -> PyResult<()> {
+    let asked = if bytes < LITTLE { 0 } else { bytes.saturating_add(LITTLE) };
+    let mut room = Vec::<u8>::new();
+    let had = room.try_reserve_exact(asked);
+    black_box(&room); // or the compiler might see that nobody uses it
+    had.map_err(|_| {
+        PyMemoryError::new_err(format!(
+            "{:.3} GB of memory are needed and cannot be had; fewer samples, models or resamples at a time need less",
+            asked as f64 / 1e9
+        ))
     })
 }
 
@@ -100,7 +128,7 @@ fn watch<T>(wait: &Receiver<std::result::Result<T, Failure>>, stop: &AtomicBool)
 }
 
 fn caught<T>(job: impl FnOnce() -> Result<T>) -> std::result::Result<T, Failure> {
-    match catch_unwind(AssertUnwindSafe(|| alloc::caught(job))) {
+    match catch_unwind(AssertUnwindSafe(job)) {
         Ok(outcome) => outcome.map_err(Failure::Core),
         Err(payload) => Err(Failure::Panic(panic_text(payload.as_ref()))),
     }

@@ -9,7 +9,6 @@ mod pair_loss;
 mod papers;
 mod pool;
 mod problem;
-mod reserve;
 mod rls;
 mod simplex_qp;
 

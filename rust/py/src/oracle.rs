@@ -9,14 +9,19 @@ use rocmax_core::oracle::{
     Curvature as CoreCurvature, Naive, Oracle as CoreOracle, Rank, Sample, Selection, SmoothedHinge, Stretch, Term,
     Tight, TopHinge, Workspace,
 };
-use rocmax_core::{RateRange, Scores, alloc};
+use rocmax_core::{RateRange, Scores};
 
-use crate::error::{allocating, to_python};
-use crate::gate;
+use crate::error::to_python;
+use crate::gate::{self, Need};
 use crate::problem::Problem;
 
 /// Scale, margin; threshold, stretch, and share of a tie at the threshold.
 type Hinge = (f64, f64, (f64, f64, f64));
+
+/// What an oracle of so many samples takes, at most.
+fn need(n_samples: usize) -> Need {
+    Need { work: n_samples, bytes: 160 * n_samples }
+}
 
 /// Of NumPy's own type of indices.
 type Rows<'py> = Bound<'py, PyArray1<isize>>;
@@ -86,7 +91,7 @@ impl Oracle {
             None => Scores::from(scores),
             Some(change) => Scores::on_ray(scores, step, change.as_slice()?).map_err(to_python)?,
         };
-        let found = gate::enter(py, n_threads, coef.len(), |ctx| {
+        let found = gate::enter(py, n_threads, need(coef.len()), |ctx| {
             self.with_workspace(|workspace| self.inner.evaluate(scores, coef, workspace, ctx))
         })?;
         Ok((found.value, found.partial_auc, found.offset))
@@ -103,7 +108,7 @@ impl Oracle {
         n_threads: usize,
     ) -> PyResult<Option<(f64, Vec<Hinge>)>> {
         let (scores, coef) = (scores.as_slice()?, coef.as_slice_mut()?);
-        let found = gate::enter(py, n_threads, scores.len(), |ctx| {
+        let found = gate::enter(py, n_threads, need(scores.len()), |ctx| {
             self.with_workspace(|workspace| self.inner.smooth(scores, width, coef, workspace, ctx))
         })?;
         Ok(found.map(|found| {
@@ -136,14 +141,11 @@ impl Oracle {
         let hinges = self.inner.hinges().unwrap_or_default();
         let hinge =
             hinges.get(index).ok_or_else(|| PyValueError::new_err(format!("there is no hinge of index {index}")))?;
-        let found = gate::enter(py, n_threads, scores.len(), |ctx| {
+        let found = gate::enter(py, n_threads, need(scores.len()), |ctx| {
             self.inner.proximal(hinge, scores, [stiffness.0, stiffness.1], coef, ctx)
         })?;
-        let rows = |rows: Vec<u32>| {
-            let rows = allocating(|| alloc::collected(rows.into_iter().map(|row| row as isize)))?;
-            Ok::<_, PyErr>(PyArray1::from_vec(py, rows))
-        };
-        Ok((found.offset, rows(found.rows)?, rows(found.starts)?))
+        let rows = |rows: Vec<u32>| PyArray1::from_iter(py, rows.into_iter().map(|row| row as isize));
+        Ok((found.offset, rows(found.rows), rows(found.starts)))
     }
 }
 
@@ -167,14 +169,15 @@ impl Curvature {
         for &((factor, margin, (threshold, selection, tied)), ref neg) in &hinges {
             found.push((factor, Stretch { margin, width, threshold, selection, tied }, sample(neg)?));
         }
-        let made = alloc::caught(|| CoreCurvature::new(sample_pos, &found));
-        Ok(Self(made.map_err(to_python)?))
+        let n_samples = sample_pos.scores.len() + found.iter().map(|(.., neg)| neg.scores.len()).sum::<usize>();
+        gate::room(need(n_samples).bytes)?;
+        Ok(Self(CoreCurvature::new(sample_pos, &found).map_err(to_python)?))
     }
 
     /// The product with changes of the scores of the positives and of the negatives, hinge after hinge.
     fn product<'py>(&self, py: Python<'py>, change: PyReadonlyArray1<'_, f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let change = change.as_slice()?;
-        let found = gate::enter(py, 1, change.len(), |_| self.0.product(change))?;
+        let found = gate::enter(py, 1, need(change.len()), |_| self.0.product(change))?;
         Ok(found.into_pyarray(py))
     }
 }

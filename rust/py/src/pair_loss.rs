@@ -7,7 +7,7 @@ use rocmax_core::RateRange;
 use rocmax_core::oracle::{self, PairLoss, PairRange};
 
 use crate::error::to_python;
-use crate::gate;
+use crate::gate::{self, Need};
 use crate::problem::Problem;
 
 /// The value of a pair loss; adds `scale` times the gradient and the diagonal of the Hessian to `derivatives`. A range is "fpr" or "tpr", and its ends.
@@ -36,7 +36,8 @@ pub(crate) fn pair_loss(
         "tpr" => PairRange::Tpr(ends),
         _ => return Err(PyValueError::new_err(format!("rates must be 'fpr' or 'tpr', got {rates:?}"))),
     };
-    gate::enter(py, n_threads, scores.len(), |ctx| {
+    let need = Need { work: scores.len(), bytes: 128 * scores.len() };
+    gate::enter(py, n_threads, need, |ctx| {
         oracle::pair_loss(&problem.inner, scores, (loss, range), scale, [gradient, hessian], ctx)
     })
 }

@@ -1,13 +1,16 @@
 //! Binding of `rocmax_core::papers`.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rocmax_core::RateRange;
 use rocmax_core::papers::{self, CELLS, Codes, Features, Limits};
 
-use crate::error::{allocating, to_python};
-use crate::gate;
+use crate::error::to_python;
+use crate::gate::{self, Need};
 use crate::problem::Problem;
+
+/// Bytes of a value that is sorted, with what the sort of its feature takes, at most.
+const SORTED: usize = 48;
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 /// Feature, threshold, whether missing values are above it, coefficient and edge of each stump.
@@ -33,14 +36,15 @@ pub(crate) fn rank_boost<'py>(
         None => Features::Dense { values, n_rows },
         Some((starts, rows)) => Features::Sparse { starts: starts.as_slice()?, rows: rows.as_slice()?, values, n_rows },
     };
-    let size = features.n_stored().saturating_mul(n_rounds);
-    let found = gate::enter(py, n_threads, size, |ctx| papers::rank_boost(&features, &problem.inner, n_rounds, ctx))?;
+    let work = features.n_stored().saturating_mul(n_rounds);
+    let need = Need { work, bytes: SORTED * (features.n_stored() + n_rows) + 128 * n_rounds };
+    let found = gate::enter(py, n_threads, need, |ctx| papers::rank_boost(&features, &problem.inner, n_rounds, ctx))?;
     Ok((
-        column(py, &found, |stump| stump.feature as i64)?,
-        column(py, &found, |stump| stump.threshold)?,
-        column(py, &found, |stump| stump.missing_above)?,
-        column(py, &found, |stump| stump.coef)?,
-        column(py, &found, |stump| stump.edge)?,
+        column(py, &found, |stump| stump.feature as i64),
+        column(py, &found, |stump| stump.threshold),
+        column(py, &found, |stump| stump.missing_above),
+        column(py, &found, |stump| stump.coef),
+        column(py, &found, |stump| stump.edge),
     ))
 }
 
@@ -56,15 +60,15 @@ pub(crate) fn split_tree<'py>(
 ) -> PyResult<Tree<'py>> {
     let features = Features::Dense { values: values.as_slice()?, n_rows: problem.inner.n_samples() };
     let limits = Limits { leaf: min_leaf, depth: max_depth };
-    let size = features.n_stored().saturating_mul(8);
-    let found = gate::enter(py, n_threads, size, |ctx| papers::split_tree(&features, &problem.inner, limits, ctx))?;
+    let need = Need { work: features.n_stored().saturating_mul(8), bytes: 2 * SORTED * features.n_stored() };
+    let found = gate::enter(py, n_threads, need, |ctx| papers::split_tree(&features, &problem.inner, limits, ctx))?;
     Ok((
-        column(py, &found, |node| node.pos)?,
-        column(py, &found, |node| node.neg)?,
-        column(py, &found, |node| node.split.map_or(-1, |split| split.feature as i64))?,
-        column(py, &found, |node| node.split.map_or(0.0, |split| split.threshold))?,
-        column(py, &found, |node| node.split.map_or(0, |split| split.left as i64))?,
-        column(py, &found, |node| node.split.map_or(0, |split| split.right as i64))?,
+        column(py, &found, |node| node.pos),
+        column(py, &found, |node| node.neg),
+        column(py, &found, |node| node.split.map_or(-1, |split| split.feature as i64)),
+        column(py, &found, |node| node.split.map_or(0.0, |split| split.threshold)),
+        column(py, &found, |node| node.split.map_or(0, |split| split.left as i64)),
+        column(py, &found, |node| node.split.map_or(0, |split| split.right as i64)),
     ))
 }
 
@@ -84,20 +88,20 @@ pub(crate) fn partial_boost<'py>(
     let range = RateRange::new(low, high).map_err(to_python)?;
     let n_bins: Vec<usize> = n_bins.as_slice()?.iter().map(|&n| n as usize).collect();
     let codes = Codes { bins: codes.as_slice()?, n_bins: &n_bins, n_rows: codes.shape()[1] };
-    let size = codes.bins.len().saturating_mul(n_rounds).saturating_mul(8);
+    let work = codes.bins.len().saturating_mul(n_rounds).saturating_mul(8);
+    let need = Need { work, bytes: SORTED * codes.n_rows + 128 * n_rounds };
     let found =
-        gate::enter(py, n_threads, size, |ctx| papers::partial_boost(&codes, &problem.inner, range, n_rounds, ctx))?;
+        gate::enter(py, n_threads, need, |ctx| papers::partial_boost(&codes, &problem.inner, range, n_rounds, ctx))?;
     Ok((
-        column(py, &found, |round| round.feature as i64)?,
-        column(py, &found, |round| round.bin as i64)?,
-        column(py, &found, |round| round.steps as f64 / CELLS as f64)?,
-        column(py, &found, |round| round.before)?,
-        column(py, &found, |round| round.after)?,
+        column(py, &found, |round| round.feature as i64),
+        column(py, &found, |round| round.bin as i64),
+        column(py, &found, |round| round.steps as f64 / CELLS as f64),
+        column(py, &found, |round| round.before),
+        column(py, &found, |round| round.after),
     ))
 }
 
 /// One field of each row of a table.
-fn column<'py, R, T: numpy::Element>(py: Python<'py>, rows: &[R], field: impl Fn(&R) -> T) -> PyResult<Array<'py, T>> {
-    let values = allocating(|| rocmax_core::alloc::collected(rows.iter().map(field)))?;
-    Ok(values.into_pyarray(py))
+fn column<'py, R, T: numpy::Element>(py: Python<'py>, rows: &[R], field: impl Fn(&R) -> T) -> Array<'py, T> {
+    PyArray1::from_iter(py, rows.iter().map(field))
 }

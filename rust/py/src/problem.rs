@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use rocmax_core::RateRange;
 use rocmax_core::oracle::Workspace;
 
-use crate::error::{copied, to_python};
+use crate::error::to_python;
+use crate::gate::room;
 
 /// Labels and weights, checked once (see `rocmax_core::Problem`), and the arrays that they came in.
 #[pyclass(frozen, module = "rocmax._core")]
@@ -27,10 +28,11 @@ impl Problem {
     #[new]
     #[pyo3(signature = (labels, sample_weight=None))]
     fn new(labels: Bound<'_, PyArray1<bool>>, sample_weight: Option<Bound<'_, PyArray1<f64>>>) -> PyResult<Self> {
-        let of = copied(labels.try_readonly()?.as_slice()?)?;
+        room(16 * labels.len()?)?;
+        let of = labels.try_readonly()?.as_slice()?.to_vec();
         let inner = match &sample_weight {
             None => rocmax_core::Problem::new(of),
-            Some(weights) => rocmax_core::Problem::weighted(of, copied(weights.try_readonly()?.as_slice()?)?),
+            Some(weights) => rocmax_core::Problem::weighted(of, weights.try_readonly()?.as_slice()?.to_vec()),
         };
         let inner = inner.map_err(to_python)?;
         Ok(Self {

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntyped
 use pyo3::prelude::*;
 use rocmax_core::rls::{self, Cross, Side};
 
-use crate::gate;
+use crate::gate::{self, Need};
 
 type Column<'py> = PyReadonlyArray1<'py, f64>;
 type Columns<'py> = (Column<'py>, Column<'py>, Column<'py>, Column<'py>);
@@ -32,8 +32,9 @@ pub(crate) fn leave_pair_out<'py>(
         rank: rows.shape()[1],
     };
     let (pos, neg) = (side(&pos)?, side(&neg)?);
-    let (won, lost) =
-        gate::enter(py, n_threads, coarse.len(), |ctx| rls::leave_pair_out(tile, pos, neg, coupling, tau, ctx))?;
+    let (m, n) = (rows.shape()[0], cols.shape()[0]);
+    let need = Need { work: coarse.len(), bytes: 4 * coarse.len() + 64 * (m + n) };
+    let (won, lost) = gate::enter(py, n_threads, need, |ctx| rls::leave_pair_out(tile, pos, neg, coupling, tau, ctx))?;
     Ok((won.into_pyarray(py), lost.into_pyarray(py)))
 }
 

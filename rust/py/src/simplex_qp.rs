@@ -4,8 +4,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rocmax_core::simplex_qp;
 
-use crate::error::copied;
-use crate::gate;
+use crate::gate::{self, Need};
 
 /// The minimiser of `1/2 l'Gl - gain'l` over `l >= 0`, `sum l = total`, from a feasible start.
 #[pyfunction]
@@ -18,7 +17,8 @@ pub(crate) fn minimise_on_simplex<'py>(
     tol: f64,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (gram, gain) = (gram.as_slice()?, gain.as_slice()?);
-    let mut weights = copied(start.as_slice()?)?;
-    gate::enter(py, 1, gram.len(), |ctx| simplex_qp::minimise_on_simplex(gram, gain, total, &mut weights, tol, ctx))?;
+    let mut weights = start.as_slice()?.to_vec();
+    let need = Need { work: gram.len(), bytes: 16 * gram.len() };
+    gate::enter(py, 1, need, |ctx| simplex_qp::minimise_on_simplex(gram, gain, total, &mut weights, tol, ctx))?;
     Ok(weights.into_pyarray(py))
 }

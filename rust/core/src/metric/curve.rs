@@ -6,7 +6,7 @@ use super::score::Score;
 use super::sum::{Share, Sum};
 use crate::ctx::CHUNK;
 use crate::order::{self, Entry, Keyed, Weighted};
-use crate::{Ctx, Error, Negatives, RateRange, Result, alloc};
+use crate::{Ctx, Error, Negatives, RateRange, Result};
 
 /// What a partial area is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl Curve {
                 sum.value()
             };
             let (pos, neg) = (take(&mut p), take(&mut n));
-            alloc::push(&mut steps, Step { score: order::score_of(top), pos, neg });
+            steps.push(Step { score: order::score_of(top), pos, neg });
         }
         Self::from_steps(steps, (pos.len(), neg.len()))
     }
@@ -191,7 +191,7 @@ impl Curve {
     /// The curve with the classes exchanged and the scores negated: its false positive rate is 1 - TPR of this one.
     pub fn mirrored(&self) -> Self {
         let flip = |s: &Step| Step { score: -s.score, pos: s.neg, neg: s.pos };
-        Self::summed(alloc::collected(self.steps.iter().rev().map(flip)))
+        Self::summed(self.steps.iter().rev().map(flip).collect())
     }
 
     /// The area under the curve: the weighted mean over pairs of `1[s > t] + 1/2 1[s = t]`.
@@ -294,7 +294,7 @@ impl Curve {
 
     /// The weight of the negatives below each step.
     pub(crate) fn below(&self) -> Vec<f64> {
-        let (mut below, mut sum) = (alloc::filled(0.0, self.steps.len()), Sum::default());
+        let (mut below, mut sum) = (vec![0.0; self.steps.len()], Sum::default());
         for (below, step) in below.iter_mut().zip(&self.steps).rev() {
             *below = sum.value();
             sum.add(step.neg);
@@ -423,12 +423,12 @@ fn sorted_classes<S: Score, K: Keyed>(
         Error::check_weights(labels.n_samples(), weights)?;
     }
     let chunks: Vec<usize> = (0..scores.len()).step_by(CHUNK).collect();
-    let mut classes = [labels.n_pos(), labels.n_neg()].map(alloc::with_capacity);
+    let mut classes = [labels.n_pos(), labels.n_neg()].map(Vec::with_capacity);
     let mut finite = true;
     let of_chunk = |from: usize| {
         let to = usize::min(from + CHUNK, scores.len());
         let positive = labels.positives(from, to);
-        let mut found = [(); 2].map(|()| alloc::filled(K::default(), to - from));
+        let mut found = [(); 2].map(|()| vec![K::default(); to - from]);
         let (mut sizes, mut finite) = ([0; 2], true);
         for (i, (&score, &positive)) in (from..to).zip(scores[from..to].iter().zip(&positive)) {
             let score: f64 = score.into();

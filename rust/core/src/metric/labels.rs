@@ -1,7 +1,7 @@
 //! Two-class labels of any common type, read where they lie.
 
 use crate::order::fast;
-use crate::{Error, Result, alloc};
+use crate::{Error, Result};
 
 /// Labels as the caller holds them; the greater of the two values is the positive class.
 #[derive(Debug, Clone, Copy)]
@@ -130,7 +130,7 @@ impl<'a> Labels<'a> {
 
     /// The labels `from .. to`, unpacked.
     pub(crate) fn positives(&self, from: usize, to: usize) -> Vec<bool> {
-        let mut out = alloc::filled(false, to - from);
+        let mut out = vec![false; to - from];
         self.fill(from, &mut out);
         out
     }

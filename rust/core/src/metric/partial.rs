@@ -10,7 +10,7 @@ use crate::ctx::CHUNK;
 use crate::order::collect::{DENSE, bits, positions};
 use crate::order::select::nth_highest;
 use crate::order::{self, fast};
-use crate::{Ctx, Error, Negatives, RateRange, Result, alloc};
+use crate::{Ctx, Error, Negatives, RateRange, Result};
 
 /// Memory kept from call to call.
 #[derive(Debug, Default)]
@@ -101,7 +101,7 @@ impl<'a, S: Score> Tail<'a, S> {
                 gathered.clear();
                 for part in &parts {
                     ctx.check()?;
-                    alloc::append(gathered, part[class]);
+                    gathered.extend_from_slice(part[class]);
                 }
             }
             Ok(classes[1].len())
@@ -186,9 +186,9 @@ impl<'a, S: Score> Tail<'a, S> {
         for (class, positive) in self.classes.iter().zip([true, false]) {
             for part in class.chunks(CHUNK) {
                 ctx.check()?;
-                part.iter().copied().filter(inside).for_each(|x| alloc::push(self.inside, x));
+                self.inside.extend(part.iter().copied().filter(inside));
             }
-            alloc::resize(self.positive, self.inside.len(), positive);
+            self.positive.resize(self.inside.len(), positive);
         }
         let n_pos = self.positive.partition_point(|&positive| positive);
         let n_neg = self.positive.len() - n_pos;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use super::simd::Eight;
 use crate::order::fast;
-use crate::{CHUNK, Ctx, Result, alloc};
+use crate::{CHUNK, Ctx, Result};
 
 /// What is ranked: scores, or the integers that stand for them in a bucket.
 pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
@@ -153,7 +153,7 @@ impl Score for f64 {
         if !scores.iter().take(64).all(|&x| f64::from(x as f32) == x) {
             return Ok(false);
         }
-        alloc::resize(to, usize::max(scores.len(), to.len()), 0.0);
+        to.resize(usize::max(scores.len(), to.len()), 0.0);
         let chunks = scores.chunks(CHUNK).zip(to.chunks_mut(CHUNK));
         let all = ctx.map(chunks.collect(), |(scores, to)| fast(Narrow { scores, to }))?;
         Ok(all.into_iter().all(|narrow| narrow))

@@ -1,7 +1,7 @@
 //! Smooth losses of pairs, for machines that take one Newton step a sample, as boosted trees and networks do.
 
 use crate::order::{self, Entry, select};
-use crate::{CHUNK, Ctx, Error, Problem, RateRange, Result, alloc};
+use crate::{CHUNK, Ctx, Error, Problem, RateRange, Result};
 
 /// The loss of a pair, of the difference `u = s_i - t_j` of its scores; 0 from `u = 1` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,8 +127,7 @@ impl Members {
 
     fn between(entries: &[Entry], weight: impl Fn(&Entry) -> f64, ends: (f64, f64)) -> Self {
         let room = entries.len();
-        let (scores, shares, index) =
-            (alloc::with_capacity(room), alloc::with_capacity(room), alloc::with_capacity(room));
+        let (scores, shares, index) = (Vec::with_capacity(room), Vec::with_capacity(room), Vec::with_capacity(room));
         let (mut members, mut before) = (Self { scores, shares, index }, 0.0);
         for tied in entries.chunk_by(|x, y| x.ties(*y)) {
             let all = tied.iter().map(&weight).sum::<f64>();

@@ -9,7 +9,7 @@ use super::{Hinge, Rank, Selection, Sum, Sums};
 use crate::order::cells::{Cells, Class, Task};
 use crate::order::fast;
 use crate::order::sorted::Sorted;
-use crate::{CHUNK, Ctx, Result, alloc};
+use crate::{CHUNK, Ctx, Result};
 
 /// Scores ranked at a time.
 pub(super) const TILE: usize = 1 << 10;
@@ -220,7 +220,7 @@ impl<W: Weights> Sums for Pairs<'_, W> {
         let inner = self.tally(0.0..low, 0.0, ctx)?;
         let outer = self.tally(low..high, margin, ctx)?;
         // What the positives weigh below each rank that choose the inner group's maximiser, and the outer's.
-        let mut choices = alloc::with_capacity(self.sorted.scores().len() + 1);
+        let mut choices = Vec::with_capacity(self.sorted.scores().len() + 1);
         let [mut of_inner, mut of_outer] = [W::Sum::default(); 2];
         choices.push([of_inner, of_outer]);
         let (mut counted, mut total) = (0.0, 0.0);

@@ -13,7 +13,7 @@
 
 use super::Hinge;
 use crate::order::{self, Entry, select};
-use crate::{Ctx, Error, Problem, Result, alloc};
+use crate::{Ctx, Error, Problem, Result};
 
 /// What [`super::Oracle::proximal`] finds beside the subgradient.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,10 +41,10 @@ struct Class {
 
 impl Class {
     fn new(order: Vec<Entry>, shift: f64, weights: Option<&[f64]>) -> Self {
-        let levels = alloc::collected(order.iter().map(|entry| entry.score() + shift));
+        let levels = order.iter().map(|entry| entry.score() + shift).collect::<Vec<_>>();
         let weights: Option<Vec<f64>> =
-            weights.map(|all| alloc::collected(order.iter().map(|entry| all[entry.index()])));
-        let mut totals = alloc::with_capacity(order.len() + 1);
+            weights.map(|all| order.iter().map(|entry| all[entry.index()]).collect::<Vec<_>>());
+        let mut totals = Vec::with_capacity(order.len() + 1);
         totals.push(0.0);
         let mut class = Self { totals, order, levels, weights };
         let mut total = 0.0;
@@ -130,8 +130,8 @@ pub(super) fn proximal(
             }
         }
         if cut != (a.0, b.1) && cut != (a.1, b.0) {
-            alloc::push(&mut blocks, Block { a: (a.0, cut.0), b: (cut.1, b.1) });
-            alloc::push(&mut blocks, Block { a: (cut.0, a.1), b: (b.0, cut.1) });
+            blocks.push(Block { a: (a.0, cut.0), b: (cut.1, b.1) });
+            blocks.push(Block { a: (cut.0, a.1), b: (b.0, cut.1) });
             continue;
         }
         let start = found.rows.len();
@@ -139,11 +139,11 @@ pub(super) fn proximal(
             for k in from..to {
                 let sample = class.order[k].index();
                 coef[sample] = stiffness * class.weight(k) * (class.levels[k] - origin - level);
-                alloc::push(&mut found.rows, sample as u32);
+                found.rows.push(sample as u32);
             }
         }
         if found.rows.len() - start > 1 {
-            alloc::push(&mut found.starts, start as u32);
+            found.starts.push(start as u32);
         } else {
             found.rows.truncate(start);
         }
@@ -161,7 +161,7 @@ fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &
     // Positives only rise and negatives only sink, and not below where they still meet a positive.
     let [mut neg, _] = order::entries(problem, scores.into(), pos[0].score() - hinge.margin, ctx)?;
     let weight = |entry: &Entry| weights.map_or(1.0, |weights| weights[entry.index()]);
-    let levels = alloc::collected(neg.iter().map(|entry| (entry.score(), weight(entry))));
+    let levels = neg.iter().map(|entry| (entry.score(), weight(entry))).collect::<Vec<_>>();
     let lowest = lowest(levels, hinge.top, hinge.scale * problem.totals().0 / of_neg);
     neg.retain(|entry| entry.score() >= lowest);
     order::sort(&mut neg, ctx)?;

@@ -10,7 +10,7 @@ use super::pairs::{Pairs, TILE, Tile, rank_below};
 use super::tally::{Mark, Tally};
 use super::weights::Weights;
 use crate::order::cells::{Class, Task};
-use crate::{Ctx, Result, alloc};
+use crate::{Ctx, Result};
 
 /// Steps to the threshold, at most; its error is made good.
 const STEPS: usize = 60;
@@ -66,7 +66,7 @@ impl Selection {
             let (above, tied) = (weight(&|t| t > nth), weight(&|t| t == nth));
             return Self { threshold: nth, tied: ((top - above) / tied).clamp(0.0, 1.0), ..Self::ALL };
         }
-        let near = alloc::gathered(scores.iter().copied().filter(|&(t, _)| t >= nth - width && t <= nth + width));
+        let near = scores.iter().copied().filter(|&(t, _)| t >= nth - width && t <= nth + width).collect::<Vec<_>>();
         let sure = weight(&|t| t > nth + width);
         Self::around(nth, width, top, |of| sure + near.iter().map(|&(t, own)| own.into() * of.share(t)).sum::<f64>())
     }
@@ -110,11 +110,10 @@ impl<W: Weights> Pairs<'_, W> {
             return Ok(Selection::ALL);
         }
         let keep = |kept: &mut Vec<(f64, W::One)>, tile: Tile<'_, W>, _: &mut [f64]| {
-            alloc::reserve(kept, tile.scores.len());
             kept.extend(tile.scores.iter().copied().zip(tile.own.iter().copied()));
         };
         let (class, mut all) = (Class::Negatives(0.0..self.ends.reach(top)), Vec::new());
-        self.visit(class, |_, _| (), |_| Vec::new(), keep, |kept| alloc::append(&mut all, &kept), ctx)?;
+        self.visit(class, |_, _| (), |_| Vec::new(), keep, |kept| all.extend_from_slice(&kept), ctx)?;
         Ok(Selection::new::<W>(&mut all, top, width))
     }
 
@@ -127,7 +126,7 @@ impl<W: Weights> Pairs<'_, W> {
     ) -> Result<(Selection, f64)> {
         let selection = self.selection(top, width, ctx)?;
         let (sorted, weights, origin) = (self.sorted, self.weights, self.origin());
-        let mut below = alloc::with_capacity(sorted.scores().len() + 1);
+        let mut below = Vec::with_capacity(sorted.scores().len() + 1);
         below.push(0.0);
         let mut sum = 0.0;
         for (rank, s) in sorted.scores().iter().enumerate() {

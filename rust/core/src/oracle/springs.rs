@@ -3,7 +3,7 @@
 //! A pair whose difference lies in the smoothed stretch of the hinge is a spring between its two scores; the negatives
 //! in the stretch around the threshold of a selection are tied to their mean.
 
-use crate::{Error, Result, alloc};
+use crate::{Error, Result};
 
 /// Scores of one class, and what each stands for.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,7 @@ impl Curvature {
     pub fn product(&self, change: &[f64]) -> Result<Vec<f64>> {
         let n_samples = self.n_pos + self.hinges.iter().map(|(_, springs)| springs.share.len()).sum::<usize>();
         Error::check_len("change", n_samples, change.len())?;
-        let mut product = alloc::filled(0.0, n_samples);
+        let mut product = vec![0.0; n_samples];
         let ((u, mut t), (on_pos, mut on_neg)) = (change.split_at(self.n_pos), product.split_at_mut(self.n_pos));
         for (factor, springs) in &self.hinges {
             let (now, later) = t.split_at(springs.share.len());
@@ -88,9 +88,8 @@ impl Springs {
         let below = sums(pos.counts.iter().copied());
         let first = |level: f64| pos.scores.partition_point(|&s| s < level);
         let n_neg = neg.scores.len();
-        let (mut ends, mut share, mut slope) =
-            (alloc::with_capacity(n_neg), alloc::with_capacity(n_neg), alloc::filled(0.0, n_neg));
-        let mut per_neg = alloc::with_capacity(n_neg);
+        let (mut ends, mut share, mut slope) = (Vec::with_capacity(n_neg), Vec::with_capacity(n_neg), vec![0.0; n_neg]);
+        let mut per_neg = Vec::with_capacity(n_neg);
         for ((&t, &count), slope) in neg.scores.iter().zip(neg.counts).zip(&mut slope) {
             let (low, high) = (first(t + margin - width), first(t + margin));
             let mut of_one = if t == threshold { tied } else { 1.0 };
@@ -106,15 +105,14 @@ impl Springs {
             per_neg.push(of_one * count * (below[high] - below[low]));
         }
         let total = slope.iter().sum();
-        let mut springs =
-            Self { of_pos: alloc::copied(pos.counts), per_pos: Vec::new(), per_neg, ends, share, slope, total };
+        let mut springs = Self { of_pos: pos.counts.to_vec(), per_pos: Vec::new(), per_neg, ends, share, slope, total };
         springs.per_pos = springs.on_positives(|_| 1.0);
         Ok(springs)
     }
 
     /// For each positive, what it counts times the sum of `share * of(j)` over the negatives it is tied to.
     fn on_positives(&self, of: impl Fn(usize) -> f64) -> Vec<f64> {
-        let mut rises = alloc::filled(0.0, self.of_pos.len() + 1);
+        let mut rises = vec![0.0; self.of_pos.len() + 1];
         for (j, (&(low, high), share)) in self.ends.iter().zip(&self.share).enumerate() {
             rises[low as usize] += share * of(j);
             rises[high as usize] -= share * of(j);
@@ -124,7 +122,7 @@ impl Springs {
             sum += rise;
             sum * count
         };
-        alloc::collected(rises.iter().zip(&self.of_pos).map(times))
+        rises.iter().zip(&self.of_pos).map(times).collect::<Vec<_>>()
     }
 
     /// Adds `factor` times the product with changes of the scores of positives and of negatives.
@@ -144,7 +142,7 @@ impl Springs {
 
 /// The sums of the first values, none of them first.
 fn sums(values: impl ExactSizeIterator<Item = f64>) -> Vec<f64> {
-    let mut sums = alloc::with_capacity(values.len() + 1);
+    let mut sums = Vec::with_capacity(values.len() + 1);
     let mut sum = 0.0;
     sums.push(sum);
     sums.extend(values.map(|value| {

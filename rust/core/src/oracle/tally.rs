@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use crate::order::cells::Task;
 use crate::order::sorted::Sorted;
-use crate::{CHUNK, Ctx, Result, alloc};
+use crate::{CHUNK, Ctx, Result};
 
 /// A sum of weights, and one of weights times scores.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,7 +31,7 @@ pub(super) struct Tally<S> {
 impl<S: Copy + Default + AddAssign> Tally<S> {
     /// Zeros for all ranks.
     pub(super) fn all(sorted: &Sorted) -> Self {
-        Self { first: 0, sums: alloc::filled(S::default(), sorted.scores().len() + 1) }
+        Self { first: 0, sums: vec![S::default(); sorted.scores().len() + 1] }
     }
 
     /// Zeros for the ranks that the scores of `task` plus `margin` can have.
@@ -45,7 +45,7 @@ impl<S: Copy + Default + AddAssign> Tally<S> {
             sorted.below(&[low, high], margin, &mut ends);
         }
         let [first, last] = ends.map(|end| end as usize);
-        Self { first, sums: alloc::filled(S::default(), last - first + 1) }
+        Self { first, sums: vec![S::default(); last - first + 1] }
     }
 
     /// The sum at a rank.

@@ -5,7 +5,7 @@ use super::weights::{Each, Unit};
 use super::{Hinge, Rank, Sums};
 use crate::order::cells::Cells;
 use crate::order::sorted::Sorted;
-use crate::{Ctx, Problem, RateRange, Result, Scores, alloc};
+use crate::{Ctx, Problem, RateRange, Result, Scores};
 
 /// Beyond the highest negatives that a smoothed hinge sums over, half as many more are looked at, and a few.
 const FEW: f64 = 32.0;
@@ -71,7 +71,7 @@ impl Workspace {
         sorted.build(&cells.positives(), ctx)?;
         cells.clear(coef, ctx)?;
         pos.clear();
-        alloc::resize(pos, sorted.scores().len(), 0.0);
+        pos.resize(sorted.scores().len(), 0.0);
         let Some(samples) = problem.sample_weight() else {
             return Pairs { cells, sorted, ends, weights: Unit, neg: coef, pos }.sum(sum, ctx);
         };

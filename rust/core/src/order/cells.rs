@@ -8,7 +8,7 @@ use super::map::{self, Map};
 use super::{Entry, fast, select};
 use crate::ctx::{CHUNK, Ctx};
 use crate::problem::Problem;
-use crate::{Result, Scores, alloc};
+use crate::{Result, Scores};
 
 /// Scores of a task, at least, unless there are no more.
 const TASK: usize = 1 << 15;
@@ -99,7 +99,7 @@ impl Cut {
 pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
     if buffer.len() != len {
         *buffer = Vec::new();
-        *buffer = alloc::filled(T::default(), len);
+        *buffer = vec![T::default(); len];
     }
 }
 
@@ -118,9 +118,9 @@ impl Scratch {
     /// Buffers for `len` scores, whichever they hold.
     fn of(&mut self, len: usize) -> (&mut [f64], &mut [u16], &mut [u32]) {
         if self.scores.len() < len {
-            alloc::resize(&mut self.scores, len, 0.0);
-            alloc::resize(&mut self.index, len, 0);
-            alloc::resize(&mut self.buckets, len, 0);
+            self.scores.resize(len, 0.0);
+            self.index.resize(len, 0);
+            self.buckets.resize(len, 0);
         }
         (&mut self.scores[..len], &mut self.index[..len], &mut self.buckets[..len])
     }
@@ -166,7 +166,7 @@ impl Chunk {
 /// Makes `buffer` hold `parts`, without room for more.
 fn replace<T: Copy>(buffer: &mut Vec<T>, parts: [&[T]; 2]) {
     buffer.clear();
-    alloc::reserve(buffer, parts[0].len() + parts[1].len());
+    buffer.reserve(parts[0].len() + parts[1].len());
     parts.iter().for_each(|part| buffer.extend_from_slice(part));
 }
 
@@ -268,7 +268,7 @@ impl Cells {
     /// The same where samples have weights and all negatives weigh `total`: two cuts before and behind the negative
     /// that a rank cuts through.
     fn weighted_cuts(&self, weights: &[f64], total: f64, tops: &[f64], ctx: &Ctx<'_>) -> Result<Vec<(f64, Cut)>> {
-        let mut entries = alloc::gathered(self.negatives().map(|(s, i)| Entry::new(s, i as u32)));
+        let mut entries = self.negatives().map(|(s, i)| Entry::new(s, i as u32)).collect::<Vec<_>>();
         let weight = |entry: &Entry| weights[entry.index()];
         let mut cuts: Vec<(f64, Cut)> = Vec::new();
         for &top in tops {
@@ -327,7 +327,7 @@ impl Cells {
         let split = |scratch: &mut Scratch, chunk: &mut Chunk| {
             let (to, to_index, buckets) = scratch.of(chunk.scores.len());
             map.buckets(&chunk.scores, 0.0, buckets);
-            let mut starts = alloc::filled(0u32, (chunk.starts.len() - 1) * map.n_regions());
+            let mut starts = vec![0u32; (chunk.starts.len() - 1) * map.n_regions()];
             for (bounds, ends) in chunk.starts.windows(2).zip(starts.chunks_mut(map.n_regions())) {
                 let cell = bounds[0] as usize..bounds[1] as usize;
                 for &bucket in &buckets[cell.clone()] {

@@ -1,7 +1,7 @@
 //! The scores of a chunk that matter, found among all by their flags.
 
 use super::{Entry, fast};
-use crate::{CHUNK, Ctx, Problem, Result, Scores, alloc};
+use crate::{CHUNK, Ctx, Problem, Result, Scores};
 
 /// Scores whose flags are taken together.
 const TILE: usize = 1 << 12;
@@ -95,14 +95,14 @@ pub(crate) fn entries(problem: &Problem, scores: Scores<'_>, bound: f64, ctx: &C
                 fast(Collect { scores, labels, weights, bound, to: &mut *wanted, index: &mut *index })?;
             for (class, of) in classes.iter_mut().zip([0..n_neg, len - n_pos..len]) {
                 for (&s, &i) in wanted[of.clone()].iter().zip(&index[of]) {
-                    alloc::push(class, Entry::new(s, (from + usize::from(i)) as u32));
+                    class.push(Entry::new(s, (from + usize::from(i)) as u32));
                 }
             }
         }
         Some(classes)
     })?;
     let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Err(scores.non_finite()) };
-    Ok([0, 1].map(|class| alloc::concat(&parts.iter().map(|part| &part[class][..]).collect::<Vec<_>>())))
+    Ok([0, 1].map(|class| parts.iter().map(|part| &part[class][..]).collect::<Vec<_>>().concat()))
 }
 
 /// The bits of 64 flags of 0 or 1.

@@ -1,7 +1,6 @@
 //! A monotone map from scores to buckets, fitted to a sample.
 
 use super::fast;
-use crate::alloc;
 
 /// Scores that a map is fitted to, at most.
 pub(super) const SAMPLES: usize = 1 << 10;
@@ -86,7 +85,7 @@ impl Map {
 
     /// The mean number of other, different scores in the bucket of a score; `scores` ascend.
     fn crowd(&self, scores: &[f64]) -> f64 {
-        let mut buckets = alloc::filled(0, scores.len());
+        let mut buckets = vec![0; scores.len()];
         self.buckets(scores, 0.0, &mut buckets);
         let mut from = 0;
         let pairs = buckets.chunk_by(|x, y| x == y).map(|bucket| {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{Entry, spread};
-use crate::{Ctx, Problem, Result, Scores, alloc};
+use crate::{Ctx, Problem, Result, Scores};
 
 /// Sampled scores: one in so many, within limits.
 const SAMPLE_EVERY: usize = 1 << 8;
@@ -98,7 +98,7 @@ pub(crate) fn nth_highest<S: Copy + Default + PartialOrd + Send + Sync>(
         let (low, high) = limits;
         let found = ctx.map(parts.to_vec(), |part| {
             let above = part.iter().map(|&s| u32::from(s > high)).sum::<u32>();
-            let mut inside = alloc::filled(S::default(), part.len());
+            let mut inside = vec![S::default(); part.len()];
             let mut n_inside = 0;
             for &s in part {
                 inside[n_inside] = s;
@@ -109,7 +109,7 @@ pub(crate) fn nth_highest<S: Copy + Default + PartialOrd + Send + Sync>(
             (above as usize, inside)
         })?;
         let above = found.iter().map(|(above, _)| above).sum::<usize>();
-        let mut inside = alloc::with_capacity(found.iter().map(|(_, inside)| inside.len()).sum());
+        let mut inside = Vec::with_capacity(found.iter().map(|(_, inside)| inside.len()).sum());
         found.iter().for_each(|(_, part)| inside.extend_from_slice(part));
         if above < top && top <= above + inside.len() {
             let (_, &mut score, _) = inside.select_nth_unstable_by(top - above - 1, descending);

@@ -2,7 +2,7 @@
 
 use super::map::Map;
 use super::{Entry, fast, sort};
-use crate::{CHUNK, Ctx, Result, alloc};
+use crate::{CHUNK, Ctx, Result};
 
 /// How many scores of a bucket are compared without a branch.
 const LANES: usize = 4;
@@ -28,9 +28,9 @@ impl Sorted {
         let sizes: Vec<usize> = regions.iter().map(|parts| parts.iter().map(|part| part.len()).sum()).collect();
         let n = sizes.iter().sum::<usize>();
         let n_buckets = self.map.n_buckets();
-        alloc::resize(&mut self.scores, n + LANES, 0.0);
+        self.scores.resize(n + LANES, 0.0);
         self.scores[n..].fill(f64::INFINITY);
-        alloc::resize(&mut self.starts, n_buckets + 1, 0);
+        self.starts.resize(n_buckets + 1, 0);
         self.starts[0] = 0;
         let region_len = self.map.region_len().min(n_buckets);
         let mut jobs = Vec::with_capacity(regions.len());
@@ -116,7 +116,7 @@ fn build_region(
     from: usize,
     ctx: &Ctx<'_>,
 ) -> Result<()> {
-    let mut buckets = alloc::filled(0, scores.len());
+    let mut buckets = vec![0; scores.len()];
     let mut rest = &mut buckets[..];
     for part in parts {
         let (to, tail) = rest.split_at_mut(part.len());
@@ -166,7 +166,7 @@ fn build_region(
 
 /// Sorts a bucket that holds so many scores that it must be done in steps.
 fn sort_crowd(scores: &mut [f64], ctx: &Ctx<'_>) -> Result<()> {
-    let mut entries = alloc::with_capacity(scores.len());
+    let mut entries = Vec::with_capacity(scores.len());
     entries.extend(scores.iter().zip(0..).map(|(&s, i)| Entry::new(-s, i)));
     sort(&mut entries, ctx)?;
     for (score, entry) in scores.iter_mut().zip(entries) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, Result, alloc};
+use crate::{Error, Result};
 
 /// Features of `n_rows` samples, column by column; NaN stands for a value that is missing.
 #[derive(Debug, Clone, Copy)]
@@ -95,13 +95,13 @@ impl Features<'_> {
             Features::Dense { values, n_rows } => {
                 let column = &values[feature * n_rows..(feature + 1) * n_rows];
                 let entries = column.iter().enumerate().map(|(row, &value)| (value + 0.0, row as u32));
-                (alloc::collected(entries), false)
+                (entries.collect::<Vec<_>>(), false)
             }
             Features::Sparse { starts, rows, values, n_rows } => {
                 let stored = starts[feature] as usize..starts[feature + 1] as usize;
                 let implied = stored.len() < n_rows;
                 let listed = values[stored.clone()].iter().zip(&rows[stored]);
-                (alloc::collected(listed.map(|(&value, &row)| (value + 0.0, row))), implied)
+                (listed.map(|(&value, &row)| (value + 0.0, row)).collect::<Vec<_>>(), implied)
             }
         };
         // NaN, of either sign, last.
@@ -126,15 +126,15 @@ pub(super) struct Column {
 
 impl Column {
     fn new(entries: &[(f64, u32)], implied: bool) -> Self {
-        let mut column = Column { rows: alloc::collected(entries.iter().map(|entry| entry.1)), ..Column::default() };
+        let mut column = Column { rows: entries.iter().map(|entry| entry.1).collect::<Vec<_>>(), ..Column::default() };
         for (k, &(value, _)) in entries.iter().enumerate().take_while(|(_, entry)| !entry.0.is_nan()) {
             if column.values.last() != Some(&value) {
                 if implied && value >= 0.0 {
                     column.imply(k);
                 }
                 if column.values.last() != Some(&value) {
-                    alloc::push(&mut column.values, value);
-                    alloc::push(&mut column.ends, k as u32);
+                    column.values.push(value);
+                    column.ends.push(k as u32);
                 }
             }
             if let Some(end) = column.ends.last_mut() {
@@ -150,8 +150,8 @@ impl Column {
     /// The block of the samples that are not listed, behind the first `k` entries, unless it is there.
     fn imply(&mut self, k: usize) {
         if self.implied.is_none() {
-            alloc::push(&mut self.values, 0.0);
-            alloc::push(&mut self.ends, k as u32);
+            self.values.push(0.0);
+            self.ends.push(k as u32);
             self.implied = Some(self.values.len() - 1);
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{TIE, first_best};
-use crate::{Ctx, Error, Problem, RateRange, Result, alloc};
+use crate::{Ctx, Error, Problem, RateRange, Result};
 
 /// Scores and coefficients are whole numbers of cells, so many to a width of smoothing.
 pub const CELLS: i64 = 16;
@@ -85,7 +85,7 @@ pub fn partial_boost(
     ctx: &Ctx<'_>,
 ) -> Result<Vec<Round>> {
     codes.check(problem.n_samples())?;
-    let mut scores = alloc::filled(0i64, problem.n_samples());
+    let mut scores = vec![0i64; problem.n_samples()];
     let mut rounds = Vec::new();
     for _ in 0..n_rounds {
         ctx.check()?;
@@ -108,7 +108,7 @@ pub fn partial_boost(
         for (score, &code) in scores.iter_mut().zip(codes.column(feature)) {
             *score += if usize::from(code) >= bin { steps } else { 0 };
         }
-        alloc::push(&mut rounds, Round { feature, bin, steps, before: pairs.objective, after });
+        rounds.push(Round { feature, bin, steps, before: pairs.objective, after });
     }
     Ok(rounds)
 }
@@ -152,16 +152,16 @@ impl Pairs {
         let most = scores.iter().copied().max().unwrap_or(0);
         let n_cells = (most - least + 1) as usize;
         let weight = |row: usize| problem.sample_weight().map_or(1.0, |weights| weights[row]);
-        let mut masses = alloc::filled(0.0, n_cells);
+        let mut masses = vec![0.0; n_cells];
         let (mut pos, mut neg, mut total) = (Vec::new(), Vec::new(), 0.0);
         for (row, &score) in scores.iter().enumerate() {
             let (cell, weight) = ((score - least) as usize, weight(row));
             if problem.labels()[row] {
                 total += weight;
-                alloc::push(&mut pos, Placed { row, cell, weight });
+                pos.push(Placed { row, cell, weight });
             } else {
                 masses[cell] += weight;
-                alloc::push(&mut neg, Placed { row, cell, weight });
+                neg.push(Placed { row, cell, weight });
             }
         }
         let (low, high) = problem.ranks(range);
@@ -179,12 +179,13 @@ impl Pairs {
         let first = first as i64 - CELLS;
         let lowest = -(first + window as i64 - 1);
         let highest = n_cells as i64 - 1 - first;
-        let table = alloc::collected((0..(highest - lowest + 1) as usize).map(|k| normal(k as i64 + lowest - MARGIN)));
-        let won = alloc::filled(0.0, window);
+        let table =
+            (0..(highest - lowest + 1) as usize).map(|k| normal(k as i64 + lowest - MARGIN)).collect::<Vec<_>>();
+        let won = vec![0.0; window];
         let mut pairs = Self { pos, neg, n_cells, window, first, table, lowest, won, objective: 0.0 };
-        let mut masses = alloc::filled(0.0, n_cells);
+        let mut masses = vec![0.0; n_cells];
         pairs.pos.iter().for_each(|sample| masses[sample.cell] += sample.weight);
-        let mut won = alloc::filled(0.0, window);
+        let mut won = vec![0.0; window];
         pairs.win(&masses, &mut won);
         pairs.objective = pairs.neg.iter().map(|sample| sample.weight * won[sample.cell]).sum();
         pairs.won = won;
@@ -205,8 +206,8 @@ impl Pairs {
 
     /// The best stump of a feature, and its coefficient.
     fn best(&self, codes: &[u8], n_bins: usize, ctx: &Ctx<'_>) -> Result<Best> {
-        let mut pos = alloc::filled(0.0, n_bins * self.n_cells);
-        let mut neg = alloc::filled(0.0, n_bins * self.window);
+        let mut pos = vec![0.0; n_bins * self.n_cells];
+        let mut neg = vec![0.0; n_bins * self.window];
         for sample in &self.pos {
             pos[usize::from(codes[sample.row]) * self.n_cells + sample.cell] += sample.weight;
         }
@@ -214,10 +215,10 @@ impl Pairs {
             neg[usize::from(codes[sample.row]) * self.window + sample.cell] += sample.weight;
         }
         let below = || neg.chunks_exact(self.window);
-        let mut lower = alloc::filled(0.0, self.window);
+        let mut lower = vec![0.0; self.window];
         below().for_each(|bin| lower.iter_mut().zip(bin).for_each(|(lower, mass)| *lower += mass));
-        let mut upper = alloc::filled(0.0, self.window);
-        let mut won = alloc::filled(0.0, self.window);
+        let mut upper = vec![0.0; self.window];
+        let mut won = vec![0.0; self.window];
         let mut best = Best { bin: 0, steps: 0, after: self.objective };
         for bin in (1..n_bins).rev() {
             ctx.check()?;
@@ -256,7 +257,7 @@ impl Pairs {
 
 /// The share of each cell's mass that lies in `low..high`, counted from the highest cell down.
 fn shares(masses: &[f64], low: f64, high: f64) -> Vec<f64> {
-    let mut shares = alloc::filled(0.0, masses.len());
+    let mut shares = vec![0.0; masses.len()];
     let mut seen = 0.0;
     for (share, &mass) in shares.iter_mut().zip(masses).rev() {
         if mass > 0.0 {

@@ -2,7 +2,7 @@
 
 use super::features::{Column, Features, Stump};
 use super::{TIE, first_best};
-use crate::{Ctx, Problem, Result, alloc};
+use crate::{Ctx, Problem, Result};
 
 /// An edge of 1 would have an infinite coefficient.
 const MOST: f64 = 1.0 - 1e-12;
@@ -45,7 +45,7 @@ pub fn rank_boost(features: &Features<'_>, problem: &Problem, n_rounds: usize, c
         let r = edge.clamp(-MOST, MOST);
         let coef = 0.5 * ((1.0 + r) / (1.0 - r)).ln();
         let threshold = columns[feature].threshold(b);
-        alloc::push(&mut stumps, Stump { feature, threshold, missing_above, coef, edge });
+        stumps.push(Stump { feature, threshold, missing_above, coef, edge });
         if edge.abs() >= MOST - TIE {
             break;
         }
@@ -85,8 +85,8 @@ struct Signed<'a> {
 impl<'a> Signed<'a> {
     fn new(problem: &'a Problem) -> Self {
         let n = problem.n_samples();
-        let values = problem.sample_weight().map_or_else(|| alloc::filled(1.0, n), alloc::copied);
-        let mut signed = Self { labels: problem.labels(), values, above: alloc::filled(false, n) };
+        let values = problem.sample_weight().map_or_else(|| vec![1.0; n], <[_]>::to_vec);
+        let mut signed = Self { labels: problem.labels(), values, above: vec![false; n] };
         signed.normalise();
         signed
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::features::Features;
 use super::{TIE, first_best, midpoint};
-use crate::{Ctx, Error, Problem, Result, alloc};
+use crate::{Ctx, Error, Problem, Result};
 
 /// Values of a node, times features, below which threads cost more than they save.
 const SMALL: usize = 1 << 15;
@@ -67,7 +67,7 @@ pub fn split_tree(features: &Features<'_>, problem: &Problem, limits: Limits, ct
         problem,
         limits,
         orders: ctx.map((0..features.n_columns()).collect(), |feature| sorted(values, n_rows, feature))?,
-        right: alloc::filled(false, n_rows),
+        right: vec![false; n_rows],
     };
     let (pos, neg) = grower.totals(0..n_rows);
     let mut nodes = vec![Node { pos, neg, split: None }];
@@ -83,8 +83,8 @@ pub fn split_tree(features: &Features<'_>, problem: &Problem, limits: Limits, ct
         nodes[at].split = Some(Split { feature, threshold, left, right });
         for (child, members) in [(left, members.start..end), (right, end..members.end)] {
             let (pos, neg) = grower.totals(members.clone());
-            alloc::push(&mut nodes, Node { pos, neg, split: None });
-            alloc::push(&mut open, (child, members, depth + 1));
+            nodes.push(Node { pos, neg, split: None });
+            open.push((child, members, depth + 1));
         }
     }
     Ok(nodes)
@@ -93,7 +93,7 @@ pub fn split_tree(features: &Features<'_>, problem: &Problem, limits: Limits, ct
 /// The samples in ascending order of a column.
 fn sorted(values: &[f64], n_rows: usize, feature: usize) -> Vec<u32> {
     let column = &values[feature * n_rows..(feature + 1) * n_rows];
-    let mut order = alloc::collected(0..n_rows as u32);
+    let mut order = (0..n_rows as u32).collect::<Vec<_>>();
     let value = |row: u32| column[row as usize] + 0.0;
     order.sort_unstable_by(|&a, &b| value(a).total_cmp(&value(b)).then(a.cmp(&b)));
     order
@@ -173,7 +173,7 @@ impl Grower<'_> {
         let small = members.len() * self.orders.len() < SMALL;
         let ctx = if small { ctx.alone() } else { *ctx };
         ctx.map(self.orders.iter_mut().collect(), |order: &mut Vec<u32>| {
-            let mut behind = alloc::with_capacity(members.end - end);
+            let mut behind = Vec::with_capacity(members.end - end);
             let mut at = members.start;
             for k in members.clone() {
                 let row = order[k];

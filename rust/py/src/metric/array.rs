@@ -6,10 +6,10 @@ use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rocmax_core::alloc;
 use rocmax_core::metric::{Labels, Score};
 
-use crate::error::{allocating, to_python};
+use crate::error::to_python;
+use crate::gate::room;
 
 macro_rules! arrays {
     ($name:ident, $what:literal, $($variant:ident => $array:ident $readonly:ident $type:ty),*) => {
@@ -66,7 +66,7 @@ pub(crate) fn in_place<'a, S>(matrix: ArrayView2<'a, S>) -> Option<Vec<&'a [S]>>
 /// The columns of a matrix, in `room`, all of a row at a time.
 pub(crate) fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>) -> Vec<&'a [S]> {
     let n_rows = usize::max(part.nrows(), 1);
-    alloc::resize(room, n_rows * part.ncols(), S::default());
+    room.resize(n_rows * part.ncols(), S::default());
     for (row, of_row) in part.rows().into_iter().enumerate() {
         for (column, &score) in room.chunks_exact_mut(n_rows).zip(of_row) {
             column[row] = score;
@@ -80,13 +80,12 @@ pub(crate) fn columns<S: Score>(matrix: ArrayView2<'_, S>) -> PyResult<Vec<Cow<'
     if let Some(columns) = in_place(matrix) {
         return Ok(columns.into_iter().map(Cow::Borrowed).collect());
     }
-    allocating(|| {
-        let (mut room, mut columns) = (vec![], vec![]);
-        for part in matrix.axis_chunks_iter(Axis(1), COLUMNS) {
-            columns.extend(copied(part, &mut room).into_iter().map(|column| Cow::Owned(alloc::copied(column))));
-        }
-        columns
-    })
+    room(size_of::<S>() * matrix.nrows() * (matrix.ncols() + COLUMNS))?;
+    let (mut part_of_them, mut columns) = (vec![], vec![]);
+    for part in matrix.axis_chunks_iter(Axis(1), COLUMNS) {
+        columns.extend(copied(part, &mut part_of_them).into_iter().map(|column| Cow::Owned(column.to_vec())));
+    }
+    Ok(columns)
 }
 
 /// Runs `$body` with `$columns` bound to the score vectors of a [`ScoreArray`], as slices of float64 or of float32.

@@ -3,17 +3,26 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rocmax_core::{alloc, metric};
+use rocmax_core::metric;
 
+use super::CURVE;
 use super::array::{LabelArray, ScoreArray, Weights, weights};
 use super::cutoff::rule;
 use super::point::parse;
-use crate::error::{allocating, to_python};
+use crate::error::to_python;
+use crate::gate::{Need, room};
 
 /// The weight of either class at every distinct score; see `rocmax_core::metric::Curve`.
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Curve {
     pub(crate) inner: metric::Curve,
+}
+
+impl Curve {
+    /// What a measure of the steps takes.
+    fn need(&self) -> Need {
+        Need { work: self.inner.steps().len(), bytes: CURVE * self.inner.steps().len() }
+    }
 }
 
 /// Three arrays of one length.
@@ -30,8 +39,8 @@ impl Curve {
         n_threads: usize,
     ) -> PyResult<Self> {
         let (labels, weights) = (y_true.labels()?, weights(&sample_weight)?);
-        let enter = |size, job: &(dyn Fn(&rocmax_core::Ctx<'_>) -> rocmax_core::Result<metric::Curve> + Sync)| {
-            super::enter(py, n_threads, size, job)
+        let enter = |n, job: &(dyn Fn(&rocmax_core::Ctx<'_>) -> rocmax_core::Result<metric::Curve> + Sync)| {
+            super::enter(py, n_threads, Need { work: n, bytes: CURVE * n }, job)
         };
         let inner = match &y_score {
             ScoreArray::F64(a) => {
@@ -57,8 +66,8 @@ impl Curve {
         let (score, pos, neg) = (score.as_slice()?, pos.as_slice()?, neg.as_slice()?);
         let steps = score.iter().zip(pos).zip(neg);
         let step = |((&score, &pos), &neg)| metric::Step { score, pos, neg };
-        let steps = allocating(|| alloc::collected(steps.map(step)))?;
-        Ok(Self { inner: metric::Curve::of_steps(steps).map_err(to_python)? })
+        room(CURVE * score.len())?;
+        Ok(Self { inner: metric::Curve::of_steps(steps.map(step).collect()).map_err(to_python)? })
     }
 
     /// Total weight of the positives and of the negatives.
@@ -70,30 +79,28 @@ impl Curve {
     /// The value of a measure.
     fn measure(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<f64> {
         let measure = parse(name, low, high)?;
-        super::enter(py, 1, self.inner.steps().len(), |_| self.inner.measure(measure))
+        super::enter(py, 1, self.need(), |_| self.inner.measure(measure))
     }
 
     /// The value of a measure, and by class the sums of squares and of cubes of its components about their mean.
     fn moments(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<(f64, [f64; 2], [f64; 2])> {
         let measure = parse(name, low, high)?;
-        let found = super::enter(py, 1, self.inner.steps().len(), |_| self.inner.moments(measure))?;
+        let found = super::enter(py, 1, self.need(), |_| self.inner.moments(measure))?;
         Ok((found.estimate, found.squares, found.cubes))
     }
 
     /// Distinct scores, descending, and the weights of the positives and of the negatives that have them.
     fn steps<'py>(&self, py: Python<'py>) -> PyResult<Points<'py>> {
-        let of = |f: fn(&metric::Step) -> f64| {
-            let found = allocating(|| alloc::collected(self.inner.steps().iter().map(f)))?;
-            Ok::<_, PyErr>(PyArray1::from_vec(py, found))
-        };
-        Ok((of(|s| s.score)?, of(|s| s.pos)?, of(|s| s.neg)?))
+        room(size_of_val(self.inner.steps()))?;
+        let of = |f: fn(&metric::Step) -> f64| PyArray1::from_iter(py, self.inner.steps().iter().map(f));
+        Ok((of(|s| s.score), of(|s| s.pos), of(|s| s.neg)))
     }
 
     /// The threshold of a rule, how many of the distinct scores reach it, and the weight of the positives and of the
     /// negatives that do; see `rocmax_core::metric::Rule`.
     fn cut(&self, py: Python<'_>, name: String, number: f64) -> PyResult<(f64, usize, f64, f64)> {
         let rule = rule((name, number))?;
-        let found = super::enter(py, 1, self.inner.steps().len(), |_| Ok(rule.cut(&self.inner)))?;
+        let found = super::enter(py, 1, self.need(), |_| Ok(rule.cut(&self.inner)))?;
         Ok((found.threshold, found.n_called, found.called[0], found.called[1]))
     }
 }

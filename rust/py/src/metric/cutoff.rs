@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use rocmax_core::metric::{self, Resampling, Rule, Scheme};
 
 use super::array::{LabelArray, ScoreArray, Weights, weights};
-use super::inference::kind_of;
+use super::inference::{kind_of, resampled};
 
 /// The rule called `name`, with its number where it takes one.
 pub(super) fn rule((name, number): (String, f64)) -> PyResult<Rule> {
@@ -45,22 +45,20 @@ pub(crate) fn bootstrap_cuts<'py>(
     let rules = rules.into_iter().map(rule).collect::<PyResult<Vec<_>>>()?;
     let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
     let resampling = Resampling { scheme, weight_kind: kind_of(weight_kind)?, n_resamples, seed };
-    let size = labels.n_samples().saturating_mul(n_resamples).saturating_mul(rules.len());
-    let flat = |found: Vec<metric::Rates>| {
-        let mut values = rocmax_core::alloc::with_capacity(4 * found.len());
-        found.iter().for_each(|r| values.extend([r.threshold, r.tpr, r.fpr, r.prevalence]));
-        values
+    let need = resampled(labels.n_samples(), n_resamples, rules.len(), n_threads);
+    let flat = |found: Vec<metric::Rates>| -> Vec<f64> {
+        found.iter().flat_map(|r| [r.threshold, r.tpr, r.fpr, r.prevalence]).collect()
     };
     let values = match &y_score {
         ScoreArray::F64(a) => {
             let scores = a.as_slice()?;
-            super::enter(py, n_threads, size, |ctx| {
+            super::enter(py, n_threads, need, |ctx| {
                 metric::bootstrap_cuts(&labels, scores, weights, &rules, resampling, ctx).map(flat)
             })
         }
         ScoreArray::F32(a) => {
             let scores = a.as_slice()?;
-            super::enter(py, n_threads, size, |ctx| {
+            super::enter(py, n_threads, need, |ctx| {
                 metric::bootstrap_cuts(&labels, scores, weights, &rules, resampling, ctx).map(flat)
             })
         }

@@ -5,11 +5,13 @@ use std::sync::Mutex;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use rocmax_core::Result;
 use rocmax_core::metric::{self, Column, Placements, Resampling, Scheme, WeightKind};
-use rocmax_core::{Result, alloc};
 
 use super::array::{LabelArray, ScoreArray, Weights, columns, weights, with_columns};
 use super::point::parse;
+use super::{COUNT, CURVE};
+use crate::gate::Need;
 
 type Array<'py> = Bound<'py, PyArray1<f64>>;
 
@@ -43,15 +45,14 @@ pub(crate) fn components<'py>(
     let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
     let arrays = [y_score];
     let columns = vectors(&arrays)?;
-    let size = labels.n_samples() * columns.len();
-    let (estimates, values) = super::enter(py, n_threads, size, |ctx| {
+    let (n, n_models) = (labels.n_samples(), columns.len());
+    let need = Need { work: n * n_models, bytes: n * (CURVE * usize::min(n_models, n_threads) + 16 * n_models) };
+    let (estimates, values) = super::enter(py, n_threads, need, |ctx| {
         let each =
             ctx.map(columns.iter().collect(), |model: &Column<'_>| model.components(&labels, weights, measure, ctx))?;
         let found = each.into_iter().collect::<Result<Vec<_>>>()?;
         let estimates = found.iter().map(|c| c.estimate).collect();
-        let mut values = alloc::with_capacity(found.iter().map(|c| c.values.len()).sum());
-        found.iter().for_each(|c| values.extend_from_slice(&c.values));
-        Ok((estimates, values))
+        Ok((estimates, found.into_iter().map(|c| c.values).collect::<Vec<_>>().concat()))
     })?;
     Ok((PyArray1::from_vec(py, estimates), PyArray1::from_vec(py, values)))
 }
@@ -83,15 +84,28 @@ pub(crate) fn covariance<'py>(
     let kind = kind_of(weight_kind)?;
     let columns = vectors(&y_score)?;
     // Placements take a fourth of the time of a curve, but two threads are worth waking for as few.
-    let share = if Placements::suit(measure, weights) && n_threads == 1 { 4 } else { 1 };
-    let size = labels.n_samples() * columns.len() / share;
+    let placed = Placements::suit(measure, weights);
+    let share = if placed && n_threads == 1 { 4 } else { 1 };
+    let (n, n_models) = (labels.n_samples(), columns.len());
     // Every two models are multiplied, about as fast as eight are ranked.
-    let size = size.max(labels.n_samples() * columns.len() * columns.len() / 8);
-    let (estimates, found) = super::enter(py, n_threads, size, |ctx| {
+    let work = usize::max(n * n_models / share, n * n_models * n_models / 8);
+    let (at_work, kept) = if placed { (COUNT, 4) } else { (CURVE, 16) };
+    let bytes = n * (at_work * usize::min(n_models, n_threads) + kept * n_models);
+    let (estimates, found) = super::enter(py, n_threads, Need { work, bytes }, |ctx| {
         with_placements(|kept| metric::covariance_of_models(&labels, &columns, (weights, kind), measure, kept, ctx))
     })?;
     let array = |values| PyArray1::from_vec(py, values);
     Ok((array(estimates), array(found.pos), array(found.neg)))
+}
+
+/// What replicates of `n_models` take: ranked samples of each model, room of each thread, the values and their parts.
+pub(super) fn resampled(n_samples: usize, n_resamples: usize, n_models: usize, n_threads: usize) -> Need {
+    let values = n_resamples.saturating_mul(n_models);
+    let of_sample = CURVE * n_models + 64 * (n_threads + 1);
+    Need {
+        work: values.saturating_mul(n_samples),
+        bytes: values.saturating_mul(64).saturating_add(n_samples.saturating_mul(of_sample)),
+    }
 }
 
 /// Calls `f` with memory that is kept from call to call, unless another thread has it or it is more than `MOST` bytes.
@@ -128,10 +142,12 @@ pub(crate) fn bootstrap<'py>(
     let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
     let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
     let resampling = Resampling { scheme, weight_kind: kind_of(weight_kind)?, n_resamples, seed };
-    let size = labels.n_samples().saturating_mul(n_resamples);
-    let values = with_columns!(&y_score, columns => super::enter(py, n_threads, size.saturating_mul(columns.len()), |ctx| {
-        metric::bootstrap(&labels, &columns, weights, measure, resampling, ctx)
-    }))?;
+    let values = with_columns!(&y_score, columns => {
+        let need = resampled(labels.n_samples(), n_resamples, columns.len(), n_threads);
+        super::enter(py, n_threads, need, |ctx| {
+            metric::bootstrap(&labels, &columns, weights, measure, resampling, ctx)
+        })
+    })?;
     Ok(PyArray1::from_vec(py, values))
 }
 
@@ -150,8 +166,8 @@ pub(crate) fn permuted_distances<'py>(
     n_threads: usize,
 ) -> PyResult<(f64, Array<'py>)> {
     let curves = [(y_true.as_slice()?, score.as_slice()?), (y_true_b.as_slice()?, score_b.as_slice()?)];
-    let size = (curves[0].0.len() + curves[1].0.len()).saturating_mul(n_resamples);
+    let need = resampled(curves[0].0.len() + curves[1].0.len(), n_resamples, 1, n_threads);
     let (distance, permuted) =
-        super::enter(py, n_threads, size, |ctx| metric::permuted_distances(curves, paired, n_resamples, seed, ctx))?;
+        super::enter(py, n_threads, need, |ctx| metric::permuted_distances(curves, paired, n_resamples, seed, ctx))?;
     Ok((distance, PyArray1::from_vec(py, permuted)))
 }

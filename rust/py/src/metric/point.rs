@@ -9,7 +9,9 @@ use rocmax_core::{Ctx, RateRange, Result};
 
 use super::array::{COLUMNS, LabelArray, ScoreArray, Weights, copied, in_place, weights};
 use super::scratch::{self, Pooled};
+use super::{COUNT, CURVE};
 use crate::error::to_python;
+use crate::gate::Need;
 
 /// Units of work for each thread.
 const SHARES: usize = 4;
@@ -79,8 +81,9 @@ pub(crate) fn auc_moments(
         n_threads: usize,
     ) -> PyResult<(f64, [f64; 2], [usize; 2])> {
         // Sums of squares are counted on all threads where those of pairs still are on one.
-        let size = if n_threads > 1 { 2 * scores.len() } else { counting_size(scores.len(), 1) };
-        let (value, squares) = super::enter(py, n_threads, size, |ctx| {
+        let work = if n_threads > 1 { 2 * scores.len() } else { counting_size(scores.len(), 1) };
+        let need = Need { work, bytes: COUNT * scores.len() };
+        let (value, squares) = super::enter(py, n_threads, need, |ctx| {
             scratch::with(|scratch| metric::auc_moments(labels, scores, scratch, ctx))
         })?;
         Ok((value, squares, [labels.n_pos(), labels.n_neg()]))
@@ -125,8 +128,8 @@ fn one<S: Pooled>(
     n_threads: usize,
 ) -> PyResult<Py<PyAny>> {
     let counted = weights.is_none() && !matches!(measure, Measure::Scored | Measure::Margin(_));
-    let size = if counted { counting_size(scores.len(), n_threads) } else { scores.len() };
-    let value = super::enter(py, n_threads, size, |ctx| {
+    let (work, bytes) = if counted { (counting_size(scores.len(), n_threads), COUNT) } else { (scores.len(), CURVE) };
+    let value = super::enter(py, n_threads, Need { work, bytes: bytes * scores.len() }, |ctx| {
         scratch::with(|scratch| metric::measure(labels, scores, weights, measure, scratch, ctx))
     })?;
     Ok(value.into_pyobject(py)?.into_any().unbind())
@@ -140,7 +143,9 @@ fn many<S: Pooled>(
     measure: Measure,
     n_threads: usize,
 ) -> PyResult<Py<PyAny>> {
-    let values = super::enter(py, n_threads, scores.len(), |ctx| {
+    // At a time a curve for each thread, and the columns that it copies.
+    let bytes = usize::min(n_threads, scores.ncols()) * (CURVE + 8 * COLUMNS) * scores.nrows() + 16 * scores.ncols();
+    let values = super::enter(py, n_threads, Need { work: scores.len(), bytes }, |ctx| {
         each_column(scores, ctx, |column, ctx| {
             scratch::with(|scratch| metric::measure(labels, column, weights, measure, scratch, ctx))
         })

@@ -5,7 +5,6 @@ use super::keys::Chunk;
 use super::rank_sums::{Found, Ranks};
 use super::slots::{self, Slots};
 use super::sums::{PairCounts, Wanted, grown};
-use crate::alloc;
 use crate::metric::labels::TILE;
 use crate::metric::score::{Key, Line, Score};
 use crate::order::fast;
@@ -66,7 +65,6 @@ impl<S: Score> Workers<S> {
         let found;
         (found, *tie) = self.by_score(work, |class, members| {
             for chunk in chunks {
-                alloc::reserve(members, chunk.keys(bucket, class).len());
                 members.extend(chunk.scores(bucket, class));
             }
         });
@@ -129,7 +127,7 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
     pub(crate) fn fill(&mut self, parts: &[&[S]]) {
         let Self { slots, map, cells, own, .. } = self;
         own.clear();
-        parts.iter().for_each(|part| alloc::append(own, part));
+        parts.iter().for_each(|part| own.extend_from_slice(part));
         *map = M::fit(own, slots::n_cells(own.len()));
         let cells = grown(cells, own.len());
         map.cells(own, cells);

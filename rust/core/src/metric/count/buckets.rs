@@ -6,7 +6,7 @@ use super::keys::{Buckets, Rooms, SHARES, below};
 use super::sums::{PairCounts, Wanted};
 use crate::metric::labels::Labels;
 use crate::metric::score::{Key, Score};
-use crate::{Ctx, Result, alloc};
+use crate::{Ctx, Result};
 
 /// Memory for samples that are scattered, and for the counts of buckets.
 #[derive(Debug, Default)]
@@ -55,14 +55,14 @@ impl Work for Below {
     ) -> (Self::Output, bool) {
         let [n_pos, n_neg] = sizes(classes);
         if n_neg == 0 {
-            return (alloc::filled([self.0; 2], n_pos), false);
+            return (vec![[self.0; 2]; n_pos], false);
         }
         worker.fill(&classes[1]);
-        let mut ranks = alloc::with_capacity(n_pos);
+        let mut ranks = Vec::with_capacity(n_pos);
         worker.each(&classes[0], |_, [below, up_to]| ranks.push(u64::from(below) << 32 | u64::from(up_to)));
         ranks.sort_unstable();
         let each = ranks.into_iter().map(|rank| [(rank >> 32) as u32, rank as u32]);
-        let ranks = alloc::collected(each.map(|rank| rank.map(|rank| rank.wrapping_add(self.0))));
+        let ranks = each.map(|rank| rank.map(|rank| rank.wrapping_add(self.0))).collect::<Vec<_>>();
         let tied = ranks.iter().any(|[below, up_to]| below != up_to);
         (ranks, tied)
     }
@@ -95,7 +95,7 @@ pub(crate) fn negatives_below<S: Score>(
 ) -> Result<Option<Vec<[u32; 2]>>> {
     let work = |below: [u64; 2]| Below(below[1] as u32);
     let ranks = each(labels, (scores, &sample(scores)), bucket, &mut Memory::default(), work, ctx)?;
-    Ok(ranks.map(|ranks| alloc::concat(&ranks)))
+    Ok(ranks.map(|ranks| ranks.concat()))
 }
 
 /// What work on every bucket finds, given how many of either class are in the buckets below; `None` if any score is not
@@ -134,7 +134,7 @@ pub(crate) fn count_few<S: Score>(
     let finite = scores.iter().fold(true, |finite, x| finite & x.finite());
     let fill = |class: usize, members: &mut Vec<S>| {
         let own = scores.iter().zip(&positive).filter(|(_, positive)| **positive == (class == 0));
-        own.for_each(|(&score, _)| alloc::push(members, score));
+        members.extend(own.map(|(&score, _)| score));
     };
     finite.then(|| workers[0].by_score(Count { wanted, below: [0; 2] }, fill).0)
 }

@@ -6,7 +6,7 @@ use super::sums::PairCounts;
 use crate::metric::labels::{Labels, TILE};
 use crate::metric::score::Score;
 use crate::order::{self, fast};
-use crate::{Ctx, Result, alloc};
+use crate::{Ctx, Result};
 
 /// Scores that are looked at first,
 const SAMPLE: usize = 1 << 8;
@@ -48,7 +48,7 @@ impl Values {
     /// Forgets all values; so many may come.
     fn clear(&mut self, most: usize) {
         self.places.clear();
-        alloc::resize(&mut self.places, 2 * most.next_power_of_two(), Value { bits: FREE, counts: [0; 2] });
+        self.places.resize(2 * most.next_power_of_two(), Value { bits: FREE, counts: [0; 2] });
         (self.len, self.most) = (0, most);
     }
 
@@ -99,7 +99,7 @@ impl Values {
 
     /// The pairs of all scores.
     fn sum(&self) -> PairCounts {
-        let mut values = alloc::gathered(self.places.iter().filter(|value| value.bits != FREE).copied());
+        let mut values = self.places.iter().filter(|value| value.bits != FREE).copied().collect::<Vec<_>>();
         values.sort_unstable_by(|x, y| f64::total_cmp(&f64::from_bits(x.bits), &f64::from_bits(y.bits)));
         let (mut below, mut sums) = ([0u64; 2], PairCounts::default());
         for Value { counts, .. } in values {

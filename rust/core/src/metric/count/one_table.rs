@@ -8,7 +8,7 @@ use crate::metric::labels::{Labels, TILE};
 use crate::metric::score::{Key, Score};
 use crate::metric::simd::{ByEight, Eight, by_eight};
 use crate::order::fast;
-use crate::{Ctx, Result, alloc};
+use crate::{Ctx, Result};
 
 /// Keys in the cell of a key, as the root of the mean square: where they would be more, more cells are made,
 const CROWD: f64 = 3.5;
@@ -129,8 +129,7 @@ fn part<S: Score>(
         }
         labels.fill(from, positive);
         if !S::EXACT {
-            outermost::<S>(own_keys)
-                .for_each(|k| alloc::push(&mut ends, (own_cells[k], own_keys[k], positive[k], scores[k])));
+            ends.extend(outermost::<S>(own_keys).map(|k| (own_cells[k], own_keys[k], positive[k], scores[k])));
         }
         let to = (&mut cells[start..end], &mut keys[start..end]);
         let n_pos = by_eight(Part { from: (own_cells, own_keys), positive, to });

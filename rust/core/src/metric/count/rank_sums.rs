@@ -1,7 +1,5 @@
 //! Sums over the ranks that scores of one class have among those of the other.
 
-use crate::alloc;
-
 /// What a number of scores find in a table: sums over them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Found {
@@ -96,7 +94,7 @@ impl Ranks {
     pub(crate) fn clear(&mut self, len: usize) {
         let mut counts = std::mem::take(&mut self.counts);
         counts.clear();
-        alloc::resize(&mut counts, len + 1, 0);
+        counts.resize(len + 1, 0);
         *self = Self { counts, ..Self::default() };
     }
 

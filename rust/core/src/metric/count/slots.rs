@@ -1,7 +1,6 @@
 //! Ranks among the keys of one class, those of a cell compared at once: all that it takes is half a line of a cache.
 
 use super::rank_sums::Found;
-use crate::alloc;
 use crate::metric::score::Key;
 use crate::metric::simd::{ByEight, Eight, by_eight};
 
@@ -79,7 +78,7 @@ impl<K: Key> Slots<K> {
         self.slots.clear();
         self.crowds.clear();
         self.crowded.clear();
-        alloc::resize(&mut self.slots, n_cells, Slot::new(0));
+        self.slots.resize(n_cells, Slot::new(0));
         let (slots, mut more) = (&mut self.slots[..], Vec::<Slot<K>>::new());
         for (&cell, &key) in cells.iter().zip(keys) {
             let slot = &mut slots[cell as usize];
@@ -91,7 +90,7 @@ impl<K: Key> Slots<K> {
                 // The full one is moved, and goes on where it did.
                 let full = std::mem::replace(slot, Slot::new(1 + FULL * (n_cells + more.len()) as u32));
                 slot.0[0] = key;
-                alloc::push(&mut more, full);
+                more.push(full);
             }
         }
         let mut below = 0u32;
@@ -103,7 +102,7 @@ impl<K: Key> Slots<K> {
                 below += chain(head, last, (&mut more, n_cells), (&mut self.crowds, &mut self.crowded));
             }
         }
-        alloc::append(&mut self.slots, &more);
+        self.slots.extend_from_slice(&more);
     }
 
     /// What some keys of such cells find.
@@ -156,14 +155,14 @@ fn chain<K: Key>(
     (crowds, crowded): (&mut Vec<Crowd>, &mut Vec<K>),
 ) -> u32 {
     let (below, from) = (head.last(), crowded.len());
-    alloc::append(crowded, &head.0[..(last % FULL) as usize]);
+    crowded.extend_from_slice(&head.0[..(last % FULL) as usize]);
     let (mut slot, mut next, mut n_keys) = (&mut *head, last / FULL, 0);
     while next > 0 {
         slot.set(LINK | next);
         slot = &mut more[next as usize - n_cells];
         next = slot.last() / FULL;
         slot.set(below);
-        alloc::append(crowded, &slot.0[..LAST]);
+        crowded.extend_from_slice(&slot.0[..LAST]);
         n_keys += LAST;
     }
     if n_keys < CHAIN * LAST {
@@ -171,7 +170,7 @@ fn chain<K: Key>(
     } else {
         crowded[from..].sort_unstable_by(K::order);
         *head = Slot::new(CROWDED | crowds.len() as u32);
-        alloc::push(crowds, Crowd { below, from, to: crowded.len() });
+        crowds.push(Crowd { below, from, to: crowded.len() });
     }
     n_keys as u32
 }

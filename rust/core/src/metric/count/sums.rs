@@ -1,7 +1,6 @@
 //! What is counted of pairs.
 
 use super::rank_sums::Found;
-use crate::alloc;
 
 /// Sums over all pairs of a positive and a negative sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,6 +58,6 @@ pub(crate) enum Wanted {
 
 /// The first `len` values of `buffer`, which is made longer if need be.
 pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut [S] {
-    alloc::resize(buffer, usize::max(len, buffer.len()), S::default());
+    buffer.resize(usize::max(len, buffer.len()), S::default());
     &mut buffer[..len]
 }

@@ -15,7 +15,7 @@ use crate::metric::labels::Labels;
 use crate::metric::measure::Measure;
 use crate::metric::score::Score;
 use crate::metric::variance::WeightKind;
-use crate::{Ctx, Error, Result, alloc};
+use crate::{Ctx, Error, Result};
 
 /// What stays fixed from replicate to replicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub fn bootstrap<S: Score>(
         if resampling.weight_kind == WeightKind::Frequency {
             let walk = |ranking: &Ranking| ranking.steps(measure);
             let (order, classes, models) = prepared(labels, models, Some(weights), walk, ctx)?;
-            let weights = alloc::collected(order.iter().map(|&sample| weights[sample as usize]));
+            let weights = order.iter().map(|&sample| weights[sample as usize]).collect::<Vec<_>>();
             let units = Units::new(&weights, &strata(&classes, resampling.scheme))?;
             let fill = |stream: &mut Stream, counts: &mut [f64]| units.fill(stream, counts, ctx);
             return rows(&models, &classes, resampling, fill, |walk, masses, _| walk.measure(masses), ctx);
@@ -96,8 +96,8 @@ pub fn bootstrap<S: Score>(
 /// What samples are drawn together, as a mask of the first.
 pub(super) fn strata(classes: &[u8], scheme: Scheme) -> Vec<u8> {
     match scheme {
-        Scheme::Stratified => alloc::copied(classes),
-        Scheme::Pooled => alloc::filled(POSITIVE, classes.len()),
+        Scheme::Stratified => classes.to_vec(),
+        Scheme::Pooled => vec![POSITIVE; classes.len()],
     }
 }
 
@@ -119,8 +119,8 @@ where
     M: Fn(&W, &[T], &mut Vec<T>) -> Result<R> + Sync,
 {
     let batch = |from: usize, to: usize| -> Result<Vec<R>> {
-        let [mut counts, mut of_model] = [(); 2].map(|()| alloc::filled(T::default(), classes.len()));
-        let (mut values, mut room) = (alloc::with_capacity((to - from).saturating_mul(models.len())), Vec::new());
+        let [mut counts, mut of_model] = [(); 2].map(|()| vec![T::default(); classes.len()]);
+        let (mut values, mut room) = (Vec::with_capacity((to - from).saturating_mul(models.len())), Vec::new());
         for replicate in from..to {
             let mut stream = Stream::new(resampling.seed, replicate as u64);
             let has = |counts: &[T], class: u8| {
@@ -153,7 +153,7 @@ where
     let n_batches = usize::min(BATCHES * ctx.n_threads(), total);
     let ends = |k: usize| (k * total / n_batches, (k + 1) * total / n_batches);
     let rows = ctx.map((0..n_batches).map(ends).collect(), |(from, to)| batch(from, to))?;
-    Ok(alloc::concat(&rows.into_iter().collect::<Result<Vec<_>>>()?))
+    Ok(rows.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// The samples by rank of the first model, their classes, and all models.
@@ -168,7 +168,7 @@ pub(super) fn prepared<S: Score, W>(
     walk: impl Fn(&Ranking) -> W,
     ctx: &Ctx<'_>,
 ) -> Result<Prepared<W>> {
-    let mut ranks = alloc::filled(0u32, labels.n_samples());
+    let mut ranks = vec![0u32; labels.n_samples()];
     let (mut first, mut classes, mut prepared) = (Vec::new(), Vec::new(), Vec::with_capacity(models.len()));
     for scores in models {
         let mut ranking = Ranking::new(labels, scores, ctx)?;
@@ -185,11 +185,11 @@ pub(super) fn prepared<S: Score, W>(
                 ctx.check()?;
                 order.iter().zip(from..).for_each(|(&sample, rank)| ranks[sample as usize] = rank);
             }
-            (first, classes) = (alloc::copied(&ranking.order), ranking.classes());
+            (first, classes) = (ranking.order.to_vec(), ranking.classes());
             None
         } else {
             ranking.order_ties(|a, b| ranks[a].cmp(&ranks[b]), ctx)?;
-            Some(alloc::collected(ranking.order.iter().map(|&sample| ranks[sample as usize])))
+            Some(ranking.order.iter().map(|&sample| ranks[sample as usize]).collect::<Vec<_>>())
         };
         prepared.push(Model { walk: walk(&ranking), order });
     }

@@ -10,7 +10,7 @@ use crate::metric::cutoff::Rule;
 use crate::metric::labels::Labels;
 use crate::metric::score::Score;
 use crate::metric::variance::WeightKind;
-use crate::{Ctx, Error, Result, alloc};
+use crate::{Ctx, Error, Result};
 
 /// What a rule finds on a replicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +46,7 @@ pub fn bootstrap_cuts<S: Score>(
     let (order, classes, mut ranked) = prepared(labels, &[scores], weights, |ranking| ranking.distinct(), ctx)?;
     let steps = ranked.pop().map(|model| model.walk).unwrap_or_default();
     let models: Vec<_> = rules.iter().map(|&walk| Model { walk, order: None }).collect();
-    let weights = weights.map(|weights| alloc::collected(order.iter().map(|&sample| weights[sample as usize])));
+    let weights = weights.map(|weights| order.iter().map(|&sample| weights[sample as usize]).collect::<Vec<_>>());
     let strata = strata(&classes, resampling.scheme);
     if let (Some(weights), WeightKind::Frequency) = (&weights, resampling.weight_kind) {
         let units = Units::new(weights, &strata)?;

@@ -8,7 +8,7 @@
 use super::ranks::{POSITIVE, totals};
 use crate::ctx::CHUNK;
 use crate::order::fast;
-use crate::{Ctx, Result, alloc};
+use crate::{Ctx, Result};
 
 /// Standard deviations of the total that its mean lies below the size of a class.
 const SPARE: f64 = 3.0;
@@ -104,7 +104,7 @@ impl Draws {
     /// Of samples of the first class where `classes` is [`POSITIVE`], of the second where it is 0.
     pub(crate) fn new(classes: Vec<u8>) -> Self {
         let n_first = classes.iter().filter(|&&class| class == POSITIVE).count();
-        let mut members = [n_first, classes.len() - n_first].map(alloc::with_capacity);
+        let mut members = [n_first, classes.len() - n_first].map(Vec::with_capacity);
         classes.iter().zip(0..).for_each(|(&class, sample)| members[usize::from(class == 0)].push(sample));
         let sizes = members.each_ref().map(|members: &Vec<u32>| members.len() as f64);
         let [few, many] = [f64::min(sizes[0], sizes[1]), f64::max(sizes[0], sizes[1])];

@@ -13,7 +13,7 @@ use super::multinomial::Stream;
 use crate::ctx::CHUNK;
 use crate::metric::curve::{Curve, Step};
 use crate::metric::labels::Labels;
-use crate::{Ctx, Error, Result, alloc, order};
+use crate::{Ctx, Error, Result, order};
 
 /// Labels and scores of one curve.
 pub type Scored<'a> = (&'a [bool], &'a [f64]);
@@ -55,7 +55,7 @@ pub fn permuted_distances(
     Error::check_count("n_resamples", n_resamples)?;
     let labels = [Labels::new(first)?, Labels::new(second)?];
     let sizes = labels.each_ref().map(|l| [l.n_pos(), l.n_neg()]);
-    let mut places = [alloc::filled(0u32, first.len()), alloc::filled(0u32, second.len())];
+    let mut places = [vec![0u32; first.len()], vec![0u32; second.len()]];
     let mut keys = [Vec::new(), Vec::new()];
     for (k, scores) in [scores, others].into_iter().enumerate() {
         let of = &mut places[k];
@@ -70,7 +70,7 @@ pub fn permuted_distances(
             places.iter_mut().for_each(|place| *place = of_steps[*place as usize]);
         }
     }
-    let mut observed = alloc::filled([0; 4], n_places);
+    let mut observed = vec![[0; 4]; n_places];
     for (k, labels) in [first, second].into_iter().enumerate() {
         for (places, labels) in places[k].chunks(CHUNK).zip(labels.chunks(CHUNK)) {
             ctx.check()?;
@@ -81,20 +81,20 @@ pub fn permuted_distances(
     }
     let exchange = Exchange::new(&places, [first, second], paired, ctx)?;
     let batch = |(from, to): (usize, usize)| -> Result<Vec<f64>> {
-        let (mut cells, mut memory) = (alloc::filled([0; 4], n_places), Default::default());
+        let (mut cells, mut memory) = (vec![[0; 4]; n_places], Default::default());
         let mut one = |replicate: usize| {
             ctx.check()?;
             exchange.fill(&mut Stream::new(seed, replicate as u64), &mut cells, ctx)?;
             distance(&cells, sizes, &mut memory, ctx)
         };
-        let mut found = alloc::with_capacity(to - from);
+        let mut found = Vec::with_capacity(to - from);
         (from..to).try_for_each(|replicate| one(replicate).map(|distance| found.push(distance)))?;
         Ok(found)
     };
     let n_batches = usize::min(BATCHES * ctx.n_threads(), n_resamples);
     let ends = |k: usize| (k * n_resamples / n_batches, (k + 1) * n_resamples / n_batches);
     let rows = ctx.map((0..n_batches).map(ends).collect(), batch)?;
-    let permuted = alloc::concat(&rows.into_iter().collect::<Result<Vec<_>>>()?);
+    let permuted = rows.into_iter().collect::<Result<Vec<_>>>()?.concat();
     Ok((distance(&observed, sizes, &mut Default::default(), ctx)?, permuted))
 }
 
@@ -114,12 +114,12 @@ fn middles(curve: &Curve, [m, n]: [usize; 2], [m_other, n_other]: [usize; 2]) ->
         neg += step.neg as u128;
         (before.0 + pos) * of_pos + (before.1 + neg) * of_neg
     };
-    Ok(alloc::collected(curve.steps().iter().map(middle)))
+    Ok(curve.steps().iter().map(middle).collect())
 }
 
 /// For each of two ascending sequences, which of all different numbers each is; and how many these are.
 fn merged(keys: &[Vec<u128>; 2], ctx: &Ctx<'_>) -> Result<([Vec<u32>; 2], usize)> {
-    let mut places = keys.each_ref().map(|keys| alloc::with_capacity(keys.len()));
+    let mut places = keys.each_ref().map(|keys| Vec::with_capacity(keys.len()));
     let mut n = 0;
     loop {
         if (n as usize).is_multiple_of(CHUNK) {
@@ -136,13 +136,13 @@ impl Exchange {
     fn new(places: &[Vec<u32>; 2], labels: [&[bool]; 2], paired: bool, ctx: &Ctx<'_>) -> Result<Self> {
         if paired {
             let mut all =
-                alloc::collected(places[0].iter().zip(&places[1]).zip(labels[0]).map(|((&x, &y), &p)| (x, y, p)));
+                places[0].iter().zip(&places[1]).zip(labels[0]).map(|((&x, &y), &p)| (x, y, p)).collect::<Vec<_>>();
             order::sort(&mut all, ctx)?;
             return Ok(Exchange::Scores(all));
         }
         let of = |class: bool| {
             let own = |k: usize| places[k].iter().zip(labels[k]).filter(move |&(_, &of)| of == class).map(|(&p, _)| p);
-            let (mut all, n_first) = (alloc::gathered(own(0).chain(own(1))), own(0).count());
+            let (mut all, n_first) = (own(0).chain(own(1)).collect::<Vec<_>>(), own(0).count());
             order::sort(&mut all, ctx)?;
             Ok((all, n_first))
         };
@@ -195,7 +195,7 @@ fn distance(cells: &[Cell], sizes: [[usize; 2]; 2], points: &mut Points, ctx: &C
         let [m, n] = sizes[k].map(|size| size as f64);
         let (mut pos, mut neg) = (0u64, 0u64);
         points.clear();
-        alloc::push(points, [0.0; 2]);
+        points.push([0.0; 2]);
         for cells in cells.chunks(CHUNK) {
             ctx.check()?;
             for cell in cells {
@@ -204,7 +204,7 @@ fn distance(cells: &[Cell], sizes: [[usize; 2]; 2], points: &mut Points, ctx: &C
                     pos += u64::from(p);
                     neg += u64::from(q);
                     let height = pos as f64 / m;
-                    alloc::push(points, [share * height + (1.0 - share) * neg as f64 / n, height]);
+                    points.push([share * height + (1.0 - share) * neg as f64 / n, height]);
                 }
             }
         }

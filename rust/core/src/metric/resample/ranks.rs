@@ -1,9 +1,9 @@
 //! Samples by rank, and the area under their curve when they are repeated: counts and classes are bytes side by side.
 
+use crate::RateRange;
 use crate::metric::curve::Step;
 use crate::metric::sum::Share;
 use crate::order::fast;
-use crate::{RateRange, alloc};
 
 /// The classes of all samples by descending score, in a block of ties the positives first.
 pub(crate) struct Sequence {
@@ -23,7 +23,7 @@ impl Sequence {
     /// Of `n_samples` samples, from each positive, the highest first: how many negatives are above it, and how many
     /// above it or tied.
     pub(crate) fn new(above: impl Iterator<Item = [u32; 2]>, n_samples: usize) -> Self {
-        let (mut classes, mut blocks) = (alloc::filled(0, n_samples), Vec::<[u32; 3]>::new());
+        let (mut classes, mut blocks) = (vec![0; n_samples], Vec::<[u32; 3]>::new());
         for ([above, up_to], positives) in above.zip(0u32..) {
             let rank = positives + above;
             classes[rank as usize] = POSITIVE;
@@ -31,7 +31,7 @@ impl Sequence {
                 // The next of the block takes the place of its first negative.
                 Some([_, negative, end]) if *negative == rank => (*negative, *end) = (*negative + 1, *end + 1),
                 _ if above < up_to => {
-                    alloc::push(&mut blocks, [rank, rank + 1, rank + 1 + up_to - above]);
+                    blocks.push([rank, rank + 1, rank + 1 + up_to - above]);
                 }
                 _ => {}
             }

@@ -10,7 +10,7 @@ use crate::metric::curve::{Curve, Normalize, Step, first_non_finite};
 use crate::metric::labels::Labels;
 use crate::metric::measure::Measure;
 use crate::metric::score::Score;
-use crate::{Ctx, Error, RateRange, Result, alloc};
+use crate::{Ctx, Error, RateRange, Result};
 
 /// Samples by rank.
 pub(crate) struct Ranking {
@@ -21,7 +21,7 @@ pub(crate) struct Ranking {
 
 impl Ranking {
     pub(crate) fn new<S: Score>(labels: &Labels<'_>, scores: &[S], ctx: &Ctx<'_>) -> Result<Self> {
-        let mut order = alloc::with_capacity(scores.len());
+        let mut order = Vec::with_capacity(scores.len());
         let curve = Curve::build(labels, scores, None, |sample, _| order.push(sample as u32), ctx)?;
         Ok(Self { order, curve })
     }
@@ -30,7 +30,7 @@ impl Ranking {
     pub(crate) fn classes(&self) -> Vec<u8> {
         let of_step = |step: &Step| [(POSITIVE, step.pos), (0, step.neg)];
         let runs = self.curve.steps.iter().flat_map(of_step);
-        let mut classes = alloc::with_capacity(self.order.len());
+        let mut classes = Vec::with_capacity(self.order.len());
         runs.for_each(|(class, size)| classes.resize(classes.len() + size as usize, class));
         classes
     }
@@ -51,12 +51,12 @@ impl Ranking {
 
     /// The distinct scores.
     pub(crate) fn distinct(&self) -> Vec<Step> {
-        alloc::copied(&self.curve.steps)
+        self.curve.steps.to_vec()
     }
 
     /// What replicates of `measure` walk through whose samples have any mass.
     pub(crate) fn steps(&self, measure: Measure) -> Steps {
-        Steps(alloc::copied(&self.curve.steps), measure)
+        Steps(self.curve.steps.to_vec(), measure)
     }
 
     /// What replicates of `measure` walk through; `weights` are those of the samples.
@@ -69,8 +69,8 @@ impl Ranking {
                 Walk::Mirrored(Sequence::of_steps(&self.curve.mirrored().steps), range, normalize)
             }
             _ => {
-                let by_rank = |w: &[f64]| alloc::collected(self.order.iter().map(|&i| w[i as usize]));
-                Walk::Steps(alloc::copied(steps), weights.map(by_rank), measure)
+                let by_rank = |w: &[f64]| self.order.iter().map(|&i| w[i as usize]).collect::<Vec<_>>();
+                Walk::Steps(steps.to_vec(), weights.map(by_rank), measure)
             }
         }
     }
@@ -95,7 +95,7 @@ pub(crate) fn nameless<S: Score>(
     let n_neg = labels.n_neg() as u32;
     let above = below.into_iter().rev().map(|[below, up_to]| [n_neg - up_to, n_neg - below]);
     let sequence = Sequence::new(above, labels.n_samples());
-    Ok(Some((alloc::copied(&sequence.classes), Walk::Area(sequence, range, normalize))))
+    Ok(Some((sequence.classes.to_vec(), Walk::Area(sequence, range, normalize))))
 }
 
 /// What a replicate walks through.
@@ -116,7 +116,7 @@ impl Walk {
             Walk::Area(sequence, range, normalize) => Ok(normalize.apply(sequence.share(counts, *range), *range)),
             Walk::Mirrored(sequence, range, normalize) => {
                 reversed.clear();
-                alloc::reserve(reversed, counts.len());
+                reversed.reserve(counts.len());
                 reversed.extend(counts.iter().rev());
                 Ok(normalize.apply(sequence.share(reversed, *range), *range))
             }
@@ -153,7 +153,7 @@ fn repeated(steps: &[Step], mass: impl Fn(Range<usize>) -> f64) -> Result<Curve>
         mass(block)
     };
     let step = |s: &Step| Step { score: s.score, pos: next(s.pos), neg: next(s.neg) };
-    let steps = alloc::gathered(steps.iter().map(step).filter(|s| s.pos > 0.0 || s.neg > 0.0));
+    let steps = steps.iter().map(step).filter(|s| s.pos > 0.0 || s.neg > 0.0).collect::<Vec<_>>();
     Curve::from_steps(steps, (0, 0))
 }
 

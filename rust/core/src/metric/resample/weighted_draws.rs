@@ -10,7 +10,7 @@ use rand_distr::{Binomial, Distribution};
 
 use super::multinomial::Stream;
 use crate::ctx::CHUNK;
-use crate::{Ctx, Error, Result, alloc};
+use crate::{Ctx, Error, Result};
 
 /// What is drawn together: the samples, the share of each in the weight of those not before it, and the draws.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl Units {
     /// Of samples with these weights, those of the same of `classes` together.
     pub(crate) fn new(weights: &[f64], classes: &[u8]) -> Result<Self> {
         let total = |class| weights.iter().zip(classes).filter(|&(_, &of)| of == class).map(|(w, _)| w).sum::<f64>();
-        let mut present = alloc::copied(classes);
+        let mut present = classes.to_vec();
         present.sort_unstable();
         present.dedup();
         if let [neg, pos] = present[..] {
@@ -36,13 +36,17 @@ impl Units {
         }
         let stratum = |&class: &u8| {
             let members: Vec<u32> =
-                alloc::gathered(classes.iter().zip(0..).filter(|&(&of, _)| of == class).map(|(_, sample)| sample));
+                classes.iter().zip(0..).filter(|&(&of, _)| of == class).map(|(_, sample)| sample).collect::<Vec<_>>();
             let mut left = 0.0;
-            let mut shares = alloc::collected(members.iter().rev().map(|&sample| {
-                let weight = weights[sample as usize];
-                left += weight;
-                if left > 0.0 { weight / left } else { 0.0 }
-            }));
+            let mut shares = members
+                .iter()
+                .rev()
+                .map(|&sample| {
+                    let weight = weights[sample as usize];
+                    left += weight;
+                    if left > 0.0 { weight / left } else { 0.0 }
+                })
+                .collect::<Vec<_>>();
             shares.reverse();
             Stratum { members, shares, n_draws: left.round() }
         };

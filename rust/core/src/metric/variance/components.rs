@@ -13,7 +13,7 @@ use crate::metric::labels::Labels;
 use crate::metric::measure::Measure;
 use crate::metric::score::Score;
 use crate::metric::sum::Sum;
-use crate::{Ctx, Error, RateRange, Result, alloc};
+use crate::{Ctx, Error, RateRange, Result};
 
 /// A measure and the component of every sample, V10 of the positives and V01 of the negatives.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ impl Components {
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
         const ABSENT: u32 = u32::MAX;
-        let mut step_of = alloc::filled(ABSENT, scores.len());
+        let mut step_of = vec![ABSENT; scores.len()];
         let curve = Curve::build(labels, scores, weights, |sample, step| step_of[sample] = step as u32, ctx)?;
         let of_step = curve.components(measure)?;
         let positive = labels.positives(0, scores.len());
@@ -47,7 +47,7 @@ impl Components {
         };
         Ok(Self {
             estimate: curve.measure(measure)?,
-            values: alloc::collected(step_of.iter().zip(&positive).map(value)),
+            values: step_of.iter().zip(&positive).map(value).collect::<Vec<_>>(),
         })
     }
 }
@@ -90,7 +90,7 @@ impl Curve {
     /// is that times the slope of the curve, which is left to the caller.
     fn rate_components(&self, fpr: f64) -> Vec<[f64; 2]> {
         let (_, n_called) = self.called(fpr);
-        alloc::collected((0..self.steps.len()).map(|k| if k < n_called { [1.0, 0.0] } else { [0.0, 1.0] }))
+        (0..self.steps.len()).map(|k| if k < n_called { [1.0, 0.0] } else { [0.0, 1.0] }).collect::<Vec<_>>()
     }
 
     /// `span` is what the measure gains as the share of the range goes from 0 to 1.
@@ -114,25 +114,25 @@ impl Curve {
             let above = parts.iter().zip(heights).map(|(part, height)| part * (height - first)).sum::<f64>();
             [span * won, (first + above) * span / (b - a)]
         };
-        alloc::collected(rates.iter().map(component))
+        rates.iter().map(component).collect::<Vec<_>>()
     }
 
     /// `[x0, x1, y0, y1]`: the segment of the curve that every step is.
     fn rates(&self) -> Vec<[f64; 4]> {
         let of = |[y, x]: [f64; 2]| (x / self.neg, y / self.pos);
         let ends = self.walk().map(|placed| (of(placed.above), of(placed.up_to)));
-        alloc::collected(ends.map(|((x0, y0), (x1, y1))| [x0, x1, y0, y1]))
+        ends.map(|((x0, y0), (x1, y1))| [x0, x1, y0, y1]).collect::<Vec<_>>()
     }
 
     fn margin_components(&self, margin: f64) -> Vec<[f64; 2]> {
         let v10 = self.not_beaten(margin).map(|neg| (self.neg - neg) / self.neg);
         let v01 = self.beating(margin).map(|pos| pos / self.pos);
-        alloc::collected(v10.zip(v01).map(|(v10, v01)| [v10, v01]))
+        v10.zip(v01).map(|(v10, v01)| [v10, v01]).collect::<Vec<_>>()
     }
 
     fn scored_components(&self) -> Result<Vec<[f64; 2]>> {
         let (unit, below) = (self.unit(), self.below());
-        let mut values = alloc::filled([0.0; 2], self.steps.len());
+        let mut values = vec![[0.0; 2]; self.steps.len()];
         // Going up by one distinct score, V10 grows by the gap for every negative below; V01 likewise going down.
         let mut value = Sum::default();
         for ((found, below), gap) in values.iter_mut().zip(&below).zip(self.gaps(unit)).rev() {

@@ -13,7 +13,7 @@ use crate::metric::curve::first_non_finite;
 use crate::metric::labels::Labels;
 use crate::metric::score::{Key, Score};
 use crate::order::cells::size;
-use crate::{Ctx, Error, Result, alloc};
+use crate::{Ctx, Error, Result};
 
 /// Scores aimed at in a bucket: what is looked up for them stays in the first-level cache.
 const BUCKET: usize = 1 << 11;
@@ -164,7 +164,7 @@ impl Work for Places<'_> {
     fn of<K: Key, M: Monotone<K>>(&mut self, worker: &mut Worker<K, M>, classes: &Classes<'_, K>) -> (u64, bool) {
         let Self { totals: (below, n_pos), found, counts } = self;
         let sizes = sizes(classes);
-        found.iter_mut().zip(sizes).for_each(|(found, size)| alloc::resize(found, size, 0));
+        found.iter_mut().zip(sizes).for_each(|(found, size)| found.resize(size, 0));
         // From twice the members of the other class below, here, tied ones counted half: where they start, and whether
         // those are added that are above instead.
         let mut starts = [2 * below[1] as u32, 2 * (*n_pos - below[0]) as u32];
@@ -176,7 +176,7 @@ impl Work for Places<'_> {
         }
         worker.fill(&classes[1 - asking]);
         counts.clear();
-        alloc::resize(counts, worker.len() + 1, 0);
+        counts.resize(worker.len() + 1, 0);
         starts.rotate_left(asking);
         // Added or subtracted: without a branch, minus x is !x + 1.
         let flips = [asking == 1, asking == 0].map(|above| if above { u32::MAX } else { 0 });
