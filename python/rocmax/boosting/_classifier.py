@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -57,6 +58,7 @@ class BoostingRound(NamedTuple):
     score: float
 
 
+@dataclass(eq=False, repr=False)
 class PartialAUCBoostingClassifier(CalibratedRanker):
     """Boosted trees of LightGBM or XGBoost for the partial AUC on a range of false positive rates.
 
@@ -140,44 +142,21 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
     [True]
     """
 
-    booster_: Any
-    objective_: Any
-    n_estimators_: int
-    candidates_: list[Candidate]
-    feature_importances_: F64
-
-    def __init__(
-        self,
-        fpr_range: tuple[float, float] = (0.0, 1.0),
-        *,
-        objective: str | PartialAUCObjective = "auto",
-        library: str = "lightgbm",
-        n_estimators: int = 1000,
-        learning_rate: float = 0.05,
-        library_params: dict[str, Any] | None = None,
-        validation_fraction: float = 0.25,
-        validation: Any = None,
-        early_stopping_rounds: int = 60,
-        refit: bool = True,
-        threshold: Threshold = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.objective = objective
-        self.library = library
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.library_params = library_params
-        self.validation_fraction = validation_fraction
-        self.validation = validation
-        self.early_stopping_rounds = early_stopping_rounds
-        self.refit = refit
-        self.threshold = threshold
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    fpr_range: tuple[float, float] = (0.0, 1.0)
+    _: KW_ONLY
+    objective: str | PartialAUCObjective = "auto"
+    library: str = "lightgbm"
+    n_estimators: int = 1000
+    learning_rate: float = 0.05
+    library_params: dict[str, Any] | None = None
+    validation_fraction: float = 0.25
+    validation: Any = None
+    early_stopping_rounds: int = 60
+    refit: bool = True
+    threshold: Threshold = "auto"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @atomic
     def fit(

@@ -37,17 +37,7 @@ class Rows(Protocol):
 
 
 class Library:
-    """How one library makes trees.
-
-    Parameters
-    ----------
-    params : dict
-        Parameters of the library's `train`, which go before those made here.
-    learning_rate : float
-        Of each round.
-    seed, n_threads : int
-        Of the library; a forked process uses one thread.
-    """
+    """How one library makes trees; `params` of its `train` override those made here."""
 
     name: str
 
@@ -211,7 +201,7 @@ BY_NAME: dict[str, type[Library]] = {"lightgbm": LightGBM, "xgboost": XGBoost}
 
 @contextmanager
 def in_one_line(name: str) -> Iterator[None]:
-    """Say in one line, by the arguments that it was given, what a library raises."""
+    """Report in one line, by the user's arguments, what a library raises."""
     try:
         yield
     except Exception as failure:
@@ -222,9 +212,9 @@ def in_one_line(name: str) -> Iterator[None]:
 
 
 def raw_scores(booster: Any, X: Any, n_threads: int) -> F64:
-    """Return the raw scores of features, a block of rows at a time, between which Ctrl-C is seen.
+    """Return the raw scores of features, in blocks of rows, between which Ctrl-C is seen.
 
-    Every row has a score of its own, so that blocks change no bit. The booster says whose it is.
+    Every row has a score of its own, so that blocks change no bit.
     """
     name, n = type(booster).__module__.partition(".")[0], n_rows(X)
     n_trees = booster.num_trees() if name == "lightgbm" else booster.num_boosted_rounds()

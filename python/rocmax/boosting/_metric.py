@@ -44,9 +44,9 @@ def partial_auc_metric(
 ) -> Any:
     """Return the partial AUC as an `eval_metric` of LightGBM's or XGBoost's scikit-learn classes.
 
-    Higher is better, and early stopping takes it so: LightGBM is told, and XGBoost goes by the name, which begins with
-    "auc". LightGBM's ``LGBMClassifier.fit(eval_metric=...)`` adds it to that of the objective: `metric="None"` leaves
-    it alone, which early stopping needs.
+    Higher is better for early stopping: LightGBM receives the direction, XGBoost infers it from the name, which starts
+    with "auc". ``LGBMClassifier.fit(eval_metric=...)`` adds it to the metric of the objective; for early stopping by it
+    alone pass `metric="None"`.
 
     Parameters
     ----------
@@ -55,17 +55,17 @@ def partial_auc_metric(
     tpr_range : (float, float), default=None
         The range of true positive rates instead.
     library : {"lightgbm", "xgboost"}, default="lightgbm"
-        Which library calls it: LightGBM wants name, value and direction, XGBoost the value.
+        The library that calls it: LightGBM needs name, value and direction, XGBoost the value.
 
     Returns
     -------
     callable
-        ``metric(y_true, y_score, sample_weight=None)``, the area over its width; it can be pickled.
+        ``metric(y_true, y_score, sample_weight=None)``, the area divided by its width; it can be pickled.
 
     Raises
     ------
     ValueError
-        If the range is none, or the library another.
+        If the range or the library is not valid.
 
     Examples
     --------

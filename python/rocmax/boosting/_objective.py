@@ -37,41 +37,39 @@ class PartialAUCObjective:
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 1.0)
-        The false positive rates [a, b] that matter.
+        The range [a, b] of false positive rates.
     tpr_range : (float, float), default=None
-        The range of true positive rates instead, as in :func:`rocmax.metrics.partial_auc_score`: the positives of the
-        range are paired with all negatives.
+        A range of true positive rates instead, as in :func:`rocmax.metrics.partial_auc_score`: its positives are paired
+        with all negatives.
     blend : float in [0, 1], default=0.8
         The share of the pair loss; 0 is log loss alone.
     widen : float, default=4.0
-        At least 1: the pairs are those of the negatives ranked in [0, min(1, widen b)], more than matter, for the few
-        of [a, b] are a noisy sample and change from round to round; None for [a, b] itself.
-        Of `tpr_range`, [c, d]: those of the positives ranked in [max(0, 1 - widen (1 - c)), 1].
+        At least 1: trains on the negatives ranked in [0, min(1, widen b)], since the few of [a, b] are a noisy sample
+        that changes from round to round; None for [a, b] itself. For `tpr_range` [c, d], on the positives ranked in
+        [max(0, 1 - widen (1 - c)), 1].
     loss : {"smoothed_hinge", "squared_hinge"}, default="smoothed_hinge"
-        What a pair costs at the difference u of its scores: ``(1 - u)_+^2 / 2`` down to u = 0 and the line ``1/2 - u``
+        The loss of a pair with the score difference u: ``(1 - u)_+^2 / 2`` down to u = 0 and linear, ``1/2 - u``,
         below, so that a hopeless pair pulls no harder than a tied one; or ``(1 - u)_+^2``.
     n_jobs : int, default=1
         Threads that sort the scores; the result does not depend on it.
 
     Notes
     -----
-    *Ties*: a block of ties that an end of the range cuts counts in part, each of it alike, so that nothing depends on
-    the order of the rows (before the first round all scores are tied). *Derivatives*: which negatives are in the range
-    changes with the scores; the derivatives take those that are there as given. Wherever a small change of the scores
-    leaves them there, the gradient is that of `value`. *Hessian*: R depends on differences alone, so that its Hessian
-    is at most twice its diagonal, which learning rates below 1 make up for; the diagonal is at least 1e-16. The second
-    derivative of the smoothed hinge, 0 below u = 0, is taken for 1 there. *Weights* are repetitions where they are
-    whole, and otherwise end a range at a share of their sum.
+    *Ties*: if an end of the range cuts a block of ties, each sample in it counts in part, so that nothing depends on
+    the order of the rows (before the first round all scores are tied). *Derivatives* treat the negatives that are in
+    the range as fixed; wherever a small change of the scores leaves them there, the gradient is that of `value`.
+    *Hessian*: R depends on differences alone, so that its Hessian is at most twice its diagonal, which learning rates
+    below 1 make up for. The diagonal is at least 1e-16; below u = 0 the smoothed hinge uses 1. *Weights* count as
+    repetitions if they are integers, and otherwise end a range at a share of their sum.
 
-    *Scale*: W is what the derivatives of the log loss of either class sum to where all scores are the base rate, so
-    that gradients, Hessians, and what libraries compare with these (`min_child_weight`, `lambda`) are of the size that
-    log loss gives them, for any `blend`, share of positives and number of rows.
+    *Scale*: W is the sum of the log-loss derivatives of either class where all scores are the base rate, so that
+    gradients, Hessians and what libraries compare with them (`min_child_weight`, `lambda`) have the size they have for
+    log loss, for any `blend`, share of positives and number of rows. O(n log n), one sort of the scores that the range
+    reaches; log loss alone is O(n).
 
-    O(n log n), one sort of the scores that the range reaches; log loss alone O(n).
-
-    *All rows at once*: the range's negatives are told by the scores of all rows. Where each process holds the rows of
-    a part (LightGBM's and XGBoost's dask and Spark classes) the objective of one part is another one: with XGBoost it
-    raises, of LightGBM it cannot tell. CatBoost calls an objective on blocks of rows, and cannot take this one.
+    *All rows at once*: the ranking needs the scores of all rows. If each process has a part of the rows (LightGBM's and
+    XGBoost's dask and Spark classes), XGBoost raises; LightGBM cannot detect it. CatBoost, which calls an objective on
+    blocks of rows, cannot use this one.
 
     Examples
     --------
@@ -106,7 +104,7 @@ class PartialAUCObjective:
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
         group : None
-            What LightGBM hands to a ranker's objective: refused.
+            What LightGBM passes to a ranker's objective: refused.
 
         Returns
         -------
@@ -116,59 +114,22 @@ class PartialAUCObjective:
         Raises
         ------
         ValueError
-            For labels of one class or of more than two, scores that are not finite, a negative weight, groups, and
-            parameters out of their ranges.
+            For labels that are not of two classes, scores that are not finite, negative weights, groups, and parameters
+            outside their domain.
         """
         _, gradient, hessian = self._evaluate(y_true, y_score, sample_weight, group)
         return gradient, np.maximum(hessian, _LEAST_HESSIAN, out=hessian)
 
     def value(self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return V itself.
-
-        Parameters
-        ----------
-        y_true, y_score, sample_weight
-            As of a call.
-
-        Returns
-        -------
-        float
-            A sum over samples, as libraries add log loss up; at least 0.
-        """
+        """Return V for labels, scores and weights as in a call: a sum over samples, as libraries add log loss up."""
         return self._evaluate(y_true, y_score, sample_weight, with_value=True)[0]
 
     def lightgbm(self, preds: F64, dataset: Any) -> tuple[F64, F64]:
-        """Return the same for LightGBM's ``train``, its weights included.
-
-        Parameters
-        ----------
-        preds : ndarray of shape (n_samples,)
-            Raw scores.
-        dataset : lightgbm.Dataset
-            What it trains on.
-
-        Returns
-        -------
-        gradient, hessian : ndarray of shape (n_samples,)
-            As of a call.
-        """
+        """Return the derivatives at raw scores of a ``lightgbm.Dataset``, as LightGBM's ``train`` needs them."""
         return self(dataset.get_label(), preds, dataset.get_weight(), dataset.get_group())
 
     def xgboost(self, preds: F64, dmatrix: Any) -> tuple[F64, F64]:
-        """Return the same for XGBoost's ``train``, its weights included.
-
-        Parameters
-        ----------
-        preds : ndarray of shape (n_samples,)
-            Raw scores.
-        dmatrix : xgboost.DMatrix
-            What it trains on.
-
-        Returns
-        -------
-        gradient, hessian : ndarray of shape (n_samples,)
-            As of a call.
-        """
+        """Return the derivatives at raw scores of an ``xgboost.DMatrix``, as XGBoost's ``train`` needs them."""
         weight, groups = dmatrix.get_weight(), dmatrix.get_uint_info("group_ptr")
         return self(dmatrix.get_label(), preds, weight if len(weight) else None, groups if len(groups) else None)
 
@@ -219,7 +180,7 @@ class PartialAUCObjective:
 
 
 def _plain_labels(y_true: Any) -> Any:
-    """Return labels 0 and 1 as booleans, all others as they are: libraries hold float32, which checks are slow for."""
+    """Return labels 0 and 1 as booleans, others as they are: checks of the libraries' float32 are slow."""
     if isinstance(y_true, np.ndarray) and y_true.dtype.kind in "fiu" and y_true.ndim == 1:
         positive = y_true == 1
         if np.all(positive | (y_true == 0)):

@@ -14,9 +14,9 @@ _BLOCK, _WHOLE = 1 << 26, 1 << 24
 
 
 def in_rows(X: Any) -> Any:
-    """Return an array in C order, aligned and in native bytes; what is no array, or lies like that, as it is.
+    """Return an array in C order, aligned and in native bytes; others, and what is no array, as they are.
 
-    BLAS adds in an order that depends on the layout, so equal values in another one would give another model.
+    BLAS adds in an order that depends on the layout, so that equal values in another one would give another model.
     """
     if not isinstance(X, np.ndarray):
         return X
@@ -30,8 +30,8 @@ def in_rows(X: Any) -> Any:
 def tiles(X: AnyArray) -> Iterator[tuple[slice, slice, AnyArray]]:
     """Yield (rows, columns, X[rows, columns]) over an ndarray or a memmap, whose pages leave memory afterwards.
 
-    The tiles depend on the shape alone. Each is a copy of at most 64 MB in C order, or a view of what lies like that;
-    float32 stays float32, numbers of other kinds become float64.
+    The tiles depend on the shape alone. Each is a copy of at most 64 MB in C order, or a view of what lies so; float32
+    stays, other numbers become float64.
     """
     n_samples, dim = X.shape
     as_it_is = X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative
@@ -66,8 +66,7 @@ def as_float(block: AnyArray) -> AnyArray:
 def require_whole(X: Any) -> None:
     """Refuse a memmap whose file was cut after it was mapped: reading beyond its end ends the process (SIGBUS).
 
-    Before and after each block, for what is left of the last page reads as zeros. A file that is cut while one block is
-    read can still end the process: nothing in Python can prevent that.
+    Called before and after each block. A file that is cut during a block can still end the process.
     """
     source = getattr(X, "_mmap", None)
     if not isinstance(source, mmap.mmap):
@@ -86,10 +85,7 @@ def require_whole(X: Any) -> None:
 
 
 def _release(X: AnyArray) -> None:
-    """Hand the pages of a file back to the system, where it can be asked to; they are read again when needed.
-
-    Not those of a copy-on-write map, whose changes would be lost.
-    """
+    """Return the pages of a file to the system; not those of a copy-on-write map, whose changes would be lost."""
     require_whole(X)
     source = getattr(X, "_mmap", None)
     if isinstance(source, mmap.mmap) and hasattr(source, "madvise") and X.mode in ("r", "r+", "w+"):  # type: ignore[attr-defined]

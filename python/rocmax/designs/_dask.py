@@ -13,7 +13,7 @@ class DaskDesign(Design):
     """A two-dimensional dask array, chunked by rows.
 
     Every product is one task graph over the chunks; only vectors of length n_samples or n_features cross the network.
-    Persist the array first if it fits the memory of the cluster, or each product reads it from its source again.
+    Persist an array that fits the memory of the cluster, or each product reads it from its source again.
     """
 
     def __init__(self, X: Any) -> None:

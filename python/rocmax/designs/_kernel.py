@@ -34,8 +34,8 @@ _ROUGH = 1e-3
 class Kernel:
     """k(x, z), its parameters resolved on the training samples.
 
-    ``linear`` x'z, ``rbf`` exp(-gamma |x - z|^2), ``poly`` (gamma x'z + coef0)^degree, ``sigmoid``
-    tanh(gamma x'z + coef0), ``precomputed``, or a function.
+    ``linear`` x'z, ``rbf`` exp(-gamma |x - z|^2), ``poly`` (gamma x'z + coef0)^degree, ``sigmoid`` tanh(gamma x'z +
+    coef0), ``precomputed``, or a function.
     """
 
     name: str
@@ -46,10 +46,7 @@ class Kernel:
 
     @classmethod
     def resolve(cls, kernel: Any, gamma: Any, degree: Any, coef0: Any, X: Any, weight: F64 | None = None) -> Self:
-        """Check the parameters; gamma "scale" is 1 / (n_features * variance of X), "auto" 1 / n_features.
-
-        The variance is that of rows which count as often as they weigh.
-        """
+        """Check the parameters; gamma "scale" is 1 / (n_features * weighted variance of X), "auto" 1 / n_features."""
         if not callable(kernel) and (not isinstance(kernel, str) or kernel not in KERNELS):
             raise ValueError(
                 f"kernel must be one of {', '.join(map(repr, KERNELS))} or a function, got {shown(kernel)}"
@@ -137,10 +134,7 @@ class Kernel:
         return matrix
 
     def scores(self, X: Any, Z: Any, coefs: F64) -> F64:
-        """Return sum_l coefs_l k(x, z_l) for each row x of X, a block of rows at a time.
-
-        If precomputed, Z are the columns of X that the coefficients are of. These may have several columns.
-        """
+        """Return sum_l coefs_l k(x, z_l) for each row x of X, in blocks; if precomputed, Z are columns of X."""
         scores = np.zeros((X.shape[0], *coefs.shape[1:]))
         if not len(coefs):
             return scores
@@ -235,12 +229,7 @@ def _of_matrices(function: Callable[..., Any], X: Any) -> Callable[..., Any]:
 class KernelDesign(Design):
     """Samples in a kernel space: a vector is [a, K a], coefficients over the samples and the scores they give.
 
-    Models are made of coefficients; carrying their scores along makes ``adjoint`` the only product with K.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_samples, n_samples)
-        K. In float32 it is cast up block by block, so that products accumulate in float64.
+    Carrying the scores along makes ``adjoint`` the only product with K, which in float32 is cast up block by block.
     """
 
     dual = True

@@ -21,18 +21,10 @@ _SHARE = 0.3
 
 
 class Landmarks:
-    """The features f(x) = E^-1/2 V' k(L, x) of a kernel k, for landmarks L with k(L, L) = V E V' (Nystroem's).
+    """The features f(x) = E^-1/2 V' k(L, x) of a kernel k, for landmarks L (`points`) with k(L, L) = V E V' (Nystroem).
 
-    <f(x), f(z)> = k(x, L) k(L, L)^-1 k(L, z), which is k(x, z) if x or z is a landmark, and where the landmarks are all
-    samples. Eigenvalues of at most 1e-10 times the largest are left out, and so are negative ones of kernels that have
-    such. There are at most as many features as landmarks.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Not a precomputed one.
-    points : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
-        L.
+    <f(x), f(z)> = k(x, L) k(L, L)^-1 k(L, z), which is k(x, z) if x or z is a landmark. Eigenvalues of at most 1e-10
+    times the largest are left out, so that there are at most as many features as landmarks.
     """
 
     def __init__(self, kernel: Kernel, points: Any) -> None:
@@ -78,10 +70,9 @@ class Landmarks:
 
 
 class LandmarkDesign(Design):
-    """The features of landmarks, of which no more than a block of rows is in memory at a time.
+    """The features of landmarks, of which at most a block of rows is in memory.
 
-    Each product makes all kernel values: O(n L d) for L landmarks. They are not turned into features: f(X) v is
-    k(X, L) (V E^-1/2 v).
+    Each product makes all kernel values, O(n L d) for L landmarks, but no features: f(X) v is k(X, L) (V E^-1/2 v).
     """
 
     def __init__(self, landmarks: Landmarks, X: Any) -> None:

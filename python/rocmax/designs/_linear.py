@@ -28,8 +28,8 @@ class _LinearDesign(Design):
 class DenseDesign(_LinearDesign):
     """A two-dimensional ndarray; float32 features are multiplied as float32, never copied up.
 
-    Each product is one pass over X, in BLAS calls for a few thousand rows each; an adjoint of few samples reads theirs
-    alone. Blocks that do not lie row after row are copied, one at a time: equal values have equal products, to the bit.
+    Each product is one pass over X in blocks; an adjoint of few samples reads theirs alone. Blocks in another layout
+    are copied one at a time: equal values have equal products, to the bit.
     """
 
     _X: AnyArray

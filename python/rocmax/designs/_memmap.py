@@ -8,11 +8,10 @@ from rocmax.designs._linear import DenseDesign
 
 
 class MemmapDesign(DenseDesign):
-    """A two-dimensional numpy.memmap, read in blocks and let go after each.
+    """A two-dimensional numpy.memmap, read in blocks and released after each.
 
-    Every product is one pass over the file. Resident memory stays at one block beside the vectors, also where the file
-    is larger than memory: the pages of a block are handed back as soon as it is used. float32 is multiplied as float32.
-    A file that has been cut is refused at the next block.
+    Every product is one pass over the file. Resident memory stays at one block beside the vectors, also if the file is
+    larger than memory. float32 is multiplied as float32. A file that has been cut is refused at the next block.
     """
 
     divisible = False

@@ -12,8 +12,7 @@ from rocmax.designs._base import Design
 def moments(design: Design, weight: F64, shift: F64) -> tuple[F64, F64]:
     """Return Z'WZ and Z'w for Z = X - shift, in double precision: shapes (dim, dim) and (dim,).
 
-    By the design's own method ``moments(weight, shift)``, one pass over the samples of weight above 0; by a product
-    with X, and one with its transpose, for each feature of a storage that has none.
+    By the design's own method ``moments(weight, shift)``, if it has one; otherwise by two products per feature.
     """
     dim = design.dim
     require_memory(4 * 8 * dim * dim, f"the Gram matrix of {dim} features")

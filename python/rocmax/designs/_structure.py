@@ -40,7 +40,7 @@ def _shares(members: Bool, weight: F64 | None) -> F64:
 class StructuredDesign(Design):
     """A linear design under the metric <u, v> = u'(I + lambda Sigma) v.
 
-    Minimising 1/2 <w, w> + C R(Xw) under it is the structure-embedded machine: 1/2 |w|^2 + lambda/2 w'Sigma w + C R.
+    Minimising 1/2 <w, w> + C R(Xw) is then the structure-embedded machine: 1/2 |w|^2 + lambda/2 w'Sigma w + C R.
     """
 
     def __init__(self, design: Design, positive: Bool, structure: float, weight: F64 | None = None) -> None:

@@ -7,15 +7,7 @@ from rocmax.designs._base import Design
 
 
 class SubsetDesign(Design):
-    """Some samples of a linear design that is too large to copy: each product is one of the whole design.
-
-    Parameters
-    ----------
-    design : Design
-        The design of all samples.
-    index : ndarray of shape (n_samples,)
-        Which samples, each at most once.
-    """
+    """The samples `index` of a linear design that is too large to copy: each product is one of the whole design."""
 
     def __init__(self, design: Design, index: Rows) -> None:
         self.n_samples, self.dim, self.divisible = len(index), design.dim, design.divisible

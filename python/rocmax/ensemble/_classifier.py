@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -27,13 +28,13 @@ from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import CalibratedRanker
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.metrics import AUCInference
 from rocmax.metrics._validation import rate_range
 
 # The share of the time limit that the folds may take; the rest is for the models of all rows.
 _FOLDS = 0.75
 
 
+@dataclass(eq=False, repr=False)
 class PartialAUCEnsembleClassifier(CalibratedRanker):
     """The families of models that rank a table best on a range of false positive rates, and the mean of their logits.
 
@@ -138,35 +139,16 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     True
     """
 
-    leaderboard_: list[dict[str, Any]]
-    families_: list[str]
-    estimators_: list[Any]
-    curves_: list[tuple[float, float]]
-    out_of_fold_: F64
-    inference_: AUCInference
-
-    def __init__(
-        self,
-        fpr_range: tuple[float, float] = (0.0, 1.0),
-        *,
-        families: Any = "auto",
-        cv: Any = 5,
-        lead: float = 2.0,
-        time_limit: float | None = None,
-        threshold: Threshold = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.families = families
-        self.cv = cv
-        self.lead = lead
-        self.time_limit = time_limit
-        self.threshold = threshold
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    fpr_range: tuple[float, float] = (0.0, 1.0)
+    _: KW_ONLY
+    families: Any = "auto"
+    cv: Any = 5
+    lead: float = 2.0
+    time_limit: float | None = None
+    threshold: Threshold = "auto"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @atomic
     def fit(

@@ -28,10 +28,7 @@ Attributes = Callable[[], dict[str, Any]]
 
 
 class Task:
-    """A part of a fit that callbacks are told of: its begin, here, and its end.
-
-    Where no callback is set, or scikit-learn has none, nothing is done.
-    """
+    """A part of a fit that callbacks are told of: its begin, here, and its end; nothing if no callback is set."""
 
     def __init__(self, estimator: Any, context: Any, data: dict[str, Any]) -> None:
         self._estimator, self._context, self._data = estimator, context, data
@@ -47,7 +44,7 @@ class Task:
         number: int | None = None,
         data: Callable[[], dict[str, Any]] | None = None,
     ) -> "Task":
-        """Begin a part of this one, on its data unless others are given; those of `parallel` ones are numbered."""
+        """Begin a part of this task, on its data unless others are given; `parallel` parts are numbered."""
         if self._context is None:
             return self
         context = self._context.subcontext(
@@ -63,7 +60,7 @@ class Task:
 
 
 class Steps:
-    """A solver's callback that makes each of its steps a part of a task; `report` is the user's own."""
+    """A solver's callback that makes each step a part of a task and calls the user's own `report`."""
 
     def __init__(
         self, task: Task, attributes: Callable[[Model], dict[str, Any]], report: StepReport | None = None
@@ -87,10 +84,7 @@ class Steps:
 def whole_fit(
     estimator: Any, X: Any, positive: Bool, weight: F64 | None, *, n_subtasks: int | None = None
 ) -> Iterator[Task]:
-    """Enter the task that is the whole fit, at whose end the estimator is fitted.
-
-    `n_subtasks` is None where their number is not known.
-    """
+    """Enter the task of the whole fit, after which the estimator is fitted; `n_subtasks` None if not known."""
     if not getattr(estimator, "_skl_callbacks", None):
         yield Task(estimator, None, {})
         return

@@ -59,7 +59,7 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
             name: np.array([getattr(progress, name) for progress in result.history])
             for name in ("objective", "bound", "partial_auc", "step")
         }
-        vars(self).update(self._coefficients(result.model, data, landmarks))
+        self.__dict__.update(self._coefficients(result.model, data, landmarks))
 
     @property
     def _is_dual(self) -> bool:

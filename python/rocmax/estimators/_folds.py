@@ -39,9 +39,9 @@ _MOST_STEPS = 150
 
 
 def split(cv: Any, X: Any, labels: AnyArray, weight: F64 | None, params: dict[str, Any]) -> tuple[list[Fold], int]:
-    """Return the folds of scikit-learn's `cv`, and how often they repeat; only those of a number do.
+    """Return the folds of scikit-learn's `cv`, and their number of repeats, above 1 only if `cv` is a number.
 
-    A number splits the samples of positive weight, as if there were no others; all else is given every sample.
+    A number splits the samples of positive weight alone; a splitter receives every sample.
     """
     number = cv is None or isinstance(cv, Integral)
     if isinstance(cv, str | bytes | bytearray):
@@ -67,7 +67,7 @@ def split(cv: Any, X: Any, labels: AnyArray, weight: F64 | None, params: dict[st
 
 
 def check_folds(folds: Iterable[Any], n_samples: int, weight: F64 | None = None) -> list[Fold]:
-    """Return the folds of any splitter, the rows of each as indices; none may be without samples of positive weight."""
+    """Return the folds of any splitter as indices; none may lack samples of positive weight."""
     every = np.arange(n_samples)
     found = []
     for k, fold in enumerate(folds):
@@ -101,20 +101,10 @@ def check_one_score(estimator: Any) -> None:
 
 
 class Validation:
-    """The folds of one data set.
+    """The folds of one data set: their models and scores.
 
-    Parameters
-    ----------
-    estimator : CertifiedRanker
-        Its parameters fpr_range, scoring, tol, max_iter and threshold, and its classes_.
-    X, positive, weight
-        All samples.
-    folds : list of (ndarray, ndarray)
-        Rows to train on and rows to score.
-    score_params : dict
-        Further arguments of the scorer; those with an entry for each sample are cut to the fold.
-    landmarks : Landmarks, default=None
-        The models are linear in the features of these, if not in X.
+    `estimator` has fpr_range, scoring, tol, max_iter, threshold and classes_; of `score_params`, those with an entry
+    per sample are cut to the fold. With `landmarks` the models are linear in their features instead of X.
     """
 
     def __init__(

@@ -38,9 +38,9 @@ def ranks(positive: Bool, weight: F64 | None, seed: int) -> Rows:
 
 
 def first_of_both(positive: Bool, place: Rows, n: int) -> Rows:
-    """Return up to `n` rows, ascending: the first of either class by their `place`, of the smaller one up to a third.
+    """Return up to `n` rows, ascending: the first of either class by `place`, up to a third from the smaller class.
 
-    More of it where the other has too few; every row of positive weight if there are no more.
+    More of it if the other has too few; every row of positive weight if there are no more.
     """
     counted = place < _LAST
     small, large = sorted((np.flatnonzero(counted & of) for of in (positive, ~positive)), key=len)
@@ -50,7 +50,7 @@ def first_of_both(positive: Bool, place: Rows, n: int) -> Rows:
 
 
 def thinned(folds: list[Fold], positive: Bool, place: Rows, n_train: int, n_test: int) -> tuple[Rows, list[Fold]]:
-    """Return which rows folds of no more than so many rows to train on and to score need, and the folds over these."""
+    """Return the rows that folds of at most so many rows to train on and to score need, and the folds over these."""
     kept = [
         tuple(
             rows[first_of_both(positive[rows], place[rows], n)] for rows, n in zip(fold, (n_train, n_test), strict=True)
@@ -70,7 +70,7 @@ def copied(X: Any, rows: Rows) -> Any:
 def landmark_design(
     landmarks: Landmarks, X: Any, positive: Bool, structure: float, weight: F64 | None = None
 ) -> Design:
-    """Return the features of landmarks; those that do not fit in memory are made anew by every product."""
+    """Return the features of landmarks; if they do not fit in memory, every product recomputes them."""
     if structure:
         require_memory(landmarks.size(X.shape[0]), f"structure={structure:g} with the features of landmarks")
         features = landmarks.features(X)

@@ -20,11 +20,10 @@ class Multipliers(Protocol):
 class CutMultipliers:
     """Multipliers over all pairs from those of the cuts: al_ij = 1 / (m n) sum_k weight_k 1[cut k counts (i, j)].
 
-    A cut counts the pairs with s_i - s_j < 1 at some scores s. Sorted by score these make a staircase, and a staircase
-    is known by its row sums: cut k counts (i, j) where fewer than r_i negatives have a larger column sum than j, r_i
-    being the row sum of i. So the coefficients of the cuts, which are those sums, are enough. Memory O(cuts N). Of
-    weighted samples numbers are sums of weights, 1 / (m n) is w_i w_j over those of the classes, and half of w_j on top
-    of the weight that is ahead of j keeps rounding from deciding.
+    A cut counts the pairs with s_i - s_j < 1 at some scores s. Sorted by score these make a staircase, which its row
+    sums determine: cut k counts (i, j) if fewer than r_i negatives have a larger column sum than j, r_i the row sum of
+    i. The coefficients of the cuts are these sums. With weights, numbers are sums of weights, 1 / (m n) is w_i w_j over
+    those of the classes, and half of w_j on top keeps rounding from deciding. Memory O(cuts N).
     """
 
     def __init__(self, weights: F64, coefs: F64, problem: _core.Problem) -> None:

@@ -20,26 +20,11 @@ def every_pair(positive: Bool) -> Pairs:
 
 
 def neighbor_pairs(X: Any, positive: Bool, n_neighbors: int, rule: str, n_threads: int) -> Pairs:
-    """Return pairs of samples that lie close together, without repetition, sorted.
+    """Return the rows (i, j) of positives and negatives that lie close together, sorted, each pair once.
 
-    Parameters
-    ----------
-    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        Samples; distances are Euclidean, equal ones go to the lower row.
-    positive : ndarray of shape (n_samples,)
-        Which samples are positive.
-    n_neighbors : int
-        k; all samples of a class if it has fewer.
-    rule : {"two-step", "symmetric"}
-        "two-step" (Rakotomamonjy 2004): the positives that are among the k nearest of any negative, each with its own k
-        nearest negatives. "symmetric" (Wang, Chen and Xue 2010): every sample with its k nearest of the other class.
-    n_threads : int
-        Threads.
-
-    Returns
-    -------
-    i, j : ndarray of shape (n_pairs,)
-        Rows of positives and of negatives.
+    Distances are Euclidean; of equal ones the lower row is nearer. "two-step" (Rakotomamonjy, 2004): the positives
+    among the k nearest of any negative, each with its own k nearest negatives. "symmetric" (Wang, Chen and Xue, 2010):
+    every sample with its k nearest of the other class. A class with fewer than k samples counts whole.
     """
     rows, columns = np.flatnonzero(positive), np.flatnonzero(~positive)
     X = _dense(X)

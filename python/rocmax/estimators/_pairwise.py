@@ -1,16 +1,16 @@
 """AUCSVC: the kernel machine for the whole AUC, over every pair or over listed ones."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._parameters import check_choice, check_count, check_positive
-from rocmax._typing import F64, Bool
+from rocmax._typing import F64
 from rocmax.estimators._base import Data
 from rocmax.estimators._machine import Machine
-from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, Multipliers, check_pairs
+from rocmax.estimators._multipliers import CutMultipliers, ListedMultipliers, check_pairs
 from rocmax.estimators._pair_lists import RULES, every_pair, kernel_pairs, neighbor_pairs
 from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import Surrogate, Training
@@ -18,6 +18,7 @@ from rocmax.risks import Listed, Oracle, PairHinge
 from rocmax.solvers import Callback, Model, Progress, SolverResult, Tilt, minimise_pairs
 
 
+@dataclass(eq=False, repr=False)
 class AUCSVC(Machine):
     """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
 
@@ -117,52 +118,25 @@ class AUCSVC(Machine):
     True
     """
 
-    n_pairs_: int
-    support_pairs_: NDArray[np.intp]
-    _positive: Bool
-    _margin: float
-    _multipliers: Multipliers
-
-    def __init__(
-        self,
-        C: float | str = "auto",
-        *,
-        margin: float = 1.0,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        structure: float = 0.0,
-        pairs: str = "all",
-        n_neighbors: int = 10,
-        neighbor_rule: str = "two-step",
-        solver: str = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 2000,
-        warm_start: bool = False,
-        kernel_dtype: str = "float64",
-        threshold: Threshold = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.margin = margin
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.structure = structure
-        self.pairs = pairs
-        self.n_neighbors = n_neighbors
-        self.neighbor_rule = neighbor_rule
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.kernel_dtype = kernel_dtype
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float | str = "auto"
+    _: KW_ONLY
+    margin: float = 1.0
+    kernel: Any = "rbf"
+    gamma: Any = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+    structure: float = 0.0
+    pairs: str = "all"
+    n_neighbors: int = 10
+    neighbor_rule: str = "two-step"
+    solver: str = "auto"
+    tol: float = 1e-3
+    max_iter: int = 2000
+    warm_start: bool = False
+    kernel_dtype: str = "float64"
+    threshold: Threshold = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _checked_surrogate(self) -> Surrogate:
         self._margin = check_positive("margin", self.margin)
@@ -221,7 +195,7 @@ class AUCSVC(Machine):
         if self.solver == "cvxopt":
             i, j = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(problem.labels)
             result, values = minimise_pairs(oracle, design, C, i, j, tol=tol, max_iter=max_iter)
-            self._multipliers = ListedMultipliers(i, j, values, problem.n_samples)
+            self._multipliers: Multipliers = ListedMultipliers(i, j, values, problem.n_samples)
         else:
             start = None if start is None else start.scaled(1.0 / margin)
             result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=scaled_callback)

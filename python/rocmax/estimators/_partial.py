@@ -1,5 +1,6 @@
 """PartialAUCSVC: support vector machines for a range of false positive rates."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from rocmax.estimators._machine import Machine
@@ -8,6 +9,7 @@ from rocmax.estimators._training import FULL, Surrogate, check_surrogate
 from rocmax.metrics._validation import rate_range
 
 
+@dataclass(eq=False, repr=False)
 class PartialAUCSVC(Machine):
     """Support vector machine, linear or with a kernel, for the partial AUC on a range of false positive rates.
 
@@ -140,46 +142,25 @@ class PartialAUCSVC(Machine):
     True
     """
 
-    def __init__(
-        self,
-        fpr_range: tuple[float, float] = FULL,
-        *,
-        surrogate: Any = "auto",
-        C: float | str = "auto",
-        kernel: Any = "linear",
-        gamma: Any = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        structure: float = 0.0,
-        n_landmarks: int | None = None,
-        random_state: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 2000,
-        warm_start: bool = False,
-        kernel_dtype: str = "float64",
-        threshold: Threshold = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.surrogate = surrogate
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.structure = structure
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.kernel_dtype = kernel_dtype
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    fpr_range: tuple[float, float] = FULL
+    _: KW_ONLY
+    surrogate: Any = "auto"
+    C: float | str = "auto"
+    kernel: Any = "linear"
+    gamma: Any = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+    structure: float = 0.0
+    n_landmarks: int | None = None
+    random_state: Any = None
+    tol: float = 1e-3
+    max_iter: int = 2000
+    warm_start: bool = False
+    kernel_dtype: str = "float64"
+    threshold: Threshold = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _checked_surrogate(self) -> Surrogate:
-        if callable(self.surrogate):
-            return self.surrogate
-        return check_surrogate(self.surrogate, rate_range(self.fpr_range, "fpr_range"))
+        own: Surrogate | None = self.surrogate if callable(self.surrogate) else None
+        return own or check_surrogate(self.surrogate, rate_range(self.fpr_range, "fpr_range"))

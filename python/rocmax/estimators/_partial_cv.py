@@ -1,5 +1,6 @@
 """PartialAUCSVCCV: C and the surrogate chosen by cross-validation along paths."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -55,6 +56,7 @@ _LANDMARK_CANDIDATES = ("logistic", "auc", "tight")
 _FEWEST_NEGATIVES = 10
 
 
+@dataclass(eq=False, repr=False)
 class PartialAUCSVCCV(CertifiedRanker):
     """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
 
@@ -134,47 +136,24 @@ class PartialAUCSVCCV(CertifiedRanker):
     (3, 3)
     """
 
-    Cs_: F64
-    scores_: dict[str, F64]
-
-    def __init__(
-        self,
-        fpr_range: tuple[float, float] = FULL,
-        *,
-        Cs: Any = "auto",
-        surrogate: str = "auto",
-        kernel: Any = "linear",
-        gamma: Any = "auto",
-        degree: float = 3,
-        coef0: float = 0.0,
-        n_landmarks: int | None = None,
-        random_state: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
-        selection: str = "best",
-        tol: float = 1e-3,
-        max_iter: int = 2000,
-        threshold: Threshold = "auto",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.Cs = Cs
-        self.surrogate = surrogate
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.cv = cv
-        self.scoring = scoring
-        self.selection = selection
-        self.tol = tol
-        self.max_iter = max_iter
-        self.threshold = threshold
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    fpr_range: tuple[float, float] = FULL
+    _: KW_ONLY
+    Cs: Any = "auto"
+    surrogate: str = "auto"
+    kernel: Any = "linear"
+    gamma: Any = "auto"
+    degree: float = 3
+    coef0: float = 0.0
+    n_landmarks: int | None = None
+    random_state: Any = None
+    cv: Any = 5
+    scoring: Any = None
+    selection: str = "best"
+    tol: float = 1e-3
+    max_iter: int = 2000
+    threshold: Threshold = "auto"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:

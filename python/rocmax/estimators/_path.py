@@ -33,11 +33,11 @@ class PartialAUCPath(Result):
     objectives, dual_gaps, partial_aucs : ndarray of shape (n_Cs,)
         ``1/2 |w|^2 + C R(Xw)``, its certified relative gap, and the ranked partial AUC on the training samples.
     n_iters : ndarray of shape (n_Cs,)
-        Steps spent on each.
+        Steps for each.
     fpr_range : (float, float)
         The range of false positive rates.
     surrogate : str
-        What was minimised.
+        The surrogate that was minimised.
     """
 
     Cs: F64
@@ -101,28 +101,28 @@ def partial_auc_path(
 ) -> PartialAUCPath:
     """Fit :class:`PartialAUCSVC` for many values of C.
 
-    Cuts of a surrogate do not depend on C: each value goes on with all cuts made so far, from the model of the value
-    below it. For convex surrogates ten values cost about as much as the largest alone. Others begin anew at each value,
-    unless the model of the value below leaves no pair of the range to gain: it is kept then, in 0 steps.
+    Cuts of a surrogate do not depend on C: each value starts from the cuts and the model of the value below. With a
+    convex surrogate ten values cost about as much as the largest alone. Other surrogates start anew at each value,
+    unless the model of the value below leaves nothing to gain; then it is kept, in 0 steps.
 
     Parameters
     ----------
     X : {array-like, sparse matrix, memmap, dask array} of shape (n_samples, n_features)
         Training samples.
     y : array-like of shape (n_samples,)
-        Labels of two classes.
+        Labels of two classes; the second in sorted order is the positive class.
     fpr_range : tuple of float, default=(0.0, 1.0)
-        The false positive rates that matter.
+        The range [low, high] of false positive rates; (0, 1) is the whole ROC curve.
     Cs : sequence of float, default=8 values from 1e-2 to 1e5
-        Weights of the mean pair loss, in any order; each counts once.
+        Weights of the mean pair loss, in any order, without repetition.
     surrogate, sample_weight, tol, max_iter, n_jobs : optional
         As in :class:`PartialAUCSVC` and its ``fit``.
 
     Returns
     -------
     PartialAUCPath
-        Models and certificates by ascending C. No warning is given: a gap above `tol` says that `max_iter` steps, for
-        each C, were not enough.
+        Models and certificates by ascending C. A gap above `tol`, for which nothing is warned, needs more than
+        `max_iter` steps.
 
     Raises
     ------

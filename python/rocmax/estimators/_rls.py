@@ -1,5 +1,6 @@
 """AUCRLS: least squares over all pairs; and RLS, the same over the samples."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from rocmax.solvers.least_squares import pair_scores
 _FEWER_PAIRS = "fewer pairs need less; AUCRLSCV and RLSCV keep no scores of pairs"
 
 
+@dataclass(eq=False, repr=False)
 class AUCRLS(LeastSquares):
     """AUC-RLS: least squares over all pairs, which fits every difference of scores to 2, in closed form.
 
@@ -87,28 +89,16 @@ class AUCRLS(LeastSquares):
 
     _pairwise = True
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        kernel: Any = "linear",
-        gamma: str | float = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        solver: str = "auto",
-        tol: float = 1e-8,
-        max_iter: int = 2000,
-        threshold: Threshold = "auto",
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.threshold = threshold
+    alpha: float = 1.0
+    _: KW_ONLY
+    kernel: Any = "linear"
+    gamma: str | float = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+    solver: str = "auto"
+    tol: float = 1e-8
+    max_iter: int = 2000
+    threshold: Threshold = "auto"
 
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

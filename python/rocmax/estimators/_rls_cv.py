@@ -1,6 +1,7 @@
 """AUCRLSCV and RLSCV: least squares with alpha chosen by exact cross-validation."""
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ _LEAVE_PAIR_OUT, _LEAVE_ONE_OUT = "leave-pair-out", "leave-one-out"
 _DECADES = 9
 
 
+@dataclass(eq=False, repr=False)
 class AUCRLSCV(LeastSquares):
     """AUC-RLS with alpha chosen by exact cross-validation, the whole grid from one factorisation.
 
@@ -104,28 +106,16 @@ class AUCRLSCV(LeastSquares):
 
     _pairwise = True
 
-    def __init__(
-        self,
-        alphas: Any = 50,
-        *,
-        cv: Any = _LEAVE_PAIR_OUT,
-        kernel: Any = "linear",
-        gamma: str | float = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        confidence_level: float = 0.95,
-        threshold: Threshold = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.cv = cv
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.confidence_level = confidence_level
-        self.threshold = threshold
-        self.n_jobs = n_jobs
+    alphas: Any = 50
+    _: KW_ONLY
+    cv: Any = _LEAVE_PAIR_OUT
+    kernel: Any = "linear"
+    gamma: str | float = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+    confidence_level: float = 0.95
+    threshold: Threshold = "auto"
+    n_jobs: int | None = None
 
     @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

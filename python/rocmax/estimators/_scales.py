@@ -20,9 +20,9 @@ _CONSTANT = 1e-13
 
 
 def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
-    """Warn if features vary on scales that differ by more than a thousand.
+    """Warn if the standard deviations of features differ by a factor of more than a thousand.
 
-    From some rows, O(d) at 10,000 of them; only where these differ from all, one pass over X.
+    Looks at 10,000 rows, O(d) each; only if these differ that much, one pass over X.
     """
     kernel = getattr(estimator, "kernel", "linear")
     if callable(kernel) or (isinstance(kernel, str) and kernel == "precomputed"):

@@ -32,35 +32,12 @@ def choose_threshold(
     fpr_range: tuple[float, float] = _FULL,
     noise: float = 0.0,
 ) -> float:
-    """Return t such that predicting positive where score > t follows the rule on these scores.
+    """Return t such that predicting positive for score > t follows the rule on these scores; O(N log N).
 
-    Every rule but "midpoint" picks a cut between two neighbouring distinct scores and returns the middle of them, or a
-    cut outside all scores. Scores that differ by rounding are one: both fall on the same side. O(N log N).
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        Training scores.
-    positive : ndarray of shape (n_samples,)
-        Which samples are positive.
-    threshold : str or tuple
-        - "auto": "eer" on the full range, else ("fpr", rate) for the upper end of `fpr_range`;
-        - "midpoint": (min s + max t) / 2, the middle of the margin where the classes separate;
-        - "eer": where the false positive and false negative rates are closest (the diagonal from (0, 1) to (1, 0));
-        - "youden": the largest true positive rate less false positive rate;
-        - "closest": closest to the corner of no errors;
-        - ("fpr", rate): the largest true positive rate with a false positive rate of at most `rate`;
-        - ("specificity", rate): the same with a specificity of at least `rate`;
-        - ("sensitivity", rate): the lowest false positive rate with a true positive rate of at least `rate`;
-        - ("alerts", k): as many samples predicted positive as possible, but at most k: a number if k is a whole number
-          from 1 up, else a share of the samples;
-        - ("cost", ratio): the lowest cost if a false positive costs as much as `ratio` false negatives.
-    weight : ndarray of shape (n_samples,), default=None
-        Weights of the samples in every rate; those without weight are left out.
-    fpr_range : tuple of float, default=(0.0, 1.0)
-        The range that "auto" is for.
-    noise : float, default=0.0
-        How far the scores may be off for other reasons than their last bits.
+    Every rule but "midpoint" picks a cut between two neighbouring distinct scores and returns their middle, or a cut
+    outside all scores. Scores that differ by rounding, or by `noise`, fall on the same side. The rules are those of
+    :func:`rocmax.metrics.operating_point`; "auto" is "eer" on the full range, else ("fpr", high). Samples of weight 0
+    are ignored.
     """
     rule = check_threshold(threshold) or (Rule("eer") if fpr_range == _FULL else Rule("fpr", fpr_range[1]))
     if weight is not None:

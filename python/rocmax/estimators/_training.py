@@ -64,7 +64,7 @@ def check_surrogate(surrogate: Any, fpr_range: tuple[float, float]) -> str:
 
 @contextmanager
 def _blaming_features() -> Iterator[None]:
-    """Say of scores that overflow what a user can do about it, and nothing of those that numpy sees on the way."""
+    """Turn errors about scores that overflow into advice for users, and silence numpy's warnings."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             yield
@@ -78,7 +78,7 @@ def _blaming_features() -> Iterator[None]:
 
 
 class Training:
-    """Cuts depend on the surrogate alone, so every further C, or start of a descent, goes on with those there are."""
+    """Fits on one data set and range that share their cuts: these depend on the surrogate alone, not on C."""
 
     def __init__(
         self,
@@ -105,10 +105,10 @@ class Training:
             yield last
 
     def _kept(self, risk: Difference, C: float, found: SolverResult, tol: float) -> SolverResult | None:
-        """Return the result for a lower C once more, of a risk that is not convex, if it costs no more than `tol` here.
+        """Return the result of a lower C, of a risk that is not convex, if it costs at most `tol` more at this C.
 
-        That is so where its risk is next to nothing, of the model or of one a little longer: no larger C can change
-        that, and as the objective grows with C, none has a minimum near it that is lower.
+        That is so if its risk is next to nothing, for the model or for one a little longer: no larger C can change
+        that, and as the objective grows with C, no minimum near it is lower.
         """
         objective = Objective(risk.whole, self.design, C)
         for length in (1.0, 1.0 + tol / 4.0):
@@ -130,11 +130,10 @@ class Training:
         descend: bool = False,
         callback: Callback | None = None,
     ) -> SolverResult:
-        """Fit one model; `start` is one of the same data to begin from, such as that of a lower C, for a convex risk.
+        """Fit one model; `start`, such as the model of a lower C, is for convex risks, and with `descend` for all.
 
-        Other risks begin anew at every C, unless told to `descend` from `start`. Measured on letter, a descent that
-        goes on from a lower C ends in a poorer minimum (objective up to 2 % higher, test partial AUC 0.44 instead of
-        0.45).
+        Other risks start anew at every C: on letter, a descent that continues from a lower C ends in a poorer minimum
+        (objective up to 2 % higher, test partial AUC 0.44 instead of 0.45).
         """
         design, (risk, bundle) = self.design, self.bound(surrogate)
         objective = Objective(risk if isinstance(risk, Oracle) else risk.whole, design, C)
@@ -166,10 +165,7 @@ class Training:
                 start = result.model  # below zero: the descent cannot end there again
 
     def _descent_start(self, surrogate: Surrogate, C: float, tol: float, max_iter: int) -> Model:
-        """Return a model to descend from.
-
-        That of full-range training, which ranks the whole range well; on many rows that of the same risk on a sample.
-        """
+        """Return a model to descend from: of full-range training or, with many rows, of this risk on a sample."""
         sample = self._sample()
         if sample is not None:
             return Model.of(sample.fit(surrogate, C, tol=tol, max_iter=max_iter).model.vector, self.design)

@@ -1,9 +1,9 @@
 """AUCSplitTree: a decision tree whose splits maximise the area under the ROC curve."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._parameters import check_count, check_positive
@@ -14,6 +14,7 @@ from rocmax.estimators._thresholds import Threshold
 from rocmax.papers._columns import PaperRanker, by_column, in_memory
 
 
+@dataclass(eq=False, repr=False)
 class AUCSplitTree(PaperRanker):
     """Decision tree grown by AUCsplit: each split has the best ROC curve of its own.
 
@@ -69,31 +70,18 @@ class AUCSplitTree(PaperRanker):
     """
 
     _by_scale = _sparse = False
-    pos_: F64
-    neg_: F64
-    feature_: NDArray[np.int64]
-    threshold_: F64
-    left_: NDArray[np.int64]
-    right_: NDArray[np.int64]
 
-    def __init__(
-        self,
-        *,
-        min_samples_leaf: float = 1,
-        max_depth: int | None = None,
-        threshold: Threshold = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.threshold = threshold
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    min_samples_leaf: float = 1
+    max_depth: int | None = None
+    threshold: Threshold = "auto"
+    n_jobs: int | None = None
 
     def _checked(self) -> tuple[Any, ...]:
         depth = 1 << 62 if self.max_depth is None else min(check_count("max_depth", self.max_depth), 1 << 62)
         return check_positive("min_samples_leaf", self.min_samples_leaf), depth, n_threads(self.n_jobs)
 
-    def _learn(self, data: Data, leaf: float, depth: int, threads: int) -> None:  # type: ignore[override]
+    def _learn(self, data: Data, leaf: float, depth: int, threads: int) -> None:
         samples, labels, weights = in_memory(data, 30)
         found = _core.split_tree(_core.Problem(labels, weights), by_column(samples), leaf, depth, threads)
         self.pos_, self.neg_, self.feature_, self.threshold_, self.left_, self.right_ = found

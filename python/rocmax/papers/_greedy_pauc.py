@@ -1,9 +1,9 @@
 """GreedyPAUC: features added one by one by the partial AUC of the sum."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax._parameters import check_count
 from rocmax._threads import n_threads
@@ -23,6 +23,7 @@ _MOST = 1_000_000
 _AT_ONCE = 8
 
 
+@dataclass(eq=False, repr=False)
 class GreedyPAUC(PaperRanker):
     """A linear combination of features, found one feature at a time by the partial AUC of the training samples.
 
@@ -76,30 +77,17 @@ class GreedyPAUC(PaperRanker):
     True
     """
 
-    coef_: F64
-    order_: NDArray[np.intp]
-    partial_auc_: F64
-
-    def __init__(
-        self,
-        fpr_range: tuple[float, float] = (0.0, 1.0),
-        *,
-        n_steps: int = 100,
-        threshold: Threshold = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.n_steps = n_steps
-        self.threshold = threshold
-        self.n_jobs = n_jobs
+    fpr_range: tuple[float, float] = (0.0, 1.0)
+    _: KW_ONLY
+    n_steps: int = 100
+    threshold: Threshold = "auto"
+    n_jobs: int | None = None
 
     def _checked(self) -> tuple[Any, ...]:
         fpr_range, n_steps = rate_range(self.fpr_range, "fpr_range"), check_count("n_steps", self.n_steps, _MOST)
         return fpr_range, n_steps, n_threads(self.n_jobs)
 
-    def _learn(  # type: ignore[override]
-        self, data: Data, fpr_range: tuple[float, float], n_steps: int, threads: int
-    ) -> None:
+    def _learn(self, data: Data, fpr_range: tuple[float, float], n_steps: int, threads: int) -> None:
         samples, labels, weights = in_memory(data, 8)
         with np.errstate(over="ignore"):
             _require_finite(abs(samples).sum(axis=1, dtype=np.float64))  # what no combination exceeds

@@ -1,9 +1,9 @@
 """PAUCBoost: boosting of the smoothed partial AUC."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._parameters import check_count
@@ -18,6 +18,7 @@ from rocmax.papers._columns import PaperRanker, in_memory, sum_of_stumps
 _MOST = 255
 
 
+@dataclass(eq=False, repr=False)
 class PAUCBoost(PaperRanker):
     """Boosted stumps that maximise a smoothed partial AUC on a range of false positive rates.
 
@@ -85,25 +86,13 @@ class PAUCBoost(PaperRanker):
     """
 
     _by_scale = _sparse = False
-    feature_: NDArray[np.int64]
-    threshold_: F64
-    coef_: F64
-    history_: dict[str, F64]
 
-    def __init__(
-        self,
-        fpr_range: tuple[float, float] = (0.0, 1.0),
-        n_estimators: int = 100,
-        *,
-        n_thresholds: int = 100,
-        threshold: Threshold = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.fpr_range = fpr_range
-        self.n_estimators = n_estimators
-        self.n_thresholds = n_thresholds
-        self.threshold = threshold
-        self.n_jobs = n_jobs
+    fpr_range: tuple[float, float] = (0.0, 1.0)
+    n_estimators: int = 100
+    _: KW_ONLY
+    n_thresholds: int = 100
+    threshold: Threshold = "auto"
+    n_jobs: int | None = None
 
     def _checked(self) -> tuple[Any, ...]:
         return (
@@ -113,9 +102,7 @@ class PAUCBoost(PaperRanker):
             n_threads(self.n_jobs),
         )
 
-    def _learn(  # type: ignore[override]
-        self, data: Data, low: float, high: float, n_estimators: int, n_thresholds: int, threads: int
-    ) -> None:
+    def _learn(self, data: Data, low: float, high: float, n_estimators: int, n_thresholds: int, threads: int) -> None:
         samples, labels, weights = in_memory(data, 18)
         cuts = []
         codes = np.empty(samples.shape[::-1], dtype=np.uint8)

@@ -1,20 +1,21 @@
 """RankBoost: stumps boosted on the pairs."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._parameters import check_count
 from rocmax._threads import n_threads
-from rocmax._typing import F64, Bool
+from rocmax._typing import F64
 from rocmax.designs import is_sparse
 from rocmax.estimators._base import Data
 from rocmax.estimators._thresholds import Threshold
 from rocmax.papers._columns import PaperRanker, by_column, columns_of, in_memory, sum_of_stumps
 
 
+@dataclass(eq=False, repr=False)
 class RankBoost(PaperRanker):
     """Boosted stumps that minimise the exponential loss over all positive-negative pairs.
 
@@ -75,23 +76,17 @@ class RankBoost(PaperRanker):
     """
 
     _by_scale, _takes_missing = False, True
-    feature_: NDArray[np.int64]
-    threshold_: F64
-    missing_above_: Bool
-    coef_: F64
-    edge_: F64
-    bound_: float
 
-    def __init__(self, n_estimators: int = 100, *, threshold: Threshold = "auto", n_jobs: int | None = None) -> None:
-        self.n_estimators = n_estimators
-        self.threshold = threshold
-        self.n_jobs = n_jobs
+    n_estimators: int = 100
+    _: KW_ONLY
+    threshold: Threshold = "auto"
+    n_jobs: int | None = None
 
     def _checked(self) -> tuple[Any, ...]:
         # More rounds than this take longer than anyone has.
         return min(check_count("n_estimators", self.n_estimators), 1 << 62), n_threads(self.n_jobs)
 
-    def _learn(self, data: Data, n_estimators: int, threads: int) -> None:  # type: ignore[override]
+    def _learn(self, data: Data, n_estimators: int, threads: int) -> None:
         samples, labels, weights = in_memory(data, 30)
         lists = None
         if is_sparse(samples):

@@ -1,5 +1,6 @@
 """TauFPL: positives against the mean of the highest negatives."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from rocmax.risks._base import OwnOracle
 from rocmax.solvers import Objective, leave_zero, minimise_convex
 
 
+@dataclass(eq=False, repr=False)
 class TauFPL(PaperRanker):
     """Linear machine that ranks positives above the mean of the highest share tau of the negatives.
 
@@ -75,25 +77,12 @@ class TauFPL(PaperRanker):
     True
     """
 
-    coef_: F64
-    objective_: float
-    dual_gap_: float
-    n_iter_: int
-
-    def __init__(
-        self,
-        tau: float = 0.1,
-        *,
-        C: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 2000,
-        threshold: Threshold = "auto",
-    ) -> None:
-        self.tau = tau
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.threshold = threshold
+    tau: float = 0.1
+    _: KW_ONLY
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 2000
+    threshold: Threshold = "auto"
 
     def _checked(self) -> tuple[Any, ...]:
         tau = as_float(self.tau)
@@ -102,7 +91,7 @@ class TauFPL(PaperRanker):
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         return tau, C, tol, check_count("max_iter", self.max_iter)
 
-    def _learn(self, data: Data, tau: float, C: float, tol: float, max_iter: int) -> None:  # type: ignore[override]
+    def _learn(self, data: Data, tau: float, C: float, tol: float, max_iter: int) -> None:
         X, positive, weight = data
         problem = _core.Problem(positive, weight)
         _, top = problem.ranks(0.0, tau)

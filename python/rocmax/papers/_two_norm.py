@@ -1,5 +1,6 @@
 """TwoNormSVC: squared slacks, and the space in which they rank the training samples perfectly."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ _MAX_ITER = 10_000_000
 _SINGLE = 1e-6
 
 
+@dataclass(eq=False, repr=False)
 class TwoNormSVC(KernelRanker):
     """Support vector machine with squared slacks, which has a training AUC of 1 in a space of its own.
 
@@ -83,27 +85,13 @@ class TwoNormSVC(KernelRanker):
     1.0
     """
 
-    objective_: float
-    _extra: F64
-    _rows: list[tuple[int, bytes]]
-    support_: NDArray[np.intp]
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    gamma: Any = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+    tol: float = 1e-3
 
     @atomic
     def fit(self, X: Any, y: Any) -> Self:

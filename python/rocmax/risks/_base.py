@@ -13,7 +13,7 @@ from rocmax.risks._smoothed import Curvature, Smoothed
 
 
 class Evaluation(NamedTuple):
-    """What an oracle finds at one vector of scores.
+    """The result of an oracle at one vector of scores.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Evaluation(NamedTuple):
     partial_auc : float
         The ranked partial AUC of s, ties counting 0.
     offset : float
-        R(s) - coef . s, the value at scores zero of the cut that ``coef`` makes, to the accuracy of its own size.
+        R(s) - coef . s, the value at scores zero of the cut that ``coef`` makes.
     """
 
     value: float
@@ -70,26 +70,21 @@ class Oracle:
 
     @cached_property
     def hinges(self) -> list[tuple[float, float]] | None:
-        """For each hinge that the risk is a sum of, what a pair weighs and the number of negatives; None if it is none.
+        """The weight of a pair and the number of negatives of each hinge that R is a sum of; None if it is no such sum.
 
-        A hinge is convex: a sum over all positives and the highest negatives. Of weighted samples, what these weigh.
+        Each is convex: a sum over all positives and the highest negatives. With weighted samples the number is a
+        weight.
         """
         return self._core.hinges()
 
     def proximal(self, hinge: int, scores: F64, stiffness: tuple[float, float]) -> Proximal:
-        """Return the proximal point of one of the hinges, given the stiffness of positives and of negatives.
-
-        These are times the sample weights.
-        """
+        """Return the proximal point of a hinge, given the stiffness of positives and negatives."""
         coef = np.empty(len(scores))
         offset, rows, starts = self._core.proximal(hinge, scores, stiffness, coef, self._n_threads)
         return Proximal(offset, coef, rows, starts)
 
     def stiffness(self, found: Evaluation) -> F64:
-        """Return the second derivative where it was evaluated: springs of this strength from all samples to their mean.
-
-        Only of smooth risks.
-        """
+        """Return the second derivative of a smooth risk there: springs of this strength to the samples' mean."""
         raise NotImplementedError("a risk with kinks has no second derivative")
 
     def at_zero(self, n_samples: int) -> float:

@@ -16,12 +16,9 @@ _MAX_STEPS = 200
 
 @dataclass(frozen=True)
 class Logistic:
-    """The loss of logistic regression; convex.
+    """Log loss, R(s) = min_b sum_i w_i log(1 + exp(-y_i (s_i + b))) / sum_i w_i, y = +-1; convex.
 
-    R(s) = min_b sum_i w_i log(1 + exp(-y_i (s_i + b))) / sum_i w_i, y = +-1.
-
-    Not a loss of pairs, but invariant to a shift of the scores like one. `fpr_range` is only where the partial AUC of
-    an evaluation is taken.
+    Not a loss of pairs, but invariant to a shift of the scores. `fpr_range` is for the partial AUC of an evaluation.
     """
 
     fpr_range: tuple[float, float]

@@ -12,15 +12,7 @@ PAIR_LOSSES = ("squared_hinge", "smoothed_hinge")
 
 
 class Derivatives(NamedTuple):
-    """What a pair loss finds at one vector of scores.
-
-    Attributes
-    ----------
-    value : float
-        R(s).
-    gradient, hessian : ndarray of shape (n_samples,)
-        The derivatives, which sum to zero, and the diagonal of the second ones: positive where the gradient is not 0.
-    """
+    """The value of a pair loss, its gradient and the diagonal of its Hessian, positive where the gradient is not 0."""
 
     value: float
     gradient: F64
@@ -31,20 +23,10 @@ class Derivatives(NamedTuple):
 class PairLoss:
     """R(s) = 1/M sum_ij p_i q_j loss(s_i - t_j), the mean loss of the pairs of a range.
 
-    With u the difference of the scores, "squared_hinge" is (1 - u)_+^2, and "smoothed_hinge" half of that down to
-    u = 0 and the line 1/2 - u below. The pairs are those of all positives with the negatives of a range of false
-    positive rates, or those of all negatives with the positives of a range of true positive rates; p_i, q_j are the
-    weights inside the range, where a block of ties that an end cuts counts in part, and M is the sum of p_i q_j. See
-    ``rocmax_core::oracle::pair_loss``.
-
-    Parameters
-    ----------
-    loss : {"squared_hinge", "smoothed_hinge"}
-        The loss of a pair.
-    rates : {"fpr", "tpr"}
-        Whether the range is one of false or of true positive rates.
-    low, high : float
-        Its ends.
+    With u the difference of the scores, "squared_hinge" is (1 - u)_+^2; "smoothed_hinge" is half of that down to u = 0
+    and 1/2 - u below. With `rates` "fpr" the pairs are all positives with the negatives ranked in [low, high], with
+    "tpr" all negatives with the positives of that range. p_i, q_j are the weights inside the range, where a block of
+    ties that an end cuts counts in part, and M is the sum of p_i q_j. See ``rocmax_core::oracle::pair_loss``.
     """
 
     loss: str

@@ -27,22 +27,15 @@ def suits(objective: Objective) -> bool:
 
 
 def minimise_augmented(state: State) -> None:
-    """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a sum of hinges, from the best model of a state, and keep it up.
+    """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R a sum of hinges, from the best model of a state, and update it.
 
-    Models and their scores are kept apart, w and, for each hinge, s = X w, a constraint with multipliers. Given these,
-    the best scores are the proximal point of the hinge, so that a smooth function of w is left; Newton steps minimise
-    it, their curvature that of the samples tied in the proximal points, and the slopes found there are the next
-    multipliers. Unlike the widths of smoothed hinges the penalty need not grow without end: some ten inner problems are
-    enough for any accuracy, also where many samples decide, as in wide and separable data. The slopes are cuts of R,
-    which give the bound.
+    Models w and, for each hinge, scores s = X w are separate variables, tied by a constraint with multipliers. Given
+    these, the best scores are the proximal point of the hinge, which leaves a smooth function of w. Newton steps
+    minimise it, with the curvature of the samples tied in the proximal points; the slopes there are the next
+    multipliers, and cuts of R, which give the bound. Some ten inner problems are enough for any accuracy, also if many
+    samples decide, as in wide and separable data (Rockafellar, 1976; Li, Sun and Toh, 2018).
 
-    Holds the multipliers, up to ten vectors over the samples for each hinge, and the features of tied samples as far as
-    these are no more than half of all.
-
-    References
-    ----------
-    Rockafellar (1976), Augmented Lagrangians and applications of the proximal point algorithm in convex programming;
-    Li, Sun and Toh (2018), A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso problems.
+    Holds the multipliers, up to ten vectors over the samples for each hinge, and the features of at most half of them.
     """
     objective = state.objective
     require("the augmented Lagrangian method", NEEDS, objective)

@@ -16,8 +16,8 @@ _FLAT = 1e-6
 class Bundle:
     """Cuts R(w) >= offset_k + <vector_k, w> of a convex risk R >= 0; the first is R >= 0 itself.
 
-    Cuts depend neither on C nor on a linear term beside the risk, so a path over C and the steps of a
-    convex-concave procedure go on with the ones they have. Holds 8 (dim + k) bytes a cut, k the number of cuts.
+    They depend neither on C nor on a linear term beside the risk, so that a path over C and the steps of a
+    convex-concave procedure keep them. Holds 8 (dim + k) bytes per cut, k the number of cuts.
     """
 
     def __init__(self, design: Design) -> None:

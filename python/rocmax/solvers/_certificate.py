@@ -19,16 +19,9 @@ _APART = 0.01
 def check_bound(objective: Objective, model: Model, value: float, bound: float, bundle: Bundle | None = None) -> None:
     """Raise unless the lower bound is at most the objective of a model, to the accuracy of the numbers.
 
-    Free where the bound is below; else one product with the transpose of the features.
-
-    Raises
-    ------
-    ValueError
-        If the cuts of the bundle show that the kernel is not positive semidefinite: there are no bounds then. If the
-        kernel or X is so large, beside C, that scores cannot be told apart. If the risk is a user's own: it is not
-        convex.
-    RuntimeError
-        If they do not.
+    Free if the bound is below; otherwise one product with the transpose of the features. A ValueError names a kernel
+    that is not positive semidefinite, numbers too large beside C, or a user's risk that is not convex; a RuntimeError
+    is a bug.
     """
     if bound <= value:
         return
@@ -51,11 +44,10 @@ def check_bound(objective: Objective, model: Model, value: float, bound: float, 
 
 
 def check_promises(objective: Objective, best: Model, bundle: Bundle) -> None:
-    """Raise if a risk of a user's own breaks what its cuts promise, near the best model and further off.
+    """Raise if a user's own risk breaks what its cuts promise, near the best model and further away.
 
-    A cut holds of all models if the risk is convex and the coefficients are a subgradient: so must those of the bundle
-    at other models, and those found there at the best one. A mistake elsewhere is not seen. _LOOKS products and three
-    times as many evaluations; none of the library's own risks.
+    If the risk is convex and the coefficients are a subgradient, a cut holds for all models: so must those of the
+    bundle at other models, and those found there at the best one. _LOOKS products and three times as many evaluations.
     """
     if not objective.oracle.doubt:
         return
@@ -81,10 +73,7 @@ def check_promises(objective: Objective, best: Model, bundle: Bundle) -> None:
 
 
 def check_design(objective: Objective) -> None:
-    """Raise if the products of a design are not those of one X, which ends a fit early too.
-
-    Of v = X'a, <X v, a> is to be <v, v>.
-    """
+    """Raise if the products of a design are not those of one X: for v = X'a, <X v, a> must equal <v, v>."""
     design = objective.design
     coef = np.random.default_rng(1).standard_normal(design.n_samples)
     coef -= coef.mean()
@@ -98,7 +87,7 @@ def check_design(objective: Objective) -> None:
 
 
 def _require_size(objective: Objective, model: Model) -> None:
-    """Raise if rounding of the scores, which may reach C times the squared length of a sample, hides a margin of 1."""
+    """Raise if rounding of the scores, up to C times the squared length of a sample, hides a margin of 1."""
     design = objective.design
     some = np.zeros((2, design.n_samples))
     some[0, np.argmax(model.scores)] = some[1, np.argmin(model.scores)] = 1.0
@@ -113,10 +102,7 @@ def _require_size(objective: Objective, model: Model) -> None:
 
 
 def _rounding(objective: Objective, model: Model) -> float:
-    """Return how far apart two ways to a mean difference of scores are seen to be.
-
-    One takes the scores, as the objective does, the other the mean difference of the features, as its bounds do.
-    """
+    """Return the difference between a mean score difference by the scores and by the features, as bounds take it."""
     design = objective.design
     coefs = np.random.default_rng(0).random((_LOOKS, design.n_samples))
     coefs -= coefs.mean(axis=1, keepdims=True)

@@ -52,31 +52,15 @@ def minimise_difference(
 ) -> SolverResult:
     """Find a stationary point of J(w) = 1/2|w|^2 + C (f(w) - g(w)), f and g convex and non-negative.
 
-    Newton steps on a smoothed f take J down first, as far as they do, unless g counts no pair from the start. Each step
-    then replaces g by its linearisation at the current model, which leaves a convex majorant of J that touches it
-    there, and takes that down by at least half of what can be gained. J never increases. The cuts of f serve all steps.
-    The procedure ends at a model where the majorant's certified minimum is within `tol` of it, and that none is lower
-    of those close to it on its own ray, and on coordinates if these are few.
+    Newton steps on a smoothed f lower J first, unless g counts no pair at the start. Each further step replaces g by
+    its linearisation at the current model, which gives a convex majorant of J, and lowers that by at least half of the
+    possible gain (Narasimhan and Agarwal, 2016, Algorithm 4). J never increases, and the cuts of f serve all steps. The
+    procedure ends at a model where the certified minimum of the majorant is within `tol`, and no model close to it on
+    its own ray, or along coordinates if these are few, is lower.
 
-    Parameters
-    ----------
-    risk : Difference
-        f and g.
-    design, C, tol, max_iter, callback
-        As in :func:`minimise_convex`; `tol` is for the last convex step, `max_iter` for the steps of all of them.
-    start : Model
-        Where to begin; not the zero model, at which all ties make g useless.
-    bundle : Bundle, default=None
-        Cuts of f to go on with.
-
-    Returns
-    -------
-    SolverResult
-        With `objective` = J and `bound` that of the last convex step; `history` has the bound 0 on the way down.
-
-    References
-    ----------
-    Narasimhan and Agarwal (2016), Algorithm 4.
+    `start` must not be the zero model, where all ties make g useless; `tol` is for the last convex step, `max_iter` for
+    all steps together. In the result, `objective` is J and `bound` that of the last convex step; in `history` the bound
+    is 0 during the descent.
     """
     whole = Objective(risk.whole, design, C)
     bundle = bundle or Bundle(design)
@@ -138,15 +122,14 @@ def descend(
     bundle: Bundle,
     callback: Callback | None = None,
 ) -> tuple[Model, float, list[Progress]]:
-    """Go down J(w) = 1/2|w|^2 + C (f(w) - g(w)) for as long as the steps gain.
+    """Lower J(w) = 1/2|w|^2 + C (f(w) - g(w)) for as long as the steps gain.
 
-    Each step takes g as linear and f as smoothed over a width that shrinks with what the steps gain: the minimiser of
-    the second-order model of these, its curvature that of a sample, is the direction; J itself is searched along it.
-    Nothing is solved to an accuracy or certified on the way. The smoothed cuts of f go to the bundle. A step is a
-    product with X, and one of two rows with its transpose.
+    Each step takes g as linear and f as smoothed over a width that shrinks with the gains. The minimiser of the
+    second-order model of these, with the curvature of a sample, gives the direction along which J itself is searched.
+    The smoothed cuts of f go to the bundle. A step is a product with X and one of two rows with its transpose.
 
-    Returns the last model, which is the lowest, its J and the record; `start` where f has no smoothed cuts or the
-    design no samples to offer.
+    Returns the last model, which is the lowest, its J and the record; `start` if f has no smoothed cuts or the design
+    offers no samples.
     """
     whole, convex = Objective(risk.whole, design, C), Objective(risk.convex, design, C)
     model, (value, found) = start, whole(start)
@@ -182,11 +165,10 @@ def descend(
 
 
 def lower_nearby(objective: Objective, model: Model, value: float, least: float) -> tuple[Model, float] | None:
-    """Return the lowest model met along a model's own ray and along coordinates, if it is lower by more than `least`.
+    """Return the lowest model on a model's own ray and along coordinates, if it is lower by more than `least`.
 
-    f and g of a difference may both have a kink where f - g has none, such as at pairs beyond the low end of a range.
-    The majorant, which takes g as linear, keeps that of f, and its minimum is held there. A handful of oracle calls;
-    where features (of a kernel: samples) and samples are few, one for each of some steps along every coordinate.
+    f and g may both have a kink where f - g has none, which holds the minimum of the majorant. A handful of oracle
+    calls; with few features (of a kernel: samples) and samples, also some steps along every coordinate.
     """
     if model.norm == 0:
         return None

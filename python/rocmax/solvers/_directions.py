@@ -17,7 +17,7 @@ _SETTLED = 0.1
 class Direction:
     """A way to choose the next step: `name` is the kind of its steps in the history.
 
-    It is not asked where the risk or the design lacks one of its `needs` (see `_requirements`).
+    It is used only if the risk and the design meet its `needs` (see `_requirements`).
     """
 
     name: str
@@ -35,10 +35,10 @@ class Direction:
 
 
 class Newton(Direction):
-    """To the minimiser of the second-order model of the smoothed risk.
+    """To the minimiser of the second-order model of the smoothed risk, which is added as a cut too.
 
-    The smoothed risk is a cut too, which is added with the others. Its curvature is that of a sample and costs no pass
-    over the features; that a step is searched exactly makes up for its errors.
+    Its curvature is that of a sample and costs no pass over the features; the exact search of the step makes up for
+    errors.
     """
 
     name = "newton"
@@ -75,9 +75,9 @@ class Newton(Direction):
 
 
 class Master(Direction):
-    """To the minimiser of the model that all cuts make, which gives the bound; it never passes.
+    """To the minimiser of the model that all cuts make, which gives the bound; always proposed.
 
-    Where it is refused, the best model is that minimiser, to the accuracy that this was found with.
+    If it leads uphill, the best model is that minimiser, to the accuracy that it was found with.
     """
 
     name = "plane"

@@ -112,8 +112,8 @@ def sampled_step(
 ) -> tuple[F64, float] | None:
     """Return the way to the minimiser of the second-order model of the smoothed objective, and the slope at its start.
 
-    `slope` is the vector of the smoothed cut, `of_risk` its curvature, of which a sample is drawn. None if the design
-    has no samples to offer.
+    `slope` is the vector of the smoothed cut, `of_risk` its curvature, from which samples are drawn. None if the design
+    offers no samples.
     """
     design = objective.design
     n_samples = of_risk.n_samples

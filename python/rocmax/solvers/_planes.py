@@ -30,28 +30,29 @@ def minimise_convex(
 ) -> SolverResult:
     """Minimise F(w) = 1/2|w|^2 + C (R(w) - tilt(w)), R convex and non-negative, to a certified relative gap.
 
-    Each step minimises the model that all cuts make, a lower bound of F, and searches a ray from the best model
-    exactly, which takes oracle calls but no product with the features; the two cuts that enclose the minimum on the ray
-    join the others. The ray leads to what the first of the directions proposes that leads downhill (`_directions`). A
-    step is one product with X, one of two to four rows with its transpose. Where many steps are still to be expected at
-    the rate of the last ones, the augmented Lagrangian method goes on, if the risk and the design suit it.
+    Each step minimises the model that all cuts make, a lower bound of F, and searches a ray from the best model exactly
+    (Franc and Sonnenburg, 2009), which takes oracle calls but no product with the features. The two cuts around the
+    minimum on the ray join the others. The ray leads to the proposal of the first direction that leads downhill
+    (`_directions`). A step is one product with X and one of two to four rows with its transpose. If many more steps are
+    expected at the rate of the last ones, the augmented Lagrangian method takes over, if the risk and the design suit
+    it.
 
     Parameters
     ----------
     oracle, design, C
-        R, of which a value and a subgradient are enough, the features and the weight of the risk.
+        R, by a value and a subgradient, the features and the weight of the risk.
     tol : float
-        Stop once (F - bound) / F is this small.
+        Stops once (F - bound) / F is at most this.
     max_iter : int
-        At most this many steps.
+        Largest number of steps.
     start : Model, default=None
-        Where to begin; the zero model by default.
+        The first model; the zero model by default.
     bundle : Bundle, default=None
-        Cuts of the same oracle and design to go on with; new ones are added to it.
+        Earlier cuts of the same oracle and design; new ones are added.
     tilt : Tilt, default=None
-        A linear function taken off R, nowhere above it, such as the linearisation of a convex g <= R: F >= 0.
+        A linear function below R that is subtracted, such as the linearisation of a convex g <= R: F >= 0.
     enough : callable, default=None
-        Stops early when ``enough(F, bound)`` is true.
+        Stops early if ``enough(F, bound)`` is true.
     callback : callable, default=None
         Called with a :class:`Progress` and the best model after each step.
 
@@ -59,10 +60,6 @@ def minimise_convex(
     -------
     SolverResult
         The model of lowest F.
-
-    References
-    ----------
-    Narasimhan and Agarwal (2016), Algorithm 1; Franc and Sonnenburg (2009) for the line search.
     """
     objective = Objective(oracle, design, C, tilt)
     state = State(objective, bundle or Bundle(design), start or objective.zero(), tol, max_iter, enough, callback)

@@ -29,8 +29,7 @@ class Point(NamedTuple):
 class Ray:
     """The models base + t (target - base): one product with the features serves them all.
 
-    Holds two vectors over the samples, the scores of the base and their `change`, those of target - base: where they
-    are known, the ray writes into them.
+    Holds two vectors over the samples, the scores of the base and their `change`; a given `change` is overwritten.
     """
 
     def __init__(self, objective: Objective, base: Model, target: F64, change: F64 | None = None) -> None:
@@ -92,14 +91,14 @@ def search(
 ) -> list[Point]:
     """Return about the lowest point phi(t), t > 0, by values and slopes; it may be no lower than the start.
 
-    The other end of the stretch that holds the minimum follows it, if it was evaluated. The start is that at t = 0, of
-    negative slope; `curvature` is that of phi but for the risk's, the squared length of the direction.
+    The other end of the stretch that holds the minimum follows it, if it was evaluated. The start is at t = 0, with a
+    negative slope; `curvature` is the squared length of the direction. The step is 1, then doubles until the minimum is
+    passed; then it is where the cubic through both ends of the stretch is lowest or, with `tol`, where the lower bounds
+    of both ends meet: at the kink, if a convex phi has one there.
 
-    The step is 1, then doubles until the minimum is passed; after that it is where the cubic through both ends of the
-    stretch that holds the minimum is least or, with `tol`, where the lower bounds of both ends meet: at its kink, if a
-    convex phi has one there. The search ends after `max_calls` evaluations, each an oracle call and no product with
-    the features; where phi is lower than at the start and its slope no more than the share `flat` of that there; of a
-    convex phi, where those lower bounds show it to be within `tol`.
+    The search ends after `max_calls` evaluations, each an oracle call without a product with the features; where phi is
+    lower than at the start and its slope at most the share `flat` of that there; or, for a convex phi, within `tol` of
+    the minimum.
     """
     left, right, lowest, step = start, None, None, 1.0
     for _ in range(max_calls):
@@ -157,10 +156,7 @@ def _meeting_point(left: Point, right: Point, curvature: float) -> tuple[float, 
 def lengthened(
     objective: Objective, model: Model, value: float, found: Evaluation, tol: float
 ) -> tuple[Model, float, list[Evaluation]] | None:
-    """Return a longer multiple of a model that is better, its F and the cuts that enclose it, if there is one.
-
-    It is sought where the model separates nearly all pairs.
-    """
+    """Return a better, longer multiple of a model that separates nearly all pairs, its F and the cuts around it."""
     if value - 0.5 * model.norm > _SEPARATED * value:
         return None
     ray = Ray.onwards(objective, model)

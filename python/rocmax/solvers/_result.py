@@ -9,20 +9,19 @@ from rocmax.solvers._objective import Model
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a solver stands after a step.
+    """The state of a solver after a step.
 
     Attributes
     ----------
     objective : float
         The lowest value of 1/2|w|^2 + C R(w) so far.
     bound : float
-        A proven lower bound of it; of the current convex step, where the risk is not convex.
+        A proven lower bound of it; if the risk is not convex, of the current convex step.
     partial_auc : float
         The training partial AUC (ranked, strict) of the best model so far.
     step : str
-        What kind of step it was: "start", the cuts of a first model; "newton" and "plane", where the risk is convex;
-        "augmented", of the augmented Lagrangian; "descent", down a risk that is not convex; "pairs", the program of
-        the listed pairs.
+        The kind of step: "start", the cuts of a first model; "newton" and "plane" for a convex risk; "augmented" for
+        the augmented Lagrangian; "descent" for a risk that is not convex; "pairs" for the program of the listed pairs.
     """
 
     objective: float
@@ -42,29 +41,26 @@ Callback = Callable[[Progress, Model], None]
 
 @dataclass
 class SolverResult:
-    """A model and how good it is.
+    """A model and its certificate.
 
     Attributes
     ----------
     model : Model
         The vector, its scores on the training samples and its squared length.
-    objective : float
-        1/2|w|^2 + C R(w).
-    bound : float
-        A lower bound of the minimum.
+    objective, bound : float
+        1/2|w|^2 + C R(w), and a lower bound of its minimum.
     zero_objective : float
         The objective of the zero model.
     partial_auc : float
         Training partial AUC of the model.
     ranker : ndarray
-        The vector of best training partial AUC met, whatever its objective.
+        The vector of best training partial AUC that was met, whatever its objective.
     n_iter : int
         Steps: products with the features, in pairs of one with X and one with its transpose.
     history : list of Progress
-        One entry a step.
+        One entry per step.
     status : str
-        Why the last minimisation ended: "converged" within the tolerance, at "max_iter", or "stalled", where no step
-        gains any more; "enough" where the caller had seen enough.
+        Why the last minimisation ended: "converged", "max_iter", "stalled" (no step gains any more) or "enough".
     """
 
     model: Model

@@ -23,9 +23,9 @@ def suits_newton(objective: Objective) -> bool:
 
 
 def minimise_smooth(objective: Objective, start: Model, *, tol: float) -> Model:
-    """Minimise F(w) = 1/2|w|^2 + C R(w), R convex with a second derivative, until half the gradient's square is tol F.
+    """Minimise F(w) = 1/2|w|^2 + C R(w), R convex with a second derivative, until half the squared gradient is tol F.
 
-    That is what is left to gain at most, as F is strongly convex. Steps are Newton's.
+    That bounds the possible gain, as F is strongly convex. Steps are Newton's.
     """
     require("Newton's method", NEEDS, objective)
     design, C = objective.design, objective.C

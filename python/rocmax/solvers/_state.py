@@ -26,9 +26,9 @@ _PATIENCE = 100
 class State:
     """The `best` model, its F as `value`, the `bound` of F, what is known of the risk, and the record of the steps.
 
-    The risk is smoothed next at `near`: the best model, or one close to it where that has equal scores. `of_master` is
-    the minimiser of the model that all cuts make, `smoothed` the smoothed cut added last, if there was one, and
-    `of_smoothed` its vector.
+    The risk is smoothed next at `near`: the best model, or a close one if its scores are all equal. `of_master`
+    minimises the model that all cuts make, `smoothed` is the smoothed cut added last, if any, and `of_smoothed` its
+    vector.
     """
 
     def __init__(

@@ -13,11 +13,11 @@ _SHORTENINGS = 60
 
 
 def leave_zero(result: SolverResult, objective: Objective, problem: _core.Problem, tol: float) -> SolverResult:
-    """Return the result with, where the zero model will do, the best of three rankers, so short that it is certified.
+    """Return the result; if the zero model is within `tol`, the best of three rankers, short enough to be certified.
 
-    They are its own model, the best one met, and the difference of the classes' means, along which the AUC risk falls
-    at zero. A short enough multiple of any model is within `tol` of optimal too, since the risk is continuous; ranking
-    ignores the length. The result is returned as it is if the zero model will not do.
+    They are its own model, the best ranking met, and the difference of the class means, along which the AUC risk falls
+    at zero. A short enough multiple of any model is within `tol` too, as the risk is continuous; ranking ignores the
+    length.
     """
     if not result.zero_will_do(tol):
         return result

@@ -31,34 +31,33 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 1.0)
-        The false positive rates [a, b] that matter.
+        The range [a, b] of false positive rates.
     memory : int, default=0
-        How many past scores of either class are kept and take part, so that a small batch sees a quantile of the
-        negatives worth the name: about those of ten batches. See Notes.
+        How many past scores of either class take part, so that a small batch sees a useful quantile of the negatives:
+        about those of ten batches. See Notes.
     blend : float in [0, 1], default=0.5
-        The share of the pair loss; 0 is binary cross-entropy alone, 1 the pair loss alone.
+        The share of the pair loss; 0 is binary cross-entropy alone.
     widen : float, default=4.0
-        At least 1: the pairs are those of the negatives ranked in [0, min(1, widen b)], for the few of [a, b] are a
-        noisy sample and change from batch to batch; None for [a, b] itself.
+        At least 1: trains on the negatives ranked in [0, min(1, widen b)], since the few of [a, b] are a noisy sample
+        that changes from batch to batch; None for [a, b] itself.
     loss : {"squared_hinge", "smoothed_hinge"}, default="squared_hinge"
-        What a pair costs at the difference u of its scores: ``(1 - u)_+^2``; or half of it down to u = 0, and the line
-        ``1/2 - u`` below, so that a hopeless pair pulls no harder than a tied one.
+        The loss of a pair with the score difference u: ``(1 - u)_+^2``; or half of it down to u = 0 and linear,
+        ``1/2 - u``, below, so that a hopeless pair pulls no harder than a tied one.
 
     Notes
     -----
-    *Memory*: in training mode the scores of a batch join those of past batches, as they were then. The value is
-    that of all of them. Past scores have no gradient; those of the batch stand for all of their class, and their
-    gradient is multiplied by the weight of all over that of the batch. Older scores are those of another network:
-    with batches of 24 on the letter data (three epochs) a memory of 300 gained 0.002 to 0.012 of the partial AUC,
-    while one of 1000 with ``widen=None``, where a batch holds one negative of the range or none, lost 0.04 to 0.10.
-    In evaluation mode (``loss.eval()``) nothing is remembered, used or forgotten. The memory is no part of
-    ``state_dict``, for the scores of a network are stale once it changes; `forget` empties it.
+    *Memory*: in training mode the scores of a batch join those of past batches, as they were then, and the value is
+    that of all of them. Past scores have no gradient; the gradient of the batch is multiplied, per class, by the total
+    weight over that of the batch. With batches of 24 on the letter data (three epochs) a memory of 300 gained 0.002 to
+    0.012 of the partial AUC; one of 1000 with ``widen=None``, where a batch has at most one negative in the range, lost
+    0.04 to 0.10. In evaluation mode (``loss.eval()``) the memory is neither used nor changed. It is not part of
+    ``state_dict``, since its scores are stale once the network changes; `forget` empties it.
 
-    *Ties* that an end of the range cuts count in part, each alike. *Weights* are repetitions where they are whole.
-    *Batches* of one class, where the memory has none of the other, have no pairs: R is 0. *Types*: float16 and
-    bfloat16 give a float32 loss, others one of their own type; the gradient is of the type of the scores. The
-    gradient takes the negatives that are in the range as given; differentiating it again is refused. *Many
-    processes* (``DistributedDataParallel``): each ranks its own batches and memory.
+    *Ties* at an end of the range count in part, each alike. *Weights* count as repetitions if they are integers. A
+    *batch* without pairs, of one class and without the other in memory, has R = 0. *Types*: float16 and bfloat16 give a
+    float32 loss, others one of their own type; the gradient has the type of the scores. It treats the negatives in the
+    range as fixed; differentiating it again is refused. *Many processes* (``DistributedDataParallel``): each ranks its
+    own batches and memory.
 
     Examples
     --------
@@ -108,21 +107,21 @@ class PartialAUCLoss(torch.nn.Module):  # type: ignore[misc]
         scores : torch.Tensor of shape (n_samples,) or (n_samples, 1)
             Logits, of a floating type.
         labels : torch.Tensor or array-like of the same shape
-            0 and 1, or -1 and 1, or booleans.
+            0 and 1, -1 and 1, or booleans.
         weight : torch.Tensor or array-like of the same shape, default=None
-            Weights of at least 0.
+            Non-negative weights.
 
         Returns
         -------
         torch.Tensor of shape ()
-            V, whose gradient with respect to `scores` is that of the core.
+            V, with its gradient with respect to `scores`.
 
         Raises
         ------
         TypeError
-            If `scores` is no tensor of a floating type.
+            If `scores` is not a tensor of a floating type.
         ValueError
-            If scores are not finite, labels are others, a weight is negative, or lengths differ.
+            For scores that are not finite, other labels, negative weights, or different lengths.
         """
         if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
             kind = scores.dtype if isinstance(scores, torch.Tensor) else type(scores).__name__

@@ -6,13 +6,7 @@ from rocmax._typing import F64, Bool
 
 
 class Ring:
-    """The last scores of one class and what they weigh.
-
-    Parameters
-    ----------
-    size : int
-        How many are kept.
-    """
+    """The last `size` scores of one class and their weights."""
 
     def __init__(self, size: int) -> None:
         self._scores, self._weights = np.empty(size), np.empty(size)

@@ -19,8 +19,8 @@ def fit(features: Features, labels: Bool, alphas: F64) -> F64:
     """Return a row for each column of `labels` and its alpha: dual coefficients from a kernel, else feature weights.
 
     RLS takes one factor for each distinct alpha, of the kernel O(N^3 / 3), of the features O(d^2 N + d^3). AUC-RLS
-    takes O(N^3 / 3) a label, or one spectrum of K in O(9 N^3) and then O(N p^2) a label, p the size of its smaller
-    class, where labels are many; of features, which share a weighted Gram matrix, O(d^2 p + d^3) a label.
+    takes O(N^3 / 3) per label, or with many labels one spectrum of K in O(9 N^3) and O(N p^2) each, p the size of the
+    smaller class; with features, which share a weighted Gram matrix, O(d^2 p + d^3) per label.
     """
     each = np.arange(labels.shape[1])
     if features.pairwise and isinstance(features, KernelFeatures) and len(each) >= _MANY_LABELS and alphas.min() > 0:
@@ -43,11 +43,7 @@ def scale(features: Features, pos: Bool) -> float:
 
 
 def _solve(features: Features, M: F64, rhs: F64, noise: float, alpha: float) -> F64:
-    """Return (M + alpha I)^-1 rhs for a system of the features.
-
-    Through Cholesky, or the spectrum where alpha is tiny. With alpha = 0 the least-norm solution, which depends
-    continuously on M only where its rank is full.
-    """
+    """Return (M + alpha I)^-1 rhs by Cholesky, or by the spectrum for a tiny alpha; alpha = 0: least norm."""
     require_size(M, rhs)
     if alpha > _SMALL * np.trace(M):
         try:
@@ -74,10 +70,10 @@ def _solve_definite(M: F64, diagonal: F64 | float, rhs: F64) -> F64:
 
 
 def _fit_labels(features: KernelFeatures, labels: Bool, alphas: F64) -> F64:
-    """All labels of AUC-RLS from one spectrum: L is, up to a diagonal, of the rank of the smaller class.
+    """Fit all labels of AUC-RLS from one spectrum: L is, up to a diagonal, of the rank of the smaller class.
 
-    In features Z with Z Z' = K and weighted mean 0, a = min(W_+, W_-), b = max(W_+, W_-), and s, P the weighted sum
-    and the rows of the lighter class:  Z' L Z = a Z' W Z + (b - a) Z_P' W Z_P + 2 s s',  a sum of positive terms.
+    In features Z with Z Z' = K and weighted mean 0, a = min(W_+, W_-), b = max(W_+, W_-), and s, P the weighted sum and
+    the rows of the lighter class: Z' L Z = a Z' W Z + (b - a) Z_P' W Z_P + 2 s s', a sum of positive terms.
     """
     weight = features.weight
     centred, total = Loss.centred(weight), float(weight.sum())

@@ -69,9 +69,9 @@ class KernelFeatures(_Weighted):
 class LinearFeatures(_Weighted):
     """Samples of few features: nothing of size N^2 is formed.
 
-    Weighted moments of X (an ndarray, sparse matrix, memmap or dask array) are made in one pass, and shared by all
-    labels; each takes one over a class. For pairs a rough mean is taken off first, so that nothing cancels: L does not
-    see it.
+    Weighted moments of X (an ndarray, sparse matrix, memmap or dask array) are made in one pass and shared by all
+    labels; each takes one over a class. For pairs a rough mean, which L does not see, is subtracted first, so that
+    nothing cancels.
     """
 
     what, nullity = "the matrix of features", 0

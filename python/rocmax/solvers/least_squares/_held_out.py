@@ -64,9 +64,9 @@ class PairOutcomes:
 def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -> PairOutcomes:
     """Compare f_i with f_j for every pair (i, j), by the model trained without both, at every alpha.
 
-    One spectrum for each pair of distinct sample weights (one in all for equal weights), then O(N r) and m n r
-    multiplications an alpha to form P_ij in tiles, in single precision, and O(m n) to compare, in the Rust core, which
-    forms P_ij again in double precision wherever rounding could turn the sign.
+    One spectrum for each pair of distinct sample weights, then O(N r) and m n r multiplications per alpha to form P_ij
+    in tiles of single precision, and O(m n) comparisons in the core, which forms P_ij again in double precision
+    wherever rounding could turn the sign.
     """
     positives, negatives = _two_of_each(pos)
     won = np.zeros((len(alphas), len(positives)))
@@ -110,10 +110,10 @@ def leave_pair_out(features: Features, pos: Bool, alphas: F64, n_threads: int) -
 
 
 class _CrossProduct:
-    """P_ij of all pairs of a group as products of rows, in single precision with what is needed to settle doubts.
+    """P_ij of all pairs of a group as products of rows, in single precision, with what is needed to settle doubts.
 
-    P_ij is U_i diag(1 / (values + alpha)) U_j', or the entry of L / alpha, one number for the group, less
-    U_i diag(values / (values + alpha) / alpha) U_j'. The form of smaller terms has the smaller rounding.
+    P_ij is U_i diag(1 / (values + alpha)) U_j', or the entry of L / alpha, one number for the group, less U_i
+    diag(values / (values + alpha) / alpha) U_j'. The form with smaller terms has the smaller rounding.
     """
 
     def __init__(self, spectrum: Spectrum, i: AnyArray, j: AnyArray) -> None:
@@ -183,10 +183,7 @@ def _pair_groups(features: Features, pos: Bool) -> Iterator[tuple[Loss, AnyArray
 
 
 def _retrained(features: Features, pos: Bool, alphas: F64, held_out: AnyArray) -> tuple[F64, F64]:
-    """Return all scores by models of AUC-RLS trained without some samples, where S is singular, and their midpoints.
-
-    Shapes (n_alphas, n_samples) and (n_alphas, 1).
-    """
+    """Return all scores (n_alphas, n_samples) by AUC-RLS without some samples, S being singular, and midpoints."""
     rest = np.setdiff1d(np.arange(len(pos)), held_out)
     y, trained = targets(pos[rest]), features.take(rest)
     loss = trained.loss(pos[rest])
@@ -200,8 +197,7 @@ def _retrained(features: Features, pos: Bool, alphas: F64, held_out: AnyArray) -
 def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) -> F64:
     """Return f_i and f_j of each pair (rows of `pairs`: i positive, j negative) when both are held out.
 
-    The scores themselves, not only their order: c without the pair is c - P e_B g, so the columns of K P that the pairs
-    touch are formed.
+    c without the pair is c - P e_B g, so that the columns of K P of the samples in pairs are formed.
     """
     _two_of_each(pos)
     found = np.full(pairs.shape, np.nan)
@@ -238,9 +234,9 @@ def pair_scores(features: Features, pos: Bool, alpha: float, pairs: AnyArray) ->
 def held_out_scores(features: Features, pos: Bool, alphas: F64, folds: Sequence[AnyArray]) -> F64:
     """Return the score of every sample by the model trained without its fold: shape (n_alphas, n_samples).
 
-    AUC-RLS scores are measured from the model's midpoint between its class means, so that those of different models
-    can be pooled. One spectrum for each pair of class weights that the folds leave behind: at most four for stratified
-    folds of equal weights, two for leave-one-out.
+    AUC-RLS scores are measured from the model's midpoint between its class means, so that those of different models can
+    be pooled. One spectrum for each pair of class weights that the folds leave: at most four for stratified folds of
+    equal weights, two for leave-one-out.
     """
     scores = np.empty((len(alphas), len(pos)))
     groups: dict[tuple[float, float], list[AnyArray]] = {}

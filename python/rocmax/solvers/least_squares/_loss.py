@@ -25,9 +25,9 @@ from rocmax._typing import F64, Bool
 class Loss:
     """L = F F' of a quadratic loss, and the coupling of its noise covariance.
 
-    Up to the free shift of AUC-RLS, L is the inverse of S = D^-1 - omega t t' (omega = 0 for RLS); S restricted to a
-    subset of the samples is the noise of the model trained on that subset, provided that D was built from the subset's
-    class weights. That makes held-out scores a marginalisation (see `_held_out`).
+    Up to the free shift of AUC-RLS, L is the inverse of S = D^-1 - omega t t' (omega = 0 for RLS). S restricted to a
+    subset of the samples is the noise of the model trained on it, if D was built from the class weights of the subset:
+    held-out scores are a marginalisation (see `_held_out`).
     """
 
     root: F64

@@ -22,16 +22,10 @@ def fit_products(
 ) -> tuple[F64, AnyArray, F64]:
     """Solve (X' L X + alpha I) w = X' L y for every column of `labels` and its alpha > 0.
 
-    `X` is a sparse matrix, an ndarray or a `scipy.sparse.linalg.LinearOperator`: only ``X @ W`` and ``X.T @ V`` are
-    formed, each once an iteration for all labels that have not converged. Preconditioned by the diagonal where X is
-    sparse. O(nnz) a label and iteration; the number of iterations is at most about sqrt(condition number) log(1 / tol).
-
-    Returns
-    -------
-    coef : ndarray of shape (n_labels, n_features)
-    n_iter : ndarray of shape (n_labels,)
-    residual : ndarray of shape (n_labels,)
-        |X' L y - (X' L X + alpha I) w| / |X' L y|.
+    `X` is a sparse matrix, an ndarray or a `LinearOperator`: only ``X @ W`` and ``X.T @ V`` are formed, once per
+    iteration for all labels that have not converged; preconditioned by the diagonal if X is sparse. At most about
+    sqrt(condition number) log(1 / tol) iterations. Returns coefficients (n_labels, n_features), the iterations and the
+    relative residual of each label.
     """
     system = _System(X, labels, weight, alphas, pairwise=pairwise)
     rhs, everything = system.rhs, np.arange(labels.shape[1])
@@ -63,8 +57,8 @@ def fit_products(
 class _System:
     """The normal equations, divided by W_+ W_- (RLS: by 1) so that no label's numbers are huge.
 
-    L / (W_+ W_-) = diag(u_+ + u_-) - u_+ u_-' - u_- u_+', u_+ and u_- the weights' shares of their class; RLS has the
-    weights in place of the diagonal, and nothing else.
+    L / (W_+ W_-) = diag(u_+ + u_-) - u_+ u_-' - u_- u_+', u_+ and u_- the weights' shares of their class; RLS has only
+    the weights, as the diagonal.
     """
 
     def __init__(self, X: Any, labels: Bool, weight: F64, alphas: F64, *, pairwise: bool) -> None:

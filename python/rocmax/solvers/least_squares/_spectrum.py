@@ -45,8 +45,7 @@ class Inverse:
 class Spectrum:
     """F' K F = V diag(values) V', from which P follows for any alpha in O(N r) at most.
 
-    From a kernel the basis is F V. From r < N features it is [F F' X V, F q, F p]: the part of P outside the features
-    is that of 1 / alpha.
+    From a kernel the basis is F V; from r < N features it is [F F' X V, F q, F p], and the rest of P is 1 / alpha.
     """
 
     loss: Loss
@@ -81,12 +80,7 @@ class Spectrum:
 def eigen(M: F64, noise: float, what: str) -> tuple[F64, F64]:
     """Return the eigenvalues of M, ascending, 0 where they are so up to rounding, and its eigenvectors.
 
-    `noise` is what M was formed with.
-
-    Raises
-    ------
-    ValueError
-        M is not finite, or its spectrum reaches below zero by more than that.
+    `noise` is the rounding that M was formed with; a ValueError if the spectrum is below zero by more, or not finite.
     """
     require_size(M)
     values, vectors = np.linalg.eigh(M)
