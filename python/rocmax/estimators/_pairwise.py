@@ -195,7 +195,7 @@ class AUCSVC(Machine):
         if self.solver == "cvxopt":
             i, j = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(problem.labels)
             result, values = minimise_pairs(oracle, design, C, i, j, tol=tol, max_iter=max_iter)
-            self._multipliers: Multipliers = ListedMultipliers(i, j, values, problem.n_samples)
+            self._multipliers: CutMultipliers | ListedMultipliers = ListedMultipliers(i, j, values, problem.n_samples)
         else:
             start = None if start is None else start.scaled(1.0 / margin)
             result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=scaled_callback)
