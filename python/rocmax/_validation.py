@@ -32,17 +32,38 @@ _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.fl
 
 
 @contextmanager
-def _checks(name: str) -> Iterator[None]:
-    """Run scikit-learn's checks: one thread at a time, without a warning of a sum, numbers they cannot take named."""
+def _checks(name: str, X: Any = None) -> Iterator[None]:
+    """Run scikit-learn's checks: one thread at a time, without a warning of a sum, numbers they cannot take named.
+
+    Of a frame X the first column without numbers is named.
+    """
     with one_at_a_time(), np.errstate(over="ignore", invalid="ignore"):
         try:
             yield
         except ArithmeticError as error:  # such as of 10**400
             raise ValueError(f"{name} holds what float64 cannot: {shown(error)}") from error
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
+            _require_columns_of_numbers(X)
             if str(error).startswith("could not convert"):  # such as a text, of which the message names no argument
                 raise ValueError(f"{name} must hold numbers: {error}") from error
             raise
+
+
+def _require_columns_of_numbers(X: Any) -> None:
+    if not (hasattr(X, "columns") and hasattr(X, "shape")):
+        return
+    for name in X.columns:
+        dtype = getattr(X[name], "dtype", None)
+        try:
+            numbers = np.asarray(X[name]).dtype.kind not in "mMc" and np.asarray(X[name], dtype=np.float64) is not None
+        except (TypeError, ValueError):
+            numbers = False
+        if not numbers:
+            raise ValueError(
+                f"X must hold numbers, but its column {shown(name)} is of type {dtype}: encode it (OneHotEncoder), "
+                "take the days since some day of a date, or leave it out; PartialAUCEnsembleClassifier takes "
+                "categories and text"
+            )
 
 
 def check_sample_weight(sample_weight: Any, X: Any) -> F64 | None:
@@ -131,7 +152,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     if is_stored(X):
         _check_stored(X)
     elif not (_is_plain(X, 2) and X.shape[0] >= 1 + reset):
-        with _checks("X"):
+        with _checks("X", X):
             return _canonical(validate_data(estimator, X, reset=reset, **_options(estimator)))
     _check_feature_names(estimator, X, reset=reset)
     _check_n_features(estimator, X, reset=reset)
@@ -140,6 +161,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X as libraries of trees take it: a frame as it is, all else as numbers or NaN."""
+    _require_read(X)
     check_unmasked(X=X)
     if is_dask(X):
         raise TypeError("X is a dask collection, whose rows are needed together: X.compute() has them")
@@ -175,7 +197,7 @@ def check_training_data(estimator: Any, X: Any, y: Any, *, multi_output: bool = 
         check_consistent_length(X, y)
     if stored or (_is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 1):
         return check_features(estimator, X, reset=True), y
-    with _checks("X, or y,"):
+    with _checks("X, or y,", X):
         y = np.asarray(y) if is_dask(y) else y
         X, y = validate_data(estimator, X, y, multi_output=multi_output, ensure_min_samples=2, **_options(estimator))
     return _canonical(X), y
@@ -203,8 +225,14 @@ def _is_plain(values: Any, ndim: int) -> bool:
 
 def _native(X: Any) -> Any:
     """Return a tensor as an array, and an array of bytes in the other order in those of this machine."""
+    _require_read(X)
     X = in_numpy(X)
     return in_rows(X) if type(X) is np.ndarray and X.dtype.kind == "f" and not X.dtype.isnative else X
+
+
+def _require_read(X: Any) -> None:
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise TypeError("X is a LazyFrame, whose rows are not read yet: X.collect() has them")
 
 
 def _canonical(X: Any) -> Any:

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from rocmax import AUCRLS, AUCSVC, PartialAUCSVC
 from rocmax._settings import using
 from rocmax.designs import KernelDesign, SubsetDesign, as_design, is_dask, moments
+from rocmax.exceptions import ZeroModelWarning
 
 N_SAMPLES, N_FEATURES = 400, 7
 
@@ -160,6 +161,12 @@ def test_integers_in_a_file_are_read_as_numbers(tmp_path):
         PartialAUCSVC(C=1.0).fit(X.astype(float), labels()).coef_,
         rtol=1e-8,
     )
+
+
+def test_a_sparse_matrix_without_an_entry_is_no_ranking():
+    with pytest.warns(ZeroModelWarning):
+        model = PartialAUCSVC().fit(sp.csr_array((N_SAMPLES, 3)), labels())
+    assert not model.coef_.any()
 
 
 def test_mismatched_lengths_are_refused(tmp_path):

@@ -1,6 +1,8 @@
 """Bad parameters and data of everything that is trained: an error in one line that names them, before any work."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
@@ -175,6 +177,24 @@ DATA = [
     (PartialAUCSVC(), {"X": with_one(np.nan)}, "NaN"),
     (PartialAUCSVC(), {"X": with_one(np.inf)}, "infinity"),
     (PartialAUCSVC(), {"X": np.empty((0, 1)), "y": []}, "0 sample"),
+    *(
+        (
+            model,
+            {"X": pd.DataFrame(X, columns=list("abc")).assign(odd=odd)},
+            f"X must hold numbers, but its column 'odd' is of type {kind}",
+        )
+        for model, odd, kind in [
+            (PartialAUCSVC(), pd.date_range("2024", periods=N), "datetime64"),
+            (AUCSVC(), pd.Categorical(["a", "b"] * (N // 2)), "category"),
+            (AUCRLSCV(), ["a", "b"] * (N // 2), "(str|object)"),
+            (RankBoost(), [[1]] * N, "object"),
+            (TauFPL(), X[:, 0] + 1j, "complex128"),
+        ]
+    ),
+    *(
+        (model, {"X": pl.LazyFrame(X)}, r"X is a LazyFrame, whose rows are not read yet: X.collect\(\) has them")
+        for model in (PartialAUCSVC(), Boosting(), RankBoost())
+    ),
     (PartialAUCSVC(), {"X": np.ma.array(X, mask=X[1, 1] == X)}, "X has 1 masked values"),
     (PartialAUCSVC(), {"y": np.ma.array(Y, mask=FEW)}, "y has 1 masked values"),
     (PartialAUCSVC(), {"y": np.ones(N)}, "one class"),

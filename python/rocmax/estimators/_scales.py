@@ -79,7 +79,7 @@ def _sums(X: Any) -> tuple[F64, F64, F64, int]:
     if hasattr(X, "tocsr"):
         values, columns, n = np.asarray(X.data, dtype=np.float64), X.indices, X.shape[0]
         mean: Any = np.bincount(columns, values, dim) / n
-        rest: Any = np.bincount(columns, (values - mean[columns]) ** 2, dim)
+        rest: Any = np.bincount(columns, (values - mean[columns]) ** 2, dim).astype(np.float64)  # integers of no entry
         rest += (n - np.bincount(columns, minlength=dim)) * mean**2
         return np.zeros(dim), rest, np.asarray(np.abs(mean), dtype=np.float64), int(n)
     total, squares, peak = np.zeros((3, dim))
