@@ -184,8 +184,9 @@ def test_weights(data: Any) -> None:
     assert np.isnan(zero.out_of_fold_[~part]).all() and np.isfinite(zero.out_of_fold_[part]).all()
 
 
-def test_sparse_features() -> None:
-    X = sparse.random(600, 40, density=0.2, random_state=0, format="csr")
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_features(kind: Any) -> None:
+    X = kind(sparse.random(300, 40, density=0.2, random_state=0))
     y = np.asarray(X[:, :5].sum(axis=1) > 0.6).ravel().astype(int)
     fitted = model("auto").fit(X, y)
     np.testing.assert_allclose(fitted.decision_function(X), fitted.decision_function(X.toarray()), rtol=1e-5, atol=1e-5)

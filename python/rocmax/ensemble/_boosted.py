@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting import Candidate, PartialAUCBoostingClassifier, PartialAUCObjective
 from rocmax.boosting._choice import best_round
-from rocmax.boosting._libraries import LightGBM, in_one_line
+from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._folds import growth
 from rocmax.ensemble._run import Run
@@ -61,7 +61,7 @@ class Boosted:
 
             def held(fold: _Fold, best: int = best) -> F64:
                 found = fold.booster.predict(
-                    X[fold.rows], raw_score=True, num_iteration=best, num_threads=library.n_threads
+                    _matrix(X[fold.rows]), raw_score=True, num_iteration=best, num_threads=library.n_threads
                 )
                 return np.asarray(found, dtype=np.float64)
 
