@@ -232,9 +232,10 @@ def test_rows_in_the_order_of_time(tmp_path: Path, run: Run) -> None:
     assert code == 2 and one_line(err) and "--time and --groups" in err
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "y")
     assert code == 2 and one_line(err) and "--time y: that is the column of --label" in err
-    frame.with_columns(day=pl.lit("soon")).write_csv(tmp_path / "d.csv")
-    code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")
-    assert code == 1 and one_line(err) and "'day' is text that is no date" in err
+    for text, said in (("soon", "holds 'soon'"), ("1/12/2024", "the year first"), ("2024-02-30", "that is no date")):
+        frame.with_columns(day=pl.lit(text)).write_csv(tmp_path / "d.csv")
+        code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")
+        assert code == 1 and one_line(err) and "column 'day'" in err and said in err
     frame.sort("y").with_columns(day=pl.int_range(pl.len())).write_csv(tmp_path / "d.csv")
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")
     assert code == 1 and one_line(err) and "in the order of time (--time) leave a fold without one class" in err

@@ -167,6 +167,17 @@ def test_ids_are_doubted_and_strange_names_said(tmp_path: Path, run: Run) -> Non
     assert "column 'ward': 'east', '\\x1b[31m' not seen in training (118 rows)" in err.replace("\\\\", "\\")
 
 
+@pytest.mark.parametrize("form", ["{:.1f} kg", "{:.1f}%", "<{:.0f}", "{:,.2f}", "{:,.0f}", "${:.2f}", "{:.1f} mg/dL"])
+def test_numbers_with_marks_are_doubted(form: str, tmp_path: Path, run: Run) -> None:
+    frame = table(120, crossed=False)
+    texts = pl.Series("a", [form.format(1e5 + 1e4 * value) for value in frame["a"]])
+    names = pl.Series("code", [("12A", "AB 7", "1011 ABCD", "4-5", "v1.2")[k % 5] for k in range(120)])
+    frame.with_columns(texts, names).write_csv(tmp_path / "d.csv")
+    code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m")
+    assert code == 0 and err.count("is taken for names, not numbers: it is text, such as") == 1
+    assert f"column 'a' is taken for names, not numbers: it is text, such as {texts[0]!r}" in err
+
+
 @pytest.mark.parametrize("kind", ["linear", "boosting"])
 def test_predicted_classes_keep_the_rate_of_the_range(kind: str, tmp_path: Path, run: Run) -> None:
     if kind == "boosting":

@@ -215,6 +215,13 @@ def test_inputs_are_not_overwritten(
     assert (Path("data.csv").read_bytes(), Path("model").read_bytes()) == before
 
 
+@pytest.mark.parametrize("name", ["s.xlsx", "s.JSON", "s.arrow"])
+def test_a_name_of_another_kind_of_table_is_refused(name: str, made: Path, run: Run) -> None:
+    code, out, err = run("score", made / "model", made / "data.csv", "--out", made / name)
+    assert code == 1 and out == "" and one_line(err) and "end the name with .csv, .tsv or .parquet" in err
+    assert not (made / name).exists()
+
+
 STREAMS = [
     ("score {0}/model {0}/data.csv --out - | head -1", 0, ""),
     ("evaluate {0}/data.csv --label y --score x0 > /dev/full", 1, "No space left"),

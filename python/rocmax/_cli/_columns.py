@@ -18,6 +18,11 @@ from rocmax._cli._failure import Failure, short, unknown
 PARTS = (Pipeline, ColumnTransformer, SimpleImputer, MissingIndicator, StandardScaler, OneHotEncoder)
 # Fewer rows may well differ in a column of numbers that means something.
 _FEW = 50
+# Numbers with a bound, a currency, separators of thousands, a percent sign or a unit: as people, not files, write them.
+_MARKED = (
+    r"^\s*(?:[<>~≤≥]=?\s*[+-]?[\d.]+|[+-]?[$€£]\s*[\d,.]+|[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"
+    r"|[+-]?\d+(?:\.\d+)?(?:\s*[%‰$€£°]| [a-zµ]{1,3}(?:/[a-zA-Z]{1,3})?))\s*$"
+)
 # Numbers up to this can be scaled.
 _LARGEST = 1e150
 
@@ -76,7 +81,15 @@ def _is_flag(series: pl.Series) -> bool:
 def _doubt(series: pl.Series) -> None:
     """Say that a column is taken for one of names if most of it are numbers, or if no two of its names are equal."""
     texts = table.nameless(series).cast(pl.String)
-    if table.has_commas(texts):
+    marked = texts.str.contains(_MARKED)
+    if marked.sum() > texts.is_not_null().sum() / 2:
+        text = texts[int(marked.arg_max() or 0)]
+        report.log(
+            f"column {series.name!r} is taken for names, not numbers: it is text, such as {short(text)!r}; if they are "
+            "numbers, write them without units, signs and separators of thousands"
+            + (f", or for decimal commas, {table.COMMAS}" if table.has_commas(texts) else "")
+        )
+    elif table.has_commas(texts):
         report.log(f"column {series.name!r} is taken for names, not numbers: for decimal commas, {table.COMMAS}")
     elif texts.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().sum() > texts.is_not_null().sum() / 2:
         row = table.first_name(texts)
@@ -132,12 +145,16 @@ def time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
     """Return the rows in the order of a column of numbers, dates or times, equal ones as they are."""
     series = table.nameless(table.column(frame, name))
     if series.dtype == pl.String:
+        taken = "--time takes numbers, or dates as 2024-12-31"
+        # Of 1/12/2024 nobody knows whether the day or the month is first.
+        if (other := ~series.str.contains(r"^\s*\d{4}\D").fill_null(True)).any():
+            raise Failure(
+                f"column {name!r} holds {short(series[int(other.arg_max() or 0)])!r}: {taken}, the year first"
+            )
         try:
             series = series.str.to_datetime()
         except pl.exceptions.PolarsError:
-            raise Failure(
-                f"column {name!r} is text that is no date throughout: --time takes numbers, or dates as 2024-12-31"
-            ) from None
+            raise Failure(f"column {name!r} is text that is no date throughout: {taken}") from None
     if not (series.dtype.is_numeric() or series.dtype.is_temporal()):
         raise Failure(f"column {name!r} is {series.dtype}: --time takes numbers, dates or times")
     return np.argsort(table.without_holes(series, name, "time").rank("dense").to_numpy(), kind="stable")

@@ -19,6 +19,8 @@ from rocmax._cli._output import check_output, is_stdout, written
 from rocmax._cli._text import printable_lines
 
 SCORE, PREDICTED = "score", "predicted"
+# Endings of tables that are not written: csv by such a name would not open.
+_OTHERS = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".ipc", ".avro", ".html"}
 _ROWS = 100_000  # of csv made at a time
 
 
@@ -26,6 +28,8 @@ def run(arguments: Namespace) -> None:
     """Write one score a row, in the order of the data."""
     out = None if is_stdout(arguments.out) else arguments.out
     check_output(out, arguments.model, arguments.data)
+    if out is not None and (suffix := Path(out).suffix.lower()) in _OTHERS:
+        raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .tsv or .parquet")
     with report.warnings_after():
         model = _model.load(arguments.model)
     parquet = out is not None and Path(out).suffix.lower() == ".parquet"
