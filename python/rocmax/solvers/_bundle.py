@@ -7,8 +7,6 @@ from rocmax._typing import F64
 from rocmax.designs import Design, inner
 from rocmax.solvers._objective import Tilt
 
-# Cuts are dropped once this share of them stays: each time all that stay are moved.
-_WORTH = 0.9
 # The share of the largest curvature that rounding may make of one of negative sign.
 _FLAT = 1e-6
 
@@ -25,7 +23,6 @@ class Bundle:
         self._offsets = np.zeros(1)
         self._store = np.zeros((1, design.dim))
         self.gram = np.zeros((1, 1))  # the inner products of the vectors
-        self._idle = np.zeros(1, dtype=np.int64)
         self.weights = np.ones(1)
         # Where the augmented Lagrangian method ended, if it was used: its multipliers less those of the tilt, and its
         # penalty, both times C.
@@ -55,7 +52,6 @@ class Bundle:
         self._append(vectors)
         self.gram = np.block([[self.gram, cross], [cross.T, own]])
         self._offsets = np.concatenate([self._offsets, offsets])
-        self._idle = np.concatenate([self._idle, np.zeros(len(offsets), dtype=np.int64)])
         self.weights = np.concatenate([self.weights, np.zeros(len(offsets))])
 
     def _append(self, vectors: F64) -> None:
@@ -77,17 +73,15 @@ class Bundle:
             gain = gain + C * self._design.inner(self.vectors, tilt.vector[None])[:, 0]
         start = self.weights * (C / self.weights.sum())
         try:
-            weights = _core.minimise_on_simplex(self.gram, gain, C, start, tol)
+            self.weights = _core.minimise_on_simplex(self.gram, gain, C, start, tol)
         except ValueError:  # it met no number: the root of a negative length, or X is too large
             self.require_definite()
             raise
-        self.weights = weights
-        self._idle = np.where(weights > 0, 0, self._idle + 1)
-        vector = -(weights @ self.vectors)
+        vector = -(self.weights @ self.vectors)
         if tilt.vector is not None:
             vector += C * tilt.vector
         norm = inner(self._design, vector, vector)
-        return vector, float(weights @ self._offsets) - 0.5 * norm - C * tilt.offset
+        return vector, float(self.weights @ self._offsets) - 0.5 * norm - C * tilt.offset
 
     def require_definite(self) -> None:
         """Raise if the cuts show that the kernel is not positive semidefinite: there are no bounds then."""
@@ -97,15 +91,3 @@ class Bundle:
                 "kernel must be positive semidefinite, got one under which the squared length of a model is negative: "
                 "the problem is not convex and has no bound; use another kernel or other parameters of it"
             )
-
-    def forget(self, idle: int, at_least: int) -> None:
-        """Drop the cuts without weight in the last `idle` steps once there are more than `at_least`."""
-        if len(self) <= at_least:
-            return
-        kept = (self._idle <= idle) | (np.arange(len(self)) == 0)
-        if kept.mean() > _WORTH:
-            return
-        self._store[: kept.sum()] = self.vectors[kept]
-        self._offsets = self._offsets[kept]
-        self.gram = self.gram[np.ix_(kept, kept)]
-        self._idle, self.weights = self._idle[kept], self.weights[kept]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rocmax.designs import Design, inner
+from rocmax.designs import Design
 from rocmax.risks import Difference
 from rocmax.solvers._bundle import Bundle
 from rocmax.solvers._newton import sampled_step, smoothed
@@ -17,8 +17,6 @@ from rocmax.solvers._result import Callback, Progress, SolverResult
 _ENOUGH = 0.5
 # The procedure ends when a convex step solved within tol gains less than this share of tol.
 _STALLED = 0.1
-# Where it is held at a model that has a lower one nearby, that is lower by this share of J.
-_HELD = 1e-7
 # What is taken to be left to gain, relative to what the last step gained, at first to J. Measured on eight sets, 1 to
 # 30: the fewest steps in all, and the lowest objectives more often than not.
 _LEFT = 3.0
@@ -30,13 +28,6 @@ _CALLS, _FLAT = 8, 0.3
 # At most so many steps, and fewer where there are more than one feature for _SAMPLES samples: the curvature of a sample
 # then says little, and the convex-concave procedure gains more.
 _MOST, _MOST_WIDE, _SAMPLES = 100, 10, 5
-
-# Where the procedure ends: steps along a model's own ray, and along coordinates, relative to its length.
-_NEAR = tuple(sign * h for h in (1e-3, 0.01, 0.03, 0.1) for sign in (1.0, -1.0))
-_FURTHER = tuple(2.0 ** (k / 8) - 1.0 for k in range(-40, 41) if k)
-_COORDINATE = (*_NEAR, *(sign * h for h in (1e-4, 0.3, 1.0) for sign in (1.0, -1.0)))
-# The latter two where coordinates are few, times the samples: a kink is that of single pairs, which then have weight.
-_FEW = 1 << 14
 
 
 def minimise_difference(
@@ -93,8 +84,6 @@ def minimise_difference(
         # A step that did not lower J, though it is said to have, would be taken again: rounding ends the procedure.
         settled = not enough(step.objective, step.bound)
         ended = before - value <= (_STALLED * tol * before if settled else 0.0)
-        if ended and (lower := lower_nearby(whole, model, value, max(_STALLED * tol, _HELD) * value)) is not None:
-            ended, (model, value) = False, lower
         if ended or len(history) >= max_iter:
             # Scores that were followed along rays lose digits where a step takes back most of another.
             model = Model.of(model.vector, design)
@@ -162,27 +151,3 @@ def descend(
         if stalled == 2 or gain <= 0:
             break
     return model, value, history
-
-
-def lower_nearby(objective: Objective, model: Model, value: float, least: float) -> tuple[Model, float] | None:
-    """Return the lowest model on a model's own ray and along coordinates, if it is lower by more than `least`.
-
-    f and g may both have a kink where f - g has none, which holds the minimum of the majorant. A handful of oracle
-    calls; with few features (of a kernel: samples) and samples, also some steps along every coordinate.
-    """
-    if model.norm == 0:
-        return None
-    design, own = objective.design, Ray.onwards(objective, model)
-    rays, coordinates = [(own, _NEAR)], np.zeros((0, design.dim))
-    if design.dim * design.n_samples <= _FEW:
-        rays = [(own, _NEAR + _FURTHER)]
-        by_features = design.divisible or design.dim <= design.n_samples  # whatever the storage
-        coordinates = np.eye(design.dim) if by_features else design.adjoint(np.eye(design.n_samples))
-    for direction in coordinates:
-        length = inner(design, direction, direction)
-        if length > 0:
-            target = model.vector + np.sqrt(model.norm / length) * direction
-            rays.append((Ray(objective, model, target), _COORDINATE))
-    met = [(value, own, 0.0), *((ray.point(step).value, ray, step) for ray, steps in rays for step in steps)]
-    lowest, ray, step = min(met, key=lambda at: at[0])
-    return (ray.model(step), lowest) if value - lowest > least else None

@@ -13,8 +13,6 @@ from rocmax.solvers._objective import Model, Objective
 from rocmax.solvers._ray import Point, Ray, lengthened, search
 from rocmax.solvers._result import Callback, Progress, SolverResult, relative_gap
 
-# Cuts without weight for _IDLE steps go once there are more than _KEPT of them.
-_IDLE, _KEPT = 50, 200
 # Accuracies relative to what is left to gain: of the model's minimiser, of the line search.
 _MASTER_TOL, _SEARCH_TOL = 0.01, 0.05
 # Relative to the objective, what is no more than rounding.
@@ -67,7 +65,6 @@ class State:
         self.of_smoothed = vectors[-1]
         left = self.value - self.bound if self.history else self.tol * abs(self.value)
         self._minimise(_MASTER_TOL * left)
-        bundle.forget(_IDLE, _KEPT)
 
     def sharpen(self) -> bool:
         """Minimise the model that the cuts make once more, as far as the numbers allow; False if it was."""
