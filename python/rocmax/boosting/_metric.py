@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rocmax._parameters import check_choice
+from rocmax.boosting._distributed import collective, gathered
 from rocmax.metrics._partial import curve_area, partial_auc_score
 
 LIBRARIES = ("lightgbm", "xgboost")
@@ -26,6 +29,10 @@ class _Metric:
         return f"auc_{rate}_{float(low):g}_{float(high):g}"
 
     def __call__(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> Any:
+        processes = collective() if self.library == "xgboost" else None
+        if processes is not None:  # the rows of all workers
+            weight = np.ones(len(y_score)) if sample_weight is None else sample_weight
+            y_true, y_score, sample_weight = gathered(processes, y_true, y_score, weight)
         value = partial_auc_score(
             y_true,
             y_score,
@@ -44,9 +51,10 @@ def partial_auc_metric(
 ) -> Any:
     """Return the partial AUC as an `eval_metric` of LightGBM's or XGBoost's scikit-learn classes.
 
-    Higher is better for early stopping: LightGBM receives the direction, XGBoost infers it from the name, which starts
-    with "auc". ``LGBMClassifier.fit(eval_metric=...)`` adds it to the metric of the objective; for early stopping by it
-    alone pass `metric="None"`.
+    With XGBoost on several workers it is the exact value over the rows of all. Higher is better for early stopping:
+    LightGBM receives the direction, XGBoost infers it from the name, which starts with "auc".
+    ``LGBMClassifier.fit(eval_metric=...)`` adds it to the metric of the objective; for early stopping by it alone pass
+    `metric="None"`.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -11,7 +10,9 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._parameters import as_float, check_choice, check_positive, shown
+from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
+from rocmax.boosting._distributed import add_pair_loss, collective, refuse_lightgbm_parts
 from rocmax.metrics._partial import curve_area
 from rocmax.metrics._validation import require_finite, sample
 from rocmax.risks import PAIR_LOSSES, PairLoss
@@ -67,9 +68,10 @@ class PartialAUCObjective:
     log loss, for any `blend`, share of positives and number of rows. O(n log n), one sort of the scores that the range
     reaches; log loss alone is O(n).
 
-    *All rows at once*: the ranking needs the scores of all rows. If each process has a part of the rows (LightGBM's and
-    XGBoost's dask and Spark classes), XGBoost raises; LightGBM cannot detect it. CatBoost, which calls an objective on
-    blocks of rows, cannot use this one.
+    *Several workers*: with XGBoost's dask (and Spark) classes each worker has a part of the rows. In every round they
+    sum histograms of the scores of all positives and negatives (16,384 bins), so that the range and the pairs are those
+    of all rows; `value` is that of the worker's rows. LightGBM's dask classes give an objective no way to reach the
+    other workers: a ValueError. CatBoost, which calls an objective on blocks of rows, cannot use this one.
 
     Examples
     --------
@@ -140,19 +142,24 @@ class PartialAUCObjective:
         blend, loss = self._checked()
         if group is not None:
             raise ValueError("PartialAUCObjective ranks all samples together and takes no group: use a classifier")
-        _check_one_process()
-        given = sample(_plain_labels(y_true), y_score, sample_weight, n_jobs=self.n_jobs)
-        if given.score.ndim != 1:
-            raise ValueError(
-                f"y_score must have one column, two classes have one score a sample, got shape {given.score.shape}"
-            )
-        positive, weight = _positive(given.y), given.weight
-        scores = np.ascontiguousarray(given.score, dtype=np.float64)
+        refuse_lightgbm_parts()
+        processes = collective()
+        labels = _plain_labels(y_true)
+        if processes is None:
+            given = sample(labels, y_score, sample_weight, n_jobs=self.n_jobs)
+            labels, y_score, sample_weight = given.y, given.score, given.weight
+        positive, scores = _positive(labels), np.ascontiguousarray(y_score, dtype=np.float64)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if scores.ndim != 1:
+            raise ValueError(f"y_score must have one column, for two classes, got shape {scores.shape}")
         if blend < 1:
             value, gradient, hessian = _log_loss(positive, scores, weight, 1.0 - blend, with_value)
         else:
             value, gradient, hessian = 0.0, np.zeros(len(scores)), np.zeros(len(scores))
-        if blend > 0:
+        if blend > 0 and processes is not None:
+            own = np.ones(len(scores)) if weight is None else weight
+            add_pair_loss(processes, (gradient, hessian), blend, loss, positive, own, scores)
+        elif blend > 0:
             n_pos, n_neg = (
                 float(np.count_nonzero(of) if weight is None else weight[of].sum()) for of in (positive, ~positive)
             )
@@ -160,7 +167,7 @@ class PartialAUCObjective:
                 raise ValueError("sample_weight must be above 0 for a sample of either class of y_true")
             scale = blend * n_pos * (n_neg / (n_pos + n_neg))
             problem = _core.Problem(positive, weight)
-            value += scale * loss.add_to((gradient, hessian), scale, problem, scores, given.threads)
+            value += scale * loss.add_to((gradient, hessian), scale, problem, scores, n_threads(self.n_jobs))
         return value, gradient, hessian
 
     def _checked(self) -> tuple[float, PairLoss]:
@@ -224,12 +231,3 @@ def _positive(y: Any) -> Bool:
     if not np.all(positive | (y == (0 if (y == 0).any() else -1))):
         raise ValueError(f"y_true must hold two classes, got {shown(np.unique(y)[:5].tolist())}")
     return positive
-
-
-def _check_one_process() -> None:
-    """Check that XGBoost, where it is in use, does not share the rows out among processes."""
-    collective = sys.modules.get("xgboost.collective")
-    if collective is not None and collective.is_distributed() and collective.get_world_size() > 1:
-        raise ValueError(
-            "PartialAUCObjective needs the scores of all rows, and each process here has those of a part: train on one"
-        )
