@@ -16,7 +16,7 @@ def require_memory(n_bytes: int, what: str, advice: str = "") -> None:
     if n_bytes > free:
         hint = advice or (
             "fewer samples, or scikit-learn's Nystroem or RBFSampler before a linear model, need less (so does "
-            "kernel_dtype='float32' of AUCSVC)"
+            "kernel_dtype='float32')"
         )
         raise MemoryError(f"{what} needs {n_bytes / 1e9:,.1f} GB of memory, {free / 1e9:,.1f} GB are available; {hint}")
 

@@ -131,8 +131,8 @@ def warn_of_positive_class(classes: AnyArray, y: Any) -> None:
     if getattr(kind, "ordered", False) and [c for c in kind.categories if c in (low, high)] == [low, high]:  # type: ignore[union-attr]
         return
     warn(
-        f"of the labels {low!r} and {high!r} the greater, {high!r}, is taken for the positive class, which is to rank "
-        f"high; if it is, say so by y == {high!r}, else fit y == {low!r}",
+        f"of the labels {low!r} and {high!r} the greater, {high!r}, is taken for the positive class; fit on "
+        f"y == {high!r} to confirm it, or on y == {low!r}",
         PositiveClassWarning,
     )
 
@@ -164,7 +164,7 @@ def check_features_for_trees(estimator: Any, X: Any, *, reset: bool) -> Any:
     _require_read(X)
     check_unmasked(X=X)
     if is_dask(X):
-        raise TypeError("X is a dask collection, whose rows are needed together: X.compute() has them")
+        raise TypeError("dask input is not supported here; pass X.compute()")
     if not (hasattr(X, "columns") and hasattr(X, "shape")):
         with _checks("X"):
             X = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **_FEATURES)

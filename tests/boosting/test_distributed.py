@@ -146,10 +146,19 @@ def test_early_stopping_sees_the_rows_of_all_workers(cluster):
 @pytest.mark.filterwarnings("ignore")
 def test_lightgbm_on_dask_is_refused_in_one_line(cluster):
     import dask.array as da
+    from dask import delayed
 
     lightgbm = pytest.importorskip("lightgbm")
+    workers = list(cluster.scheduler_info()["workers"])
+
+    def spread(values):
+        """Return an array with a part on each worker, which LightGBM leaves there."""
+        parts = zip(np.array_split(values, len(workers)), workers, strict=True)
+        placed = [(part, cluster.scatter(part, workers=[worker])) for part, worker in parts]
+        return da.concatenate([da.from_delayed(delayed(at), part.shape, dtype=part.dtype) for part, at in placed])
+
     X, y = table(2, 1000)
     objective = PartialAUCObjective(RANGE)
     model = lightgbm.DaskLGBMClassifier(objective=objective, n_estimators=2, client=cluster, verbose=-1)
     with pytest.raises(Exception, match="LightGBM's dask classes give it those of one"):
-        model.fit(da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500))
+        model.fit(spread(X), spread(y))

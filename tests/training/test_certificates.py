@@ -294,7 +294,7 @@ def test_a_fit_that_rounding_ends_says_so():
     rng = np.random.default_rng(6)
     X, y = rng.standard_normal((40, 3)), rng.random(40) < 0.3
     X[:, 0] = 1e9 + X[:, 0] + y  # leaves seven digits
-    with pytest.warns(ConvergenceWarning, match=r"^stalled after \d+ steps .* to the accuracy of the numbers"):
+    with pytest.warns(ConvergenceWarning, match=r"^stalled after \d+ steps .* at floating-point accuracy"):
         model = PartialAUCSVC((0.0, 1.0), C=1e6, tol=1e-15, max_iter=5000).fit(X, y)
     assert model.n_iter_ < 5000
     with pytest.warns(ConvergenceWarning, match=r"^stopped after \d+ steps .* raise max_iter"):

@@ -68,7 +68,7 @@ def test_the_score_is_the_partial_auc_of_the_range(model):
     scores = model.fit(X, y).decision_function(X)
     assert model.score(X, y) == partial_auc_score(y, scores, fpr_range=fpr_range)
     assert model.score(X, y, weight) == partial_auc_score(y, scores, fpr_range=fpr_range, sample_weight=weight)
-    with pytest.raises(ValueError, match=r"y must hold the labels fitted, \[0, 1\], got .*2"):
+    with pytest.raises(ValueError, match=r"y must contain only the fitted labels \[0, 1\], got .*2"):
         model.score(X, y + 1)
 
 

@@ -52,7 +52,7 @@ PARAMETERS = [
     (PartialAUCSVC(n_jobs=0), "n_jobs must be .*got 0"),
     (PartialAUCSVC(kernel="rfb"), "kernel must be one of .*got 'rfb'"),
     (PartialAUCSVC(structure=-1), "structure must be .*got -1"),
-    (PartialAUCSVC(n_landmarks=5), "n_landmarks=5 is for kernels .*kernel='linear'; take kernel='rbf'"),
+    (PartialAUCSVC(n_landmarks=5), "n_landmarks=5 is for kernels .*kernel='linear'; use kernel='rbf'"),
     (PartialAUCSVC(kernel="precomputed", n_landmarks=5), "n_landmarks=5 is for kernels .*'precomputed'"),
     (PartialAUCSVC(**rbf(n_landmarks=0)), "n_landmarks must be a whole number of at least 1, got 0"),
     (PartialAUCSVC(**rbf(n_landmarks=2.5)), "n_landmarks must be a whole number"),
@@ -134,7 +134,7 @@ PARAMETERS = [
     (Boosting(validation=0.3), "None, a pair"),
     (Boosting(validation=([0, 1], [10**6])), "validation: pair 0"),
     (Boosting(validation=([], [1, 2])), "validation: pair 0"),
-    (Boosting(validation=(range(30), range(20, 40))), "holds out rows that it trains on"),
+    (Boosting(validation=(range(30), range(20, 40))), "must not hold out rows that it trains on"),
     (
         Boosting(validation=(np.arange(20), 20 + np.flatnonzero(Y[20:] == 0))),
         "both classes among the rows to hold out",

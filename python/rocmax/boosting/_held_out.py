@@ -43,7 +43,7 @@ def given(validation: Any, X: Any, positive: Bool, there: Bool) -> tuple[AnyArra
         if len(np.unique(positive[rows])) < 2:
             raise ValueError(f"validation needs both classes among the rows to {use}")
     if np.intersect1d(train, held).size:
-        raise ValueError("validation holds out rows that it trains on")
+        raise ValueError("validation must not hold out rows that it trains on")
     place = np.cumsum(there) - 1
     return place[train], place[held]
 

@@ -77,14 +77,12 @@ class LightGBM(Library):
     name = "lightgbm"
 
     def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
-        """Return a Dataset, whose bins are made once for all objectives."""
         made = {"weight": weight, "reference": like, "params": self._params(), "free_raw_data": False}
         return self.library.Dataset(_matrix(X), y, **made)
 
     def train(
         self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
     ) -> Any:
-        """Return a Booster."""
         params = self._params() | {"objective": "binary" if objective is None else objective.lightgbm}
         for part in (rows, held):
             if part is not None:
@@ -120,19 +118,16 @@ class LightGBM(Library):
         return own | self.params
 
     def first(self, booster: Any, n_rounds: int) -> Any:
-        """Return the Booster of the first rounds."""
         return self.library.Booster(model_str=booster.model_to_string(num_iteration=n_rounds))
 
     @staticmethod
     def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
-        """Return the raw scores, less the base."""
         return np.asarray(
             booster.predict(_matrix(X), raw_score=True, num_threads=openmp_threads(n_threads)), dtype=np.float64
         )
 
     @staticmethod
     def gains(booster: Any, n_features: int) -> F64:
-        """Return the total gains."""
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
 
@@ -142,13 +137,11 @@ class XGBoost(Library):
     name = "xgboost"
 
     def rows(self, X: Any, y: F64, weight: F64 | None, like: Any = None) -> Any:
-        """Return a DMatrix."""
         return self.library.DMatrix(_named(X), y, weight=weight, enable_categorical=True, nthread=self.n_threads)
 
     def train(
         self, rows: Any, objective: Objective, n_rounds: int, base: float, held: Any = None, watch: Watch | None = None
     ) -> Any:
-        """Return a Booster."""
         own: dict[str, Any] = {
             "learning_rate": self.learning_rate,
             "nthread": self.n_threads,
@@ -178,19 +171,16 @@ class XGBoost(Library):
         return self.library.train(own | self.params, rows, n_rounds, obj=obj, verbose_eval=False, **watched)
 
     def first(self, booster: Any, n_rounds: int) -> Any:
-        """Return the Booster of the first rounds."""
         return booster[:n_rounds]
 
     @staticmethod
     def block_scores(booster: Any, X: Any, n_threads: int) -> F64:
-        """Return the raw scores."""
         library = imported("xgboost")
         rows = library.DMatrix(_named(X), enable_categorical=True, nthread=openmp_threads(n_threads))
         return np.asarray(booster.predict(rows, output_margin=True), dtype=np.float64)
 
     @staticmethod
     def gains(booster: Any, n_features: int) -> F64:
-        """Return the total gains."""
         found = booster.get_score(importance_type="total_gain")
         names = booster.feature_names or [f"f{k}" for k in range(n_features)]
         return np.array([found.get(name, 0.0) for name in names], dtype=np.float64)
@@ -208,7 +198,7 @@ def in_one_line(name: str) -> Iterator[None]:
         if f"/{name}/" not in Path(traceback.extract_tb(failure.__traceback__)[-1].filename).as_posix():
             raise
         text = " ".join(str(failure).split("Stack trace")[0].split())[:300]
-        raise ValueError(f"X, sample_weight or library_params are not what {name} takes: {text}") from failure
+        raise ValueError(f"{name} refused X, sample_weight or library_params: {text}") from failure
 
 
 def raw_scores(booster: Any, X: Any, n_threads: int) -> F64:

@@ -141,7 +141,7 @@ class PartialAUCObjective:
         """Return the value and the derivatives."""
         blend, loss = self._checked()
         if group is not None:
-            raise ValueError("PartialAUCObjective ranks all samples together and takes no group: use a classifier")
+            raise ValueError("PartialAUCObjective takes no group: use a classifier")
         refuse_lightgbm_parts()
         processes = collective()
         labels = _plain_labels(y_true)
@@ -219,7 +219,7 @@ def _log_loss(
         with np.errstate(over="ignore"):
             value = float(losses.sum() if weight is None else losses @ weight)
         if not np.isfinite(value):
-            raise ValueError("y_score is too large for a log loss: their sum is beyond the greatest float64; scale it")
+            raise ValueError("y_score is too large: the log loss overflows; rescale the scores")
     return share * value, gradient, hessian
 
 

@@ -79,8 +79,8 @@ def require_whole(X: Any) -> None:
     needed = offset - offset % mmap.ALLOCATIONGRANULARITY + len(source)
     if held < needed:
         raise OSError(
-            f"X: the file {getattr(X, 'filename', None)} has {held:,} of the {needed:,} bytes that it had when mapped;"
-            " another process has cut it: write new features to a new file"
+            f"X: the file {getattr(X, 'filename', None)} was cut after it was mapped, to {held:,} of {needed:,} bytes;"
+            " write new features to a new file"
         )
 
 

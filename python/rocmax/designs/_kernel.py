@@ -75,7 +75,7 @@ class Kernel:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             values = self._values(X, Z) if self.function is None else self._given(self.function(X, Z), X, Z)
         if not np.isfinite(values).all():
-            raise ValueError(f"kernel must return finite values, got some that are not from {self._described}")
+            raise ValueError(f"kernel must return finite values, got NaN or infinity from {self._described}")
         return values
 
     def _values(self, X: Any, Z: Any) -> F64:
@@ -157,8 +157,8 @@ def _require_symmetric(matrix: Any) -> None:
         largest, apart = max(largest, float(np.abs(part).max())), max(apart, float(np.abs(part - other).max()))
     if apart > _ROUGH * largest:
         raise ValueError(
-            f"kernel='precomputed' takes a symmetric matrix, got X with k(x, z) and k(z, x) up to {apart:.2g} apart: "
-            "give the kernel of the training samples with themselves"
+            f"kernel='precomputed' takes a symmetric matrix, got X with k(x, z) and k(z, x) up to {apart:.2g} apart; "
+            "pass the kernel of the training samples with themselves"
         )
 
 

@@ -91,7 +91,7 @@ def _factor(metric: F64) -> tuple[F64, bool]:
     except ValueError as failure:  # not positive definite (a LinAlgError is one), or infinite
         size = float(np.abs(np.diag(metric)).max())
         raise ValueError(
-            f"structure: I + structure * Sigma is not positive definite to the accuracy of numbers (its diagonal "
+            f"structure: I + structure * Sigma is not numerically positive definite (its diagonal "
             f"reaches {size:.1e}); scale the features, lower structure, or use a positive definite kernel"
         ) from failure
 

@@ -123,14 +123,14 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             strange = y
         if len(strange):
             held = strange.ravel()[0]
-            raise ValueError(f"y must hold the labels fitted, {self.classes_.tolist()}, got {shown(held)}")
+            raise ValueError(f"y must contain only the fitted labels {self.classes_.tolist()}, got {shown(held)}")
         fpr_range = getattr(self, "fpr_range", (0.0, 1.0))
         columns = zip(y.T, scores.T, strict=True) if scores.ndim == 2 else [(y.ravel(), scores)]
         found = []
         for labels, s in columns:
             positive = labels == self.classes_[1]
             if positive.all() or not positive.any():
-                raise ValueError("y holds one class only; the area under the curve needs both")
+                raise ValueError("y has one class only; the area under the curve needs both")
             found.append(partial_auc_score(positive, s, fpr_range=fpr_range, sample_weight=sample_weight))
         return float(np.mean(found))
 
@@ -189,8 +189,5 @@ def warn_unconverged(model: Any) -> None:
         if model.n_iter_ >= model.max_iter:
             message = f"stopped {steps}; raise max_iter or tol, scale the features, or lower C"
         else:
-            message = (
-                f"stalled {steps}: to the accuracy of the numbers no step gains any more; scale the features, lower C, "
-                "or raise tol"
-            )
+            message = f"stalled {steps}, at floating-point accuracy; scale the features, lower C, or raise tol"
         warn(message, ConvergenceWarning)

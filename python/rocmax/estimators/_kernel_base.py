@@ -39,7 +39,7 @@ class KernelRanker(Ranker):
     def _set_kernel(self, X: Any, weight: F64 | None = None) -> Kernel:
         """Resolve the kernel on the training samples."""
         if is_dask(X) and self.kernel != "linear":
-            raise ValueError(f"X is a dask array, which only kernel='linear' takes, got kernel={self.kernel!r}")
+            raise ValueError(f"dask input needs kernel='linear', got kernel={self.kernel!r}; or pass X.compute()")
         self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, weight)
         return self._kernel
 

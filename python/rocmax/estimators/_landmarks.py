@@ -21,11 +21,11 @@ def check_landmarks(n_landmarks: Any, kernel: Any, X: Any) -> int | None:
     n = check_count("n_landmarks", n_landmarks)
     if isinstance(kernel, str) and kernel in ("linear", "precomputed"):
         raise ValueError(
-            f"n_landmarks={shown(n)} is for kernels that are functions of two samples, got kernel={kernel!r}; take "
+            f"n_landmarks={shown(n)} is for kernels that are functions of two samples, got kernel={kernel!r}; use "
             "kernel='rbf', or n_landmarks=None"
         )
     if is_dask(X):
-        raise ValueError(f"X is a dask array, which n_landmarks={shown(n)} does not take; give an array or a memmap")
+        raise ValueError(f"dask input is not supported with n_landmarks={shown(n)}; pass X.compute() or a memmap")
     return n
 
 

@@ -101,28 +101,16 @@ class PartialAUCSVC(Machine):
 
     Notes
     -----
-    *The zero optimum.* The convex surrogates of a range are unbounded. If no direction lifts the mean positive above
-    the mean of the top negatives, their exact minimiser is w = 0, which ranks nothing. The fit then warns and returns
-    the certified model with the best training ranking; use "ramp" or a wider range.
+    If the fit warns of the zero model, use surrogate="ramp" or a wider range: the convex surrogates of a range are
+    unbounded, and the model returned is then, of those within `tol`, the one with the best training ranking. With fewer
+    than 1,000 training negatives choose a ("fpr", rate) threshold on held-out scores: new samples have a higher rate
+    than training samples. Scale the features to one unit, as by ``StandardScaler``. The guide explains both, and the
+    landmarks (reference [3]_), under "What is minimised".
 
-    *The threshold.* On the training samples ``predict`` follows the rule exactly. New samples have another rate: on 40
-    data sets, ("fpr", 0.05) gave a mean held-out rate of 0.047 with 1,000 training negatives or more, 0.063 with 200 to
-    1,000, and 0.149 with fewer (``python benches/python/defaults.py DATA_FOLDER``). With few negatives, choose the
-    threshold on held-out scores.
-
-    *C.* On the same data sets linear machines are equally good for C from 3 to 1,000, and kernel machines best at 300.
-    :class:`PartialAUCSVCCV` chooses C.
-
-    *Landmarks* make the machine linear in the features f(x) = K_LL^-1/2 k(L, x) (reference [3]_), whose inner products
-    k(x, L) K_LL^-1 k(L, z) equal the kernel if x or z is a landmark, so that `C` and ``objective_`` keep their meaning.
-    They are drawn uniformly within each class, a third (or all) from the smaller one. L landmarks cost
-    O(n L (d + L) + L^3) once and O(n L) per step, and 4 n L bytes (8 n L up to 2^24 numbers); if that exceeds 0.3 of
-    the available memory, features are recomputed in blocks at every product, O(n L d) per step. Scoring is O(L d) per
-    sample.
-
-    *Cost*: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 65
-    to 90 bytes per sample, 140 if half of them are positive, 165 with weights; 8 d per cut. A kernel takes 8 N^2 bytes
-    (4 N^2 in float32) once and O(N^2) per step. Scale the features to one unit, as by ``StandardScaler``.
+    Cost: O(N d) per step for the features, O(N + (m + n high) log(m + n high)) for the ranking. Memory beside X: 70 to
+    125 bytes per sample, 165 with weights; 8 d per cut. A kernel takes 8 N^2 bytes (4 N^2 in float32) once and O(N^2)
+    per step; L landmarks O(N L (d + L) + L^3) once, O(N L) per step and 4 N L bytes (8 N L up to 2^24 numbers). If
+    these exceed 0.3 of the available memory, features are recomputed in blocks by every product.
 
     References
     ----------

@@ -321,7 +321,7 @@ class PartialAUCSVCCV(CertifiedRanker):
             return routed.splitter.split, routed.scorer.score
         if params:
             raise TypeError(
-                f"fit got {', '.join(map(repr, params))}, which only scikit-learn's metadata routing can pass on: "
+                f"fit got {', '.join(map(repr, params))}, which needs scikit-learn's metadata routing: "
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
         return {}, {} if sample_weight is None else {"sample_weight": sample_weight}

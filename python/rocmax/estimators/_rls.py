@@ -158,7 +158,7 @@ class AUCRLS(LeastSquares):
         model = type(self)(**self.get_params())
         X, labels, weight, kept = model._prepare(X, y, sample_weight)
         if labels.shape[1] > 1 or not kept.all():
-            raise ValueError("leave_pair_out takes one label (y of shape (n_samples,)) and weights above 0")
+            raise ValueError("leave_pair_out needs one label (y of shape (n_samples,)) and weights above 0")
         pos = labels[:, 0]
         if pairs is None:
             index = np.flatnonzero(pos), np.flatnonzero(~pos)

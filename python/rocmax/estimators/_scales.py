@@ -44,8 +44,8 @@ def warn_of_scales(estimator: Any, X: Any, weight: F64 | None) -> None:
     scaler = "StandardScaler(with_mean=False)" if hasattr(X, "tocsr") else "StandardScaler()"
     warn(
         f"the standard deviations of the features reach from {deviation[low]:.2g} (column {names[low]!r}) to "
-        f"{deviation[high]:.2g} (column {names[high]!r}): the model hardly sees the small ones; scale them, as "
-        f"by make_pipeline({scaler}, {type(estimator).__name__}(...))",
+        f"{deviation[high]:.2g} (column {names[high]!r}): the smaller ones have little effect; scale them, for "
+        f"example by make_pipeline({scaler}, {type(estimator).__name__}(...))",
         FeatureScaleWarning,
     )
 

@@ -30,10 +30,7 @@ class Own:
 
 
 class _OwnFunction(OwnOracle):
-    doubt = (
-        "surrogate must be a convex function and return a subgradient of it, got a value below what earlier "
-        "subgradients promise: check the coefficients against differences of values"
-    )
+    doubt = "surrogate is not convex or its subgradient is wrong; check it with finite differences"
 
     def __init__(self, core: _core.Oracle, n_threads: int, function: RiskFunction) -> None:
         super().__init__(core, n_threads)
@@ -52,7 +49,7 @@ class _OwnFunction(OwnOracle):
                 f"shape {coef.shape}"
             )
         if not 0.0 <= value < np.inf:
-            raise ValueError(f"surrogate must return a finite value of at least 0, got {value:g}: add a constant to it")
+            raise ValueError(f"surrogate must return a finite value of at least 0, got {value:g}; add a constant to it")
         return Evaluation(value, coef, partial_auc, value - float(coef @ scores))
 
 

@@ -88,6 +88,6 @@ class Bundle:
         curvatures = np.linalg.eigvalsh(self.gram) if np.isfinite(self.gram).all() else np.zeros(1)
         if curvatures[0] < -_FLAT * abs(curvatures[-1]):
             raise ValueError(
-                "kernel must be positive semidefinite, got one under which the squared length of a model is negative: "
-                "the problem is not convex and has no bound; use another kernel or other parameters of it"
+                "kernel must be positive semidefinite, but a model has a negative squared length: the problem is not "
+                "convex; use another kernel or other kernel parameters"
             )

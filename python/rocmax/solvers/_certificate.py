@@ -96,8 +96,8 @@ def _require_size(objective: Objective, model: Model) -> None:
         hidden = not objective.C * largest * np.finfo(np.float64).eps <= _VISIBLE
     if hidden:
         raise ValueError(
-            f"kernel, or X, is too large beside C={objective.C:g}: k(x, x) reaches {largest:.1e}, and rounding hides "
-            f"the margin between scores as large as C times that; divide the kernel by {largest:.0e}, or scale X"
+            f"X or the kernel is too large for C={objective.C:g}: k(x, x) reaches {largest:.1e}, so that rounding "
+            f"hides the margin; scale X, or divide the kernel by {largest:.0e}"
         )
 
 

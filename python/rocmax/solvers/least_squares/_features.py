@@ -84,7 +84,6 @@ class LinearFeatures(_Weighted):
         self._gram, self._sum = moments(self._design, weight, self._shift)
 
     def system(self, loss: Loss, labels: Bool) -> tuple[F64, F64, float]:
-        """As of a kernel."""
         if not self.pairwise:
             return self._gram, self._adjoint(self.weight[:, None] * targets(labels)), 0.0
         # X' L X: each class about its mean, by what the pairs give it, and the square of the means' difference.
@@ -104,19 +103,15 @@ class LinearFeatures(_Weighted):
         return H, 2 * loss.between * apart[:, None], noise
 
     def model(self, loss: Loss, solved: F64) -> F64:
-        """As of a kernel."""
         return solved
 
     def take(self, index: AnyArray) -> "LinearFeatures":
-        """As of a kernel."""
         return LinearFeatures(self._X[index], self.weight[index], pairwise=self.pairwise)
 
     def scores(self, train: AnyArray, coef: F64) -> F64:
-        """As of a kernel."""
         return np.asarray(self._X @ (self._X[train].T @ coef))
 
     def spectrum(self, loss: Loss, pos: Bool) -> Spectrum:
-        """As of a kernel."""
         M, _, noise = self.system(loss, pos[:, None])
         values, vectors = eigen(M, noise, self.what)
         rotated = np.asarray(self._X @ vectors, dtype=np.float64)
