@@ -184,6 +184,23 @@ def test_weights(data: Any) -> None:
     assert np.isnan(zero.out_of_fold_[~part]).all() and np.isfinite(zero.out_of_fold_[part]).all()
 
 
+@pytest.mark.parametrize(("of", "cv"), [("weights", 2), ("groups", 3)])
+def test_folds_of_unlike_shares_of_positives_are_not_told_apart(of: str, cv: int) -> None:
+    """By weights or groups they differ; of a strongly penalised line, and of few trees, little else does."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(240, 3))
+        y = (X.sum(axis=1) + rng.normal(size=240) > 1.0).astype(int)
+        given: dict[str, Any] = {"sample_weight": rng.random(240)}
+        if of == "groups":
+            groups = np.empty(240)
+            groups[np.argsort(y + 0.6 * rng.normal(size=240))] = np.arange(240) // 20
+            given = {"groups": groups}
+        line = model(["logistic_regression"], cv=cv).fit(X, y, **given)
+        area = partial_auc_score(y, line.decision_function(X), RANGE, sample_weight=given.get("sample_weight"))
+        assert area > 0.6 and line.inference_.estimate > area - 0.15
+
+
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 def test_sparse_features(kind: Any) -> None:
     X = kind(sparse.random(300, 40, density=0.2, random_state=0))

@@ -68,7 +68,7 @@ class Boosted:
             scores = run.map(held, folds, run.n_threads if small else 1)
             data.check_hope(scores)
         chosen = {"n_estimators": max(1, round(best * growth(data.folds, data.n)))}
-        return data.found(scores, chosen, _mean(folds, n)[best - 1])
+        return data.found(scores, chosen, _mean(folds, n)[best - 1], log_odds=objective is None)
 
     def _advanced(self, folds: list[_Fold], n: int, data: Data, run: Run, library: LightGBM, small: bool) -> int:
         """Make rounds until the mean over the folds gets no better; return how many all have."""

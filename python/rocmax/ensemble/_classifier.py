@@ -28,7 +28,7 @@ from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import CalibratedRanker
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.metrics._validation import rate_range
+from rocmax.metrics._validation import names_of, rate_range
 
 # The share of the time limit that the folds may take; the rest is for the models of all rows.
 _FOLDS = 0.75
@@ -202,6 +202,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         if groups is not None:
             groups = np.asarray(groups)
             check_consistent_length(X, groups)
+            names_of(groups, len(positive), "groups")  # none is missing
         rows = np.arange(len(positive))
         self._n_rows = len(rows)
         if weight is not None and not weight.all():

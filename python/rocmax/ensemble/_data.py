@@ -22,6 +22,8 @@ from rocmax.metrics import partial_auc_score
 # Folds after which a family that is hopelessly worse than the best so far is stopped, and by how many standard errors
 # beyond `lead` it has to be; of fewer rows every family is cheap.
 _FIRST, _HOPELESS, _MANY = 2, 1.0, 2000
+# Log-odds of the shares of positives in folds that are as good as equal.
+_EQUAL = 0.01
 
 
 class HopelessError(Exception):
@@ -125,9 +127,16 @@ class Data:
         if not there[1].kept:
             raise HopelessError(own)
 
-    def found(self, scores: list[F64], chosen: dict[str, Any] | None = None, state: Any = None) -> Found:
-        """Return what the scores of the folds say: pooled as they are, or as logits where folds are not alike."""
+    def found(
+        self, scores: list[F64], chosen: dict[str, Any] | None = None, state: Any = None, *, log_odds: bool = False
+    ) -> Found:
+        """Return what the scores of the folds say: pooled as they are, or as logits where folds are not alike.
+
+        Log-odds are put on the share of positives among all rows.
+        """
         if self.alike:
+            if log_odds:
+                scores = self._of_equal_shares(scores)
             return Found(pooled(self.folds, scores, self.n), chosen or {}, state)
         level, curve = self._levelled(scores)
         return Found(level, chosen or {}, state, curve)
@@ -137,6 +146,20 @@ class Data:
         """Whether every row is scored equally often: not by folds in the order of time, whose models differ more."""
         counts = np.bincount(np.concatenate([rows for _, rows in self.folds]), minlength=self.n)
         return bool(np.all(counts == counts[0]))
+
+    def _of_equal_shares(self, scores: list[F64]) -> list[F64]:
+        """Return log-odds as if every fold had trained on the share of positives that there is among all rows.
+
+        Stratified folds differ by a row. By weights or groups shares differ, and so do the scores: of strongly
+        penalised models, whose log-odds are near those of the share, pooled scores would tell folds, not classes.
+        """
+        weight = np.ones(self.n) if self.weight is None else self.weight
+        both = np.column_stack([weight * self.positive, weight * ~self.positive])
+        sums = np.array([both.sum(axis=0), *(both[train].sum(axis=0) for train, _ in self.folds)])
+        whole, *odds = np.log(sums[:, 0] / sums[:, 1])
+        if np.ptp(odds) < _EQUAL:
+            return scores
+        return [of - (own - whole) for of, own in zip(scores, odds, strict=True)]
 
     def _levelled(self, scores: list[F64]) -> tuple[F64, tuple[float, float]]:
         """Return the pooled logits of the folds, each by its own logistic curve, and the mean curve."""

@@ -72,7 +72,7 @@ class ExtraTrees:
         if rest is not None:
             data.check_hope(scores)
             scores += scored(rest, leaf, _FOLD_TREES)
-        return data.found(scores, {"n_estimators": _TREES, "min_samples_leaf": leaf})
+        return data.found(scores, {"n_estimators": _TREES, "min_samples_leaf": leaf}, log_odds=True)
 
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the forest of all rows."""
@@ -140,7 +140,7 @@ class Logistic:
             axis=0,
         )
         best = of_largest(means)
-        return data.found([found[best] for found in values], {"C": float(_CS[best])})
+        return data.found([found[best] for found in values], {"C": float(_CS[best])}, log_odds=True)
 
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the model of all rows."""
