@@ -411,7 +411,7 @@ impl Overlap {
 
 /// What `entry` makes of the key and the index of each sample of positive weight, of the positives and of the negatives,
 /// each in order.
-fn sorted_classes<S: Score, K: Keyed>(
+pub(crate) fn sorted_classes<S: Score, K: Keyed>(
     labels: &Labels<'_>,
     scores: &[S],
     weights: Option<&[f64]>,

@@ -36,7 +36,7 @@ pub(crate) struct Tail<'a, S: Score> {
     /// The scores between the ends of a range, positives first, and whether each is one.
     inside: &'a mut Vec<S>,
     positive: &'a mut Vec<bool>,
-    counting: &'a mut Counting<S>,
+    counting: &'a mut Counting,
     n_pos: usize,
     n_neg: usize,
 }
@@ -83,7 +83,7 @@ impl<'a, S: Score> Tail<'a, S> {
         scores: &[S],
         rate: f64,
         mirrored: bool,
-        (room, counting): (&'a mut Room<S>, &'a mut Counting<S>),
+        (room, counting): (&'a mut Room<S>, &'a mut Counting),
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
         Error::check_len("scores", labels.n_samples(), scores.len())?;

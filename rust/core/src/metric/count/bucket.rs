@@ -1,54 +1,44 @@
-//! Counting the pairs of one bucket by what is compared: keys, or the scores themselves.
+//! The samples of one bucket by what is compared: their keys, or their ranks where keys tie.
 
-use super::cells::{Spread, sample};
 use super::keys::Chunk;
 use super::rank_sums::{Found, Ranks};
 use super::slots::{self, Slots};
 use super::sums::{PairCounts, Wanted, grown};
 use crate::metric::labels::TILE;
-use crate::metric::score::{Key, Line, Score};
-use crate::order::fast;
-
-/// Scores of one class that are kept in one cell, which costs less than a map.
-const FEW: usize = 1 << 6;
+use crate::metric::score::Score;
+use crate::order::{Entry, fast};
 
 /// What is made of a bucket.
 pub(crate) trait Work {
     type Output;
     /// Of its positives and negatives, each in parts; and whether any of one class tie with some of the other.
-    fn of<K: Key, M: Monotone<K>>(
-        &mut self,
-        worker: &mut Worker<K, M>,
-        classes: &Classes<'_, K>,
-    ) -> (Self::Output, bool);
+    fn of(&mut self, worker: &mut Worker, classes: &Classes<'_>) -> (Self::Output, bool);
 }
 
 /// The positives and the negatives, each in parts.
-pub(crate) type Classes<'a, K> = [Vec<&'a [K]>; 2];
+pub(crate) type Classes<'a> = [Vec<&'a [i32]>; 2];
 
 /// How many there are of either class.
-pub(crate) fn sizes<K>(classes: &Classes<'_, K>) -> [usize; 2] {
+pub(crate) fn sizes(classes: &Classes<'_>) -> [usize; 2] {
     classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum())
 }
 
 /// What a thread needs to work on buckets.
 #[derive(Debug, Default)]
-pub(crate) struct Workers<S: Score> {
-    keys: Worker<S::Key, Line<S::Key>>,
-    scores: Worker<S, Spread>,
-    /// The scores of either class.
-    members: [Vec<S>; 2],
+pub(crate) struct Workers {
+    worker: Worker,
+    entries: Vec<Entry>,
+    ranks: Vec<i32>,
 }
 
-impl<S: Score> Workers<S> {
+impl Workers {
     pub(crate) fn bytes(&self) -> usize {
-        let members = self.members.iter().map(Vec::capacity).sum::<usize>();
-        self.keys.bytes() + self.scores.bytes() + size_of::<S>() * members
+        self.worker.bytes() + size_of::<Entry>() * self.entries.capacity() + 4 * self.ranks.capacity()
     }
 
-    /// Works on a bucket by keys, or by scores where keys of both classes tie, as scores perhaps do not, or are expected
+    /// Works on a bucket by keys, or by ranks where keys of both classes tie, as scores perhaps do not, or are expected
     /// to `tie`: where the scores of one bucket do, those of the next are taken to.
-    pub(crate) fn run<W: Work>(
+    pub(crate) fn run<S: Score, W: Work>(
         &mut self,
         chunks: &[Chunk<'_, S>],
         bucket: usize,
@@ -57,48 +47,60 @@ impl<S: Score> Workers<S> {
     ) -> W::Output {
         if S::EXACT || !*tie {
             let classes = [0, 1].map(|class| chunks.iter().map(|chunk| chunk.keys(bucket, class)).collect());
-            let (found, tied) = work.of(&mut self.keys, &classes);
+            let (found, tied) = work.of(&mut self.worker, &classes);
             if S::EXACT || !tied {
                 return found;
             }
         }
+        let n_pos = self.rank(chunks, bucket);
+        let (pos, neg) = self.ranks.split_at(n_pos);
         let found;
-        (found, *tie) = self.by_score(work, |class, members| {
-            for chunk in chunks {
-                members.extend(chunk.scores(bucket, class));
-            }
-        });
+        (found, *tie) = work.of(&mut self.worker, &[vec![pos], vec![neg]]);
         found
     }
 
-    /// Works on the scores of two classes, which are filled in.
-    pub(crate) fn by_score<W: Work>(&mut self, mut work: W, fill: impl Fn(usize, &mut Vec<S>)) -> (W::Output, bool) {
-        for (class, members) in self.members.iter_mut().enumerate() {
-            members.clear();
-            fill(class, members);
+    /// Ranks the scores of a bucket, the positives first, equal ones alike; the number of positives.
+    fn rank<S: Score>(&mut self, chunks: &[Chunk<'_, S>], bucket: usize) -> usize {
+        let Self { entries, ranks, .. } = self;
+        entries.clear();
+        let n_pos = [0, 1].map(|class| {
+            for chunk in chunks {
+                let from = entries.len() as u32;
+                entries.extend((from..).zip(chunk.scores(bucket, class)).map(|(k, x)| Entry::new(x.into(), k)));
+            }
+            entries.len()
+        })[0];
+        entries.sort_unstable();
+        ranks.clear();
+        ranks.resize(entries.len(), 0);
+        let (mut rank, mut last) = (0, None);
+        for &entry in entries.iter().rev() {
+            rank += i32::from(last.is_some_and(|last| !entry.ties(last)));
+            ranks[entry.index()] = rank;
+            last = Some(entry);
         }
-        work.of(&mut self.scores, &self.members.each_ref().map(|members| vec![&members[..]]))
+        n_pos
     }
 }
 
 /// Ranks the keys of one class among those of the other.
 #[derive(Debug, Default)]
-pub(crate) struct Worker<S, M> {
-    slots: Slots<S>,
-    map: M,
+pub(crate) struct Worker {
+    slots: Slots,
+    line: Line,
     cells: Vec<u32>,
     /// The keys in the slots as they come.
-    own: Vec<S>,
+    own: Vec<i32>,
     ranks: Ranks,
 }
 
-impl<S: Key, M: Monotone<S>> Worker<S, M> {
+impl Worker {
     fn bytes(&self) -> usize {
-        self.own.capacity() * (size_of::<S>() + 4) + 8 * self.ranks.counts.capacity() + self.slots.bytes()
+        self.own.capacity() * (size_of::<i32>() + 4) + 8 * self.ranks.counts.capacity() + self.slots.bytes()
     }
 
     /// Counts the pairs of two classes, the positives first, each in parts.
-    pub(crate) fn count(&mut self, classes: &Classes<'_, S>, wanted: Wanted) -> PairCounts {
+    pub(crate) fn count(&mut self, classes: &Classes<'_>, wanted: Wanted) -> PairCounts {
         let sizes = sizes(classes);
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
@@ -124,28 +126,29 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
     }
 
     /// Takes all `parts` into slots.
-    pub(crate) fn fill(&mut self, parts: &[&[S]]) {
-        let Self { slots, map, cells, own, .. } = self;
+    pub(crate) fn fill(&mut self, parts: &[&[i32]]) {
+        let Self { slots, line, cells, own, .. } = self;
         own.clear();
         parts.iter().for_each(|part| own.extend_from_slice(part));
-        *map = M::fit(own, slots::n_cells(own.len()));
+        let (low, high) = fast(Ends(own));
+        *line = Line::new(low, high, slots::n_cells(own.len()));
         let cells = grown(cells, own.len());
-        map.cells(own, cells);
-        slots.fill(map.n_cells(), cells, own);
+        fast(Cells { line: *line, keys: own, cells });
+        slots.fill(line.last as usize + 1, cells, own);
     }
 
     /// Calls `f` with the place in `parts` of each key and its rank: how many of the slots are below it, and how many
     /// below or equal.
-    pub(crate) fn each(&self, parts: &[&[S]], mut f: impl FnMut(usize, [u32; 2])) {
+    pub(crate) fn each(&self, parts: &[&[i32]], mut f: impl FnMut(usize, [u32; 2])) {
         self.asked(parts, |from, cells, keys| self.slots.each(cells, keys, |k, rank| f(k.wrapping_add(from), rank)));
     }
 
     /// Calls `f` with some of the keys at a time: the place of the first, and the cells of all.
-    fn asked(&self, parts: &[&[S]], mut f: impl FnMut(usize, &[u32], &[S])) {
+    fn asked(&self, parts: &[&[i32]], mut f: impl FnMut(usize, &[u32], &[i32])) {
         let (mut cells, mut from) = ([0; TILE], 0);
         for keys in parts.iter().flat_map(|part| part.chunks(TILE)) {
             let cells = &mut cells[..keys.len()];
-            self.map.cells(keys, cells);
+            fast(Cells { line: self.line, keys, cells });
             f(from, cells, keys);
             from += keys.len();
         }
@@ -157,106 +160,57 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
     }
 }
 
-/// A map of keys to cells that never descends.
-pub(crate) trait Monotone<K>: Default {
-    fn fit(keys: &[K], n_cells: u32) -> Self;
-    fn n_cells(&self) -> usize;
-    fn cells(&self, keys: &[K], cells: &mut [u32]);
+/// A linear map of keys to cells, those beyond its ends going to the first and the last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Line {
+    low: i32,
+    /// Cells in two units.
+    scale: f32,
+    last: u32,
 }
 
-/// For keys, which lie evenly in most buckets.
-impl<K: Key> Monotone<K> for Line<K> {
-    fn fit(keys: &[K], n_cells: u32) -> Self {
-        let (low, high) = fast(Ends(keys));
-        K::line(low, high, n_cells)
+impl Line {
+    fn new(low: i32, high: i32, cells: u32) -> Self {
+        Self { low, scale: cells as f32 / (high.abs_diff(low) / 2 + 1) as f32, last: cells - 1 }
     }
 
-    fn n_cells(&self) -> usize {
-        let last: f64 = self.last.into();
-        last as usize + 1
-    }
-
-    fn cells(&self, keys: &[K], cells: &mut [u32]) {
-        fast(Cells { line: *self, keys, cells });
-    }
-}
-
-/// For scores as they come.
-impl<K: Key> Monotone<K> for Spread {
-    fn fit(keys: &[K], n_cells: u32) -> Self {
-        if keys.len() <= FEW { Self::default() } else { Self::fit(&sample(keys), n_cells.into()) }
-    }
-
-    fn n_cells(&self) -> usize {
-        self.n_cells()
-    }
-
-    fn cells(&self, keys: &[K], cells: &mut [u32]) {
-        fast(SpreadCells { spread: self, keys, cells });
+    /// Every operation is monotone, so the cell is; adding 2^23 rounds to a whole number, which then stands in the low
+    /// bits.
+    #[inline(always)]
+    fn cell(self, key: i32) -> u32 {
+        let above = i32::max(key, self.low).wrapping_sub(self.low) as u32 / 2;
+        let (x, last) = (above as i32 as f32 * self.scale, self.last as f32);
+        let x = if x < last { x } else { last };
+        (x + 8_388_608.0).to_bits() & ((1 << 23) - 1)
     }
 }
 
 /// Writes the cell of every key.
-struct Cells<'a, K> {
-    line: Line<K>,
-    keys: &'a [K],
+struct Cells<'a> {
+    line: Line,
+    keys: &'a [i32],
     cells: &'a mut [u32],
 }
 
-impl<K: Key> pulp::NullaryFnOnce for Cells<'_, K> {
+impl pulp::NullaryFnOnce for Cells<'_> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        for (cell, key) in self.cells.iter_mut().zip(self.keys) {
-            *cell = key.cell(self.line);
+        for (cell, &key) in self.cells.iter_mut().zip(self.keys) {
+            *cell = self.line.cell(key);
         }
     }
 }
 
-/// The same by a spread.
-struct SpreadCells<'a, K> {
-    spread: &'a Spread,
-    keys: &'a [K],
-    cells: &'a mut [u32],
-}
+/// The least and the greatest key.
+struct Ends<'a>(&'a [i32]);
 
-impl<K: Key> pulp::NullaryFnOnce for SpreadCells<'_, K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let mut wide = [0; 1 << 6];
-        for (keys, cells) in self.keys.chunks(wide.len()).zip(self.cells.chunks_mut(wide.len())) {
-            self.spread.cells(keys, &mut wide[..keys.len()]);
-            cells.iter_mut().zip(&wide).for_each(|(cell, wide)| *cell = *wide as u32);
-        }
-    }
-}
-
-/// The least and the greatest score.
-struct Ends<'a, S>(&'a [S]);
-
-impl<S: Key> pulp::NullaryFnOnce for Ends<'_, S> {
-    type Output = (S, S);
+impl pulp::NullaryFnOnce for Ends<'_> {
+    type Output = (i32, i32);
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        const LANES: usize = 16;
-        let min = |x: S, y: S| if x < y { x } else { y };
-        let max = |x: S, y: S| if x > y { x } else { y };
-        let first = self.0.first().copied().unwrap_or_default();
-        let (mut low, mut high) = ([first; LANES], [first; LANES]);
-        let (lanes, rest) = self.0.as_chunks::<LANES>();
-        for xs in lanes {
-            for (low, &x) in low.iter_mut().zip(xs) {
-                *low = min(x, *low);
-            }
-            for (high, &x) in high.iter_mut().zip(xs) {
-                *high = max(x, *high);
-            }
-        }
-        let all = || rest.iter().copied();
-        (low.into_iter().chain(all()).fold(first, min), high.into_iter().chain(all()).fold(first, max))
+        self.0.iter().fold((i32::MAX, i32::MIN), |(low, high), &key| (low.min(key), high.max(key)))
     }
 }

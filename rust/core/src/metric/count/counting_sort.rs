@@ -1,7 +1,6 @@
 //! The keys of a chunk written by id: a counting sort that stays in the caches.
 
 use super::sums::grown;
-use crate::metric::score::Key;
 use crate::order::fast;
 
 /// Buckets, at least and at most; each is two streams of the scatter, one a class.
@@ -16,14 +15,14 @@ const LANES: usize = 4;
 
 /// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
 #[derive(Debug, Default)]
-pub(crate) struct Stage<K> {
-    pub(crate) keys: Vec<K>,
+pub(crate) struct Stage {
+    pub(crate) keys: Vec<i32>,
     pub(crate) ids: Vec<u16>,
-    sorted: Vec<K>,
+    sorted: Vec<i32>,
     index: Vec<u16>,
 }
 
-impl<K: Key> Stage<K> {
+impl Stage {
     /// Makes room for so many keys: fresh memory costs more than their scatter.
     pub(crate) fn reserve(&mut self, len: usize) {
         [&mut self.keys, &mut self.sorted].into_iter().for_each(|keys| _ = grown(keys, len));
@@ -31,11 +30,11 @@ impl<K: Key> Stage<K> {
     }
 
     /// Bytes that each takes, at most.
-    pub(crate) const BYTES: usize = CHUNK * (2 * size_of::<K>() + 4);
+    pub(crate) const BYTES: usize = CHUNK * (2 * size_of::<i32>() + 4);
 
     /// Writes the first keys, as many as `keys` holds, to it by their `n_ids` ids, and to `index` where each is from
     /// unless that is empty; where the keys of each id begin, and the end.
-    pub(crate) fn scatter(&mut self, n_ids: usize, keys: &mut [K], index: &mut [u16]) -> Vec<u32> {
+    pub(crate) fn scatter(&mut self, n_ids: usize, keys: &mut [i32], index: &mut [u16]) -> Vec<u32> {
         let len = keys.len();
         let starts = if index.is_empty() { self.sort::<false>(n_ids, len) } else { self.sort::<true>(n_ids, len) };
         keys.copy_from_slice(&self.sorted[..len]);
@@ -47,7 +46,7 @@ impl<K: Key> Stage<K> {
         let Self { keys, ids, sorted, index } = self;
         let (keys, ids) = (&keys[..len], &ids[..len]);
         let (starts, next) = starts(ids, n_ids);
-        fast(Scatter::<_, INDEX> { keys, ids, next, to: sorted, index });
+        fast(Scatter::<INDEX> { keys, ids, next, to: sorted, index });
         starts
     }
 }
@@ -76,15 +75,15 @@ fn starts(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts) {
 }
 
 /// Writes every key to the next place of its lane and id, and where it is from if an `INDEX` is wanted.
-struct Scatter<'a, K, const INDEX: bool> {
-    keys: &'a [K],
+struct Scatter<'a, const INDEX: bool> {
+    keys: &'a [i32],
     ids: &'a [u16],
     next: Counts,
-    to: &'a mut [K],
+    to: &'a mut [i32],
     index: &'a mut [u16],
 }
 
-impl<K: Copy, const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, K, INDEX> {
+impl<const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, INDEX> {
     type Output = ();
 
     #[inline(always)]
@@ -92,7 +91,7 @@ impl<K: Copy, const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, K, INDEX> {
         let Self { keys, ids, mut next, to, index } = self;
         let (to, index) = (&mut to[..keys.len()], &mut index[..keys.len()]);
         let mut from = 0u16;
-        let mut put = |lane: usize, key: K, id: u16| {
+        let mut put = |lane: usize, key: i32, id: u16| {
             let next = &mut next[lane][usize::from(id) & (MOST_IDS - 1)];
             // Counted first: the next key of this id waits for that.
             let at = *next as usize;
