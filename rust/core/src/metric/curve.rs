@@ -1,9 +1,11 @@
 //! The empirical ROC curve: the weight of either class at every distinct score. All measures of one score vector that
 //! need an order are sums over it.
 
+use super::classes::sorted_classes;
 use super::labels::Labels;
 use super::score::Score;
 use super::sum::{Share, Sum};
+use super::walk::{Placed, Walk};
 use crate::ctx::CHUNK;
 use crate::order::{self, Entry, Keyed, Weighted};
 use crate::{Ctx, Error, Negatives, RateRange, Result};
@@ -346,119 +348,4 @@ impl Curve {
 pub(crate) fn most_called(neg: f64, fpr: f64) -> f64 {
     const ROUNDING: f64 = 1e-10;
     neg * (fpr * (1.0 + ROUNDING))
-}
-
-/// A step and the weights of the positives and of the negatives above it, and above it or in it. Those of the last step
-/// are the totals of the curve to the last bit: they are the same sums.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Placed<'a> {
-    pub(crate) step: &'a Step,
-    pub(crate) above: [f64; 2],
-    pub(crate) up_to: [f64; 2],
-}
-
-/// The weights so far. Their values never descend.
-#[derive(Debug, Clone, Copy, Default)]
-struct Walk {
-    sums: [Sum; 2],
-    values: [f64; 2],
-}
-
-impl Walk {
-    fn all(steps: &[Step]) -> Self {
-        let mut walk = Self::default();
-        steps.iter().for_each(|step| _ = walk.next(step));
-        walk
-    }
-
-    #[inline]
-    fn next<'a>(&mut self, step: &'a Step) -> Placed<'a> {
-        let above = self.values;
-        self.sums[0].add(step.pos);
-        self.sums[1].add(step.neg);
-        self.values = self.sums.map(Sum::value);
-        Placed { step, above, up_to: self.values }
-    }
-}
-
-/// How a segment of the curve, over false positive rates `x0` to `x1`, lies to a range of them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Overlap {
-    /// The parts of the segment before the range, inside and after it; of a segment of one point all is in one.
-    pub(crate) parts: [f64; 3],
-    /// The ends of the part inside.
-    pub(crate) ends: [f64; 2],
-    /// The share of the range that lies after a positive of the segment, on average.
-    pub(crate) won: f64,
-}
-
-impl Overlap {
-    pub(crate) fn new([a, b]: [f64; 2], x0: f64, x1: f64) -> Self {
-        let (range, width) = (b - a, x1 - x0);
-        let [left, right] = [x0, x1].map(|x| x.clamp(a, b));
-        if width <= 0.0 {
-            // Also where the weight of a block is too little to be seen beside that of others.
-            let parts = [x0 < a, (a..=b).contains(&x0), x0 > b].map(|here| f64::from(u8::from(here)));
-            return Self { parts, ends: [left; 2], won: (b - left) / range };
-        }
-        let before = f64::max(f64::min(x1, a) - x0, 0.0) / width;
-        let after = f64::max(x1 - f64::max(x0, b), 0.0) / width;
-        let inside = (right - left) / width;
-        let won = before + inside * (((b - left) + (b - right)) / range / 2.0);
-        Self { parts: [before, inside, after], ends: [left, right], won }
-    }
-}
-
-/// What `entry` makes of the key and the index of each sample of positive weight, of the positives and of the negatives,
-/// each in order.
-pub(crate) fn sorted_classes<S: Score, K: Keyed>(
-    labels: &Labels<'_>,
-    scores: &[S],
-    weights: Option<&[f64]>,
-    entry: impl Fn(u64, usize) -> K + Sync + Send,
-    ctx: &Ctx<'_>,
-) -> Result<[Vec<K>; 2]> {
-    Error::check_len("scores", labels.n_samples(), scores.len())?;
-    if let Some(weights) = weights {
-        Error::check_weights(labels.n_samples(), weights)?;
-    }
-    let chunks: Vec<usize> = (0..scores.len()).step_by(CHUNK).collect();
-    let mut classes = [labels.n_pos(), labels.n_neg()].map(Vec::with_capacity);
-    let mut finite = true;
-    let of_chunk = |from: usize| {
-        let to = usize::min(from + CHUNK, scores.len());
-        let positive = labels.positives(from, to);
-        let mut found = [(); 2].map(|()| vec![K::default(); to - from]);
-        let (mut sizes, mut finite) = ([0; 2], true);
-        for (i, (&score, &positive)) in (from..to).zip(scores[from..to].iter().zip(&positive)) {
-            let score: f64 = score.into();
-            finite &= score.is_finite();
-            // Written to both classes and counted in one, which takes no branch.
-            let counts = weights.is_none_or(|w| w[i] > 0.0);
-            for (class, own) in [positive, !positive].into_iter().enumerate() {
-                found[class][sizes[class]] = entry(order::key(score), i);
-                sizes[class] += usize::from(own & counts);
-            }
-        }
-        (found, sizes, finite)
-    };
-    ctx.fold(chunks, of_chunk, |(found, sizes, all_finite)| {
-        finite &= all_finite;
-        for (class, (found, size)) in classes.iter_mut().zip(found.iter().zip(sizes)) {
-            class.extend_from_slice(&found[..size]);
-        }
-    })?;
-    if !finite {
-        return Err(first_non_finite(scores));
-    }
-    for class in &mut classes {
-        order::sort(class, ctx)?;
-    }
-    Ok(classes)
-}
-
-pub(crate) fn first_non_finite<S: Score>(scores: &[S]) -> Error {
-    let values = scores.iter().map(|&s| s.into());
-    let (index, value) = values.enumerate().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
-    Error::NonFinite { name: "scores", index, value }
 }

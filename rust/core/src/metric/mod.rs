@@ -3,6 +3,7 @@
 //! Every measure of one score vector is a sum over its [`Curve`], the weight of either class at each distinct score;
 //! [`measure`] takes the shorter ways that some of them have.
 
+mod classes;
 mod count;
 mod curve;
 mod cutoff;
@@ -15,6 +16,7 @@ mod screening;
 mod simd;
 mod sum;
 mod variance;
+mod walk;
 
 pub use count::Limits;
 pub use curve::{Curve, Normalize, Step};

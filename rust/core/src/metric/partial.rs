@@ -1,8 +1,9 @@
 //! Measures of a range of false positive rates without a sort: the ends of the range are selected, and the pairs
 //! between them counted.
 
+use super::classes::first_non_finite;
 use super::count::{Counting, PairCounts, Wanted, grown, pair_counts};
-use super::curve::{first_non_finite, most_called};
+use super::curve::most_called;
 use super::labels::{Labels, TILE};
 use super::score::Score;
 use super::sum::{Share, Sum};

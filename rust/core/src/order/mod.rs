@@ -10,6 +10,7 @@
 //! `Map`, the instructions of `fast` and the even samples of `spread`.
 
 pub(crate) mod cells;
+pub(crate) mod chunk;
 pub(crate) mod collect;
 mod map;
 pub(crate) mod select;

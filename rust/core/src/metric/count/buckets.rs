@@ -63,12 +63,12 @@ impl Work for Below {
 pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
-    buckets: &Buckets,
     wanted: Wanted,
+    bucket: usize,
     memory: &mut Memory,
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
-    let counts = each(labels, scores, buckets, memory, |below| Count { wanted, below }, ctx)?;
+    let counts = each(labels, scores, bucket, memory, |below| Count { wanted, below }, ctx)?;
     Ok(counts.map(|counts| {
         let mut total = PairCounts::default();
         counts.into_iter().for_each(|counts| total.add(counts));
@@ -85,7 +85,7 @@ pub(crate) fn negatives_below<S: Score>(
     ctx: &Ctx<'_>,
 ) -> Result<Option<Vec<[u32; 2]>>> {
     let work = |below: [u64; 2]| Below(below[1] as u32);
-    let ranks = each(labels, scores, &Buckets::fit(scores, bucket), &mut Memory::default(), work, ctx)?;
+    let ranks = each(labels, scores, bucket, &mut Memory::default(), work, ctx)?;
     Ok(ranks.map(|ranks| ranks.concat()))
 }
 
@@ -94,11 +94,12 @@ pub(crate) fn negatives_below<S: Score>(
 fn each<S: Score, W: Work<Output: Send>>(
     labels: &Labels<'_>,
     scores: &[S],
-    buckets: &Buckets,
+    bucket: usize,
     Memory { rooms, workers }: &mut Memory,
     work: impl Fn([u64; 2]) -> W + Sync,
     ctx: &Ctx<'_>,
 ) -> Result<Option<Vec<W::Output>>> {
+    let buckets = Buckets::fit(scores, bucket);
     let Some(chunks) = buckets.scatter(labels, scores, rooms, !S::EXACT, ctx)? else { return Ok(None) };
     let below = below(&chunks, buckets.len);
     let share = buckets.len.div_ceil(SHARES * ctx.n_threads());

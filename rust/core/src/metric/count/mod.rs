@@ -19,10 +19,9 @@ mod sorted;
 mod sums;
 
 use few_values::Values;
-use keys::Buckets;
 pub(crate) use sums::{PairCounts, Wanted, grown};
 
-use super::curve::first_non_finite;
+use super::classes::first_non_finite;
 use super::labels::Labels;
 use super::score::Score;
 use crate::{Ctx, Error, Result};
@@ -102,15 +101,10 @@ fn of_many<S: Score>(
     (limits, memory): (Limits, &mut buckets::Memory),
     ctx: &Ctx<'_>,
 ) -> Result<PairCounts> {
-    let sort = || sorted::count(labels, scores, wanted, ctx);
     if scores.len() <= limits.sorted || tied && !S::EXACT {
-        return sort();
+        return sorted::count(labels, scores, wanted, ctx);
     }
-    let buckets = Buckets::fit(scores, limits.bucket);
-    if buckets.dense && !S::EXACT {
-        return sort();
-    }
-    buckets::count(labels, scores, &buckets, wanted, memory, ctx)?.ok_or_else(|| first_non_finite(scores))
+    buckets::count(labels, scores, wanted, limits.bucket, memory, ctx)?.ok_or_else(|| first_non_finite(scores))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Counting by a sort: scores that are few, or of which many tie.
 
 use super::sums::{PairCounts, Wanted};
-use crate::metric::curve::sorted_classes;
+use crate::metric::classes::sorted_classes;
 use crate::metric::labels::Labels;
 use crate::metric::score::Score;
 use crate::{Ctx, Result};

@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::ranks::{POSITIVE, Sequence};
+use crate::metric::classes::first_non_finite;
 use crate::metric::count::Limits;
 use crate::metric::count::buckets::negatives_below;
-use crate::metric::curve::{Curve, Normalize, Step, first_non_finite};
+use crate::metric::curve::{Curve, Normalize, Step};
 use crate::metric::labels::Labels;
 use crate::metric::measure::Measure;
 use crate::metric::score::Score;

@@ -8,11 +8,12 @@
 //! curve there, `V01_j = 1[t_j < c]` with c the threshold; those of the false positive rate at a true positive rate
 //! likewise, with the factor on V10.
 
-use crate::metric::curve::{Curve, Overlap};
+use crate::metric::curve::Curve;
 use crate::metric::labels::Labels;
 use crate::metric::measure::Measure;
 use crate::metric::score::Score;
 use crate::metric::sum::Sum;
+use crate::metric::walk::Overlap;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// A measure and the component of every sample, V10 of the positives and V01 of the negatives.

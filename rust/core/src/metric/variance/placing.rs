@@ -4,14 +4,14 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use crate::metric::classes::first_non_finite;
 use crate::metric::count::bucket::{Classes, Work, Worker, Workers, sizes};
 use crate::metric::count::counting_sort::CHUNK;
 use crate::metric::count::grown;
 use crate::metric::count::keys::{Buckets, Chunk, Rooms};
-use crate::metric::curve::first_non_finite;
 use crate::metric::labels::Labels;
 use crate::metric::score::Score;
-use crate::order::cells::size;
+use crate::order::chunk::size;
 use crate::{Ctx, Error, Result};
 
 /// Scores aimed at in a bucket: what is looked up for them stays in the first-level cache.

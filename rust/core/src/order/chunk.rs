@@ -1,0 +1,105 @@
+//! The scores of a chunk of samples by cell, and the memory of those that write them.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::collect::Collect;
+use super::fast;
+
+/// What is wanted of a chunk of samples.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    pub(super) scores: Vec<f64>,
+    /// Position of each score in the chunk.
+    pub(super) index: Vec<u16>,
+    /// Where each cell begins, then the number of scores.
+    pub(super) starts: Vec<u32>,
+}
+
+/// Memory of the workers, one each.
+#[derive(Debug, Default)]
+pub(super) struct Spare(Mutex<Vec<Scratch>>);
+
+/// What a worker needs to write one chunk anew.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// The scores of the chunk, where they are made as they are read.
+    pub(super) read: Vec<f64>,
+    scores: Vec<f64>,
+    index: Vec<u16>,
+    buckets: Vec<u32>,
+}
+
+/// Makes `buffer` hold `len` values, whichever.
+pub(crate) fn size<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) {
+    if buffer.len() != len {
+        *buffer = Vec::new();
+        *buffer = vec![T::default(); len];
+    }
+}
+
+impl Spare {
+    /// Lends memory for a piece of work.
+    pub(super) fn lend<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
+        let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scratch = free().pop().unwrap_or_default();
+        let found = work(&mut scratch);
+        free().push(scratch);
+        found
+    }
+}
+
+impl Scratch {
+    /// Buffers for `len` scores, whichever they hold.
+    pub(super) fn of(&mut self, len: usize) -> (&mut [f64], &mut [u16], &mut [u32]) {
+        if self.scores.len() < len {
+            self.scores.resize(len, 0.0);
+            self.index.resize(len, 0);
+            self.buckets.resize(len, 0);
+        }
+        (&mut self.scores[..len], &mut self.index[..len], &mut self.buckets[..len])
+    }
+}
+
+impl Chunk {
+    /// Takes the positives, and the negatives that reach `bound`, as one cell each; what the latter weigh, or `None` if
+    /// a score is not finite.
+    pub(super) fn collect(
+        &mut self,
+        scores: &[f64],
+        (labels, weights): (&[bool], Option<&[f64]>),
+        bound: f64,
+        scratch: &mut Scratch,
+    ) -> Option<f64> {
+        let Self { scores: to, index, starts } = self;
+        let (n_neg, n_pos) = if bound == f64::NEG_INFINITY && weights.is_none() {
+            size(to, scores.len());
+            size(index, scores.len());
+            fast(Collect { scores, labels, weights, bound, to, index })?
+        } else {
+            // The number is not known, and room for all would be too much.
+            let (found, found_index, _) = scratch.of(scores.len());
+            let (to_found, to_index) = (&mut *found, &mut *found_index);
+            let (n_neg, n_pos) = fast(Collect { scores, labels, weights, bound, to: to_found, index: to_index })?;
+            let first_pos = scores.len() - n_pos;
+            replace(to, [&found[..n_neg], &found[first_pos..]]);
+            replace(index, [&found_index[..n_neg], &found_index[first_pos..]]);
+            (n_neg, n_pos)
+        };
+        starts.clear();
+        starts.extend([0, n_neg as u32, (n_neg + n_pos) as u32]);
+        let weight = |weights: &[f64]| index[..n_neg].iter().map(|&i| weights[usize::from(i)]).sum();
+        Some(weights.map_or(n_neg as f64, weight))
+    }
+
+    /// Where a cell begins.
+    pub(super) fn start(&self, cell: usize) -> usize {
+        self.starts[cell] as usize
+    }
+}
+
+/// Makes `buffer` hold `parts`, without room for more.
+fn replace<T: Copy>(buffer: &mut Vec<T>, parts: [&[T]; 2]) {
+    buffer.clear();
+    buffer.reserve(parts[0].len() + parts[1].len());
+    parts.iter().for_each(|part| buffer.extend_from_slice(part));
+}
