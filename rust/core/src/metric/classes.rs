@@ -8,9 +8,9 @@ use crate::{Ctx, Error, Result};
 
 /// What `entry` makes of the key and the index of each sample of positive weight, of the positives and of the negatives,
 /// each in order.
-pub(crate) fn sorted_classes<S: Score, K: Keyed>(
+pub(crate) fn sorted_classes<K: Keyed>(
     labels: &Labels<'_>,
-    scores: &[S],
+    scores: &[f64],
     weights: Option<&[f64]>,
     entry: impl Fn(u64, usize) -> K + Sync + Send,
     ctx: &Ctx<'_>,
@@ -28,7 +28,6 @@ pub(crate) fn sorted_classes<S: Score, K: Keyed>(
         let mut found = [(); 2].map(|()| vec![K::default(); to - from]);
         let (mut sizes, mut finite) = ([0; 2], true);
         for (i, (&score, &positive)) in (from..to).zip(scores[from..to].iter().zip(&positive)) {
-            let score: f64 = score.into();
             finite &= score.is_finite();
             // Written to both classes and counted in one, which takes no branch.
             let counts = weights.is_none_or(|w| w[i] > 0.0);

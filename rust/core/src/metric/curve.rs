@@ -70,6 +70,10 @@ impl Curve {
     /// [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `scores` or `weights`,
     /// [`Error::OneClass`] if a class has no weight, [`Error::Interrupted`].
     pub fn new<S: Score>(labels: &Labels<'_>, scores: &[S], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
+        Self::of_wide(labels, &S::wide(scores), weights, ctx)
+    }
+
+    fn of_wide(labels: &Labels<'_>, scores: &[f64], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
         match weights {
             None => Self::merged(sorted_classes(labels, scores, None, |key, _| key, ctx)?, |_| 1.0, |_, _| (), ctx),
             Some(w) => {
@@ -81,9 +85,9 @@ impl Curve {
 
     /// [`Curve::new`] that calls `place(sample, step)` for every sample of positive weight, in a step the positives
     /// first, each class by ascending index.
-    pub(crate) fn build<S: Score>(
+    pub(crate) fn build(
         labels: &Labels<'_>,
-        scores: &[S],
+        scores: &[f64],
         weights: Option<&[f64]>,
         mut place: impl FnMut(usize, usize),
         ctx: &Ctx<'_>,

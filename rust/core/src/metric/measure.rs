@@ -105,12 +105,26 @@ pub fn measure<S: Score>(
     scratch: &mut Scratch<S>,
     ctx: &Ctx<'_>,
 ) -> Result<f64> {
+    S::measure(labels, scores, weights, measure, scratch, ctx)
+}
+
+pub(super) fn value<S: Score>(
+    labels: &Labels<'_>,
+    scores: &[S],
+    weights: Option<&[f64]>,
+    measure: Measure,
+    scratch: &mut Scratch<S>,
+    ctx: &Ctx<'_>,
+) -> Result<f64> {
     measure.check(weights)?;
     if weights.is_some() {
         return Curve::new(labels, scores, weights, ctx)?.measure(measure);
     }
     match measure {
-        Measure::Auc => auc(labels, scores, scratch, ctx),
+        Measure::Auc => {
+            let won = pair_counts(labels, scores, Wanted::Pairs, &mut scratch.counting, ctx)?.doubled();
+            Ok(won as f64 / (2 * labels.n_pos() as u128 * labels.n_neg() as u128) as f64)
+        }
         Measure::Partial(range, normalize) => {
             let tail = Tail::new(labels, scores, range.high(), false, scratch.of_tail(), ctx)?;
             Ok(normalize.apply(tail.partial(range, ctx)?, range))
@@ -139,8 +153,7 @@ pub fn measure<S: Score>(
 /// # Errors
 /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
 pub fn auc<S: Score>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch<S>, ctx: &Ctx<'_>) -> Result<f64> {
-    let won = pair_counts(labels, scores, Wanted::Pairs, &mut scratch.counting, ctx)?.doubled();
-    Ok(won as f64 / (2 * labels.n_pos() as u128 * labels.n_neg() as u128) as f64)
+    S::measure(labels, scores, None, Measure::Auc, scratch, ctx)
 }
 
 /// The AUC and the squares of its components about their mean, all from integers; the cubes are not counted. O(N)
@@ -149,6 +162,15 @@ pub fn auc<S: Score>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch<S>
 /// # Errors
 /// Those of [`auc`].
 pub fn auc_moments<S: Score>(
+    labels: &Labels<'_>,
+    scores: &[S],
+    scratch: &mut Scratch<S>,
+    ctx: &Ctx<'_>,
+) -> Result<(f64, [f64; 2])> {
+    S::moments(labels, scores, scratch, ctx)
+}
+
+pub(super) fn moments<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     scratch: &mut Scratch<S>,

@@ -1,8 +1,11 @@
 //! The types of scores.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
+use super::labels::Labels;
+use super::measure::{self, Measure, Scratch};
 use crate::order::fast;
 use crate::{CHUNK, Ctx, Result};
 
@@ -30,22 +33,71 @@ pub trait Score: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync +
     /// Writes the same scores in single precision, from which many come; whether all have one.
     #[doc(hidden)]
     fn narrow(scores: &[Self], to: &mut Vec<f32>, ctx: &Ctx<'_>) -> Result<bool>;
+    /// The scores in double precision.
+    #[doc(hidden)]
+    fn wide(scores: &[Self]) -> Cow<'_, [f64]>;
+    /// See [`crate::metric::measure`]; a function of this type alone, so that it is compiled once and not by all who
+    /// call it.
+    #[doc(hidden)]
+    fn measure(
+        labels: &Labels<'_>,
+        scores: &[Self],
+        weights: Option<&[f64]>,
+        measure: Measure,
+        scratch: &mut Scratch<Self>,
+        ctx: &Ctx<'_>,
+    ) -> Result<f64>;
+    /// See [`crate::metric::auc_moments`].
+    #[doc(hidden)]
+    fn moments(
+        labels: &Labels<'_>,
+        scores: &[Self],
+        scratch: &mut Scratch<Self>,
+        ctx: &Ctx<'_>,
+    ) -> Result<(f64, [f64; 2])>;
+}
+
+macro_rules! floating {
+    () => {
+        const INFINITY: Self = Self::INFINITY;
+
+        #[inline(always)]
+        fn finite(self) -> bool {
+            self.is_finite()
+        }
+
+        #[inline(always)]
+        fn negated(self) -> Self {
+            -self
+        }
+
+        fn measure(
+            labels: &Labels<'_>,
+            scores: &[Self],
+            weights: Option<&[f64]>,
+            measure: Measure,
+            scratch: &mut Scratch<Self>,
+            ctx: &Ctx<'_>,
+        ) -> Result<f64> {
+            measure::value(labels, scores, weights, measure, scratch, ctx)
+        }
+
+        fn moments(
+            labels: &Labels<'_>,
+            scores: &[Self],
+            scratch: &mut Scratch<Self>,
+            ctx: &Ctx<'_>,
+        ) -> Result<(f64, [f64; 2])> {
+            measure::moments(labels, scores, scratch, ctx)
+        }
+    };
 }
 
 impl Score for f64 {
-    const INFINITY: Self = Self::INFINITY;
+    floating!();
+
     const BITS: u32 = 32;
     const EXACT: bool = false;
-
-    #[inline(always)]
-    fn finite(self) -> bool {
-        self.is_finite()
-    }
-
-    #[inline(always)]
-    fn negated(self) -> Self {
-        -self
-    }
 
     /// The lower bits of the cell.
     #[inline(always)]
@@ -62,6 +114,10 @@ impl Score for f64 {
         let chunks = scores.chunks(CHUNK).zip(to.chunks_mut(CHUNK));
         let all = ctx.map(chunks.collect(), |(scores, to)| fast(Narrow { scores, to }))?;
         Ok(all.into_iter().all(|narrow| narrow))
+    }
+
+    fn wide(scores: &[Self]) -> Cow<'_, [f64]> {
+        Cow::Borrowed(scores)
     }
 }
 
@@ -84,19 +140,10 @@ impl pulp::NullaryFnOnce for Narrow<'_> {
 }
 
 impl Score for f32 {
-    const INFINITY: Self = Self::INFINITY;
+    floating!();
+
     const BITS: u32 = 0;
     const EXACT: bool = true;
-
-    #[inline(always)]
-    fn finite(self) -> bool {
-        self.is_finite()
-    }
-
-    #[inline(always)]
-    fn negated(self) -> Self {
-        -self
-    }
 
     /// Its bits as a signed number, those of a negative one in the other order.
     #[inline(always)]
@@ -107,5 +154,9 @@ impl Score for f32 {
 
     fn narrow(_: &[Self], _: &mut Vec<f32>, _: &Ctx<'_>) -> Result<bool> {
         Ok(false)
+    }
+
+    fn wide(scores: &[Self]) -> Cow<'_, [f64]> {
+        scores.iter().map(|&score| score.into()).collect()
     }
 }

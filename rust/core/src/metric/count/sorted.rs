@@ -12,7 +12,7 @@ use crate::{Ctx, Result};
 /// Those of [`crate::metric::auc`].
 pub(crate) fn count<S: Score>(labels: &Labels<'_>, scores: &[S], wanted: Wanted, ctx: &Ctx<'_>) -> Result<PairCounts> {
     // Keys ascend as scores descend.
-    let [pos, neg] = sorted_classes(labels, scores, None, |key, _| key, ctx)?;
+    let [pos, neg] = sorted_classes(labels, &S::wide(scores), None, |key, _| key, ctx)?;
     let above = |of: &[u64], among: &[u64]| [0, 1].map(|tied| ranks(of, among, tied));
     let of_neg = above(&neg, &pos);
     let sum = |ranks: &[u32]| ranks.iter().map(|&rank| u64::from(rank)).sum::<u64>();

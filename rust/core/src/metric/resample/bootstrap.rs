@@ -65,6 +65,20 @@ pub fn bootstrap<S: Score>(
     resampling: Resampling,
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
+    let models: Vec<_> = models.iter().map(|scores| S::wide(scores)).collect();
+    let models: Vec<_> = models.iter().map(|scores| &scores[..]).collect();
+    replicates(labels, &models, weights, measure, resampling, ctx)
+}
+
+/// Compiled once: scores of either type are of double precision here.
+fn replicates(
+    labels: &Labels<'_>,
+    models: &[&[f64]],
+    weights: Option<&[f64]>,
+    measure: Measure,
+    resampling: Resampling,
+    ctx: &Ctx<'_>,
+) -> Result<Vec<f64>> {
     Error::check_count("n_resamples", resampling.n_resamples)?;
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;
@@ -161,9 +175,9 @@ pub(super) type Prepared<W> = (Vec<u32>, Vec<u8>, Vec<Model<W>>);
 
 /// Sorts every model. Samples that tie in one are ordered by the others and by weight, so that draws do not depend on
 /// the order of the rows.
-pub(super) fn prepared<S: Score, W>(
+pub(super) fn prepared<W>(
     labels: &Labels<'_>,
-    models: &[&[S]],
+    models: &[&[f64]],
     weights: Option<&[f64]>,
     walk: impl Fn(&Ranking) -> W,
     ctx: &Ctx<'_>,

@@ -39,6 +39,17 @@ pub fn bootstrap_cuts<S: Score>(
     resampling: Resampling,
     ctx: &Ctx<'_>,
 ) -> Result<Vec<Rates>> {
+    replicates(labels, &S::wide(scores), weights, rules, resampling, ctx)
+}
+
+fn replicates(
+    labels: &Labels<'_>,
+    scores: &[f64],
+    weights: Option<&[f64]>,
+    rules: &[Rule],
+    resampling: Resampling,
+    ctx: &Ctx<'_>,
+) -> Result<Vec<Rates>> {
     Error::check_count("n_resamples", resampling.n_resamples)?;
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;

@@ -10,7 +10,6 @@ use crate::metric::count::buckets::negatives_below;
 use crate::metric::curve::{Curve, Normalize, Step};
 use crate::metric::labels::Labels;
 use crate::metric::measure::Measure;
-use crate::metric::score::Score;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// Samples by rank.
@@ -21,7 +20,7 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
-    pub(crate) fn new<S: Score>(labels: &Labels<'_>, scores: &[S], ctx: &Ctx<'_>) -> Result<Self> {
+    pub(crate) fn new(labels: &Labels<'_>, scores: &[f64], ctx: &Ctx<'_>) -> Result<Self> {
         let mut order = Vec::with_capacity(scores.len());
         let curve = Curve::build(labels, scores, None, |sample, _| order.push(sample as u32), ctx)?;
         Ok(Self { order, curve })
@@ -79,9 +78,9 @@ impl Ranking {
 
 /// The classes by rank and the walk of a single model whose area is wanted: samples of a class are drawn alike, so none
 /// needs its name.
-pub(crate) fn nameless<S: Score>(
+pub(crate) fn nameless(
     labels: &Labels<'_>,
-    scores: &[S],
+    scores: &[f64],
     measure: Measure,
     ctx: &Ctx<'_>,
 ) -> Result<Option<(Vec<u8>, Walk)>> {

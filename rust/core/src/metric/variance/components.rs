@@ -11,7 +11,6 @@
 use crate::metric::curve::Curve;
 use crate::metric::labels::Labels;
 use crate::metric::measure::Measure;
-use crate::metric::score::Score;
 use crate::metric::sum::Sum;
 use crate::metric::walk::Overlap;
 use crate::{Ctx, Error, RateRange, Result};
@@ -30,9 +29,9 @@ impl Components {
     ///
     /// # Errors
     /// Those of [`Curve::new`]; [`Error::Domain`] for measures without components.
-    pub fn new<S: Score>(
+    pub fn new(
         labels: &Labels<'_>,
-        scores: &[S],
+        scores: &[f64],
         weights: Option<&[f64]>,
         measure: Measure,
         ctx: &Ctx<'_>,

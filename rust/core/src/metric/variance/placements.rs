@@ -37,7 +37,7 @@ impl Column<'_> {
     ) -> Result<Components> {
         match self {
             Self::F64(scores) => Components::new(labels, scores, weights, measure, ctx),
-            Self::F32(scores) => Components::new(labels, scores, weights, measure, ctx),
+            Self::F32(scores) => Components::new(labels, &f32::wide(scores), weights, measure, ctx),
         }
     }
 }
