@@ -11,6 +11,8 @@ use crate::problem::Problem;
 
 /// Bytes of a value that is sorted, with what the sort of its feature takes, at most.
 const SORTED: usize = 48;
+/// Rounds that memory is asked for: boosting mostly ends long before the most that a call allows.
+const ROUNDS: usize = 1 << 20;
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 /// Feature, threshold, whether missing values are above it, coefficient and edge of each stump.
@@ -37,7 +39,7 @@ pub(crate) fn rank_boost<'py>(
         Some((starts, rows)) => Features::Sparse { starts: starts.as_slice()?, rows: rows.as_slice()?, values, n_rows },
     };
     let work = features.n_stored().saturating_mul(n_rounds);
-    let need = Need { work, bytes: SORTED * (features.n_stored() + n_rows) + 128 * n_rounds };
+    let need = Need { work, bytes: SORTED * (features.n_stored() + n_rows) + 128 * n_rounds.min(ROUNDS) };
     let found = gate::enter(py, n_threads, need, |ctx| papers::rank_boost(&features, &problem.inner, n_rounds, ctx))?;
     Ok((
         column(py, &found, |stump| stump.feature as i64),
@@ -89,7 +91,7 @@ pub(crate) fn partial_boost<'py>(
     let n_bins: Vec<usize> = n_bins.as_slice()?.iter().map(|&n| n as usize).collect();
     let codes = Codes { bins: codes.as_slice()?, n_bins: &n_bins, n_rows: codes.shape()[1] };
     let work = codes.bins.len().saturating_mul(n_rounds).saturating_mul(8);
-    let need = Need { work, bytes: SORTED * codes.n_rows + 128 * n_rounds };
+    let need = Need { work, bytes: SORTED * codes.n_rows + 128 * n_rounds.min(ROUNDS) };
     let found =
         gate::enter(py, n_threads, need, |ctx| papers::partial_boost(&codes, &problem.inner, range, n_rounds, ctx))?;
     Ok((
