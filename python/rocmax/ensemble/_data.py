@@ -159,7 +159,8 @@ class Data:
         whole, *odds = np.log(sums[:, 0] / sums[:, 1])
         if np.ptp(odds) < _EQUAL:
             return scores
-        return [of - (own - whole) for of, own in zip(scores, odds, strict=True)]
+        # Scores that are equal in every fold stay equal, whatever the last bits of a sum are.
+        return [np.round(of - (own - whole), 12) for of, own in zip(scores, odds, strict=True)]
 
     def _levelled(self, scores: list[F64]) -> tuple[F64, tuple[float, float]]:
         """Return the pooled logits of the folds, each by its own logistic curve, and the mean curve."""

@@ -13,6 +13,9 @@ from rocmax._typing import F64, AnyArray, Bool
 from rocmax._validation import check_features_for_trees, check_labels
 from rocmax.estimators._base import Data, Ranker
 
+# Scores whose range is at most so much of the greatest are equal but for rounding.
+_EQUAL = 1e-12
+
 
 class CalibratedRanker(Ranker):
     """A ranker of tables with missing values and categories, with ``predict_proba``."""
@@ -59,7 +62,9 @@ def sigmoid(scores: F64, positive: Bool, weight: F64 | None = None) -> tuple[flo
     if the classes separate; the slope is at least 0 (Platt, 1999). O(n) per step, a few dozen steps.
     """
     weight = np.ones(len(scores)) if weight is None else weight * (len(weight) / weight.sum())
-    center, scale = float(scores.mean()), float(scores.std()) or 1.0
+    center, scale = float(scores.mean()), float(scores.std())
+    if np.ptp(scores) <= _EQUAL * np.abs(scores).max():  # all equal: the slope stays 1
+        scale = 1.0
     x = (scores - center) / scale
     n_pos, n_neg = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_pos + 1.0) / (n_pos + 2.0), 1.0 / (n_neg + 2.0))
