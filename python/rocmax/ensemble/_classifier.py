@@ -122,8 +122,9 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     *Memory* beside X: 8 bytes a number for each of two codings of the table (one for trees, one for linear models, with
     a column for each category); with k folds, k + 1 times one byte a number for bins; 2,000 bytes a row for landmarks,
     twice while a fold is fitted; and the forest, at most 0.3 of the memory at hand: its leaves hold up to 32 rows where
-    that is not enough, and it is left out where these do not help. Measured: 290 MB at the peak, beside X, of 100,000
-    rows and 10 columns (``python benches/python/ensemble_memory.py``).
+    that is not enough, and it is left out where these do not help. Measured at the peak, beside X of 10 columns: 290
+    MB of 100,000 rows; of 1,000,000, with the families that 240 seconds of one thread allow, 1.3 GB
+    (``python benches/python/ensemble_memory.py``).
 
     *Results* do not depend on `n_jobs`. Ctrl-C stops within a second, and an estimator that was fitted before stays as
     it was. *Saving*: by `pickle`, or by `skops`, whose list of types to trust is of this package, LightGBM and
