@@ -1,7 +1,6 @@
 """AUCSVC: known optima, multipliers of pairs, agreement of its two solvers."""
 
 import json
-import re
 import warnings
 from pathlib import Path
 
@@ -290,11 +289,3 @@ def test_it_is_the_partial_machine_on_the_full_range(options):
     np.testing.assert_allclose(pairwise.decision_function(X), partial.decision_function(X), atol=0.1)
     shared = {"C", "tol", "max_iter", "threshold", "kernel_dtype", "structure", "warm_start"}
     assert all(pairwise.get_params()[name] == partial.get_params()[name] for name in shared)
-
-
-def test_shared_parameters_are_described_in_each_class():
-    for model in (AUCSVC, PartialAUCSVC):
-        text = model.__doc__
-        for name in model().get_params():
-            description = re.search(rf"(?m)^{name} : .*\n    (\S.*)", text)
-            assert description, name
