@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from rocmax import PartialAUCSVC
+from rocmax import PartialAUCBoostingClassifier, PartialAUCSVC
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import operating_point
 
@@ -128,6 +128,16 @@ def test_intervals_of_a_budget_choose_the_threshold_anew():
         y, s, threshold=("alerts", 30), method="bootstrap", groups=np.arange(200) // 2, random_state=0, n_resamples=50
     )
     assert clusters.threshold == found.threshold and clusters.n_groups == 100
+
+
+def test_a_budget_is_for_all_training_samples():
+    """Where the threshold is chosen on held-out samples too, of which there are fewer."""
+    pytest.importorskip("lightgbm")
+    y, s = samples(np.random.default_rng(9), 200, 800)
+    model = PartialAUCBoostingClassifier(threshold=("alerts", 100), n_estimators=20, random_state=0).fit(s[:, None], y)
+    assert 50 < model.predict(s[:, None]).sum() < 150
+    with pytest.raises(ValueError, match="alerts=1001 is above the number of samples, 1,000"):
+        PartialAUCBoostingClassifier(threshold=("alerts", 1001), n_estimators=2).fit(s[:, None], y)
 
 
 def test_estimators_keep_a_budget():

@@ -248,7 +248,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
                 share = max(0.5, len(kept.positive) / len(all_rows.positive))
             self.n_estimators_ = round(self.n_estimators_ / share)
             self.booster_ = library.train(_made(library, all_rows), own, self.n_estimators_, log_odds(all_rows))
-        self._calibrate(raw, held)
+        self._calibrate(raw, held, all_rows)
         gains = library.gains(self.booster_, self.n_features_in_)
         self.feature_importances_ = gains / gains.sum() if gains.any() else gains
 

@@ -21,7 +21,7 @@ from rocmax._validation import (
 from rocmax._warn import warn
 from rocmax.estimators._docs import described
 from rocmax.estimators._scales import warn_of_scales
-from rocmax.estimators._thresholds import Threshold, choose_threshold, close
+from rocmax.estimators._thresholds import Threshold, choose_threshold, close, rule_of_part
 from rocmax.metrics import partial_auc_score
 from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._validation import rate_range
@@ -165,10 +165,13 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scores, noise = self._scores(X), 0.0
         self.intercept_ = self._intercept(scores, positive, weight, noise)
 
-    def _intercept(self, scores: F64, positive: Bool, weight: F64 | None = None, noise: float = 0.0) -> F64:
-        """Return ``intercept_`` by these scores."""
+    def _intercept(
+        self, scores: F64, positive: Bool, weight: F64 | None = None, noise: float = 0.0, total: float | None = None
+    ) -> F64:
+        """Return ``intercept_`` by these scores, of all training samples or of a part of `total`."""
         fpr_range = rate_range(getattr(self, "fpr_range", (0.0, 1.0)), "fpr_range")
-        return np.array([-choose_threshold(scores, positive, self.threshold, weight, fpr_range, noise)])
+        rule = self.threshold if total is None else rule_of_part(self.threshold, total)
+        return np.array([-choose_threshold(scores, positive, rule, weight, fpr_range, noise)])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -49,10 +49,18 @@ class CalibratedRanker(Ranker):
         X = check_features_for_trees(self, X, reset=True)
         return X, check_labels(y, X)
 
-    def _calibrate(self, held_out: F64, data: Data) -> None:
-        """Set ``intercept_`` and ``calibration_`` by raw scores of samples that the model was not trained on."""
-        self.intercept_ = self._intercept(held_out, data.positive, data.weight)
+    def _calibrate(self, held_out: F64, data: Data, training: Data | None = None) -> None:
+        """Set ``intercept_`` and ``calibration_`` by raw scores of samples that the model was not trained on.
+
+        A number of alerts in `threshold` is for all `training` samples, of which `data` may be a part.
+        """
+        total = None if training is None else _total(training)
+        self.intercept_ = self._intercept(held_out, data.positive, data.weight, total=total)
         self.calibration_ = sigmoid(held_out, data.positive, data.weight)
+
+
+def _total(data: Data) -> float:
+    return float(len(data.positive) if data.weight is None else data.weight.sum())
 
 
 def sigmoid(scores: F64, positive: Bool, weight: F64 | None = None) -> tuple[float, float]:

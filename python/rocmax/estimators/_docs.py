@@ -52,8 +52,8 @@ SHARED = {
         '(low, high) and "eer" on the full one. "eer" equates the two error rates, "youden" maximises TPR - FPR, '
         '"closest" is nearest to the corner without errors, "midpoint" lies between the lowest positive and the '
         'highest negative; ("fpr", rate) keeps the false positive rate at most `rate`, ("specificity", rate) and '
-        '("sensitivity", rate) at least; ("alerts", k) predicts at most k samples (or a share k < 1 of them) positive; '
-        'with ("cost", c) a false positive costs as much as c false negatives. See '
+        '("sensitivity", rate) at least; ("alerts", k) predicts at most k training samples (or a share k < 1) '
+        'positive; with ("cost", c) a false positive costs as much as c false negatives. See '
         ":func:`rocmax.metrics.operating_point`. The ranking does not depend on it."
     ),
     "n_jobs": "Number of threads; None and -1 use all. Results are the same to the last bit for any number.",

@@ -6,7 +6,7 @@ import numpy as np
 
 from rocmax._parameters import shown
 from rocmax._typing import F64, Bool
-from rocmax.metrics.thresholds._rules import CHOICES, Rule, chosen, parse_rule
+from rocmax.metrics.thresholds._rules import CHOICES, Rule, check_budget, chosen, parse_rule
 
 Threshold = str | tuple[str, float]
 
@@ -22,6 +22,15 @@ def check_threshold(threshold: Any) -> Rule | None:
     if rule is not None or (isinstance(threshold, str) and threshold == "auto"):
         return rule
     raise ValueError(f"threshold must be 'auto', {CHOICES}, got {shown(threshold)}")
+
+
+def rule_of_part(threshold: Any, total: float) -> Any:
+    """Return the rule for a part of `total` training samples: a number of alerts is for all of them, so a share."""
+    rule = check_threshold(threshold)
+    if rule is None or rule.name != "alerts" or rule.number < 1:
+        return threshold
+    check_budget(rule, total)
+    return "alerts", min(rule.number / total, float(np.nextafter(1.0, 0.0)))
 
 
 def choose_threshold(
