@@ -14,7 +14,7 @@ y = rng.random(500) < 0.3
 X = rng.standard_normal((500, 3)) + y[:, None]
 won = X[y, 0][:, None] > X[~y, 0]
 assert metrics.roc_auc_score(y, X[:, 0]) == won.mean()
-assert metrics.auc_inference(y, X[:, 0], fpr_range=(0, 0.1)).variance > 0
+assert metrics.infer(y, X[:, 0], metrics.PartialAUC((0, 0.1))).variance > 0
 for model in rocmax.PartialAUCSVC((0, 0.1)), rocmax.AUCSVC(), rocmax.AUCRLS():
     assert metrics.roc_auc_score(y, model.fit(X, y).decision_function(X)) > 0.8
 free = hasattr(sys, "_is_gil_enabled") and "t" in sys.abiflags

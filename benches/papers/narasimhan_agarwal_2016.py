@@ -43,7 +43,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 from rocmax import PartialAUCSVC, PartialAUCSVCCV
-from rocmax.metrics import auc_inference, partial_auc_score, tpr_at_fpr_score
+from rocmax.metrics import PartialAUC, infer, partial_auc_score, tpr_at_fpr_score
 from rocmax.papers import GreedyPAUC, PAUCBoost, TauFPL
 
 SETS = ["letter", "ijcnn1", "a9a", "covtype", "covtype_rest"]
@@ -119,7 +119,7 @@ def measured(job: Row) -> Row:
     found |= {f"seconds_{k}": found.pop(f"{k}_seconds") for k in ("training", "validation")}
     return found | {
         "partial_auc": partial_auc_score(y[test], scores, fpr_range, method="ranked"),
-        "delong": auc_inference(y[test], scores, metric="partial_auc", fpr_range=fpr_range).standard_error,
+        "delong": infer(y[test], scores, PartialAUC(fpr_range)).standard_error,
         "tpr_at_0.1": tpr_at_fpr_score(y[test], scores, 0.1),
     }
 

@@ -21,7 +21,7 @@ from common import plots, resampled_t
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from rocmax import AUCRLSCV, RLSCV
-from rocmax.metrics import compare_auc, roc_auc_score
+from rocmax.metrics import compare, roc_auc_score
 
 N_TRAIN = 500
 # The paper's AUC of AUC-RLS and of RLS, and its positives among 500 training documents.
@@ -107,7 +107,7 @@ def main() -> None:
         for j, y in enumerate(Y[test].T):
             ours, theirs = (np.ascontiguousarray(s[:, j]) for s in scores)
             found[k, j] = roc_auc_score(y, ours), roc_auc_score(y, theirs)
-            p_value[k, j] = compare_auc(y, ours, theirs).pvalue
+            p_value[k, j] = compare(y, {"a": ours, "b": theirs}).pvalue
     table = {"draw": np.repeat(np.arange(options.draws), len(PAPER)), "topic": list(PAPER) * options.draws}
     table |= {
         "n_pos": n_pos.ravel(),

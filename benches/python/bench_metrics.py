@@ -73,9 +73,9 @@ def large(n: int, share: float, dtype: type, tails: str) -> None:
             f"auc {t}": (lambda t=t: _core.auc(y, s, t), count),
             f"delong {t}": (lambda t=t: _core.auc_moments(y, s, t), count),
             f"pauc {t}": (lambda t=t: _core.measure(y, s, None, "partial", 0.0, 0.05, t), count),
-            f"paired {t}": (lambda t=t: metrics.compare_auc(y, s, other, n_jobs=t), count),
-            f"replicate {t}": (lambda t=t: metrics.auc_inference(y, s, n_jobs=t, **options), 1),
-            f"rate {t}": (lambda t=t: metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.01, n_jobs=t), 1),
+            f"paired {t}": (lambda t=t: metrics.compare(y, {"a": s, "b": other}, n_jobs=t), count),
+            f"replicate {t}": (lambda t=t: metrics.infer(y, s, n_jobs=t, **options), 1),
+            f"rate {t}": (lambda t=t: metrics.infer(y, s, metrics.TPRAtFPR(0.01), n_jobs=t), 1),
             f"threshold {t}": (lambda t=t: metrics.operating_point(y, s, threshold=("fpr", 0.01), n_jobs=t), 1),
         }
     found = {name: value / n * 1e9 for name, value in medians(calls).items()}
@@ -98,7 +98,7 @@ def small() -> None:
         "roc_auc_score": (lambda: metrics.roc_auc_score(y, s), 200),
         "of lists": (lambda: metrics.roc_auc_score(y.tolist(), s.tolist()), 200),
         "partial_auc_score": (lambda: metrics.partial_auc_score(y, s, fpr_range=(0, 0.3)), 200),
-        "auc_inference": (lambda: metrics.auc_inference(y, s), 200),
+        "auc_inference": (lambda: metrics.infer(y, s), 200),
         "scikit-learn": (lambda: sklearn.metrics.roc_auc_score(y, s), 20),
     }
     print("n = 20: microseconds a call")

@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 from scipy import integrate, stats
 
-from rocmax.metrics import auc_inference, compare_auc
+from rocmax.metrics import compare, infer
 
 BATCH = 100
 
@@ -84,7 +84,7 @@ DIFFERENCES = {
 def ends(y, s, options):
     """The ends of the intervals of all columns; NaN where the method refuses the sample."""
     try:
-        return auc_inference(y, s, n_jobs=1, **options).confidence_interval
+        return infer(y, s, n_jobs=1, **options).confidence_interval
     except ValueError:
         if s.shape[1] == 1:
             return [np.nan], [np.nan]
@@ -108,7 +108,7 @@ def few(n_simulated: int) -> None:
                 ({"fpr_range": (0.0, rate)}, area(rate, shift)),
                 ({"metric": "tpr_at_fpr", "fpr": rate}, height(rate, shift)),
             ):
-                found = [auc_inference(y, s + shift * y[:, None], n_jobs=1, null_value=truth, **what) for s in noise]
+                found = [infer(y, s + shift * y[:, None], n_jobs=1, null_value=truth, **what) for s in noise]
                 low, high = np.hstack([each.confidence_interval for each in found])
                 size = 100 * np.mean([each.pvalue <= 0.05 for each in found])
                 kind = "TPR" if "fpr" in what else "pAUC"
@@ -130,7 +130,7 @@ def differences(n_simulated: int) -> None:
                     for k, drawn in enumerate(noise):
                         s = drawn + np.outer(y, SHIFTS)
                         options = {**what, **method, "random_state": k, "n_jobs": 1}
-                        found.append(compare_auc(y, s[:, 0], s[:, 1], **options).confidence_interval)
+                        found.append(compare(y, {"a": s[:, 0], "b": s[:, 1]}, **options).confidence_interval)
                     low, high = np.transpose(found)
                     share, width = 100 * ((low <= truth) & (truth <= high)).mean(), (high - low).mean()
                     kind = f"difference of {name} {method['method']}"
@@ -147,7 +147,7 @@ def size_of_comparisons(n_simulated: int) -> None:
             for k in range(n_simulated):
                 s = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=m + n) + y[:, None]
                 options = {"metric": "tpr_at_fpr", "fpr": fpr, "n_resamples": 500, "random_state": k, "n_jobs": 1}
-                found = compare_auc(y, s[:, 0], s[:, 1], **options)
+                found = compare(y, {"a": s[:, 0], "b": s[:, 1]}, **options)
                 rejected += found.pvalue <= 0.05
             share = 100 * rejected / n_simulated
             print(f"{m:3d} + {n:3d}  TPR at FPR {fpr:g}  {found.method:10s} type I error {share:4.1f} %", flush=True)

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from rocmax.metrics import auc_inference, roc_auc_score
+from rocmax.metrics import AUC, infer, roc_auc_score
 
 SHARES = np.array([9, 6, 4]) / 19
 
@@ -36,8 +36,8 @@ def main(n_samples):
                     labels, scores = drawn(rng, n)
                     e = np.exp(scores)
                     e /= e.sum(axis=1, keepdims=True)
-                    low, high = auc_inference(
-                        labels, e, multi_class=kind, average=average, method=method
+                    low, high = infer(
+                        labels, e, AUC(multi_class=kind, average=average), method=method
                     ).confidence_interval
                     held += low <= truth <= high
                     widths.append(high - low)

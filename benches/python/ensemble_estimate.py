@@ -17,7 +17,7 @@ import numpy as np
 from tables import split, tables
 
 from rocmax import PartialAUCEnsembleClassifier
-from rocmax.metrics import auc_inference, partial_auc_score
+from rocmax.metrics import PartialAUC, infer, partial_auc_score
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
             A, B, a, b = split(X, y, seed, 4000)
             model = PartialAUCEnsembleClassifier(fpr_range, random_state=seed, n_jobs=1).fit(A, a)
             seen = partial_auc_score(a, model.out_of_fold_, fpr_range)
-            test = auc_inference(b, model.decision_function(B), fpr_range=fpr_range, method="delong")
+            test = infer(b, model.decision_function(B), PartialAUC(fpr_range), method="delong")
             low, high = model.inference_.confidence_interval
             error = math.hypot((high - low) / 3.92, test.standard_error)
             middle = (low + high) / 2

@@ -38,7 +38,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rocmax import PartialAUCSVCCV
-from rocmax.metrics import partial_auc_score, partial_auc_scorer
+from rocmax.metrics import PartialAUC, partial_auc_score
 
 FPR_RANGE = (0.02, 0.05)
 CS = np.logspace(-2, 5, 8)  # logistic regression's weighs the sum of the losses
@@ -133,7 +133,7 @@ def models(name: str, n_columns: int, y: np.ndarray, seed: int) -> list[Any]:
     else:
         k, repeats = min(5, *np.bincount(y)), int(np.clip(np.ceil(1000 / len(y)), 1, 4))
         cv = RepeatedStratifiedKFold(n_splits=k, n_repeats=repeats, random_state=seed)
-    scoring = partial_auc_scorer(FPR_RANGE)
+    scoring = PartialAUC(FPR_RANGE).scorer()
     return [
         GridSearchCV(LogisticRegression(max_iter=1000), {"C": CS / len(y)}, scoring=scoring, cv=cv),
         PartialAUCSVCCV((0.0, 1.0), Cs=CS, cv=cv, scoring=scoring),

@@ -10,10 +10,9 @@ import numpy as np
 from rocmax import _core
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.metrics._components import influences
-from rocmax.metrics._measure import parse_measure
-from rocmax.metrics._partial import curve_area
-from rocmax.metrics._validation import sample
+from rocmax.metrics._components import influence_of
+from rocmax.metrics._sample import sample
+from rocmax.metrics.measures import PartialAUC
 
 # Rounding leaves about this much of two equal variances.
 _ROUNDING = 1e-14
@@ -119,7 +118,7 @@ def _covariance(
 ) -> tuple[F64, F64]:
     """Return the partial AUCs and their covariance matrix, NaN where a class has one row only."""
     columns: list[Any] = [np.ascontiguousarray(of, dtype=np.float64) for of in scores]
-    key = curve_area(fpr_range, None, "width")
+    key = PartialAUC(fpr_range).key
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
         values = [_core.Curve(positive, of, weight, n_threads).measure(*key) for of in columns]
         return np.array(values), np.full((len(columns), len(columns)), np.nan)
@@ -134,12 +133,12 @@ def _clustered(
     positive: Bool, columns: list[Any], fpr_range: tuple[float, float], weight: F64 | None, groups: AnyArray
 ) -> tuple[F64, F64]:
     """Return the same for clusters of dependent rows (Obuchowski, 1997)."""
-    measure: Any = parse_measure("auc", fpr_range=fpr_range)
+    measure = PartialAUC(fpr_range)
     names, group = np.unique(groups, return_inverse=True)
     values, sums = [], []
     for column in columns:
         data = sample(positive, column, weight)
         values.append(_core.Curve(positive, column, weight, 1).measure(*measure.key))
-        sums.append(np.bincount(group, influences(data, measure), len(names)))
+        sums.append(np.bincount(group, influence_of(data, measure), len(names)))
     of_group = np.array(sums)
     return np.array(values), len(names) / max(len(names) - 1, 1) * of_group @ of_group.T

@@ -18,7 +18,7 @@ from rocmax._settings import using
 from rocmax.boosting import BoostingRound, PartialAUCObjective
 from rocmax.boosting._choice import Rounds, best_round, smoothed
 from rocmax.estimators._calibrated import sigmoid
-from rocmax.metrics import compare_auc, partial_auc_score
+from rocmax.metrics import PartialAUC, compare, partial_auc_score
 
 LIBRARIES = {"lightgbm": {"num_leaves": 7}, "xgboost": {"max_depth": 3}}
 DRAWN = "the rows held out are drawn: a weight of 2 is not two rows there"
@@ -124,8 +124,8 @@ def test_the_choice_is_beyond_noise() -> None:
     rng = np.random.default_rng(0)
     y = rng.random(400) < 0.4
     a, b = rng.normal(size=400) + y, rng.normal(size=400) + 0.8 * y
-    for fpr_range, metric in (((0.0, 0.3), "partial_auc"), ((0.1, 0.5), "partial_auc")):
-        theirs = compare_auc(y, a, b, metric=metric, fpr_range=fpr_range, method="delong")
+    for fpr_range in ((0.0, 0.3), (0.1, 0.5)):
+        theirs = compare(y, {"a": a, "b": b}, PartialAUC(fpr_range), method="delong")
         assert paired_difference(y, a, b, fpr_range) == pytest.approx((theirs.difference, theirs.standard_error))
     values = rng.normal(size=40)
     assert np.allclose(smoothed(values), [values[max(0, k - 5) : k + 6].mean() for k in range(40)])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from command_line import Run, one_line
-from rocmax.metrics import auc_inference, compare_auc, compare_models, partial_auc_score
+from rocmax.metrics import AUC, Bootstrap, PartialAUC, TPRAtFPR, Venkatraman, compare, infer, partial_auc_score
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -108,11 +108,11 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
     assert result["n_samples"] == 500 and result["n_positive"] == y.sum()
     for model, name, column in zip(result["models"], ("old", "new"), (1, 0), strict=True):
         assert model["score"] == name
-        auc = auc_inference(y, scores[:, column])
+        auc = infer(y, scores[:, column])
         assert model["auc"]["estimate"] == auc.estimate
         assert model["auc"]["confidence_interval"] == list(auc.confidence_interval)
         assert model["partial_auc"]["estimate"] == partial_auc_score(y, scores[:, column], fpr_range=(0.1, 0.3))
-        rate = auc_inference(y, scores[:, column], metric="tpr_at_fpr", fpr=0.3)
+        rate = infer(y, scores[:, column], TPRAtFPR(0.3))
         ends = list(rate.confidence_interval)
         how_found = {"confidence_interval": ends, "method": rate.method}
         assert model["tpr_at_fpr"] == [{**rate.to_dict(), "fpr": 0.3, "tpr": rate.estimate, **how_found}]
@@ -156,11 +156,12 @@ def test_compare(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run: 
     code, out, _ = run("compare", path, *how, "--json", "--plot", tmp_path / "roc.png")
     assert code == 0 and (tmp_path / "roc.png").exists()
     whole, part = json.loads(out)["comparisons"]
-    expected = compare_auc(y, scores[:, 0], scores[:, 1])
+    expected = compare(y, scores)
     assert whole["difference"] == expected.difference and whole["pvalue"] == expected.pvalue
-    assert whole["summary"].startswith("AUC: new = ") and whole["names"] == ["new", "old"]
-    expected_part = compare_auc(y, scores[:, 0], scores[:, 1], fpr_range=(0, 0.2))
-    assert part["metric"] == "partial_auc" and (part["method"], part["pvalue"]) == ("delong", expected_part.pvalue)
+    assert whole["summary"].startswith("AUC: new = ") and list(whole["estimates"]) == ["new", "old"]
+    expected_part = compare(y, scores, PartialAUC((0, 0.2)))
+    assert part["measure"] == "partial_auc" and part["fpr_range"] == [0.0, 0.2]
+    assert (part["method"], part["pvalue"]) == ("delong", expected_part.pvalue)
     again = json.loads(run("compare", path, *how, "--json")[1])["comparisons"][1]
     assert again == part  # the same seed
     code, out, _ = run("compare", path, *how)
@@ -173,7 +174,8 @@ def test_compare_by_method(method: str, two: tuple[Path, np.ndarray, np.ndarray]
     how = ["--label", "y", "--score", "new", "old", "--method", method, "--resamples", 300, "--seed", 5]
     code, out, _ = run("compare", path, *how, "--json")
     (result,) = json.loads(out)["comparisons"]
-    expected = compare_auc(y, scores[:, 0], scores[:, 1], method=method, n_resamples=300, random_state=5)
+    resampled = {"bootstrap": Bootstrap(300), "venkatraman": Venkatraman(300)}
+    expected = compare(y, scores, method=resampled.get(method, method), random_state=5)
     assert code == 0 and result["method"] == method and result["pvalue"] == expected.pvalue
     interval = expected.confidence_interval
     assert result["confidence_interval"] == (None if interval is None else list(interval))
@@ -198,18 +200,18 @@ def test_compare_several(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Pat
     assert code == 0 and err == "" and (tmp_path / "roc.png").exists()
     whole, part = json.loads(out)["comparisons"]
     columns = np.column_stack([scores, third])
-    for result, options in ((whole, {}), (part, {"metric": "partial_auc", "fpr_range": (0.0, 0.2)})):
-        expected = compare_models(y, columns, **options)
-        assert result["pvalue"] == expected.pvalue and result["df"] == 2
-        assert [pair["pvalue_adjusted"] for pair in result["pairs"]] == expected.pair_pvalues_adjusted.tolist()
-        assert result["pairs"][1]["scores"] == ["new", "mixed"]
-        pair = compare_auc(y, scores[:, 0], third, **options)
+    for result, measure in ((whole, AUC()), (part, PartialAUC((0.0, 0.2)))):
+        expected = compare(y, columns, measure)
+        assert result["joint"]["pvalue"] == expected.joint.pvalue and result["joint"]["df"] == 2
+        assert [pair["pvalue_adjusted"] for pair in result["pairs"]] == [p.pvalue_adjusted for p in expected.pairs]
+        assert (result["pairs"][1]["model_a"], result["pairs"][1]["model_b"]) == ("new", "mixed")
+        pair = compare(y, columns[:, [0, 2]], measure)
         assert result["pairs"][1]["confidence_interval"] == pytest.approx(list(pair.confidence_interval), abs=1e-12)
     code, out, _ = run("compare", path, *how)
     assert code == 0 and "adjusted p" in out and "new - mixed" in out and "All pAUC 0-0.2 equal" in out
     code, out, _ = run("compare", path, *how, "--method", "bootstrap", "--resamples", 200, "--json")
-    expected = compare_models(y, columns, method="bootstrap", n_resamples=200, random_state=0)
-    assert code == 0 and json.loads(out)["comparisons"][0]["pvalue"] == expected.pvalue
+    expected = compare(y, columns, method=Bootstrap(200), random_state=0)
+    assert code == 0 and json.loads(out)["comparisons"][0]["joint"]["pvalue"] == expected.joint.pvalue
     code, out, _ = run("compare", path, *how, "--adjust", "none")
     assert code == 0 and "adjusted" not in out
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from command_line import Run, one_line
-from rocmax.metrics import auc_inference, compare_auc, compare_models
+from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -139,17 +139,17 @@ def test_weights_and_groups_are_those_of_the_library(
     for names, passed in ((["weight"], options), (["groups"], {"groups": patient})):
         asked = ["--label", "y", "--fpr", 0, 0.2, *(word for name in names for word in named[name])]
         (model,) = answer(run, "evaluate", data, "--score", "a", *asked)["models"]
-        expected = auc_inference(y, frame["a"].to_numpy(), fpr_range=(0, 0.2), **passed)
+        expected = infer(y, frame["a"].to_numpy(), PartialAUC((0, 0.2)), **passed)
         assert model["partial_auc"] == expected.to_dict()
-        rate = auc_inference(y, frame["a"].to_numpy(), metric="tpr_at_fpr", fpr=0.2, **passed)
+        rate = infer(y, frame["a"].to_numpy(), TPRAtFPR(0.2), **passed)
         assert model["tpr_at_fpr"][0]["confidence_interval"] == list(rate.confidence_interval)
         two = answer(run, "compare", data, "--score", "a", "b", *asked)["comparisons"]
         assert [found["pvalue"] for found in two] == [
-            compare_auc(y, frame["a"].to_numpy(), frame["b"].to_numpy(), fpr_range=part, **passed).pvalue
+            compare(y, {"a": frame["a"].to_numpy(), "b": frame["b"].to_numpy()}, PartialAUC(part), **passed).pvalue
             for part in (None, (0, 0.2))
         ]
         three = answer(run, "compare", data, "--score", "a", "b", "c", *asked)["comparisons"][0]
-        assert three["pvalue"] == compare_models(y, frame.select("a", "b", "c").to_numpy(), **passed).pvalue
+        assert three["pvalue"] == compare(y, frame.select("a", "b", "c").to_numpy(), **passed).pvalue
     code, out, err = run("evaluate", data, "--score", "a", *asked, "--plot", tmp_path / "p.svg")
     assert code == 0 and f"in {N // 2} groups" in out and "without confidence bands" in err
 

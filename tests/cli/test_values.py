@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from command_line import Run, one_line
-from rocmax.metrics import auc_inference, compare_auc, roc_auc_score
+from rocmax.metrics import compare, infer, roc_auc_score
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
@@ -51,7 +51,7 @@ def test_integers_that_float64_does_not_hold_are_refused_as_python_does(name: st
     path = write(tmp_path / "s.csv", SCORES[name])
     if isinstance(SCORES[name][0], int):
         with pytest.raises(ValueError, match="beyond the integers"):
-            auc_inference(Y, np.array(SCORES[name], dtype=object))
+            infer(Y, np.array(SCORES[name], dtype=object))
     for command in (["evaluate", path, "--score", "s"], ["compare", path, "--score", "s", "t"]):
         code, out, err = run(*command, "--label", "y", "--json")
         assert code == 1 and out == "" and one_line(err)
@@ -74,7 +74,7 @@ def test_scores_are_those_of_python(name: str, tmp_path: Path, run: Run) -> None
     assert code == 0, err
     assert json.loads(out)["models"][0]["auc"]["estimate"] == roc_auc_score(Y, values)
     code, out, err = run("compare", path, "--score", "s", "t", "--label", "y", "--json")
-    assert json.loads(out)["comparisons"][0]["pvalue"] == compare_auc(Y, values, np.arange(40)).pvalue
+    assert json.loads(out)["comparisons"][0]["pvalue"] == compare(Y, {"a": values, "b": np.arange(40)}).pvalue
 
 
 def test_scores_of_parquet_keep_their_type(tmp_path: Path, run: Run) -> None:

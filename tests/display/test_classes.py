@@ -1,6 +1,7 @@
 """Curves of several classes: one a class or a pair, and their average with its band."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from sklearn.metrics import roc_auc_score, roc_curve  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
 
 from rocmax.display import ROCDisplay  # noqa: E402
-from rocmax.metrics import auc_inference  # noqa: E402
+from rocmax.metrics import AUC, PartialAUC, infer  # noqa: E402
 
 CLASSES = np.array(["a", "b", "c"])
 of = np.random.default_rng(0).choice(3, size=120, p=[0.5, 0.3, 0.2])
@@ -62,14 +63,15 @@ def test_the_average_has_a_band_and_all_have_intervals() -> None:
     at = (grid > 0) & (grid < 1)
     middle = np.interp(grid, average.fpr, average.tpr)
     assert ((below <= middle + 0.05) & (middle <= above + 0.05))[at].all() and (above - below)[at].max() < 0.5
-    found = auc_inference(Y, S, average=None, **how)
+    area = PartialAUC((0.0, 0.4), multi_class="ovr", average=None)
+    found = infer(Y, S, area, confidence_level=0.9)
     assert [curve.interval for curve in each] == list(zip(*found.confidence_interval, strict=True))
-    assert average.interval == auc_inference(Y, S, **how).confidence_interval
+    assert average.interval == infer(Y, S, replace(area, average="macro"), confidence_level=0.9).confidence_interval
     again = ROCDisplay.from_predictions(Y, S, n_resamples=200, **how).curves[-1]
     np.testing.assert_array_equal(again.band, average.band)
     pair = ROCDisplay.from_predictions(Y, S, multi_class="ovo", confidence_level=0.95, n_resamples=20).curves[0]
     rows = of < 2
-    both = auc_inference(Y[rows], S[rows, :2], multi_class="ovo")
+    both = infer(Y[rows], S[rows, :2], AUC(multi_class="ovo"))
     assert pair.area == pytest.approx(both.estimate, abs=1e-12) and pair.interval == both.confidence_interval
 
 

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
 
 from rocmax.display import ROCDisplay, SROCDisplay  # noqa: E402
-from rocmax.metrics import auc_inference, partial_auc_score, roc_auc_score, roc_curve, scored_auc_score, sroc_curve  # noqa: E402
+from rocmax.metrics import PartialAUC, infer, partial_auc_score, roc_auc_score, roc_curve, scored_auc_score, sroc_curve  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -223,6 +223,6 @@ def test_a_frame_names_its_columns(sample: tuple[np.ndarray, np.ndarray]) -> Non
 def test_the_legend_has_intervals_beside_bands(sample: tuple[np.ndarray, np.ndarray]) -> None:
     y, scores = sample
     display = ROCDisplay.from_predictions(y, scores[:, 0], confidence_level=0.9, n_resamples=20, fpr_range=(0, 0.2))
-    found = auc_inference(y, scores[:, 0], fpr_range=(0, 0.2), confidence_level=0.9)
+    found = infer(y, scores[:, 0], PartialAUC((0, 0.2)), confidence_level=0.9)
     low, high = found.confidence_interval
     assert display.ax_.lines[0].get_label() == f"pAUC 0-0.2: {found.estimate:.3f} [{low:.3f}, {high:.3f}]"

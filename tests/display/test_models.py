@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.svm import SVC  # noqa: E402
 
 from rocmax.display import ReliabilityDisplay, ROCDisplay, ScoreDisplay, SROCDisplay, WeightsDisplay  # noqa: E402
-from rocmax.metrics import auc_inference, operating_point, roc_curve  # noqa: E402
+from rocmax.metrics import PartialAUC, infer, operating_point, roc_curve  # noqa: E402
 from rocmax.metrics._interval import wilson  # noqa: E402
 
 rng = np.random.default_rng(0)
@@ -52,7 +52,7 @@ def test_sensitivity_against_specificity_is_the_same_picture() -> None:
 
 def test_the_legend_has_range_and_interval() -> None:
     display = ROCDisplay.from_predictions(Y, {"a": S}, fpr_range=(0, 0.05), confidence_level=0.95, n_resamples=20)
-    found = auc_inference(Y, S, fpr_range=(0, 0.05))
+    found = infer(Y, S, PartialAUC((0, 0.05)))
     low, high = found.confidence_interval
     label = f"a  pAUC 0-0.05: {found.estimate:.3f} [{low:.3f}, {high:.3f}]"
     assert display.ax_.get_legend().get_texts()[0].get_text() == label

@@ -17,7 +17,7 @@ from command_line import Run
 from rocmax.display import write_report
 from rocmax.display._report._html import data_block, joined, tag
 from rocmax.display._report._thin import Points, best_at, stops, thinned
-from rocmax.metrics import auc_inference, compare_models, roc_curve, tpr_at_fpr_score
+from rocmax.metrics import PartialAUC, compare, infer, roc_curve, tpr_at_fpr_score
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'"
 
@@ -66,12 +66,12 @@ def test_numbers_are_those_of_the_measures(sample):
     text = " ".join(" ".join(page.texts).split())
     assert "Markers" in page.texts and "scores.csv" in page.texts
     for measure in ({}, {"fpr_range": (0, 0.1)}, {"metric": "tpr_at_fpr", "fpr": 0.1}):
-        found = auc_inference(y, scores, **measure)
+        found = infer(y, scores, **measure)
         for estimate, low, high in zip(found.estimate, *found.confidence_interval, strict=True):
             assert f"{estimate:.3f} [{low:.3f}, {high:.3f}]" in text
         assert found.summary()[1:] in text
         assert set(found.references) <= set(page.texts)
-    compared = compare_models(y, scores, fpr_range=(0, 0.1))
+    compared = compare(y, scores, PartialAUC((0, 0.1)))
     low, high = compared.pair_confidence_intervals[0]
     difference = compared.pair_differences[0]
     assert f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]" in text

@@ -7,7 +7,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
 from rocmax.display import ROCDisplay  # noqa: E402
-from rocmax.metrics import mrmc_analysis, roc_band  # noqa: E402
+from rocmax.metrics import PartialAUC, mrmc_analysis, roc_band  # noqa: E402
 
 
 def study(seed=0, r=3, levels=4):
@@ -37,7 +37,7 @@ def test_a_mean_curve_a_modality_and_a_curve_a_reader():
 def test_range_and_zoom_of_a_study():
     y, s, names = study()
     shown = ROCDisplay.from_reader_study(y, s, **names, fpr_range=(0, 0.2), zoom=True)
-    found = mrmc_analysis(y, s, **names, metric="partial_auc", fpr_range=(0, 0.2))
+    found = mrmc_analysis(y, s, PartialAUC((0, 0.2)), **names)
     np.testing.assert_allclose([curve.area for curve in shown.curves], found.means)
     assert shown.ax_.get_xlim() == (0.0, 0.2)
 

@@ -26,7 +26,7 @@ from rocmax._selection import standings
 from rocmax.ensemble import EnsembleStep
 from rocmax.ensemble._run import Run
 from rocmax.ensemble._scores import raw_scores
-from rocmax.metrics import compare_auc, partial_auc_score
+from rocmax.metrics import PartialAUC, compare, partial_auc_score
 
 NAMES = ["lightgbm", "logistic_regression", "lightgbm_extra_trees", "lightgbm_pairs", "extra_trees", "landmarks"]
 RANGE = (0.0, 0.2)
@@ -106,10 +106,7 @@ def test_standings_are_those_of_paired_delong_tests(weighted: bool) -> None:
     found = standings(y, scores, RANGE, weight=weight)
     best = max(found)
     for one, score in zip(found, scores, strict=True):
-        against = compare_auc(
-            y, score, scores[found.index(best)], fpr_range=RANGE, method="delong", sample_weight=weight,
-            weight_kind="sampling" if weighted else "frequency",
-        )  # fmt: skip
+        against = compare(y, {"a": score, "b": scores[found.index(best)]}, PartialAUC(RANGE), method="delong", sample_weight=weight, weight_kind="sampling" if weighted else "frequency")  # fmt: skip
         assert one.difference == pytest.approx(against.difference, abs=1e-12)
         assert one.difference_error == pytest.approx(against.standard_error, abs=1e-9)
         assert one.kept == (one.difference >= -2 * one.difference_error)
@@ -125,7 +122,9 @@ def test_groups_widen_standard_errors() -> None:
     alone, clustered = standings(y, scores, RANGE), standings(y, scores, RANGE, groups=groups)
     worse = min(range(2), key=lambda k: alone[k].partial_auc)
     assert clustered[worse].difference_error > 2 * alone[worse].difference_error
-    expected = compare_auc(y, scores[worse], scores[1 - worse], fpr_range=RANGE, groups=groups, method="delong")
+    expected = compare(
+        y, {"a": scores[worse], "b": scores[1 - worse]}, PartialAUC(RANGE), groups=groups, method="delong"
+    )
     assert clustered[worse].difference_error == pytest.approx(expected.standard_error, rel=0.05)
 
 

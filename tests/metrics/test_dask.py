@@ -8,7 +8,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from rocmax import metrics
 from rocmax.display import ROCDisplay, SROCDisplay
-from rocmax.metrics import ROCAccumulator
+from rocmax.metrics import Bootstrap, ROCAccumulator, Venkatraman
 from rocmax.metrics._dask import in_memory
 
 dask = pytest.importorskip("dask")
@@ -38,7 +38,7 @@ def test_dask_arrays_of_any_labels_and_shapes():
     options = {"margin": [0.2, 0.5], "sample_weight": w}
     found, theirs = metrics.margin_auc_score(lazy_y, many, **options), metrics.margin_auc_score(y, columns, **options)
     np.testing.assert_allclose(found, theirs, atol=1e-12)
-    found, theirs = metrics.auc_inference(lazy_y, many), metrics.auc_inference(y, columns)
+    found, theirs = metrics.infer(lazy_y, many), metrics.infer(y, columns)
     np.testing.assert_allclose(found.variance, theirs.variance, atol=1e-15)
     np.testing.assert_allclose(found.confidence_interval, theirs.confidence_interval, atol=1e-14)
     for ours, theirs in zip(metrics.roc_curve(lazy_y, lazy_s), metrics.roc_curve(y, s), strict=True):
@@ -83,24 +83,26 @@ CALLS = {
     "sroc": lambda y, s, w, other, of: metrics.sroc_curve(y, s, n_points=9),
     "roc": lambda y, s, w, other, of: metrics.roc_curve(y, s, sample_weight=w),
     "point": lambda y, s, w, other, of: metrics.operating_point(y, s),
-    "inference": lambda y, s, w, other, of: metrics.auc_inference(y, s, sample_weight=w, weight_kind="frequency"),
-    "sampling": lambda y, s, w, other, of: metrics.auc_inference(y, s, sample_weight=w, weight_kind="sampling"),
+    "inference": lambda y, s, w, other, of: metrics.infer(y, s, sample_weight=w, weight_kind="frequency"),
+    "sampling": lambda y, s, w, other, of: metrics.infer(y, s, sample_weight=w, weight_kind="sampling"),
     "bootstrap": lambda y, s, w, other, of: (
-        metrics.auc_inference(y, s, method="bootstrap", n_resamples=20, random_state=0).confidence_interval
+        metrics.infer(y, s, method=Bootstrap(20), random_state=0).confidence_interval
     ),
-    "grouped": lambda y, s, w, other, of: metrics.auc_inference(y, s, groups=of(GROUPS)),
+    "grouped": lambda y, s, w, other, of: metrics.infer(y, s, groups=of(GROUPS)),
     "paired": lambda y, s, w, other, of: (
-        metrics.compare_auc(y, s, other, sample_weight=w, weight_kind="frequency").pvalue
+        metrics.compare(y, {"a": s, "b": other}, sample_weight=w, weight_kind="frequency").pvalue
     ),
     "unpaired": lambda y, s, w, other, of: (
-        metrics.compare_auc(y, s, other, y_true_b=y, sample_weight_b=w, weight_kind="frequency").pvalue
+        metrics.compare(
+            {"a": y, "b": y}, {"a": s, "b": other}, weight_kind="frequency", sample_weight={"a": None, "b": w}
+        ).pvalue
     ),
     "permutations": lambda y, s, w, other, of: (
-        metrics.compare_auc(y, s, other, method="venkatraman", n_resamples=20, random_state=0).pvalue
+        metrics.compare(y, {"a": s, "b": other}, method=Venkatraman(20), random_state=0).pvalue
     ),
     "folds": lambda y, s, w, other, of: metrics.cross_validated_auc(y, s, fold=of(FOLD)),
     "models": lambda y, s, w, other, of: (
-        metrics.compare_models(y, of(np.column_stack([S, OTHER])), sample_weight=w, weight_kind="frequency").pvalue
+        metrics.compare(y, of(np.column_stack([S, OTHER])), sample_weight=w, weight_kind="frequency").pvalue
     ),
     "display": lambda y, s, w, other, of: [c.tpr for c in ROCDisplay.from_predictions(y, {"a": s, "b": other}).curves],
     "scored display": lambda y, s, w, other, of: SROCDisplay.from_predictions(y, s, sample_weight=w).curves[0].theta,
@@ -139,7 +141,10 @@ def test_what_arrays_share_is_computed_once():
     X = lazy(np.column_stack([Y, S, OTHER])).rechunk((700, 3)).map_blocks(rows, meta=np.empty((0, 0)))
     n_blocks = X.numblocks[0]
     blocks.clear()
-    metrics.compare_auc(X[:, 0], X[:, 1] - X[:, 1].mean(), X[:, 2])
+    metrics.compare(X[:, 0], {"a": X[:, 1] - X[:, 1].mean(), "b": X[:, 2]})
+    assert len(blocks) == n_blocks
+    blocks.clear()
+    metrics.infer(X[:, 0], {"a": X[:, 1] - X[:, 1].mean(), "b": X[:, 2]})
     assert len(blocks) == n_blocks
     blocks.clear()
     ROCAccumulator().update(X[:, 0], X[:, 1] - X[:, 1].mean())
@@ -196,7 +201,7 @@ def test_bad_values_in_one_partition_are_named():
     s = S.copy()
     s[2000] = np.nan
     with pytest.raises(ValueError, match="y_score must be finite, got nan at index 2000"):
-        metrics.auc_inference(lazy(Y), lazy(s))
+        metrics.infer(lazy(Y), lazy(s))
     masked = da.ma.masked_where(lazy(S) > 3, lazy(S))
     with pytest.raises(ValueError, match=r"y_score has \d+ masked values; leave those samples out"):
         metrics.partial_auc_score(lazy(Y), masked)

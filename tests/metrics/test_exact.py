@@ -17,7 +17,17 @@ from hypothesis import strategies as st
 from exact import Exact, rises
 from profiles import cases
 from rocmax import metrics
-from rocmax.metrics import _components, _interval, _measure, _validation
+from rocmax.metrics import (
+    AUC,
+    Bootstrap,
+    FPRAtTPR,
+    MarginAUC,
+    PartialAUC,
+    ScoredAUC,
+    TPRAtFPR,
+    _interval,
+    _sample,
+)
 
 PARTS = cases(1, 100)
 EACH = cases(300, 10_000)
@@ -237,34 +247,28 @@ def check_variances(y, s, w, exact, fpr_range, source):
     # How much rounding of a component can add to a deviation.
     size = 2.0 if kind == "sampling" else max(1.0, *(1 / math.sqrt(max(float(n) - 1, 1e-18)) for n in exact.totals))
     plans = [
-        ({"metric": "auc"}, lambda of: [of.auc_components()], 1.0),
-        ({"metric": "margin_auc", "margin": margin}, lambda of: [of.margin_components(margin)], 1.0),
+        (AUC(), lambda of: [of.auc_components()], 1.0),
+        (MarginAUC(margin), lambda of: [of.margin_components(margin)], 1.0),
     ]
     low, high = fpr_range
     if high - low > 1e-3:
-        plans.append(
-            (
-                {"metric": "partial_auc", "fpr_range": fpr_range},
-                lambda of: of.partial_components(low, high),
-                1 / (high - low) ** 2,
-            )
-        )
+        plans.append((PartialAUC(fpr_range), lambda of: of.partial_components(low, high), 1 / (high - low) ** 2))
     if max(abs(s)) < 1e100:
         reach = float(max(max(abs(s)), max(abs(other)), 1.0))
-        plans.append(({"metric": "scored_auc"}, lambda of: [of.scored_components()], reach))
-    for options, components, reach in plans:
-        if options["metric"] == "scored_auc" and max(abs(other)) >= 1e100:
+        plans.append((ScoredAUC(), lambda of: [of.scored_components()], reach))
+    for measure, components, reach in plans:
+        if isinstance(measure, ScoredAUC) and max(abs(other)) >= 1e100:
             continue
         choices = [components(of) for of in (exact, second)]
-        arguments = {**options, "sample_weight": w, "weight_kind": kind, "n_jobs": 1}
+        arguments = {"measure": measure, "sample_weight": w, "weight_kind": kind, "n_jobs": 1}
         if exact.covariance(choices[0][0], choices[0][0], kind) is None:
             with pytest.raises(ValueError, match=r"a variance needs two|above 1 for a variance"):
-                metrics.auc_inference(y, s, method="delong", **arguments)
+                metrics.infer(y, s, method="delong", **arguments)
             continue
-        found = metrics.auc_inference(y, s, method="delong", **arguments)
+        found = metrics.infer(y, s, method="delong", **arguments)
         assert agreeing(exact, choices[0], kind, found.variance, size * reach)
         assert found.confidence_interval.low <= found.estimate <= found.confidence_interval.high
-        compared = metrics.compare_auc(y, s, other, method="delong", **arguments)
+        compared = metrics.compare(y, {"a": s, "b": other}, method="delong", **arguments)
         deviation = [math.sqrt(x) for x in np.diagonal(compared.covariance)]
         right = [agreeing(exact, choices[k], kind, compared.covariance[k, k], size * reach) for k in range(2)]
         noise = 2e-14 * size * reach
@@ -289,43 +293,37 @@ def check_intervals(y, s, w, exact, fpr_range, source):
     """All methods: intervals in order that hold the estimate, within what the measure can be."""
     low, high = fpr_range
     rate = min(max(low, 0.01), 0.99)
-    part = {"metric": "partial_auc", "fpr_range": fpr_range if high - low > 1e-9 else (0.0, 0.5)}
+    ends = fpr_range if high - low > 1e-9 else (0.0, 0.5)
     measure = [
-        {"metric": "auc"},
-        {**part, "normalize": None},
-        {**part, "normalize": "mcclish"},
-        {**part, "fpr_range": None, "tpr_range": part["fpr_range"]},
-        {"metric": "tpr_at_fpr", "fpr": rate},
-        {"metric": "fpr_at_tpr", "tpr": rate},
-        {"metric": "margin_auc", "margin": 0.0},
+        AUC(),
+        PartialAUC(ends, normalize=None),
+        PartialAUC(ends, normalize="mcclish"),
+        PartialAUC(tpr_range=ends),
+        TPRAtFPR(rate),
+        FPRAtTPR(rate),
+        MarginAUC(0.0),
     ][source.below(7)]
-    for method in ("delong", "logit-delong", "score", "newcombe", "obuchowski", "bootstrap"):
+    most = ends[1] - ends[0] if getattr(measure, "normalize", "width") is None else 1.0
+    for method in ("delong", "logit-delong", "score", "newcombe", "obuchowski", Bootstrap(9)):
         kind = ("frequency", "sampling")[source.below(2)]
-        options = {"method": method, "weight_kind": kind, "sample_weight": w, "n_resamples": 9, "random_state": 1}
+        options = {"method": method, "weight_kind": kind, "sample_weight": w, "random_state": 1}
         try:
-            found = metrics.auc_inference(y, s, n_jobs=1, **measure, **options)
+            found = metrics.infer(y, s, measure, n_jobs=1, **options)
         except ValueError as refused:
-            known = ("needs metric", "needs weight_kind", "needs two", "above 1 for a variance", "two that differ")
-            known = (*known, "the sum of each class")  # of a bootstrap's draw
+            known = ("needs the AUC", "needs a partial", "takes method", "needs two", "above 1 for a variance")
+            known = (*known, "two that differ", "the sum of each class")  # of a bootstrap's draw
             assert any(words in str(refused) for words in known), refused
             continue
         ends = found.confidence_interval
-        most = found_most(measure)
         assert found.variance >= 0.0
-        assert 0.0 <= ends.low <= ends.high <= most or measure.get("normalize") == "mcclish"
+        assert 0.0 <= ends.low <= ends.high <= most or getattr(measure, "normalize", None) == "mcclish"
         assert ends.high <= most
-        if method == "bootstrap":
+        if found.method == "bootstrap":
             assert (found.replicates <= most).all()
-            if exact.is_perfect and measure["metric"] in ("auc", "partial_auc"):
+            if exact.is_perfect and isinstance(measure, (AUC, PartialAUC)):
                 assert (found.replicates == most).all()
         else:
             assert ends.low <= found.estimate <= ends.high
-
-
-def found_most(measure):
-    if measure.get("normalize", "width") is None:
-        return measure["fpr_range"][1] - measure["fpr_range"][0]
-    return 1.0
 
 
 def check(data):
@@ -366,7 +364,7 @@ def test_measures_are_exact_up_to_rounding(part):
     run()
 
 
-@pytest.mark.filterwarnings("ignore:there are:rocmax.exceptions.CoverageWarning")
+@pytest.mark.filterwarnings("ignore:.* undercovers here:rocmax.exceptions.CoverageWarning")
 def test_an_end_between_points_that_rounding_makes_one():
     # Two negatives weigh less than the rounding of the total: three points of the curve are at a rate of 0.5.
     y, w = [0, 0, 0, 0, 0, 1, 1], [0.7, 1e-17, 0.7, 1e-17, 1e-17, 0.1, 0.1]
@@ -374,8 +372,8 @@ def test_an_end_between_points_that_rounding_makes_one():
         exact = Exact(y, s, w)
         choices = exact.partial_components(0.0, 0.5)
         assert len(choices) > 1
-        options = {"metric": "partial_auc", "fpr_range": (0.0, 0.5), "weight_kind": "sampling"}
-        found = metrics.auc_inference(y, s, sample_weight=w, method="delong", **options)
+        options = {"sample_weight": w, "weight_kind": "sampling", "method": "delong"}
+        found = metrics.infer(y, s, PartialAUC((0.0, 0.5)), **options)
         assert agreeing(exact, choices, "sampling", found.variance, 8.0)
 
 
@@ -386,7 +384,7 @@ DECIMAL = [1.5, 2.3, 1.2, 2.6, 0.9, 0.8]  # of a perfect ranking of three and th
 def test_a_perfect_ranking_of_decimal_weights_has_an_interval(method):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = metrics.auc_inference([0, 0, 0, 1, 1, 1], range(6), sample_weight=DECIMAL, method=method)
+        found = metrics.infer([0, 0, 0, 1, 1, 1], range(6), sample_weight=DECIMAL, method=method)
     assert found.estimate == 1.0
     assert found.variance >= 0.0
     assert 0.0 <= found.confidence_interval.low <= found.confidence_interval.high == 1.0
@@ -412,18 +410,16 @@ def test_ends_are_exact_whatever_the_weights():
             assert metrics.sroc_curve(y, score, sample_weight=w)[1][0] == end
 
 
-@pytest.mark.filterwarnings("ignore:there are")
+@pytest.mark.filterwarnings("ignore:.* undercovers here")
 def test_replicates_of_a_perfect_ranking_are_perfect():
     y = np.repeat([False, True], [30, 7])
     for fpr_range in ((0.1, 0.3), (0.0, 0.7), (0.3, 0.7)):
-        options = {"metric": "partial_auc", "fpr_range": fpr_range, "method": "bootstrap", "random_state": 0}
-        options["weight_kind"] = "frequency"
+        options = {"method": Bootstrap(50), "weight_kind": "frequency", "random_state": 0}
         for w in (None, np.tile([0.7, 1.3, 0.1], 13)[:37]):
             for normalize, most in ((None, fpr_range[1] - fpr_range[0]), ("width", 1.0), ("mcclish", 1.0)):
-                with pytest.warns(UserWarning, match="no width"):
-                    found = metrics.auc_inference(
-                        y, np.arange(37), n_resamples=50, normalize=normalize, sample_weight=w, **options
-                    )
+                measure = PartialAUC(fpr_range, normalize=normalize)
+                with pytest.warns(UserWarning, match="zero width"):
+                    found = metrics.infer(y, np.arange(37), measure, sample_weight=w, **options)
                 assert (found.replicates == most).all()
                 assert found.estimate == most
 
@@ -434,12 +430,12 @@ def test_the_unit_of_sampling_weights_decides_nothing():
         y = np.arange(12) % 2 == 0
         s = np.where(y, 1.0, 0.0) * 9 + rng.integers(0, 4, size=12)
         w = rng.integers(1, 40, size=12) / 10
-        what = ({"metric": "tpr_at_fpr", "fpr": 0.3}, {"metric": "fpr_at_tpr", "tpr": 0.7})[k % 2]
+        measure = (TPRAtFPR(0.3), FPRAtTPR(0.7))[k % 2]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = [
-                metrics.auc_inference(
-                    y, s, sample_weight=w * unit, weight_kind="sampling", method="logit-delong", **what
+                metrics.infer(
+                    y, s, measure, sample_weight=w * unit, weight_kind="sampling", method="logit-delong"
                 ).confidence_interval
                 for unit in (1.0, 3.0, 1 / 3, 1e-11, 1e11)
             ]
@@ -455,9 +451,7 @@ def test_variances_of_equal_components_are_zero():
         # All positives beat the same negatives: the part of the positives is 0, that of the negatives is not.
         w = rng.integers(11, 40, size=9) / 10
         y = np.array([0, 0, 1, 1, 1, 0, 0, 0, 0])
-        _, pos, neg = _components.covariance_parts(
-            _validation.sample(y, np.arange(9.0), w), [np.arange(9.0)], _measure.parse_measure("auc")
-        )
+        _, pos, neg = AUC().covariance(_sample.sample(y, np.arange(9.0), w), [np.arange(9.0)])
         assert pos[0, 0] == 0.0
         assert neg[0, 0] > 0.0
 
@@ -467,7 +461,7 @@ def test_scores_too_far_apart_for_a_mean_are_refused():
     with pytest.raises(ValueError, match="y_score must be of a size"):
         metrics.scored_auc_score([0, 0, 1, 1], far)
     with pytest.raises(ValueError, match="y_score must be of a size"):
-        metrics.auc_inference([0, 0, 1, 1], far, metric="scored_auc")
+        metrics.infer([0, 0, 1, 1], far, "scored_auc")
     assert metrics.scored_auc_score([1, 1, 0, 0], far) == 0.0
     # Two of eight pairs lead by 2e308.
     assert metrics.scored_auc_score([0, 1, 0, 0, 1, 0], [-1e308, 1e308, 1e308, 1e308, -1e308, 1e308]) == 2e307 / 8 * 10

@@ -7,9 +7,10 @@ import pytest
 from scipy import integrate, stats
 
 from rocmax import metrics
+from rocmax.metrics import AUC, FPRAtTPR, PartialAUC, TPRAtFPR
 from rocmax.metrics import _few as few
 
-pytestmark = pytest.mark.filterwarnings("ignore:there are", "ignore:.*beyond the data")
+pytestmark = pytest.mark.filterwarnings("ignore:.*(undercovers here|beyond the data)", "ignore:there are only")
 
 
 def height(x, a, b):
@@ -64,7 +65,7 @@ def test_ends_of_a_rate_are_those_of_a_scan(m, n, f):
     rng = np.random.default_rng(m)
     y = np.arange(m + n) < m
     s = rng.normal(size=m + n) + y
-    found = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=f, method="score")
+    found = metrics.infer(y, s, TPRAtFPR(f), method="score")
     k, hits = int(n * f), round(m * found.estimate)
     fpr, tpr, _ = metrics.roc_curve(y, s, drop_intermediate=False)
     inner, own = (fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1), 1.0
@@ -87,21 +88,21 @@ def test_ends_of_a_rate_are_those_of_a_scan(m, n, f):
 
 
 RANGES = [
-    {"fpr_range": (0.0, 0.05)},
-    {"fpr_range": (0.3, 0.5)},
-    {"fpr_range": (0.5, 1.0), "normalize": None},
-    {"fpr_range": (0.02, 0.3), "normalize": "mcclish"},
-    {"tpr_range": (0.8, 1.0)},
-    {"fpr_range": (0.0, 0.9)},
-    {},
-    {"metric": "tpr_at_fpr", "fpr": 0.02},
-    {"metric": "tpr_at_fpr", "fpr": 0.4},
-    {"metric": "fpr_at_tpr", "tpr": 0.95},
+    PartialAUC((0.0, 0.05)),
+    PartialAUC((0.3, 0.5)),
+    PartialAUC((0.5, 1.0), normalize=None),
+    PartialAUC((0.02, 0.3), normalize="mcclish"),
+    PartialAUC(tpr_range=(0.8, 1.0)),
+    PartialAUC((0.0, 0.9)),
+    AUC(),
+    TPRAtFPR(0.02),
+    TPRAtFPR(0.4),
+    FPRAtTPR(0.95),
 ]
 
 
-@pytest.mark.parametrize("what", RANGES, ids=str)
-def test_a_value_is_rejected_where_the_interval_leaves_it_out(what):
+@pytest.mark.parametrize("measure", RANGES, ids=str)
+def test_a_value_is_rejected_where_the_interval_leaves_it_out(measure):
     """In random small samples, some with ties: p <= alpha if, and only if, the interval does not hold the value."""
     rng = np.random.default_rng(0)
     for case in range(5):
@@ -109,21 +110,22 @@ def test_a_value_is_rejected_where_the_interval_leaves_it_out(what):
         y = np.arange(m + n) < m
         s = np.round(rng.normal(size=m + n) + rng.choice([0, 1, 3]) * y, rng.choice([0, 8]))
         s = s if case else np.where(y, 1.0, rng.choice([0.0, 2.0]))
-        options = {"method": "score", **what}
-        estimate = metrics.auc_inference(y, s, **options).estimate
-        least = 0.5 - 0.5 * 0.32 / 1.68 if what.get("normalize") == "mcclish" else 0.0
-        most = 0.5 if what.get("normalize", "") is None else 1.0
+        options = {"measure": measure, "method": "score"}
+        estimate = metrics.infer(y, s, **options).estimate
+        normalize = getattr(measure, "normalize", "width")
+        least = 0.5 - 0.5 * 0.32 / 1.68 if normalize == "mcclish" else 0.0
+        most = 0.5 if normalize is None else 1.0
         for alpha in (0.02, 0.2):
-            low, high = metrics.auc_inference(y, s, **options, confidence_level=1 - alpha).confidence_interval
+            low, high = metrics.infer(y, s, confidence_level=1 - alpha, **options).confidence_interval
             assert low <= estimate <= high
             near = [low - 1e-4, low + 1e-4, high - 1e-4, high + 1e-4]
             for null in [*near, *rng.uniform(least, most, 2), 1e-3]:
                 if not least <= null <= most or min(abs(null - low), abs(null - high)) < 1e-6:
                     continue
                 tested = {"null_value": null}
-                assert (metrics.auc_inference(y, s, **options, **tested).pvalue <= alpha) == (not low <= null <= high)
-                less = metrics.auc_inference(y, s, **options, **tested, alternative="less").pvalue
-                greater = metrics.auc_inference(y, s, **options, **tested, alternative="greater").pvalue
+                assert (metrics.infer(y, s, **options, **tested).pvalue <= alpha) == (not low <= null <= high)
+                less = metrics.infer(y, s, alternative="less", **options, **tested).pvalue
+                greater = metrics.infer(y, s, alternative="greater", **options, **tested).pvalue
                 assert ((less <= alpha / 2), (greater <= alpha / 2)) == (null > high, null < low)
 
 
@@ -134,25 +136,25 @@ def test_steep_curves_reject_inwards_of_what_they_keep():
         y = np.arange(m + n) < m
         s = np.where(y, 0.05 * rng.normal(size=m + n), rng.normal(size=m + n))
         for sign in (-3, 0, 3):
-            low, high = metrics.auc_inference(y, s + sign * y, fpr_range=span, method="score").confidence_interval
+            low, high = metrics.infer(y, s + sign * y, PartialAUC(span), method="score").confidence_interval
             for null in np.concatenate([np.linspace(0.0, 1.0, 9), [low - 1e-3, low + 1e-3, high - 1e-3, high + 1e-3]]):
                 if 0 <= null <= 1 and min(abs(null - low), abs(null - high)) > 1e-6:
-                    tested = metrics.auc_inference(y, s + sign * y, fpr_range=span, method="score", null_value=null)
+                    tested = metrics.infer(y, s + sign * y, PartialAUC(span), method="score", null_value=null)
                     assert (tested.pvalue <= 0.05) == (not low <= null <= high)
 
 
 def test_ranges_that_hold_less_than_a_negative():
     y, s = np.repeat([1, 0], [60, 2]), np.repeat([1.0, 0.0], [60, 2])
-    found = metrics.auc_inference(y, s, fpr_range=(0.3, 0.5))
+    found = metrics.infer(y, s, PartialAUC((0.3, 0.5)))
     assert found.confidence_interval.low < 0.7 and found.confidence_interval.high == 1.0
     y = np.repeat([1, 0], [50, 8])
-    found = metrics.auc_inference(y, y.astype(float), fpr_range=(0.0, 0.05), null_value=0.2)
+    found = metrics.infer(y, y.astype(float), PartialAUC((0.0, 0.05)), null_value=0.2)
     assert (found.pvalue <= 0.05) == (found.confidence_interval.low > 0.2)
-    found = metrics.auc_inference(y, -y.astype(float), fpr_range=(0.0, 0.05), null_value=0.2)
+    found = metrics.infer(y, -y.astype(float), PartialAUC((0.0, 0.05)), null_value=0.2)
     assert found.confidence_interval.high > 0.02
     assert (found.pvalue <= 0.05) == (found.confidence_interval.high < 0.2)
     y = np.repeat([1, 0], [5, 1])
-    found = metrics.auc_inference(y, -y.astype(float), fpr_range=(0.0, 0.5), null_value=0.001)
+    found = metrics.infer(y, -y.astype(float), PartialAUC((0.0, 0.5)), null_value=0.001)
     assert found.confidence_interval.low <= 0.001 <= found.confidence_interval.high
     assert found.pvalue > 0.05
 
@@ -164,7 +166,7 @@ def test_real_coverage_below_one_negative(m, n, high, shift):
     truth = integrate.quad(height, 0, high, args=(shift, 1.0))[0] / high
     y = np.arange(m + n) < m
     s = rng.normal(size=(m + n, 600)) + shift * y[:, None]
-    found = metrics.auc_inference(y, s, fpr_range=(0.0, high), null_value=truth)
+    found = metrics.infer(y, s, PartialAUC((0.0, high)), null_value=truth)
     low, up = found.confidence_interval
     assert ((low <= truth) & (truth <= up)).mean() >= 0.93
     assert (found.pvalue <= 0.05).mean() <= 0.07
@@ -178,7 +180,7 @@ def test_real_coverage_of_rates_that_few_negatives_set(m, n, expected, shift):
     y = np.arange(m + n) < m
     s = rng.normal(size=(m + n, 300)) + shift * y[:, None]
     fpr = expected / n
-    low, high = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=fpr).confidence_interval
+    low, high = metrics.infer(y, s, TPRAtFPR(fpr)).confidence_interval
     truth = height(fpr, shift, 1.0)
     assert ((low <= truth) & (truth <= high)).mean() >= 0.93
 
@@ -187,21 +189,21 @@ def test_rates_and_ranges_beyond_the_data_are_said():
     rng = np.random.default_rng(0)
     y = np.arange(300) < 100
     s = rng.normal(size=300) + y
-    for what, words in (
-        ({"metric": "tpr_at_fpr", "fpr": 1e-3}, r"fpr=0.001 lies beyond the data, below 1 / n_neg = 0.005"),
-        ({"metric": "tpr_at_fpr", "fpr": 0.999}, r"fpr=0.999 lies beyond the data, above 1 - 1 / n_neg"),
-        ({"metric": "fpr_at_tpr", "tpr": 0.995}, r"tpr=0.995 lies beyond the data, above 1 - 1 / n_pos"),
-        ({"fpr_range": (0.0, 0.004)}, "there are only 0.8 negatives in the range"),
-        ({"tpr_range": (0.997, 1.0)}, "there are only 0.3 positives in the range"),
+    for measure, words in (
+        (TPRAtFPR(1e-3), r"fpr=0.001 lies beyond the data, below 1 / n_neg = 0.005"),
+        (TPRAtFPR(0.999), r"fpr=0.999 lies beyond the data, above 1 - 1 / n_neg"),
+        (FPRAtTPR(0.995), r"tpr=0.995 lies beyond the data, above 1 - 1 / n_pos"),
+        (PartialAUC((0.0, 0.004)), "there are only 0.8 negatives in the range"),
+        (PartialAUC(tpr_range=(0.997, 1.0)), "there are only 0.3 positives in the range"),
     ):
         with pytest.warns(UserWarning, match=words):
-            metrics.auc_inference(y, s, **what)
+            metrics.infer(y, s, measure)
         with pytest.warns(UserWarning, match=words):
-            metrics.ROCAccumulator().update(y, s).result(**what)
+            metrics.ROCAccumulator().update(y, s).result(measure)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.006)
-        metrics.auc_inference(y, s, fpr_range=(0.0, 0.006))
+        metrics.infer(y, s, TPRAtFPR(0.006))
+        metrics.infer(y, s, PartialAUC((0.0, 0.006)))
 
 
 def test_a_rate_far_beyond_the_data_claims_little():
@@ -210,7 +212,7 @@ def test_a_rate_far_beyond_the_data_claims_little():
     n = 100_000
     y = np.arange(n + 1000) < 1000
     s = rng.normal(size=n + 1000) + 4 * y
-    found = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.1 / n)
+    found = metrics.infer(y, s, TPRAtFPR(0.1 / n))
     low, high = found.confidence_interval
     assert low <= height(0.1 / n, 4.0, 1.0) <= high
     assert high - low > 0.2
@@ -220,10 +222,10 @@ def test_one_model_or_many_and_either_class():
     rng = np.random.default_rng(1)
     y = np.arange(40) < 12
     s = rng.normal(size=(40, 70)) + y[:, None]
-    many = metrics.auc_inference(y, s, fpr_range=(0.0, 0.1), null_value=0.2)
+    many = metrics.infer(y, s, PartialAUC((0.0, 0.1)), null_value=0.2)
     for k in (0, 63, 64, 69):
-        alone = metrics.auc_inference(y, s[:, k], fpr_range=(0.0, 0.1), null_value=0.2)
-        turned = metrics.auc_inference(~y, -s[:, k], tpr_range=(0.9, 1.0), null_value=0.2)
+        alone = metrics.infer(y, s[:, k], PartialAUC((0.0, 0.1)), null_value=0.2)
+        turned = metrics.infer(~y, -s[:, k], PartialAUC(tpr_range=(0.9, 1.0)), null_value=0.2)
         for other in (alone, turned):
             assert other.confidence_interval.low == pytest.approx(many.confidence_interval.low[k], abs=1e-9)
             assert other.confidence_interval.high == pytest.approx(many.confidence_interval.high[k], abs=1e-9)
@@ -235,5 +237,5 @@ def test_tiny_ranges_of_many_negatives_reach_their_limits():
     y = np.arange(200_040) < 40
     s = np.random.default_rng(0).normal(size=len(y))
     s[y] = 6 + 0.2 * s[y]
-    found = metrics.auc_inference(y, s, fpr_range=(0.0, 1e-4), method="score")
+    found = metrics.infer(y, s, PartialAUC((0.0, 1e-4)), method="score")
     assert found.confidence_interval == pytest.approx((0.85, 1.0), abs=0.15)

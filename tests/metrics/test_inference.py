@@ -1,6 +1,6 @@
 """Variances, intervals and tests against brute force and each other."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from rocmax import metrics
+from rocmax.metrics import AUC, Bootstrap, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR
 
 EXACT = 1e-12
 
@@ -32,20 +33,19 @@ def brute_force(y, s, kernel):
 
 
 KERNELS = {
-    "auc": lambda a, b: (a > b) + 0.5 * (a == b),
-    "scored_auc": lambda a, b: np.maximum(a - b, 0.0),
-    "margin_auc": lambda a, b: a - b > 0.5,
+    AUC(): lambda a, b: (a > b) + 0.5 * (a == b),
+    ScoredAUC(): lambda a, b: np.maximum(a - b, 0.0),
+    MarginAUC(0.5): lambda a, b: a - b > 0.5,
 }
 
 
-@pytest.mark.parametrize("metric", ["auc", "scored_auc", "margin_auc"])
+@pytest.mark.parametrize("measure", KERNELS, ids=str)
 @pytest.mark.parametrize("seed", range(5))
-def test_variance_is_that_of_the_structural_components(metric, seed):
+def test_variance_is_that_of_the_structural_components(measure, seed):
     y, s = normal_sample(40, seed=seed, digits=1)
-    estimate, pos, neg = brute_force(y, s, KERNELS[metric])
-    options = {"metric": metric, "margin": 0.5 if metric == "margin_auc" else None}
-    found = metrics.auc_inference(y, s, **options)
-    held = metrics.ROCAccumulator().update(y, s).result(**options)
+    estimate, pos, neg = brute_force(y, s, KERNELS[measure])
+    found = metrics.infer(y, s, measure)
+    held = metrics.ROCAccumulator().update(y, s).result(measure)
     assert [held.estimate, held.variance] == pytest.approx([found.estimate, found.variance], abs=EXACT)
     assert found.estimate == pytest.approx(estimate, abs=EXACT)
     assert found.variance == pytest.approx(pos + neg, abs=EXACT)
@@ -55,18 +55,18 @@ def test_variance_is_that_of_the_structural_components(metric, seed):
 
 def test_full_range_of_the_partial_auc_is_the_auc():
     y, s = normal_sample(60, digits=1)
-    full = metrics.auc_inference(y, s, metric="partial_auc", fpr_range=(0, 1))
-    assert full.variance == pytest.approx(metrics.auc_inference(y, s).variance, abs=EXACT)
-    mirrored = metrics.auc_inference(y, s, metric="partial_auc", tpr_range=(0, 1))
+    full = metrics.infer(y, s, PartialAUC((0, 1)))
+    assert full.variance == pytest.approx(metrics.infer(y, s).variance, abs=EXACT)
+    mirrored = metrics.infer(y, s, PartialAUC(tpr_range=(0, 1)))
     assert mirrored.variance == pytest.approx(full.variance, abs=EXACT)
 
 
-@pytest.mark.parametrize("options", [{"fpr_range": (0, 0.2)}, {"fpr_range": (0.1, 0.4)}])
-def test_partial_variance_against_simulation(options):
+@pytest.mark.parametrize("fpr_range", [(0, 0.2), (0.1, 0.4)])
+def test_partial_variance_against_simulation(fpr_range):
     estimates, variances = [], []
     for seed in range(400):
         y, s = normal_sample(600, seed=seed, digits=8)
-        found = metrics.auc_inference(y, s, metric="partial_auc", method="delong", **options)
+        found = metrics.infer(y, s, PartialAUC(fpr_range), method="delong")
         estimates.append(found.estimate)
         variances.append(found.variance)
     # The standard error of a variance of 400 draws is 7 %.
@@ -74,30 +74,22 @@ def test_partial_variance_against_simulation(options):
 
 
 @pytest.mark.parametrize(
-    ("metric", "options"),
+    "measure",
     [
-        ("auc", {}),
-        ("scored_auc", {}),
-        ("margin_auc", {"margin": -0.3}),
-        ("margin_auc", {"margin": 1.0}),
-        ("partial_auc", {"fpr_range": (0.1, 0.5)}),
-        ("partial_auc", {"tpr_range": (0.5, 1.0), "normalize": "mcclish"}),
+        AUC(),
+        ScoredAUC(),
+        MarginAUC(-0.3),
+        MarginAUC(1.0),
+        PartialAUC((0.1, 0.5)),
+        PartialAUC(tpr_range=(0.5, 1.0), normalize="mcclish"),
     ],
+    ids=str,
 )
-def test_bootstrap_agrees_with_delong(metric, options):
+def test_bootstrap_agrees_with_delong(measure):
     y, s = normal_sample(500, digits=1, seed=3)
-    delong = metrics.auc_inference(y, s, metric=metric, **options)
+    delong = metrics.infer(y, s, measure)
     for scheme in (True, False):
-        boot = metrics.auc_inference(
-            y,
-            s,
-            metric=metric,
-            method="bootstrap",
-            stratified=scheme,
-            n_resamples=3000,
-            random_state=1,
-            **options,
-        )
+        boot = metrics.infer(y, s, measure, method=Bootstrap(3000, stratified=scheme), random_state=1)
         assert boot.estimate == delong.estimate
         assert boot.standard_error == pytest.approx(delong.standard_error, rel=0.1)
     for ends in zip(boot.confidence_interval, delong.confidence_interval, strict=True):
@@ -107,19 +99,19 @@ def test_bootstrap_agrees_with_delong(metric, options):
 @pytest.mark.parametrize("n", [50, 3000])
 def test_bootstrap_is_the_same_for_any_number_of_threads(n):
     y, s = normal_sample(n)
-    options = {"method": "bootstrap", "n_resamples": 200, "random_state": 5}
-    first = metrics.auc_inference(y, s, n_jobs=1, **options)
+    options = {"method": Bootstrap(200), "random_state": 5}
+    first = metrics.infer(y, s, n_jobs=1, **options)
     for jobs in (2, 3):
-        again = metrics.auc_inference(y, s, n_jobs=jobs, **options)
+        again = metrics.infer(y, s, n_jobs=jobs, **options)
         np.testing.assert_array_equal(again.replicates, first.replicates)
-    other = metrics.auc_inference(y, s, method="bootstrap", n_resamples=200, random_state=6)
+    other = metrics.infer(y, s, method=Bootstrap(200), random_state=6)
     assert (other.replicates != first.replicates).any()
 
 
-@pytest.mark.filterwarnings("ignore:there are 2")
+@pytest.mark.filterwarnings("ignore:.* undercovers here")
 def test_a_replicate_is_a_measure_of_drawn_samples():
     y, s = np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.35, 0.8])
-    values = metrics.auc_inference(y, s, method="bootstrap", n_resamples=4000, random_state=0).replicates
+    values = metrics.infer(y, s, method=Bootstrap(4000), random_state=0).replicates
     possible = []
     for pos, neg in product(product([2, 3], repeat=2), product([0, 1], repeat=2)):
         drawn = s[list(pos)][:, None] > s[list(neg)]
@@ -137,7 +129,7 @@ def test_bca_agrees_with_scipy():
         return (pos[..., :, None] > neg[..., None, :]).mean(axis=(-1, -2))
 
     theirs = stats.bootstrap((s[y], s[~y]), auc, n_resamples=9999, method="BCa", rng=np.random.default_rng(0))
-    ours = metrics.auc_inference(y, s, method="bootstrap", bootstrap_interval="bca", n_resamples=9999, random_state=0)
+    ours = metrics.infer(y, s, method=Bootstrap(9999, interval="bca"), random_state=0)
     ends = list(theirs.confidence_interval)
     assert list(ours.confidence_interval) == pytest.approx(ends, abs=0.01)
 
@@ -147,13 +139,13 @@ def test_weights_stand_for_repetitions():
     w = np.random.default_rng(1).integers(0, 4, 30)
     w[:2] = 2
     repeated = np.repeat(y, w), np.repeat(s, w, axis=0)
-    for options in ({}, {"metric": "scored_auc"}, {"metric": "partial_auc", "fpr_range": (0, 0.3)}):
-        weighted = metrics.auc_inference(y, s[:, 0], sample_weight=w, **options)
-        plain = metrics.auc_inference(repeated[0], repeated[1][:, 0], **options)
+    for measure in (AUC(), ScoredAUC(), PartialAUC((0, 0.3))):
+        weighted = metrics.infer(y, s[:, 0], measure, sample_weight=w)
+        plain = metrics.infer(repeated[0], repeated[1][:, 0], measure)
         assert weighted.estimate == pytest.approx(plain.estimate, abs=EXACT)
         assert weighted.variance == pytest.approx(plain.variance, abs=EXACT)
-        pair = metrics.compare_auc(y, *s.T, sample_weight=w, **options)
-        same = metrics.compare_auc(repeated[0], *repeated[1].T, **options)
+        pair = metrics.compare(y, s, measure, sample_weight=w)
+        same = metrics.compare(*repeated, measure)
         np.testing.assert_allclose(pair.covariance, same.covariance, atol=EXACT)
 
 
@@ -161,73 +153,73 @@ def test_sampling_weights_have_no_scale():
     y, s = normal_sample(40, digits=1)
     w = np.random.default_rng(1).random(40)
     options = {"weight_kind": "sampling"}
-    found = metrics.auc_inference(y, s, sample_weight=w, **options)
-    scaled = metrics.auc_inference(y, s, sample_weight=1000 * w, **options)
+    found = metrics.infer(y, s, sample_weight=w, **options)
+    scaled = metrics.infer(y, s, sample_weight=1000 * w, **options)
     assert found.variance == pytest.approx(scaled.variance, rel=1e-12)
-    equal = metrics.auc_inference(y, s, sample_weight=np.full(40, 7.0), **options)
-    assert equal.variance == pytest.approx(metrics.auc_inference(y, s).variance, abs=EXACT)
+    equal = metrics.infer(y, s, sample_weight=np.full(40, 7.0), **options)
+    assert equal.variance == pytest.approx(metrics.infer(y, s).variance, abs=EXACT)
 
 
 def test_many_models_are_the_models_one_by_one():
     y, s = normal_sample(80, digits=1, models=4)
-    for options in (
-        {},
-        {"method": "logit-delong"},
-        {"metric": "scored_auc", "method": "wu"},
-        {"metric": "partial_auc", "fpr_range": (0.1, 0.6)},
+    for measure, method in (
+        (AUC(), None),
+        (AUC(), "logit-delong"),
+        (ScoredAUC(), "wu"),
+        (PartialAUC((0.1, 0.6)), None),
     ):
-        many = metrics.auc_inference(y, s, **options)
+        many = metrics.infer(y, s, measure, method=method)
         for k in range(4):
-            one = metrics.auc_inference(y, s[:, k], **options)
+            one = metrics.infer(y, s[:, k], measure, method=method)
             assert many.estimate[k] == one.estimate
             assert many.variance[k] == pytest.approx(one.variance, abs=EXACT)
             ends = [end[k] for end in many.confidence_interval]
             assert ends == pytest.approx(list(one.confidence_interval), abs=1e-10)
     assert metrics.margin_auc_score(y, s, margin=[0.0, 0.5]).shape == (2, 4)
     assert metrics.scored_auc_score(y, s).shape == (4,)
-    boot = metrics.auc_inference(y, s, method="bootstrap", n_resamples=50, random_state=0)
+    boot = metrics.infer(y, s, method=Bootstrap(50), random_state=0)
     assert boot.replicates.shape == (50, 4)
     pair = np.cov(boot.replicates[:, 0], boot.replicates[:, 1])
     assert pair[0, 1] > 0  # the models share their draws
 
 
-@pytest.mark.filterwarnings("ignore:an interval has no width")  # of perfect rankings by chance
+@pytest.mark.filterwarnings("ignore:the interval has zero width")  # of perfect rankings by chance
 def test_thousands_of_models_need_no_matrix_of_them_all():
     rng = np.random.default_rng(0)
     y, s = np.arange(12) < 6, rng.normal(size=(12, 20_000))
-    found = metrics.auc_inference(y, s)
+    found = metrics.infer(y, s)
     for k in (0, 63, 64, 19_999):
-        one = metrics.auc_inference(y, s[:, k])
+        one = metrics.infer(y, s[:, k])
         assert (found.estimate[k], found.variance[k]) == (one.estimate, one.variance)
         assert [end[k] for end in found.confidence_interval] == list(one.confidence_interval)
 
 
 def test_several_models():
     y, s = normal_sample(120, digits=1, models=4, seed=2)
-    found = metrics.compare_models(y, s)
-    assert (found.df, found.pairs.shape) == (3, (6, 2))
-    for (a, b), statistic, pvalue in zip(found.pairs, found.pair_statistics, found.pair_pvalues, strict=True):
-        pair = metrics.compare_auc(y, s[:, a], s[:, b])
-        assert (statistic, pvalue) == pytest.approx((pair.statistic, pair.pvalue), abs=1e-9)
+    found = metrics.compare(y, s)
+    assert (found.joint.df, len(found.pairs)) == (3, 6)
+    for (a, b), test in zip(combinations(range(4), 2), found.pairs, strict=True):
+        assert (test.model_a, test.model_b) == (f"model {a + 1}", f"model {b + 1}")
+        pair = metrics.compare(y, {"a": s[:, a], "b": s[:, b]})
+        assert (test.statistic, test.pvalue) == pytest.approx((pair.statistic, pair.pvalue), abs=1e-9)
         block = found.covariance[np.ix_([a, b], [a, b])]
         np.testing.assert_allclose(block, pair.covariance, atol=EXACT)
-    two = metrics.compare_models(y, s[:, :2])
-    assert two.statistic == pytest.approx(found.pair_statistics[0] ** 2, rel=1e-9)
+    two = metrics.compare(y, s[:, :2])
+    assert two.joint.statistic == pytest.approx(found.pairs[0].statistic ** 2, rel=1e-9)
     # The joint test does not depend on which differences make up the hypothesis.
-    others = metrics.compare_models(y, s, contrast=[[1, -1, 0, 0], [1, 0, -1, 0], [1, 0, 0, -1]])
-    assert others.statistic == pytest.approx(found.statistic, rel=1e-9)
-    assert (found.pair_pvalues_adjusted >= found.pair_pvalues).all()
-    bonferroni = metrics.compare_models(y, s, adjust="bonferroni").pair_pvalues_adjusted
-    np.testing.assert_allclose(bonferroni, np.minimum(6 * found.pair_pvalues, 1))
-    assert (found.pair_pvalues_adjusted <= bonferroni + EXACT).all()
-    same = metrics.compare_models(y, s[:, [0, 0]])
-    assert (same.statistic, same.df, same.pvalue) == (0.0, 0, 1.0)
+    others = found.contrast([[1, -1, 0, 0], [1, 0, -1, 0], [1, 0, 0, -1]])
+    assert others.statistic == pytest.approx(found.joint.statistic, rel=1e-9)
+    for pair, strictest in zip(found.pairs, metrics.compare(y, s, adjust="bonferroni").pairs, strict=True):
+        assert strictest.pvalue_adjusted == pytest.approx(min(6 * pair.pvalue, 1))
+        assert pair.pvalue <= pair.pvalue_adjusted <= strictest.pvalue_adjusted + EXACT
+    same = metrics.compare(y, s[:, [0, 0]])
+    assert same.joint == (0.0, 0, 1.0)
 
 
 def test_groups_of_one_are_delong():
     y, s = normal_sample(400, digits=1)
-    alone = metrics.auc_inference(y, s, groups=np.arange(400))
-    plain = metrics.auc_inference(y, s)
+    alone = metrics.infer(y, s, groups=np.arange(400))
+    plain = metrics.infer(y, s)
     # Obuchowski counts all groups in the cross term, which is small for groups of one.
     assert alone.variance == pytest.approx(plain.variance, rel=0.02)
 
@@ -236,7 +228,7 @@ def test_groups_against_the_formula():
     rng = np.random.default_rng(8)
     group = rng.integers(0, 15, 60)
     y, s = rng.random(60) < 0.4, np.round(rng.normal(size=60) + 0.2 * group, 1)
-    table = KERNELS["auc"](s[y][:, None], s[~y][None, :]).astype(float)
+    table = KERNELS[AUC()](s[y][:, None], s[~y][None, :]).astype(float)
     m, n = table.shape
     theta, names = table.mean(), np.unique(group)
     a = np.array([(table.mean(1)[group[y] == g] - theta).sum() for g in names])
@@ -244,18 +236,18 @@ def test_groups_against_the_formula():
     i10, i01, i = len(set(group[y])), len(set(group[~y])), len(names)
     expected = i10 / (i10 - 1) * (a @ a) / m**2 + i01 / (i01 - 1) * (b @ b) / n**2
     expected += 2 * i / (i - 1) * (a @ b) / (m * n)
-    found = metrics.auc_inference(y, s, groups=group)
+    found = metrics.infer(y, s, groups=group)
     assert found.variance == pytest.approx(expected, abs=EXACT)
-    pair = metrics.compare_auc(y, s, rng.normal(size=60), groups=group)
+    pair = metrics.compare(y, {"a": s, "b": rng.normal(size=60)}, groups=group)
     assert pair.covariance[0, 0] == pytest.approx(expected, abs=EXACT)
 
 
 def test_groups_that_repeat_samples_undo_the_repetition():
     y, s = normal_sample(300, digits=2, seed=9)
-    plain = metrics.auc_inference(y, s)
+    plain = metrics.infer(y, s)
     tripled = (np.repeat(y, 3), np.repeat(s, 3))
-    naive = metrics.auc_inference(*tripled)
-    grouped = metrics.auc_inference(*tripled, groups=np.repeat(np.arange(300), 3))
+    naive = metrics.infer(*tripled)
+    grouped = metrics.infer(*tripled, groups=np.repeat(np.arange(300), 3))
     assert naive.standard_error < 0.6 * plain.standard_error
     assert grouped.standard_error == pytest.approx(plain.standard_error, rel=0.02)
 
@@ -269,41 +261,38 @@ def test_cross_validated_auc():
     spread = []
     for k, auc in enumerate(aucs):
         rows = fold == k
-        table = KERNELS["auc"](s[rows & y][:, None], s[rows & ~y][None, :]).astype(float)
+        table = KERNELS[AUC()](s[rows & y][:, None], s[rows & ~y][None, :]).astype(float)
         pos, neg = (table.mean(1) - auc) / y.mean(), (table.mean(0) - auc) / (1 - y.mean())
         spread.append((pos @ pos + neg @ neg) / rows.sum())
     assert found.variance == pytest.approx(np.mean(spread) / 200, abs=EXACT)
     one = metrics.cross_validated_auc(y, s, fold=np.zeros(200))
-    delong = metrics.auc_inference(y, s)
+    delong = metrics.infer(y, s)
     assert one.standard_error == pytest.approx(delong.standard_error, rel=0.02)
 
 
-@pytest.mark.filterwarnings("ignore:there are")
+@pytest.mark.filterwarnings("ignore:.* undercovers here", "ignore:.* too optimistic here")
 def test_degenerate_comparisons():
     y, s = [0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0]
-    same = metrics.compare_auc(y, s, s)
+    same = metrics.compare(y, {"a": s, "b": s})
     assert (same.statistic, same.pvalue) == (0.0, 1.0)
     with pytest.warns(UserWarning, match="the difference of 1 has a variance of 0"):
-        opposite = metrics.compare_auc(y, s, [-x for x in s])
+        opposite = metrics.compare(y, {"a": s, "b": [-x for x in s]})
     assert (opposite.statistic, opposite.pvalue) == (np.inf, 0.0)
-    with pytest.warns(UserWarning, match="an interval has no width"):
-        perfect = metrics.auc_inference(y, s, metric="partial_auc", fpr_range=(0, 0.9), method="logit-delong")
+    with pytest.warns(UserWarning, match="the interval has zero width"):
+        perfect = metrics.infer(y, s, PartialAUC((0, 0.9)), method="logit-delong")
     assert perfect.confidence_interval == (1.0, 1.0)
 
 
 BAD = [
-    ({"method": "exact"}, "method must be one of .* got 'exact'"),
-    ({"metric": "gini"}, "metric must be one of .* got 'gini'"),
-    ({"metric": "scored_auc", "fpr_range": (0, 0.1)}, "fpr_range and tpr_range need metric='partial_auc'"),
-    ({"method": "wu"}, "method='wu' needs metric='scored_auc'"),
-    ({"metric": "scored_auc", "method": "score"}, "needs metric='auc', 'partial_auc', 'tpr_at_fpr'"),
+    ({"method": "exact"}, "method must be .* got 'exact'"),
+    ({"measure": "gini"}, "measure must be .* got 'gini'"),
+    ({"method": "wu"}, r"method='wu' needs the scored AUC, got measure=AUC\(\)"),
+    ({"measure": "scored_auc", "method": "score"}, r"needs .*TPRAtFPR.*, got measure=ScoredAUC\(\)"),
     ({"confidence_level": 95}, r"confidence_level must be a number in \(0, 1\), got 95"),
-    ({"method": "bootstrap", "n_resamples": 1}, "n_resamples must be an integer above 1, got 1"),
     ({"method": "bootstrap", "random_state": -1}, "random_state must be None, .* got -1"),
-    ({"method": "bootstrap", "groups": [0] * 5}, "groups need method='delong'"),
+    ({"method": "bootstrap", "groups": [0] * 5}, "groups take method='delong'"),
     ({"groups": [0, 1]}, r"groups must have shape \(5,\), got \(2,\)"),
     ({"groups": [0] * 5}, "groups must spread each class"),
-    ({"bootstrap_interval": "basic"}, "bootstrap_interval must be one of"),
     ({"sample_weight": [1, 1, 1, 0, 0]}, "sample_weight leaves one class only"),
 ]
 
@@ -311,16 +300,28 @@ BAD = [
 @pytest.mark.parametrize(("options", "message"), BAD)
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        metrics.auc_inference([0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5], **options)
+        metrics.infer([0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5], **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_resamples": 1}, "n_resamples must be an integer above 1, got 1"),
+        ({"interval": "basic"}, "interval must be one of .* got 'basic'"),
+    ],
+)
+def test_bad_options_of_the_bootstrap_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        Bootstrap(**options)
 
 
 def test_a_variance_needs_two_samples():
     for models in (1, 2):
         s = np.arange(3.0 * models).reshape(3, models).squeeze()
         with pytest.raises(ValueError, match="y_true has 1 positive sample: a variance needs two"):
-            metrics.auc_inference([0, 0, 1], s, method="delong")
-    with pytest.raises(ValueError, match="score_a has 2 samples, score_b has 3"):
-        metrics.compare_auc([0, 1], [0.1, 0.2], [0.1, 0.2, 0.3])
+            metrics.infer([0, 0, 1], s, method="delong")
+    with pytest.raises(ValueError, match=r"y_score\['b'\] must have shape .*, got \(3,\) and \(2,\)"):
+        metrics.compare([0, 1], {"a": [0.1, 0.2], "b": [0.1, 0.2, 0.3]})
     with pytest.raises(ValueError, match="holds one class only; stratify"):
         metrics.cross_validated_auc([0, 1, 1], [0.1, 0.2, 0.3], fold=[0, 0, 1])
     with pytest.raises(ValueError, match="too many steps; give n_points"):
@@ -341,12 +342,10 @@ def test_scorers_of_the_lower_label(model):
     y = rng.random(90) < 0.4
     X = rng.normal(size=(90, 3)) + y[:, None]
     labels = np.where(y, "bad", "good")
-    for scorer, options in (
-        (metrics.partial_auc_scorer, {"fpr_range": (0.0, 0.3)}),
-        (metrics.tpr_at_fpr_scorer, {"fpr": 0.2}),
-    ):
-        usual = scorer(**options)(model.fit(X, y), X, y)
-        assert scorer(**options, pos_label="bad")(model.fit(X, labels), X, labels) == pytest.approx(usual, abs=1e-12)
+    for measure in (PartialAUC((0.0, 0.3)), TPRAtFPR(0.2)):
+        usual = measure.scorer()(model.fit(X, y), X, y)
+        bad = measure.scorer(pos_label="bad")
+        assert bad(model.fit(X, labels), X, labels) == pytest.approx(usual, abs=1e-12)
 
 
 def test_scorers_in_model_selection():
@@ -354,10 +353,10 @@ def test_scorers_in_model_selection():
     X = rng.normal(size=(120, 3))
     y = (X[:, 0] + rng.normal(size=120) > 0.5).astype(int)
     for scorer in (
-        metrics.partial_auc_scorer((0.0, 0.3)),
-        metrics.partial_auc_scorer(tpr_range=(0.7, 1.0)),
-        metrics.tpr_at_fpr_scorer(0.2),
-        metrics.scored_auc_scorer,
+        PartialAUC((0.0, 0.3)).scorer(),
+        PartialAUC(tpr_range=(0.7, 1.0)).scorer(),
+        TPRAtFPR(0.2).scorer(),
+        ScoredAUC().scorer(),
     ):
         values = cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=3)
         assert ((values > 0) & (values <= 1)).all()
@@ -365,20 +364,17 @@ def test_scorers_in_model_selection():
     scores = model.decision_function(X)
     for options in ({"fpr_range": (0.0, 0.3), "normalize": None}, {"tpr_range": (0.5, 1.0)}):
         expected = metrics.partial_auc_score(y, scores, **options)
-        assert metrics.partial_auc_scorer(**options)(model, X, y) == expected
+        assert PartialAUC(**options).scorer()(model, X, y) == expected
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "obuchowski"])
-@pytest.mark.parametrize("options", [{}, {"metric": "partial_auc", "fpr_range": (0.0, 0.3)}])
-def test_models_by_other_covariances_are_pairs_of_two(method, options):
+@pytest.mark.parametrize(("method", "rel", "near"), [(Bootstrap(300), 0.2, 0.02), ("obuchowski", 1e-9, 1e-9)])
+@pytest.mark.parametrize("measure", [AUC(), PartialAUC((0.0, 0.3))], ids=str)
+def test_models_by_other_covariances_are_pairs_of_two(method, rel, near, measure):
     y, s = normal_sample(200, models=3, digits=8)
-    resampling = {"random_state": 2, "n_resamples": 300, **options}
-    found = metrics.compare_models(y, s, method=method, **resampling)
-    for (a, b), statistic, ends in zip(
-        found.pairs, found.pair_statistics, found.pair_confidence_intervals, strict=True
-    ):
-        pair = metrics.compare_auc(y, s[:, a], s[:, b], method=method, **resampling)
-        assert statistic == pytest.approx(pair.statistic, rel=0.2 if method == "bootstrap" else 1e-9)
-        assert list(ends) == pytest.approx(list(pair.confidence_interval), abs=0.02 if method == "bootstrap" else 1e-9)
-    delong = metrics.compare_models(y, s, **options)
-    assert found.statistic == pytest.approx(delong.statistic, rel=0.6)
+    found = metrics.compare(y, s, measure, method=method, random_state=2)
+    for (a, b), test in zip(combinations(range(3), 2), found.pairs, strict=True):
+        pair = metrics.compare(y, {"a": s[:, a], "b": s[:, b]}, measure, method=method, random_state=2)
+        assert test.statistic == pytest.approx(pair.statistic, rel=rel)
+        assert list(test.confidence_interval) == pytest.approx(list(pair.confidence_interval), abs=near)
+    delong = metrics.compare(y, s, measure)
+    assert found.joint.statistic == pytest.approx(delong.joint.statistic, rel=0.6)

@@ -4,28 +4,29 @@ import numpy as np
 import pytest
 from scipy import linalg, stats
 
-from rocmax.metrics import compare_models
+from rocmax.metrics import Bootstrap, compare
 from rocmax.metrics._joint import joint_test
 
 Y = np.repeat([0, 1], 10)
 
 
-@pytest.mark.parametrize("method", ["delong", "bootstrap"])
-def test_perfect_against_reversed_scores_is_infinite_evidence(method):
+@pytest.mark.parametrize(("method", "pvalue"), [("delong", 0.0), (Bootstrap(50), 2 / 51)])
+def test_perfect_against_reversed_scores_is_infinite_evidence(method, pvalue):
     scores = np.c_[np.arange(20.0), -np.arange(20.0)]
     with pytest.warns(UserWarning, match="has a variance of 0"):
-        found = compare_models(Y, scores, method=method, n_resamples=50, random_state=0)
-    assert (found.statistic, found.pvalue) == (np.inf, 0.0)
-    assert found.pair_pvalues[0] == (0.0 if method == "delong" else 2 / 51)
-    assert "chi-square inf" in found.summary()
+        found = compare(Y, scores, method=method, random_state=0)
+    assert found.joint == (np.inf, 0, 0.0)
+    assert found.pvalue == pvalue
+    assert found.joint_test.startswith("chi-square inf")
 
 
 def test_an_effect_without_variance_counts_beside_one_that_has_it():
     rng = np.random.default_rng(0)
     scores = np.c_[np.arange(20.0), -np.arange(20.0), rng.normal(size=20) + Y]
     with pytest.warns(UserWarning, match="has a variance of 0"):
-        found = compare_models(Y, scores)
-    assert (found.statistic, found.df, found.pvalue) == (np.inf, 1, 0.0)
+        found = compare(Y, scores)
+    assert found.joint == (np.inf, 1, 0.0)
+    assert "chi-square inf" in found.summary()
 
 
 def test_a_contrast_that_no_pair_warns_of_warns_itself():
@@ -33,25 +34,25 @@ def test_a_contrast_that_no_pair_warns_of_warns_itself():
     first = rng.normal(size=20) + Y
     scores = np.c_[first, -first, np.arange(20.0)]  # AUCs that add up to 1, whatever they are
     with pytest.warns(UserWarning, match="a contrast of the estimates is not 0 but has a variance of 0"):
-        found = compare_models(Y, scores, contrast=[[1.0, 1.0, 0.0]])
-    assert (found.statistic, found.df, found.pvalue) == (np.inf, 0, 0.0)
+        found = compare(Y, scores).contrast([[1.0, 1.0, 0.0]])
+    assert found == (np.inf, 0, 0.0)
 
 
 def test_equal_models_are_no_evidence():
     scores = np.random.default_rng(2).normal(size=20) + Y
-    found = compare_models(Y, np.c_[scores, scores, 2 * scores])
-    assert (found.statistic, found.df, found.pvalue) == (0.0, 0, 1.0)
+    assert compare(Y, np.c_[scores, scores, 2 * scores]).joint == (0.0, 0, 1.0)
     other = np.random.default_rng(3).normal(size=20) + Y
-    one, two = compare_models(Y, np.c_[scores, other]), compare_models(Y, np.c_[scores, other, other, scores])
+    one, two = (compare(Y, columns).joint for columns in (np.c_[scores, other], np.c_[scores, other, other, scores]))
     assert (two.statistic, two.df) == (pytest.approx(one.statistic, rel=1e-9), 1)
 
 
 def test_redundant_contrasts_change_nothing():
     scores = np.random.default_rng(4).normal(size=(60, 4)) + np.repeat([0, 1], 30)[:, None]
     y = np.repeat([0, 1], 30)
-    usual = compare_models(y, scores)
+    compared = compare(y, scores)
+    usual = compared.joint
     every = [np.eye(4)[i] - np.eye(4)[j] for i in range(4) for j in range(i)]
-    found = compare_models(y, scores, contrast=[*every, np.zeros(4), 1e-9 * every[0], 1e9 * every[1]])
+    found = compared.contrast([*every, np.zeros(4), 1e-9 * every[0], 1e9 * every[1]])
     assert (found.statistic, found.df) == (pytest.approx(usual.statistic, rel=1e-9), 3)
 
 
@@ -59,13 +60,13 @@ def test_no_scale_of_a_contrast_or_a_model_drops_an_effect():
     y, rng = np.repeat([0, 1], 40), np.random.default_rng(5)
     scores = rng.normal(size=(80, 3)) + y[:, None] * [0.2, 0.5, 1.5]
     rows = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])
-    usual = compare_models(y, scores)
-    small = compare_models(y, scores, contrast=rows * [[1.0], [1e-7]])
-    assert (small.statistic, small.df) == (pytest.approx(usual.statistic, rel=1e-9), 2)
+    usual = compare(y, scores)
+    small = usual.contrast(rows * [[1.0], [1e-7]])
+    assert (small.statistic, small.df) == (pytest.approx(usual.joint.statistic, rel=1e-9), 2)
     # A scored AUC is in the units of the scores: of the differences only that of two small models is tested here.
     units = np.array([1e8, 1.0, 1.0])
-    scored = compare_models(y, scores * units, metric="scored_auc", contrast=[rows[0], rows[1]])
-    alone = compare_models(y, scores[:, 1:], metric="scored_auc")
+    scored = compare(y, scores * units, "scored_auc").contrast(rows)
+    alone = compare(y, scores[:, 1:], "scored_auc").joint
     assert scored.df == 2
     assert scored.statistic >= alone.statistic > 3
 

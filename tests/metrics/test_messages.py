@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from rocmax import metrics
+from rocmax.metrics import AUC, Bootstrap, Measure, PartialAUC, Venkatraman
 
 RNG = np.random.default_rng(0)
 Y = np.arange(40) % 2
@@ -22,52 +23,50 @@ RANGE = pd.Series([0.0, 0.5], index=[5, 6])
 @pytest.mark.parametrize(
     "call",
     [
-        lambda **what: metrics.auc_inference(Y, S, **what),
-        lambda **what: metrics.compare_auc(Y, S, T, **what),
-        lambda **what: metrics.compare_models(Y, np.c_[S, T], **what),
-        lambda **what: metrics.cross_validated_auc(Y, S, fold=np.arange(40) // 20, **what),
-        lambda **what: metrics.ROCAccumulator().update(Y, S).result(**what),
+        lambda measure: metrics.infer(Y, S, measure),
+        lambda measure: metrics.compare(Y, {"a": S, "b": T}, measure),
+        lambda measure: metrics.cross_validated_auc(Y, S, measure, fold=np.arange(40) // 20),
+        lambda measure: metrics.ROCAccumulator().update(Y, S).result(measure),
     ],
 )
 def test_a_range_may_be_a_series_of_any_index(call):
-    found = call(fpr_range=RANGE)
-    assert found == call(fpr_range=(0.0, 0.5))
-    assert found.fpr_range == (0.0, 0.5)
+    found = call(PartialAUC(RANGE))
+    assert found == call(PartialAUC((0.0, 0.5)))
+    assert found.measure.fpr_range == (0.0, 0.5)
 
 
 def test_integers_of_128_bits_are_integers():
     wide = [pl.Series(values.tolist(), dtype=pl.Int128) for values in (Y, np.arange(40))]
-    assert metrics.auc_inference(*wide) == metrics.auc_inference(Y, np.arange(40))
+    assert metrics.infer(*wide) == metrics.infer(Y, np.arange(40))
     assert metrics.roc_auc_score(*wide) == metrics.roc_auc_score(Y, np.arange(40))
     frame = pl.DataFrame({"a": wide[1], "b": S})
-    assert metrics.compare_models(Y, frame).estimates[0] == metrics.roc_auc_score(Y, np.arange(40))
+    assert metrics.compare(Y, frame).estimates["a"] == metrics.roc_auc_score(Y, np.arange(40))
     with pytest.raises(ValueError, match=rf"y_score holds -{2**100}, beyond the integers"):
-        metrics.auc_inference(Y, pl.Series([-(2**100)] * 40, dtype=pl.Int128))
+        metrics.infer(Y, pl.Series([-(2**100)] * 40, dtype=pl.Int128))
     with pytest.raises(ValueError, match="y_true has no label at index 0, got None"):
-        metrics.auc_inference(pl.Series([None, *Y[1:].tolist()], dtype=pl.Int128), S)
+        metrics.infer(pl.Series([None, *Y[1:].tolist()], dtype=pl.Int128), S)
 
 
 @pytest.mark.parametrize("dtype", [np.int64, object])
 def test_a_negative_integer_keeps_its_sign(dtype):
     with pytest.raises(ValueError, match=rf"y_score holds -{2**60 + 1}, beyond"):
-        metrics.auc_inference(Y, np.array([-(2**60) - 1, *range(39)], dtype=dtype))
+        metrics.infer(Y, np.array([-(2**60) - 1, *range(39)], dtype=dtype))
 
 
 def test_memory_views_are_arrays_and_a_released_one_is_named():
     views = [memoryview(values.copy()) for values in (Y, S, np.ones(40))]
-    assert metrics.auc_inference(views[0], views[1], sample_weight=views[2]).estimate == roc_auc_score(Y, S)
+    assert metrics.infer(views[0], views[1], sample_weight=views[2]).estimate == roc_auc_score(Y, S)
     views[1].release()
     with pytest.raises(ValueError, match=r"y_score is no array.*released"):
-        metrics.auc_inference(Y, views[1])
+        metrics.infer(Y, views[1])
 
 
 CALLS = {
-    "auc_inference": lambda **what: metrics.auc_inference(Y, S, **what),
-    "compare_auc": lambda **what: metrics.compare_auc(Y, S, T, **what),
-    "unpaired": lambda **what: metrics.compare_auc(Y, S, T, y_true_b=Y, **what),
-    "venkatraman": lambda **what: metrics.compare_auc(Y, S, T, method="venkatraman", **what),
-    "classes": lambda **what: metrics.compare_auc(CLASSES, COLUMNS, -COLUMNS, multi_class="ovr", **what),
-    "compare_models": lambda **what: metrics.compare_models(Y, np.c_[S, T], **what),
+    "infer": lambda **what: metrics.infer(Y, S, **what),
+    "compare": lambda **what: metrics.compare(Y, {"a": S, "b": T}, **what),
+    "unpaired": lambda **what: metrics.compare({"a": Y, "b": Y}, {"a": S, "b": T}, **what),
+    "venkatraman": lambda **what: metrics.compare(Y, {"a": S, "b": T}, method="venkatraman", **what),
+    "classes": lambda **what: metrics.compare(CLASSES, {"a": COLUMNS, "b": -COLUMNS}, AUC(multi_class="ovr"), **what),
     "operating_point": lambda **what: metrics.operating_point(Y, S, **what),
 }
 
@@ -75,32 +74,35 @@ CALLS = {
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("stratified", 5),
-        ("stratified", "yes"),
-        ("n_resamples", -3),
-        ("n_resamples", 1.5),
         ("weight_kind", "rubbish"),
-        ("normalize", "rubbish"),
         ("random_state", "rubbish"),
     ],
 )
 @pytest.mark.parametrize("call", CALLS)
 def test_options_are_checked_where_they_are_not_used(call, name, value):
-    if (call, name) == ("operating_point", "normalize"):
-        return
     with pytest.raises(ValueError, match=f"{name} must be"):
         CALLS[call](**{name: value})
 
 
-def test_labels_without_several_classes_are_named():
-    for call in ("auc_inference", "compare_auc"):
-        with pytest.raises(ValueError, match="labels go with multi_class"):
-            CALLS[call](labels=5)
+@pytest.mark.parametrize(
+    ("value", "options", "message"),
+    [
+        (Bootstrap, {"stratified": 5}, "stratified must be True or False, got 5"),
+        (Bootstrap, {"stratified": "yes"}, "stratified must be True or False, got 'yes'"),
+        (Bootstrap, {"n_resamples": -3}, "n_resamples must be .* got -3"),
+        (Venkatraman, {"n_resamples": 1.5}, "n_resamples must be .* got 1.5"),
+        (PartialAUC, {"normalize": "rubbish"}, "normalize must be .* got 'rubbish'"),
+        (AUC, {"labels": 5}, "labels go with multi_class"),
+    ],
+)
+def test_a_value_checks_its_options(value, options, message):
+    with pytest.raises(ValueError, match=message):
+        value(**options)
 
 
 def test_a_check_draws_nothing():
     rng = np.random.default_rng(3)
-    CALLS["compare_auc"](random_state=rng)
+    CALLS["compare"](random_state=rng)
     assert rng.integers(2**30) == np.random.default_rng(3).integers(2**30)
 
 
@@ -125,7 +127,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_is_taken_by_what_it_can_be_called_with(name):
     weight = np.arange(40.0) % 3
-    found = metrics.auc_inference(Y, S, metric=FUNCTIONS[name], n_resamples=20, random_state=0, sample_weight=weight)
+    found = metrics.infer(Y, S, Measure.of(FUNCTIONS[name]), random_state=0, sample_weight=weight, method=Bootstrap(20))
     assert found.estimate == pytest.approx(metrics.roc_auc_score(Y, S, sample_weight=weight))
 
 
@@ -138,53 +140,70 @@ def weighable(truth, ranking, sample_weight=None):
     return roc_auc_score(truth, ranking, sample_weight=sample_weight)
 
 
-@pytest.mark.parametrize("method", ["interval", "comparison", "models", "classes"])
-def test_a_function_need_not_take_weights(method):
-    def found(metric):
-        options = {"metric": metric, "method": "bootstrap", "n_resamples": 30, "random_state": 0}
-        return {
-            "interval": lambda: metrics.auc_inference(Y, S, **options).confidence_interval,
-            "comparison": lambda: metrics.compare_auc(Y, S, T, **options).confidence_interval,
-            "models": lambda: metrics.compare_models(Y, np.c_[S, T, S - T], **options).covariance.ravel(),
-            "classes": lambda: (
-                metrics.auc_inference(CLASSES, COLUMNS, multi_class="ovo", **options).confidence_interval
-            ),
-        }[method]()
-
-    own = found(lambda truth, ranking: roc_auc_score(truth, ranking))
-    np.testing.assert_array_equal(own, found(two))
-    np.testing.assert_array_equal(own, found(weighable))
-    np.testing.assert_allclose(own, found("auc") if method == "classes" else found(metrics.Measure(two)), atol=1e-12)
+@pytest.mark.parametrize(
+    "found",
+    [
+        lambda **options: metrics.infer(Y, S, **options).replicates,
+        lambda **options: metrics.compare(Y, {"a": S, "b": T}, **options).confidence_interval,
+        lambda **options: metrics.compare(Y, np.c_[S, T, S - T], **options).covariance,
+    ],
+    ids=["interval", "comparison", "models"],
+)
+def test_a_function_need_not_take_weights(found):
+    options = {"method": Bootstrap(30), "random_state": 0}
+    own = found(measure=Measure.of(lambda truth, ranking: roc_auc_score(truth, ranking)), **options)
+    for function in (two, weighable):
+        np.testing.assert_array_equal(own, found(measure=Measure.of(function), **options))
 
 
 def test_weights_need_a_function_that_takes_them():
     def plain(truth, ranking):
         return roc_auc_score(truth, ranking)
 
-    said = r"sample_weight needs a metric that takes weights, got .*plain.* of \(truth, ranking\): add a third"
+    measure = Measure.of(plain)
+    said = r"sample_weight needs a measure that takes weights, got .*plain.* of \(truth, ranking\): add a third"
     calls = [
-        lambda weight: metrics.auc_inference(Y, S, metric=plain, sample_weight=weight),
-        lambda weight: metrics.compare_auc(Y, S, T, metric=plain, sample_weight=weight),
-        lambda weight: metrics.compare_models(Y, np.c_[S, T], metric=plain, sample_weight=weight),
-        lambda weight: metrics.Measure(plain)(Y, S, weight),
+        lambda weight: metrics.infer(Y, S, measure, sample_weight=weight),
+        lambda weight: metrics.compare(Y, {"a": S, "b": T}, measure, sample_weight=weight),
+        lambda weight: measure(Y, S, weight),
     ]
     for call in calls:
         for weight in (np.ones(40), 1 + np.arange(40) % 3):
             with pytest.raises(ValueError, match=said):
                 call(weight)
-    scorer = metrics.Measure(plain).scorer()
     model = LogisticRegression().fit(S[:, None], Y)
-    assert scorer(model, S[:, None], Y) == metrics.roc_auc_score(Y, S)
+    assert measure.scorer()(model, S[:, None], Y) == metrics.roc_auc_score(Y, S)
 
 
 @pytest.mark.parametrize("function", [lambda a: 0.5, lambda a, b, *, weight: 0.5])
 def test_a_function_that_cannot_be_called_so_is_named(function):
-    with pytest.raises(ValueError, match="metric must be a function that can be called as"):
-        metrics.auc_inference(Y, S, metric=function)
+    with pytest.raises(ValueError, match=r"Measure.of takes a function that can be called as f\(y_true, y_score\)"):
+        Measure.of(function)
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (two, r"got a function; pass Measure.of\(two\)"),
+        (AUC, r"got the class AUC; pass AUC\(\.\.\.\)"),
+        ("tpr_at_fpr", r"measure='tpr_at_fpr' needs an option: pass TPRAtFPR\(\.\.\.\)"),
+        ("gini", "measure must be a Measure or one of 'auc', .*, got 'gini'"),
+        (None, "measure must be a Measure or one of 'auc', .*, got None"),
+    ],
+)
+def test_what_is_no_measure_is_named(measure, message):
+    for call in (
+        lambda: metrics.infer(Y, S, measure),
+        lambda: metrics.compare(Y, np.c_[S, T], measure),
+        lambda: metrics.cross_validated_auc(Y, S, measure, fold=np.arange(40) // 20),
+        lambda: metrics.ROCAccumulator().update(Y, S).result(measure),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
 def test_functions_of_scikit_learn_are_taken():
-    found = metrics.auc_inference(Y, S, metric=average_precision_score, n_resamples=20, random_state=0)
+    found = metrics.infer(Y, S, Measure.of(average_precision_score), random_state=0, method=Bootstrap(20))
     assert found.estimate == average_precision_score(Y, S)
 
 
@@ -193,19 +212,20 @@ def test_functions_of_scikit_learn_are_taken():
 def test_bad_weights_are_named_before_any_sum(kind, value):
     weight = np.ones(40)
     weight[3] = value
-    for call in ("auc_inference", "compare_auc", "classes", "compare_models", "operating_point"):
+    for call in ("infer", "compare", "classes", "operating_point"):
         with warnings.catch_warnings(), pytest.raises(ValueError, match=r"sample_weight must be (finite|non-negative)"):
             warnings.simplefilter("error")
             CALLS[call](sample_weight=weight, weight_kind=kind)
-    with pytest.raises(ValueError, match=r"sample_weight_b must be (finite|non-negative)"):
-        CALLS["unpaired"](sample_weight_b=weight, weight_kind=kind)
+    with pytest.raises(ValueError, match=r"sample_weight\['b'\] must be (finite|non-negative)"):
+        CALLS["unpaired"](sample_weight={"a": None, "b": weight}, weight_kind=kind)
 
 
-@pytest.mark.parametrize("call", ["auc_inference", "compare_auc"])
-def test_scores_whose_squares_overflow_are_refused_without_a_warning(call):
-    what = {"metric": "scored_auc", "method": "bootstrap", "n_resamples": 5, "random_state": 0}
+def test_scores_whose_squares_overflow_are_refused_without_a_warning():
+    what = {"measure": "scored_auc", "method": Bootstrap(5), "random_state": 0}
     scores = np.where(np.arange(40) % 3, S, 1e200)
-    with pytest.raises(ValueError, match="their squares overflow"):
-        metrics.auc_inference(Y, scores, **what) if call == "auc_inference" else metrics.compare_auc(
-            Y, S, scores, **what
-        )
+    for call in (
+        lambda: metrics.infer(Y, scores, **what),
+        lambda: metrics.compare(Y, {"a": S, "b": scores}, **what),
+    ):
+        with pytest.raises(ValueError, match="squared scores overflow"):
+            call()

@@ -1,13 +1,15 @@
 """Bad input to the measures: an error that names the argument, the value and the way out; no silent number."""
 
+import dataclasses
 import inspect
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
 
 from rocmax import metrics
+from rocmax.metrics import Bootstrap, MarginAUC, PartialAUC, TPRAtFPR
+from rocmax.metrics.measures import MEASURES
 
 Y = np.arange(30) % 3 == 0
 S = np.random.default_rng(0).normal(size=30) + Y
@@ -20,57 +22,87 @@ def spoiled(value, index=4):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: metrics.compare_auc(Y, S, spoiled(np.nan)), "score_b must be finite, got nan at index 4"),
-        (lambda: metrics.compare_auc(Y, spoiled(np.inf), S), "score_a must be finite, got inf at index 4"),
-        (lambda: metrics.compare_auc(Y, S, spoiled(np.nan), method="bootstrap"), "score_b must be finite"),
-        (lambda: metrics.compare_auc(Y, S, spoiled(np.nan), y_true_b=Y), "score_b must be finite, got nan at index 4"),
-        (lambda: metrics.compare_auc(Y, S, S, y_true_b=np.zeros(30)), "y_true_b has one class only: all 30 labels are"),
-        (lambda: metrics.compare_auc(Y, S, S, y_true_b=Y[1:]), "score_b has 30 samples, y_true_b has 29"),
-        (lambda: metrics.auc_inference(Y, [S, S]), "y_score has 2 samples, y_true has 30; .* pass its transpose"),
-        (lambda: metrics.auc_inference(Y, np.empty((30, 0))), r"y_score must have shape .*, got \(30, 0\)"),
-        (lambda: metrics.auc_inference(Y, np.ma.masked_less(S, 0)), "y_score has .* masked values; leave those"),
+        (
+            lambda: metrics.compare(Y, {"a": S, "b": spoiled(np.nan)}),
+            r"y_score\['b'\] must be finite, got nan at index 4",
+        ),
+        (
+            lambda: metrics.compare(Y, {"a": spoiled(np.inf), "b": S}),
+            r"y_score\['a'\] must be finite, got inf at index 4",
+        ),
+        (
+            lambda: metrics.compare(Y, {"a": S, "b": spoiled(np.nan)}, method="bootstrap"),
+            r"y_score\['b'\] must be finite",
+        ),
+        (
+            lambda: metrics.compare({"a": Y, "b": Y}, {"a": S, "b": spoiled(np.nan)}),
+            r"y_score\['b'\] must be finite, got nan at index 4",
+        ),
+        (
+            lambda: metrics.compare({"a": Y, "b": np.zeros(30)}, {"a": S, "b": S}),
+            r"y_true\['b'\] has one class only: all 30 labels are",
+        ),
+        (
+            lambda: metrics.compare({"a": Y, "b": Y[1:]}, {"a": S, "b": S}),
+            r"y_score\['b'\] has 30 samples, y_true\['b'\] has 29",
+        ),
+        (
+            lambda: metrics.compare({"a": Y, "b": Y}, {"a": S, "c": S}),
+            r"y_score must be a mapping with the names of y_true, \['a', 'b'\], got",
+        ),
+        (
+            lambda: metrics.compare({"a": Y, "b": Y}, {"a": S, "b": S}, sample_weight=np.ones(30)),
+            "sample_weight must be a mapping with the names of y_true",
+        ),
+        (
+            lambda: metrics.compare({"a": Y, "b": Y}, {"a": S, "b": S}, groups=Y),
+            "groups take paired models: one y_true for all of them",
+        ),
+        (lambda: metrics.compare(Y, S), "y_score must hold two models or more, got 1"),
+        (lambda: metrics.compare(Y, {}), "y_score is empty: there is no model"),
+        (lambda: metrics.infer(Y, [S, S]), "y_score has 2 samples, y_true has 30; .* pass its transpose"),
+        (lambda: metrics.infer(Y, np.empty((30, 0))), r"y_score must have shape .*, got \(30, 0\)"),
+        (lambda: metrics.infer(Y, np.ma.masked_less(S, 0)), "y_score has .* masked values; leave those"),
         (
             lambda: metrics.sroc_curve(Y.astype(int), S, pos_label=7),
             "pos_label=7 does not occur in y_true; it holds 0, 1",
         ),
         (
-            lambda: metrics.auc_inference(Y, S, groups=[None, *range(29)]),
+            lambda: metrics.infer(Y, S, groups=[None, *range(29)]),
             "groups has no name for the sample at index 0",
         ),
-        (lambda: metrics.auc_inference(Y, S, groups=spoiled(np.nan)), "groups has no name for the sample at index 4"),
-        (lambda: metrics.auc_inference(Y, S, groups=range(3)), r"groups must have shape \(30,\), got \(3,\)"),
+        (lambda: metrics.infer(Y, S, groups=spoiled(np.nan)), "groups has no name for the sample at index 4"),
+        (lambda: metrics.infer(Y, S, groups=range(3)), r"groups must have shape \(30,\), got \(3,\)"),
         (lambda: metrics.cross_validated_auc(Y, S, fold=Y * 1), "fold 0 holds one class only"),
         (lambda: metrics.margin_auc_score(Y, S, margin="wide"), "margin must be a finite number .* got 'wide'"),
-        (
-            lambda: metrics.auc_inference(Y, S, metric="margin_auc"),
-            "margin goes with metric='margin_auc', got margin=None",
-        ),
-        (lambda: metrics.auc_inference(Y, S, margin=0.5), "margin goes with metric='margin_auc', got margin=0.5"),
+        (lambda: MarginAUC("wide"), "margin must be a number that is finite, got 'wide'"),
+        (lambda: metrics.infer(Y, S, "margin_auc"), r"measure='margin_auc' needs an option: pass MarginAUC\(\.\.\.\)"),
         (lambda: metrics.sroc_curve(Y, S, n_points=10**9), "n_points must be an integer from 2 to"),
-        (lambda: metrics.tpr_at_fpr_scorer("low"), r"fpr must be a number in \[0, 1\], got 'low'"),
+        (lambda: TPRAtFPR("low"), r"fpr must be a number in \(0, 1\), got 'low'"),
+        (lambda: TPRAtFPR(1.0), r"fpr must be a number in \(0, 1\), got 1.0"),
         (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=[0.1]), r"fpr must be a number in \[0, 1\], got \[0.1\]"),
         (lambda: metrics.partial_auc_score(Y, S, fpr_range={0, 0.5}), "fpr_range must be a pair of numbers"),
-        (lambda: metrics.partial_auc_scorer(("0", ".1")), "fpr_range must be a pair of numbers"),
+        (lambda: PartialAUC(("0", ".1")), "fpr_range must be a pair of numbers"),
         (
-            lambda: metrics.partial_auc_scorer((0, 0.1), tpr_range=(0.9, 1), method="ranked"),
-            "give fpr_range or tpr_range",
+            lambda: PartialAUC((0, 0.1), tpr_range=(0.9, 1), normalize="mcclish"),
+            "normalize='mcclish' is of one range",
         ),
-        (lambda: metrics.partial_auc_scorer((0, 0.1), method="rank"), "method must be one of"),
-        (lambda: metrics.partial_auc_scorer((0, 0.1), method="ranked", normalize=None), "method='ranked' is a mean"),
+        (lambda: metrics.partial_auc_score(Y, S, fpr_range=(0, 0.1), method="rank"), "method must be one of"),
+        (lambda: metrics.partial_auc_score(Y, S, method="ranked", normalize=None), "method='ranked' is a mean"),
         (lambda: metrics.partial_auc_score(Y, S, normalize=np.array(["width", "x"])), "normalize must be one of"),
-        (lambda: metrics.auc_inference(Y, S, confidence_level="95"), "confidence_level must be a number .* got '95'"),
-        (lambda: metrics.compare_models(Y, np.c_[S, S], contrast=["a", "b"]), "contrast must be finite numbers of"),
+        (lambda: metrics.infer(Y, S, confidence_level="95"), "confidence_level must be a number .* got '95'"),
+        (lambda: metrics.compare(Y, np.c_[S, S]).contrast(["a", "b"]), "contrast must be finite numbers of"),
         (lambda: metrics.auc_power(0.7, n_pos="many", n_neg=3), "n_pos must be a number of at least 1, got 'many'"),
         (
-            lambda: metrics.auc_inference(np.ones(30), S, metric="tpr_at_fpr", fpr=0.2, method="score"),
+            lambda: metrics.infer(np.ones(30), S, TPRAtFPR(0.2), method="score"),
             "y_true has one class only: all 30 labels are 1.0",
         ),
         (
-            lambda: metrics.auc_inference(np.arange(30) < 1, S, method="bootstrap"),
+            lambda: metrics.infer(np.arange(30) < 1, S, method="bootstrap"),
             "y_true has 1 positive sample: .* drawn again",
         ),
         (
-            lambda: metrics.auc_inference(np.arange(30) < 1, S, method="delong"),
+            lambda: metrics.infer(np.arange(30) < 1, S, method="delong"),
             "y_true has 1 positive .* two .*method='score' or 'newcombe'",
         ),
         (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=10**400), r"fpr must be a number in \[0, 1\], got 1000\d+\.\.\.$"),
@@ -78,18 +110,21 @@ def spoiled(value, index=4):
             lambda: metrics.partial_auc_score(Y, S, fpr_range=(0, 10**400)),
             "fpr_range must satisfy 0 <= low < high <= 1",
         ),
-        (lambda: metrics.auc_inference(Y, S, confidence_level=-(10**5000)), "confidence_level must be .* got <int>"),
+        (lambda: metrics.infer(Y, S, confidence_level=-(10**5000)), "confidence_level must be .* got <int>"),
         (lambda: metrics.auc_power(Fraction(10**400), n_pos=3, n_neg=3), "auc must be a number in"),
         (lambda: metrics.margin_auc_score(Y, S, margin=10**400), "margin must be a finite number"),
         (lambda: metrics.partial_auc_score(Y, [10**400, *S[1:]]), "y_score holds numbers beyond those of float64"),
         (lambda: metrics.partial_auc_score(Y, [[1], *S[1:]]), "y_score is no array: .*inhomogeneous"),
         (lambda: metrics.tpr_at_fpr_score(Y, S, fpr=S.reshape(5, 6)), r"fpr must be .*, got array\(\[\[.*\.\.\.$"),
         (
-            lambda: metrics.auc_inference(Y, S, method="bootstrap", stratified=1),
+            lambda: Bootstrap(stratified=1),
             "stratified must be True or False, got 1",
         ),
         (lambda: metrics.roc_curve(Y, S, drop_intermediate=S), "drop_intermediate must be True or False"),
-        (lambda: metrics.compare_auc(Y, S, S, y_true_b=Y, method="obuchowski"), "method='obuchowski' needs paired"),
+        (
+            lambda: metrics.compare({"a": Y, "b": Y}, {"a": S, "b": S}, method="obuchowski"),
+            "method='obuchowski' needs paired",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(call, message):
@@ -103,10 +138,10 @@ def test_what_is_wrong_is_named(call, message):
     [
         metrics.partial_auc_score,
         metrics.scored_auc_score,
-        metrics.auc_inference,
-        lambda y, s, sample_weight: metrics.compare_auc(y, s, -s, sample_weight=sample_weight),
-        lambda y, s, sample_weight: metrics.auc_inference(y, s, sample_weight=sample_weight, method="newcombe"),
-        lambda y, s, sample_weight: metrics.auc_inference(y, s, sample_weight=sample_weight, method="bootstrap"),
+        metrics.infer,
+        lambda y, s, sample_weight: metrics.compare(y, {"a": s, "b": -s}, sample_weight=sample_weight),
+        lambda y, s, sample_weight: metrics.infer(y, s, sample_weight=sample_weight, method="newcombe"),
+        lambda y, s, sample_weight: metrics.infer(y, s, sample_weight=sample_weight, method="bootstrap"),
     ],
 )
 def test_weights_beyond_the_numbers_are_refused(measure, scale):
@@ -122,33 +157,33 @@ def test_ranked_weights_are_whole_and_finite():
 
 @pytest.mark.parametrize(
     "options",
-    [{"method": "delong"}, {"method": "bootstrap", "n_resamples": 20}, {"fpr_range": (0, 0.9), "method": "delong"}],
+    [{"method": "delong"}, {"method": Bootstrap(20)}, {"measure": PartialAUC((0, 0.9)), "method": "delong"}],
 )
-@pytest.mark.filterwarnings("ignore:there are")
+@pytest.mark.filterwarnings("ignore:.* undercovers here")
 def test_an_interval_without_width_is_said(options):
-    with pytest.warns(UserWarning, match="an interval has no width"):
-        found = metrics.auc_inference([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], **options)
+    with pytest.warns(UserWarning, match="the interval has zero width"):
+        found = metrics.infer([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], **options)
     assert found.confidence_interval == (1.0, 1.0)
 
 
-@pytest.mark.filterwarnings("ignore:there are 2")
+@pytest.mark.filterwarnings("ignore:.* too optimistic here")
 def test_a_difference_without_variance_is_said():
     with pytest.warns(UserWarning, match="the difference of 1 has a variance of 0"):
-        found = metrics.compare_auc([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0])
+        found = metrics.compare([0, 0, 1, 1], {"a": [1.0, 2.0, 3.0, 4.0], "b": [4.0, 3.0, 2.0, 1.0]})
     assert found.pvalue == 0
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: metrics.auc_inference([], []), "y_true is empty"),
-        (lambda: metrics.auc_inference([1, 1], [1.0, 2.0], metric="partial_auc", fpr_range=(0, 0.1)), "one class only"),
+        (lambda: metrics.infer([], []), "y_true is empty"),
+        (lambda: metrics.infer([1, 1], [1.0, 2.0], PartialAUC((0, 0.1))), "one class only"),
         (
-            lambda: metrics.auc_inference([0, 1, 0, 1], [-1e308, 1e308, 0, 1], metric="scored_auc"),
+            lambda: metrics.infer([0, 1, 0, 1], [-1e308, 1e308, 0, 1], "scored_auc"),
             "too large for a var",
         ),
         (
-            lambda: metrics.compare_auc([0, 1, 0, 1], [-1e308, 1e308, 0, 1], [1, 2, 3, 4], metric="scored_auc"),
+            lambda: metrics.compare([0, 1, 0, 1], {"a": [-1e308, 1e308, 0, 1], "b": [1, 2, 3, 4]}, "scored_auc"),
             "too large for a variance",
         ),
         (lambda: metrics.sroc_curve([0, 1, 0], [-1e308, 1e308, 3]), "y_score must differ by less than 1.8e308"),
@@ -211,34 +246,24 @@ def test_a_missing_label_is_no_class(missing, pos_label):
         metrics.ROCAccumulator().update(np.ma.masked_array(Y, mask=True), S)
 
 
-OF_ANY_MEASURE = {
-    metrics.auc_inference: (Y, S),
-    metrics.compare_auc: (Y, S, S[::-1]),
-    metrics.compare_models: (Y, np.c_[S, S[::-1]]),
-    metrics.ROCAccumulator().update(Y, S).result: (),
-    partial(metrics.mrmc_analysis, reader=np.arange(30) // 15, modality=np.arange(30) % 2, case=np.arange(30) % 15): (
-        Y,
-        S,
-    ),
-}
-
-
 @pytest.mark.parametrize(
-    "function", OF_ANY_MEASURE, ids=lambda function: getattr(function, "__name__", "mrmc_analysis")
+    "function",
+    [
+        metrics.infer,
+        metrics.compare,
+        metrics.cross_validated_auc,
+        metrics.mrmc_analysis,
+        metrics.ROCAccumulator.result,
+    ],
 )
-def test_options_of_a_measure_are_those_of_every_function_that_takes_one(function):
+def test_every_function_of_any_measure_takes_it_by_one_name(function):
     named = inspect.signature(function).parameters
-    assert {name: named[name].default for name in ("fpr_range", "margin", "normalize", "alpha")} == {
-        "fpr_range": None,
-        "margin": None,
-        "normalize": "width",
-        "alpha": None,
-    }
-    assert "options" not in named
-    given = OF_ANY_MEASURE[function]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'fpr_rnage'"):
-        function(*given, fpr_rnage=(0.0, 0.1))
-    with pytest.raises(ValueError, match=r"^alpha goes with metric='rie' or 'bedroc', got alpha=3 and metric='auc'$"):
-        function(*given, alpha=3)
-    with pytest.raises(ValueError, match="margin goes with a metric that is named"):
-        function(*given, metric=metrics.Measure("auc"), margin=0.1)
+    assert (named["measure"].default, named["measure"].kind) == ("auc", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    options = {field.name for measure in MEASURES for field in dataclasses.fields(measure)}
+    assert not options & set(named)
+
+
+def test_options_of_a_measure_that_are_misspelt_are_named():
+    for call in (lambda: PartialAUC(fpr_rnage=(0.0, 0.1)), lambda: metrics.infer(Y, S, fpr_rnage=(0.0, 0.1))):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'fpr_rnage'"):
+            call()

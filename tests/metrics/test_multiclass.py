@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score as reference
 
+from rocmax.metrics import AUC, Bootstrap, PartialAUC, compare, infer
 from rocmax.metrics import _multiclass as multiclass
-from rocmax.metrics import auc_inference, compare_auc
-from rocmax.metrics._measure import parse_measure
 
-AUC = parse_measure("auc")
 AVERAGES = [("ovr", "macro"), ("ovr", "weighted"), ("ovr", None), ("ovo", "macro"), ("ovo", "weighted")]
 
 
@@ -26,18 +24,18 @@ def samples(seed=0, n=150, n_classes=3, decimals=None):
 def test_values_are_those_of_scikit_learn(kind, average, decimals):
     for seed in range(5):
         y, scores = samples(seed, n_classes=4, decimals=decimals)
-        found = auc_inference(y, scores, multi_class=kind, average=average).estimate
+        found = infer(y, scores, AUC(multi_class=kind, average=average)).estimate
         np.testing.assert_allclose(found, reference(y, scores, multi_class=kind, average=average), atol=1e-12)
         weight = np.random.default_rng(seed).random(len(y))
         if kind == "ovr":
-            found = auc_inference(
-                y, scores, multi_class=kind, average=average, sample_weight=weight, weight_kind="sampling"
+            found = infer(
+                y, scores, AUC(multi_class=kind, average=average), sample_weight=weight, weight_kind="sampling"
             ).estimate
             expected = reference(y, scores, multi_class=kind, average=average, sample_weight=weight)
             np.testing.assert_allclose(found, expected, atol=1e-12)
         named = np.array(["ant", "bee", "cow", "dog"])[y]
-        again = auc_inference(named, scores, multi_class=kind, average=average).estimate
-        np.testing.assert_array_equal(again, auc_inference(y, scores, multi_class=kind, average=average).estimate)
+        again = infer(named, scores, AUC(multi_class=kind, average=average)).estimate
+        np.testing.assert_array_equal(again, infer(y, scores, AUC(multi_class=kind, average=average)).estimate)
 
 
 @pytest.mark.parametrize(("kind", "average"), [case for case in AVERAGES if case[1]])
@@ -49,27 +47,30 @@ def test_values_are_those_of_scikit_learn(kind, average, decimals):
         {"sample_weight": 1.0 + np.arange(150) % 3},
         {"sample_weight": 0.5 + np.arange(150) % 7, "weight_kind": "sampling"},
         {"groups": np.arange(150) // 4},
-        {"metric": "partial_auc", "fpr_range": (0, 0.5)},
     ],
 )
 def test_two_classes_are_the_binary_case(kind, average, method, options):
     y, scores = samples(n_classes=2)
-    found = auc_inference(y, scores, multi_class=kind, average=average, method=method, **options)
-    if "metric" in options:  # the mean of both classes' partial areas, each against the other
-        both = [auc_inference(y, scores[:, k], pos_label=k, method=method, **options) for k in (0, 1)]
-        assert found.estimate == pytest.approx(np.mean([one.estimate for one in both]), abs=0.02)
-        return
-    expected = auc_inference(y, scores[:, 1], method=method, **options)
+    found = infer(y, scores, AUC(multi_class=kind, average=average), method=method, **options)
+    expected = infer(y, scores[:, 1], method=method, **options)
     assert found.estimate == pytest.approx(expected.estimate, abs=1e-14)
     assert found.variance == pytest.approx(expected.variance, rel=1e-12)
     np.testing.assert_allclose(found.confidence_interval, expected.confidence_interval, rtol=1e-10)
 
 
+@pytest.mark.parametrize(("kind", "average"), [case for case in AVERAGES if case[1]])
+def test_a_partial_area_of_two_classes_is_the_mean_of_both(kind, average):
+    y, scores = samples(n_classes=2)
+    found = infer(y, scores, PartialAUC((0, 0.5), multi_class=kind, average=average))
+    both = [infer(y, scores[:, k], PartialAUC((0, 0.5)), pos_label=k) for k in (0, 1)]
+    assert found.estimate == pytest.approx(np.mean([one.estimate for one in both]), abs=0.02)
+
+
 def test_each_class_against_the_rest_is_the_binary_case():
     y, scores = samples()
-    found = auc_inference(y, scores, multi_class="ovr", average=None, method="delong")
+    found = infer(y, scores, AUC(multi_class="ovr", average=None), method="delong")
     for k in range(3):
-        one = auc_inference(y == k, scores[:, k], method="delong")
+        one = infer(y == k, scores[:, k], method="delong")
         assert found.variance[k] == pytest.approx(one.variance, rel=1e-12)
         assert found.confidence_interval.low[k] == pytest.approx(one.confidence_interval.low, rel=1e-12)
 
@@ -78,16 +79,9 @@ def test_each_class_against_the_rest_is_the_binary_case():
 @pytest.mark.parametrize("stratified", [False, True])
 def test_variances_are_those_of_the_bootstrap(kind, average, stratified):
     y, scores = samples(n=240)
-    found = auc_inference(y, scores, multi_class=kind, average=average)
-    again = auc_inference(
-        y,
-        scores,
-        multi_class=kind,
-        average=average,
-        method="bootstrap",
-        n_resamples=600,
-        stratified=stratified,
-        random_state=0,
+    found = infer(y, scores, AUC(multi_class=kind, average=average))
+    again = infer(
+        y, scores, AUC(multi_class=kind, average=average), method=Bootstrap(600, stratified=stratified), random_state=0
     )
     np.testing.assert_allclose(again.variance, found.variance, rtol=0.2)
     assert np.shape(again.replicates) == (600, *np.shape(found.estimate))
@@ -97,9 +91,9 @@ def test_whole_weights_are_repetitions():
     y, scores = samples(n=60)
     weight = np.random.default_rng(1).integers(0, 4, 60)
     for kind, average in AVERAGES:
-        weighted = auc_inference(y, scores, multi_class=kind, average=average, sample_weight=weight)
-        repeated = auc_inference(
-            np.repeat(y, weight), np.repeat(scores, weight, axis=0), multi_class=kind, average=average
+        weighted = infer(y, scores, AUC(multi_class=kind, average=average), sample_weight=weight)
+        repeated = infer(
+            np.repeat(y, weight), np.repeat(scores, weight, axis=0), AUC(multi_class=kind, average=average)
         )
         np.testing.assert_allclose(weighted.estimate, repeated.estimate, rtol=1e-12)
         np.testing.assert_allclose(weighted.variance, repeated.variance, rtol=1e-10)
@@ -111,7 +105,7 @@ def test_scale_of_sampling_weights_is_nothing():
     weight = np.random.default_rng(1).random(60)
     for kind, average in AVERAGES:
         one, two = (
-            auc_inference(y, scores, multi_class=kind, average=average, sample_weight=w, weight_kind="sampling")
+            infer(y, scores, AUC(multi_class=kind, average=average), sample_weight=w, weight_kind="sampling")
             for w in (weight, 1e-4 * weight)
         )
         np.testing.assert_allclose(one.confidence_interval, two.confidence_interval, rtol=1e-10)
@@ -121,46 +115,57 @@ def test_scale_of_sampling_weights_is_nothing():
 def test_paired_models(kind, average):
     y, a = samples(n=240)
     b = samples(1, n=240)[1] * 0.5 + a * 0.5
-    options = {"multi_class": kind, "average": average}
-    found = compare_auc(y, a, b, **options)
-    single = [auc_inference(y, score, **options) for score in (a, b)]
-    assert [found.estimate_a, found.estimate_b] == [one.estimate for one in single]
+    measure = AUC(multi_class=kind, average=average)
+    found = compare(y, {"a": a, "b": b}, measure)
+    single = [infer(y, score, measure) for score in (a, b)]
+    assert list(found.estimates.values()) == [one.estimate for one in single]
     np.testing.assert_allclose(np.diagonal(found.covariance), [one.variance for one in single], rtol=1e-12)
-    drawn = compare_auc(y, a, b, **options, method="bootstrap", n_resamples=600, random_state=0)
+    drawn = compare(y, {"a": a, "b": b}, measure, method=Bootstrap(600), random_state=0)
     np.testing.assert_allclose(drawn.covariance, found.covariance, rtol=0.25)
-    assert compare_auc(y, a, a, **options).pvalue == 1.0
+    assert compare(y, {"a": a, "b": a}, measure).pvalue == 1.0
     y, scores = samples(n_classes=2)
     other = samples(1, n_classes=2)[1]
-    binary = compare_auc(y, scores[:, 1], other[:, 1])
-    assert compare_auc(y, scores, other, **options).pvalue == pytest.approx(binary.pvalue, rel=1e-9)
+    binary = compare(y, {"a": scores[:, 1], "b": other[:, 1]})
+    assert compare(y, {"a": scores, "b": other}, measure).pvalue == pytest.approx(binary.pvalue, rel=1e-9)
 
 
 def test_influences_of_weighted_averages_know_that_the_shares_are_estimates():
     """Adding a little weight to one sample moves the average by its influence."""
     y, scores = samples(n=40)
     for kind, average in AVERAGES:
-        how = multiclass.check_average(kind, average)
+        measure = AUC(multi_class=kind, average=average)
         weight = np.ones(40)
         data = multiclass.classes(y, scores, weight, None, 1, "frequency")
-        base = multiclass.class_estimates(data, AUC, how)
-        found = multiclass.influence(data, AUC, how, "frequency").of_sample
+        base = multiclass.class_estimates(data, measure)
+        found = multiclass.influence(data, measure).of_sample
         for row in (0, 7, 23):
             nudged = weight.copy()
             nudged[row] += 1e-5
-            moved = multiclass.class_estimates(data._replace(weight=nudged), AUC, how)
+            moved = multiclass.class_estimates(data._replace(weight=nudged), measure)
             # Influences are scaled by sqrt(n / (n - 1)) of their classes.
             np.testing.assert_allclose((moved - base) / 1e-5, found[:, row], rtol=0.08, atol=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("options", "message"),
     [
         ({"multi_class": "all"}, "multi_class must be one of"),
-        ({"average": "micro"}, "average must be one of"),
+        ({"multi_class": "ovr", "average": "micro"}, "average must be one of"),
         ({"multi_class": "ovo", "average": None}, "average=None goes with multi_class='ovr'"),
-        ({"labels": [0, 1]}, "which is not among labels"),
-        ({"labels": [2, 1, 0]}, "labels must be distinct and sorted"),
-        ({"labels": [0, 1, 2, 3]}, "has 3 columns, one a class, and y_true 4 classes"),
+        ({"labels": [0, 1]}, r"labels go with multi_class='ovr' or 'ovo', got labels=\[0, 1\]"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        AUC(**options)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"measure": AUC(multi_class="ovr", labels=[0, 1])}, "which is not among labels"),
+        ({"measure": AUC(multi_class="ovr", labels=[2, 1, 0])}, "labels must be distinct and sorted"),
+        ({"measure": AUC(multi_class="ovr", labels=range(4))}, "has 3 columns, one a class, and y_true 4 classes"),
         ({"y_score": np.zeros(150)}, "needs y_true of shape"),
         ({"y_score": np.full((150, 3), np.nan)}, "y_score must be finite"),
         ({"y_true": np.where(np.arange(150) < 149, 0, 1)}, "one a class"),
@@ -171,19 +176,20 @@ def test_influences_of_weighted_averages_know_that_the_shares_are_estimates():
 )
 def test_bad_input_is_refused(change, message):
     y, scores = samples()
-    options = {"y_true": y, "y_score": scores, "multi_class": "ovr", **change}
     with pytest.raises(ValueError, match=message):
-        auc_inference(options.pop("y_true"), options.pop("y_score"), **options)
+        infer(**{"y_true": y, "y_score": scores, "measure": AUC(multi_class="ovr"), **change})
 
 
 def test_sampling_weights_of_one_sample_of_a_class_are_refused():
     y, scores = samples(n=30)
     weight = np.where((y != 1) | (np.arange(30) == np.argmax(y == 1)), 1e-3, 0.0)
     for measured in (
-        lambda: auc_inference(y, scores, multi_class="ovr", sample_weight=weight, weight_kind="sampling"),
-        lambda: compare_auc(y, scores, scores, multi_class="ovr", sample_weight=weight, weight_kind="sampling"),
+        lambda: infer(y, scores, AUC(multi_class="ovr"), sample_weight=weight, weight_kind="sampling"),
+        lambda: compare(
+            y, {"a": scores, "b": scores}, AUC(multi_class="ovr"), sample_weight=weight, weight_kind="sampling"
+        ),
     ):
         with pytest.raises(ValueError, match="y_true has 1 samples of class 1"):
             measured()
     with pytest.raises(ValueError, match="weight_kind must be one of"):
-        compare_auc(y, scores, scores, multi_class="ovr", weight_kind="none")
+        compare(y, {"a": scores, "b": scores}, AUC(multi_class="ovr"), weight_kind="none")

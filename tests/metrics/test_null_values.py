@@ -4,11 +4,22 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rocmax.metrics import ROCAccumulator, auc_inference, compare_auc, compare_models, mrmc_analysis
+from rocmax.metrics import (
+    AUC,
+    Bootstrap,
+    FPRAtTPR,
+    MarginAUC,
+    PartialAUC,
+    ROCAccumulator,
+    TPRAtFPR,
+    compare,
+    infer,
+    mrmc_analysis,
+)
 
-pytestmark = pytest.mark.filterwarnings("ignore:there are", "ignore:an interval has no width")
+pytestmark = pytest.mark.filterwarnings("ignore:there are", "ignore:the interval has zero width")
 N = 90
-FEW = {"method": "bootstrap", "n_resamples": 500, "random_state": 0}
+FEW = {"method": Bootstrap(500), "random_state": 0}
 
 
 def samples(seed=0, digits=1):
@@ -23,23 +34,23 @@ METHODS = {
     "newcombe": {"method": "newcombe"},
     "score": {"method": "score"},
     "obuchowski": {"method": "obuchowski"},
-    "partial by delong": {"method": "delong", "fpr_range": (0, 0.3)},
-    "partial by logit": {"method": "logit-delong", "fpr_range": (0, 0.3)},
-    "partial by score": {"method": "score", "fpr_range": (0, 0.3)},
-    "mcclish": {"method": "score", "fpr_range": (0.1, 0.5), "normalize": "mcclish"},
-    "sensitivities": {"method": "score", "tpr_range": (0.6, 1.0), "normalize": None},
-    "tpr": {"method": "score", "metric": "tpr_at_fpr", "fpr": 0.3},
-    "fpr": {"method": "score", "metric": "fpr_at_tpr", "tpr": 0.7},
-    "tpr by logit": {"method": "logit-delong", "metric": "tpr_at_fpr", "fpr": 0.3},
-    "scored": {"method": "logit-delong", "metric": "scored_auc"},
-    "wu": {"method": "wu", "metric": "scored_auc"},
-    "margin": {"metric": "margin_auc", "margin": 0.2},
+    "partial by delong": {"method": "delong", "measure": PartialAUC((0, 0.3))},
+    "partial by logit": {"method": "logit-delong", "measure": PartialAUC((0, 0.3))},
+    "partial by score": {"method": "score", "measure": PartialAUC((0, 0.3))},
+    "mcclish": {"method": "score", "measure": PartialAUC((0.1, 0.5), normalize="mcclish")},
+    "sensitivities": {"method": "score", "measure": PartialAUC(tpr_range=(0.6, 1.0), normalize=None)},
+    "tpr": {"method": "score", "measure": TPRAtFPR(0.3)},
+    "fpr": {"method": "score", "measure": FPRAtTPR(0.7)},
+    "tpr by logit": {"method": "logit-delong", "measure": TPRAtFPR(0.3)},
+    "scored": {"method": "logit-delong", "measure": "scored_auc"},
+    "wu": {"method": "wu", "measure": "scored_auc"},
+    "margin": {"measure": MarginAUC(0.2)},
     "weights": {"sample_weight": 1.0 + np.arange(N) % 3},
     "sampling": {"sample_weight": 0.5 + np.arange(N) % 3, "weight_kind": "sampling"},
     "groups": {"groups": np.arange(N) // 2},
     # Of a measure whose replicates have no ties; of others see below.
-    "percentile": FEW | {"metric": "scored_auc"},
-    "bca": FEW | {"metric": "scored_auc", "bootstrap_interval": "bca"},
+    "percentile": FEW | {"measure": "scored_auc"},
+    "bca": FEW | {"measure": "scored_auc", "method": Bootstrap(500, interval="bca")},
 }
 
 
@@ -48,18 +59,18 @@ METHODS = {
 @pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 def test_tests_are_dual_to_intervals(options, level, seed):
     y, s, _ = samples(seed, digits=1 if "method" not in options else 4)
-    low, high = auc_inference(y, s, **options, confidence_level=level).confidence_interval
+    low, high = infer(y, s, confidence_level=level, **options).confidence_interval
     for end, side in ((low, "greater"), (high, "less")):
-        one = auc_inference(y, s, **options, null_value=end, alternative=side)
+        one = infer(y, s, null_value=end, alternative=side, **options)
         assert one.pvalue == pytest.approx((1 - level) / 2, abs=1e-10)
         assert (one.null_value, one.alternative) == (end, side)
-        assert auc_inference(y, s, **options, null_value=end).pvalue == pytest.approx(1 - level, abs=1e-10)
+        assert infer(y, s, null_value=end, **options).pvalue == pytest.approx(1 - level, abs=1e-10)
     middle, reach = (low + high) / 2, (high - low) / 2
     within = {"null_value": middle, "alternative": "equivalence"}
-    touching = auc_inference(y, s, **options, **within, equivalence_margin=reach)
+    touching = infer(y, s, equivalence_margin=reach, **options, **within)
     assert touching.pvalue == pytest.approx((1 - level) / 2, abs=1e-10)
     assert touching.equivalence_margin == reach
-    assert auc_inference(y, s, **options, **within, equivalence_margin=1.5 * reach).pvalue < (1 - level) / 2
+    assert infer(y, s, equivalence_margin=1.5 * reach, **options, **within).pvalue < (1 - level) / 2
 
 
 def is_outside(interval, value, alternative):
@@ -73,42 +84,40 @@ def test_percentiles_reject_what_they_leave_out(kind, digits):
     y, s, _ = samples(2, digits)
     # So small samples that the replicates have many ties.
     y, s = y[:20], s[:20]
-    what = {**FEW, "bootstrap_interval": kind}
-    nulls = np.unique(np.concatenate([np.linspace(0.3, 1.0, 29), auc_inference(y, s, **what).replicates[:20]]))
+    what = {"method": Bootstrap(500, interval=kind), "random_state": 0}
+    nulls = np.unique(np.concatenate([np.linspace(0.3, 1.0, 29), infer(y, s, **what).replicates[:20]]))
     for alternative in ("two-sided", "less", "greater"):
         tails = 1 if alternative == "two-sided" else 2
         alphas = np.array([0.0113, 0.031, 0.05, 0.1003, 0.25, 0.4])
-        intervals = [auc_inference(y, s, **what, confidence_level=1 - tails * a).confidence_interval for a in alphas]
+        intervals = [infer(y, s, confidence_level=1 - tails * a, **what).confidence_interval for a in alphas]
         for null in nulls:
-            found = auc_inference(y, s, **what, null_value=null, alternative=alternative)
+            found = infer(y, s, null_value=null, alternative=alternative, **what)
             outside = [is_outside(interval, null, alternative) for interval in intervals]
             np.testing.assert_array_equal(found.pvalue <= alphas, outside, err_msg=f"{alternative} {null}")
 
 
-@pytest.mark.parametrize("options", [{}, {"y_true_b": samples()[0]}, {"metric": "scored_auc"}])
-def test_bootstrapped_differences_reject_what_they_leave_out(options):
+@pytest.mark.parametrize(("measure", "paired"), [("auc", True), ("auc", False), ("scored_auc", True)])
+def test_bootstrapped_differences_reject_what_they_leave_out(measure, paired):
     y, a, b = samples(1)
-    options = {**options, **FEW}
+    given = (y if paired else {"a": y, "b": samples()[0]}), {"a": a, "b": b}, measure
     alphas = np.array([0.011, 0.0503, 0.1, 0.3])
     for alternative in ("two-sided", "less", "greater"):
         tails = 1 if alternative == "two-sided" else 2
-        intervals = [
-            compare_auc(y, a, b, **options, confidence_level=1 - tails * alpha).confidence_interval for alpha in alphas
-        ]
+        intervals = [compare(*given, confidence_level=1 - tails * alpha, **FEW).confidence_interval for alpha in alphas]
         for null in np.linspace(-0.4, 0.4, 33):
-            found = compare_auc(y, a, b, **options, null_difference=null, alternative=alternative)
+            found = compare(*given, null_difference=null, alternative=alternative, **FEW)
             outside = [is_outside(interval, null, alternative) for interval in intervals]
             np.testing.assert_array_equal(found.pvalue <= alphas, outside)
     low, high = intervals[1]
     same = {"alternative": "equivalence", "null_difference": (low + high) / 2, "equivalence_margin": (high - low) / 2}
-    assert compare_auc(y, a, b, **options, **same).pvalue == pytest.approx(alphas[1], abs=1e-10)
+    assert compare(*given, **FEW, **same).pvalue == pytest.approx(alphas[1], abs=1e-10)
 
 
 def test_bootstrapped_pairs_are_comparisons():
     y, a, b = samples(1)
-    joint = compare_models(y, np.column_stack([a, b]), **FEW, null_difference=0.05, adjust=None)
-    one = compare_auc(y, a, b, **FEW, null_difference=0.05)
-    assert joint.pair_pvalues[0] == pytest.approx(one.pvalue, abs=1e-12)
+    joint = compare(y, np.column_stack([a, b]), null_difference=0.05, adjust=None, **FEW)
+    one = compare(y, {"a": a, "b": b}, null_difference=0.05, **FEW)
+    assert joint.pvalue == pytest.approx(one.pvalue, abs=1e-12)
     # A reader study's bootstrap gives covariances only: its tests and intervals are those of Student's t.
     case = np.tile(np.arange(N), 4)
     study = {
@@ -127,61 +136,61 @@ def test_bootstrapped_pairs_are_comparisons():
 
 def test_statistics_are_those_of_the_formulas():
     y, s, _ = samples()
-    found = auc_inference(y, s, method="delong", null_value=0.6)
+    found = infer(y, s, method="delong", null_value=0.6)
     assert found.statistic == (found.estimate - 0.6) / found.standard_error
     assert found.pvalue == pytest.approx(2 * stats.norm.sf(abs(found.statistic)), rel=1e-12)
-    found = auc_inference(y, s, method="newcombe", null_value=0.6)
+    found = infer(y, s, method="newcombe", null_value=0.6)
     a, m, n = 0.6, y.sum(), (~y).sum()
     variance = a * (1 - a) / (m * n) * (1 + ((m + n) / 2 - 1) * ((1 - a) / (2 - a) + a / (1 + a)))
     assert found.statistic == pytest.approx((found.estimate - 0.6) / np.sqrt(variance), rel=1e-12)
     # A rate is Wilson's where the threshold is known: far more negatives than positives.
     rng = np.random.default_rng(0)
     y, s = np.repeat([True, False], [20, 200_000]), rng.normal(size=200_020)
-    found = auc_inference(y, s, metric="tpr_at_fpr", fpr=0.5, method="score", null_value=0.7)
+    found = infer(y, s, TPRAtFPR(0.5), method="score", null_value=0.7)
     assert found.statistic == pytest.approx((found.estimate - 0.7) / np.sqrt(0.7 * 0.3 / 20), rel=1e-2)
 
 
 @pytest.mark.parametrize("options", [METHODS["delong"], METHODS["logit"], METHODS["partial by score"]])
 def test_many_models_and_classes(options):
     y, a, b = samples(3)
-    many = auc_inference(y, np.column_stack([a, b]), **options, null_value=0.55, alternative="greater")
+    many = infer(y, np.column_stack([a, b]), null_value=0.55, alternative="greater", **options)
     for k, s in enumerate((a, b)):
-        one = auc_inference(y, s, **options, null_value=0.55, alternative="greater")
+        one = infer(y, s, null_value=0.55, alternative="greater", **options)
         assert many.statistic[k] == pytest.approx(one.statistic, rel=1e-9)
         assert many.pvalue[k] == pytest.approx(one.pvalue, rel=1e-9)
-    if "fpr_range" in options:
+    if "measure" in options:
         return
     classes = np.arange(N) % 3
     scores = np.random.default_rng(0).normal(size=(N, 3)) + np.eye(3)[classes]
     for average in ("macro", None):
-        what = {"multi_class": "ovr", "average": average, **options}
-        low = auc_inference(classes, scores, **what, confidence_level=0.9).confidence_interval.low
+        what = {"measure": AUC(multi_class="ovr", average=average), **options}
+        low = infer(classes, scores, confidence_level=0.9, **what).confidence_interval.low
         null = float(np.min(low))
-        found = auc_inference(classes, scores, **what, null_value=null, alternative="greater").pvalue
+        found = infer(classes, scores, null_value=null, alternative="greater", **what).pvalue
         assert np.max(found) == pytest.approx(0.05, abs=1e-10)
-    boot = auc_inference(classes, scores, multi_class="ovr", **FEW, null_value=0.5)
+    boot = infer(classes, scores, AUC(multi_class="ovr"), null_value=0.5, **FEW)
     assert boot.pvalue == 2 / 501  # no replicate in 500 lies beyond
 
 
 def test_the_ends_of_what_a_measure_can_be():
     y, s = np.repeat([0, 1], [12, 15]), np.arange(27.0)
     for method in ("delong", "logit-delong", "newcombe", "score"):
-        assert auc_inference(y, s, method=method, null_value=1.0).pvalue == 1.0
-        assert auc_inference(y, s, method=method, null_value=0.0).pvalue < 1e-10
-        assert auc_inference(y, s, method=method, null_value=0.5).pvalue < 1e-3
+        assert infer(y, s, method=method, null_value=1.0).pvalue == 1.0
+        assert infer(y, s, method=method, null_value=0.0).pvalue < 1e-10
+        assert infer(y, s, method=method, null_value=0.5).pvalue < 1e-3
         # No area is above 1: only the lower end can fail.
         near = {"alternative": "equivalence", "equivalence_margin": 0.3}
-        assert auc_inference(y, s, method=method, null_value=0.9, **near).pvalue == (
-            auc_inference(y, s, method=method, null_value=0.9 - 0.3, alternative="greater").pvalue
+        assert infer(y, s, method=method, null_value=0.9, **near).pvalue == (
+            infer(y, s, method=method, null_value=0.9 - 0.3, alternative="greater").pvalue
         )
-    assert auc_inference(y, s, null_value=0.5, **FEW).pvalue == 2 / 501
+    assert infer(y, s, null_value=0.5, **FEW).pvalue == 2 / 501
 
 
 def test_data_in_parts_are_tested_alike():
     y, s, _ = samples()
     held = ROCAccumulator().update(y, s)
-    for options in ({}, {"fpr_range": (0, 0.3)}, {"metric": "tpr_at_fpr", "fpr": 0.3}, {"method": "newcombe"}):
-        whole = auc_inference(y, s, **options, null_value=0.6, alternative="less")
+    for options in ({}, {"measure": PartialAUC((0, 0.3))}, {"measure": TPRAtFPR(0.3)}, {"method": "newcombe"}):
+        whole = infer(y, s, null_value=0.6, alternative="less", **options)
         assert held.result(**options, null_value=0.6, alternative="less").pvalue == pytest.approx(
             whole.pvalue, rel=1e-9
         )
@@ -189,38 +198,34 @@ def test_data_in_parts_are_tested_alike():
 
 def test_the_test_in_words():
     y, s, other = samples()
-    found = auc_inference(y, s, null_value=0.5)
+    found = infer(y, s, null_value=0.5)
     assert str(found).splitlines()[0].endswith("(95 % CI), p < 0.001 (two-sided test against 0.5)")
     assert found.summary().endswith(", p < 0.001 (two-sided test against 0.5).")
     assert found.to_dict()["pvalue"] == found.rows()[0]["pvalue"] == found.pvalue
-    many = auc_inference(y, np.column_stack([s, other]), null_value=0.7, alternative="greater")
+    many = infer(y, np.column_stack([s, other]), null_value=0.7, alternative="greater")
     assert [row["pvalue"] for row in many.rows()] == many.pvalue.tolist()
     assert many.summary().count("p of a one-sided test, greater than 0.7") == 1 and many.summary().count(", p = ") == 2
 
 
 def test_no_value_no_test():
     y, s, _ = samples()
-    found = auc_inference(y, s)
+    found = infer(y, s)
     assert (found.statistic, found.pvalue, found.null_value, found.alternative) == (None, None, None, None)
 
 
-@pytest.mark.parametrize("metric", ["auc", "partial_auc", "tpr_at_fpr"])
-def test_level_of_one_sided_tests(metric):
+@pytest.mark.parametrize("measure", [AUC(), PartialAUC((0, 0.4)), TPRAtFPR(0.3)], ids=str)
+def test_level_of_one_sided_tests(measure):
     """A test that the measure is greater than what it is rejects about one time in twenty."""
-    what = {"auc": {}, "partial_auc": {"fpr_range": (0, 0.4)}, "tpr_at_fpr": {"fpr": 0.3}}[metric]
     curve = stats.norm.sf(stats.norm.isf(np.linspace(0, 0.4, 4001)[1:]) - 1)
     truth = {
-        "auc": stats.norm.cdf(np.sqrt(0.5)),
-        "partial_auc": curve.mean(),
-        "tpr_at_fpr": stats.norm.sf(stats.norm.isf(0.3) - 1),
-    }
+        AUC(): stats.norm.cdf(np.sqrt(0.5)),
+        PartialAUC((0, 0.4)): curve.mean(),
+        TPRAtFPR(0.3): stats.norm.sf(stats.norm.isf(0.3) - 1),
+    }[measure]
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 60)
     rejected = sum(
-        auc_inference(
-            y, rng.normal(size=120) + y, metric=metric, **what, null_value=truth[metric], alternative="greater"
-        ).pvalue
-        < 0.05
+        infer(y, rng.normal(size=120) + y, measure, null_value=truth, alternative="greater").pvalue < 0.05
         for _ in range(500)
     )
     assert 0.02 <= rejected / 500 <= 0.09
@@ -231,7 +236,7 @@ def test_level_of_one_sided_tests(metric):
     [
         ({"null_value": 1.2}, r"null_value must be a number that the measure can be, in \[0, 1\], got 1.2"),
         ({"null_value": "half"}, "null_value must be a number"),
-        ({"null_value": np.inf, "metric": "scored_auc"}, "null_value must be a number"),
+        ({"null_value": np.inf, "measure": "scored_auc"}, "null_value must be a number"),
         ({"alternative": "less"}, "alternative='less' needs a null_value"),
         ({"null_value": 0.5, "alternative": "equivalence"}, "equivalence_margin goes with alternative='equivalence'"),
         ({"null_value": 0.5, "equivalence_margin": 0.1}, "equivalence_margin goes with alternative='equivalence'"),
@@ -241,4 +246,4 @@ def test_level_of_one_sided_tests(metric):
 def test_bad_hypotheses_are_refused(options, message):
     y, s, _ = samples()
     with pytest.raises(ValueError, match=message):
-        auc_inference(y, s, **options)
+        infer(y, s, **options)

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from rocmax import _core, metrics
+from rocmax.metrics import PartialAUC, Venkatraman
 
 ASAH = json.loads((Path(__file__).parents[1] / "cases" / "peers" / "proc_asah_published.json").read_text())["data"]
 BOOTSTRAP = json.loads((Path(__file__).parents[1] / "cases" / "peers" / "proc_bootstrap.json").read_text())["cases"]
@@ -41,7 +42,7 @@ def test_values_of_proc(case):
     y = np.array(ASAH["labels"])
     # pROC breaks ties by the order of the samples.
     a, b = (stats.rankdata(ASAH[name], "ordinal") for name in case["scores"].split(","))
-    found = metrics.compare_auc(y, a, b, method="venkatraman", n_resamples=4000, random_state=0)
+    found = metrics.compare(y, {"a": a, "b": b}, method=Venkatraman(4000), random_state=0)
     assert found.statistic == pytest.approx(case["expected"]["E"], rel=1e-12)
     p, n = case["expected"]["p"], case["params"]["boot_n"]
     assert found.pvalue == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) * (1 / n + 1 / 4000)))
@@ -52,11 +53,11 @@ def test_distance_of_the_definition(digits):
     rng = np.random.default_rng(digits)
     y_a, y_b = rng.random(60) < 0.4, rng.random(35) < 0.3
     a, other, b = (np.round(rng.normal(size=len(y)) + y, digits) for y in (y_a, y_a, y_b))
-    found = metrics.compare_auc(y_a, a, b, y_true_b=y_b, method="venkatraman", n_resamples=2)
+    found = metrics.compare({"a": y_a, "b": y_b}, {"a": a, "b": b}, method=Venkatraman(2))
     assert found.statistic == pytest.approx(distance(y_a, a, y_b, b), abs=1e-6)
-    paired = metrics.compare_auc(y_a, a, other, method="venkatraman", n_resamples=2)
+    paired = metrics.compare(y_a, {"a": a, "b": other}, method=Venkatraman(2))
     assert paired.statistic == pytest.approx(60**2 * distance(y_a, a, y_a, other), rel=1e-4)
-    assert paired.estimate_b == pytest.approx(metrics.roc_auc_score(y_a, other), abs=1e-12)
+    assert paired.estimates["b"] == pytest.approx(metrics.roc_auc_score(y_a, other), abs=1e-12)
     assert (paired.confidence_interval, paired.covariance) == (None, None)
 
 
@@ -103,17 +104,12 @@ def test_same_numbers_for_any_threads_order_and_scale():
     y = rng.random(300) < 0.3
     a, b = (np.round(rng.normal(size=300) + y, 1) for _ in range(2))
     order = rng.permutation(300)
-    for options in ({}, {"y_true_b": y}):
-        expected = metrics.compare_auc(y, a, b, method="venkatraman", n_resamples=300, random_state=1, **options)
+    options = {"method": Venkatraman(300), "random_state": 1}
+    for given, moved in ((y, y[order]), ({"a": y, "b": y}, {"a": y[order], "b": y[order]})):
+        expected = metrics.compare(given, {"a": a, "b": b}, **options)
         for n_jobs in (1, 2):
-            again = metrics.compare_auc(
-                y, a, b, method="venkatraman", n_resamples=300, random_state=1, n_jobs=n_jobs, **options
-            )
-            assert again == expected
-        moved = {key: value[order] for key, value in options.items()}
-        again = metrics.compare_auc(
-            y[order], np.exp(a[order]), b[order], method="venkatraman", n_resamples=300, random_state=1, **moved
-        )
+            assert metrics.compare(given, {"a": a, "b": b}, **options, n_jobs=n_jobs) == expected
+        again = metrics.compare(moved, {"a": np.exp(a[order]), "b": b[order]}, **options)
         assert (again.statistic, again.pvalue) == (expected.statistic, expected.pvalue)
 
 
@@ -127,8 +123,8 @@ def test_level_and_power(paired):
         for _ in range(150):
             a = rng.normal(size=80) + y
             b = np.where(y, rng.normal(size=80) * spread + np.sqrt((1 + spread**2) / 2), rng.normal(size=80))
-            options = {} if paired else {"y_true_b": y}
-            found = metrics.compare_auc(y, a, b, method="venkatraman", n_resamples=199, random_state=rng, **options)
+            given = y if paired else {"a": y, "b": y}
+            found = metrics.compare(given, {"a": a, "b": b}, method=Venkatraman(199), random_state=rng)
             pvalues.append(found.pvalue)
     level, power = (np.mean(np.array(part) <= 0.05) for part in (pvalues[:150], pvalues[150:]))
     assert level <= 0.11
@@ -138,7 +134,7 @@ def test_level_and_power(paired):
 @pytest.mark.parametrize(
     "options",
     [
-        {"metric": "partial_auc", "fpr_range": (0, 0.5)},
+        {"measure": PartialAUC((0, 0.5))},
         {"alternative": "less"},
         {"sample_weight": np.ones(4)},
         {"groups": [0, 1, 2, 3]},
@@ -146,12 +142,12 @@ def test_level_and_power(paired):
 )
 def test_whole_curves_only(options):
     with pytest.raises(ValueError, match="method='venkatraman' compares whole curves"):
-        metrics.compare_auc([0, 1, 0, 1], [1.0, 2, 3, 4], [1.0, 2, 3, 4], method="venkatraman", **options)
+        metrics.compare([0, 1, 0, 1], {"a": [1.0, 2, 3, 4], "b": [1.0, 2, 3, 4]}, method="venkatraman", **options)
 
 
 def test_equal_scores_are_no_evidence():
     y, s = np.arange(20) % 2, np.arange(20.0)
-    found = metrics.compare_auc(y, s, s, method="venkatraman", n_resamples=99)
+    found = metrics.compare(y, {"a": s, "b": s}, method=Venkatraman(99))
     assert (found.statistic, found.pvalue) == (0.0, 1.0)
-    with pytest.raises(ValueError, match="score_b must be finite, got nan at index 3"):
-        metrics.compare_auc(y, s, np.where(s == 3, np.nan, s), method="venkatraman")
+    with pytest.raises(ValueError, match=r"y_score must be finite, got nan at index \(3, 1\)"):
+        metrics.compare(y, {"a": s, "b": np.where(s == 3, np.nan, s)}, method="venkatraman")

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 
 from rocmax import metrics
+from rocmax.metrics import PartialAUC, TPRAtFPR, Venkatraman
 
 RNG = np.random.default_rng(11)
 Y = RNG.integers(0, 2, 80)
@@ -20,13 +21,12 @@ MEASURES = {
     "margin_auc_score": lambda y, **o: metrics.margin_auc_score(y, S, margin=0.2, **o),
     "roc_curve": lambda y, **o: metrics.roc_curve(y, S, **o)[1].sum(),
     "sroc_curve": lambda y, **o: metrics.sroc_curve(y, S, n_points=9, **o)[1].sum(),
-    "auc_inference": lambda y, **o: metrics.auc_inference(y, S, **o),
-    "compare_auc": lambda y, **o: metrics.compare_auc(y, S, np.roll(S, 1), **o),
-    "compare_auc, unpaired": lambda y, **o: metrics.compare_auc(y, S, np.roll(S, 1), y_true_b=y, **o),
-    "compare_auc, curves": lambda y, **o: metrics.compare_auc(
-        y, S, np.roll(S, 1), method="venkatraman", n_resamples=20, random_state=0, **o
+    "infer": lambda y, **o: metrics.infer(y, S, **o),
+    "compare": lambda y, **o: metrics.compare(y, {"a": S, "b": np.roll(S, 1)}, **o),
+    "compare, independent": lambda y, **o: metrics.compare({"a": y, "b": y}, {"a": S, "b": np.roll(S, 1)}, **o),
+    "compare, curves": lambda y, **o: metrics.compare(
+        y, {"a": S, "b": np.roll(S, 1)}, method=Venkatraman(20), random_state=0, **o
     ),
-    "compare_models": lambda y, **o: metrics.compare_models(y, np.c_[S, np.roll(S, 1)], **o),
     "cross_validated_auc": lambda y, **o: metrics.cross_validated_auc(y, S, fold=FOLD, **o),
     "operating_point": lambda y, **o: metrics.operating_point(y, S, **o),
     "operating_point, guarantee": lambda y, **o: metrics.operating_point(
@@ -34,12 +34,13 @@ MEASURES = {
     ),
     "roc_band": lambda y, **o: metrics.roc_band(y, S, n_resamples=2, random_state=0, **o),
 }
-RESULTS = [name for name in MEASURES if name.startswith(("auc_", "compare", "cross", "operating", "roc_b"))]
+RESULTS = [name for name in MEASURES if name.startswith(("infer", "compare", "cross", "operating", "roc_b"))]
 
 
 def number(found):
-    names = ("estimate", "estimate_a", "estimates", "reach", "tpr")
-    return next((getattr(found, name) for name in names if hasattr(found, name)), found)
+    if hasattr(found, "estimates"):
+        return list(found.estimates.values())
+    return next((getattr(found, name) for name in ("estimate", "reach", "tpr") if hasattr(found, name)), found)
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -58,8 +59,8 @@ def test_labels_that_do_not_tell_ask_for_the_positive_one(name, labels):
 def test_the_error_names_both_labels():
     with pytest.raises(ValueError, match=r"y_true holds the labels 'case' and 'control', .*; give pos_label='control'"):
         metrics.partial_auc_score(np.array(["case", "control"])[Y], S)
-    with pytest.raises(ValueError, match=r"y_true_b holds the labels 1 and 2, .* or pos_label=1"):
-        metrics.compare_auc(Y, S, S, y_true_b=Y + 1)
+    with pytest.raises(ValueError, match=r"y_true\['b'\] holds the labels 1 and 2, .* or pos_label=1"):
+        metrics.compare({"a": Y, "b": Y + 1}, {"a": S, "b": S})
     with pytest.raises(ValueError, match=r"y_true takes value in \{1, 2\} and pos_label is not specified"):
         metrics.roc_curve(Y + 1, S)
     # Of labels that come late, and of a third, the same.
@@ -116,7 +117,7 @@ def test_roc_auc_score_takes_the_greater():
     assert metrics.roc_auc_score(Y + 1, S) == metrics.roc_auc_score(Y, S)
 
 
-SCORERS = [metrics.partial_auc_scorer((0.0, 0.5)), metrics.tpr_at_fpr_scorer(0.3), metrics.scored_auc_scorer]
+SCORERS = [PartialAUC((0.0, 0.5)).scorer(), TPRAtFPR(0.3).scorer(), metrics.ScoredAUC().scorer()]
 
 
 @pytest.mark.parametrize("scorer", SCORERS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rocmax.metrics import auc_inference, auc_power, auc_sample_size, compare_auc
+from rocmax.metrics import auc_power, auc_sample_size, compare, infer
 
 
 def drawn(rng, m, n, areas, correlation):
@@ -37,9 +37,9 @@ def test_two_models_against_simulation(a, b, correlation, what):
     def rejected():
         if correlation is None:
             (y, first), (y_b, second) = drawn(rng, m, n, [a], 0.0), drawn(rng, m, n, [b], 0.0)
-            return compare_auc(y, first[:, 0], second[:, 0], y_true_b=y_b, **what).pvalue < 0.05
+            return compare({"a": y, "b": y_b}, {"a": first[:, 0], "b": second[:, 0]}, **what).pvalue < 0.05
         y, s = drawn(rng, m, n, [a, b], correlation)
-        return compare_auc(y, s[:, 0], s[:, 1], **what).pvalue < 0.05
+        return compare(y, {"a": s[:, 0], "b": s[:, 1]}, **what).pvalue < 0.05
 
     assert rate(rejected) == pytest.approx(0.75, abs=0.07)
 
@@ -59,7 +59,7 @@ def test_one_model_against_simulation(what):
 
     def rejected():
         y, s = drawn(rng, m, n, [0.75], 0.0)
-        return auc_inference(y, s[:, 0], **what).pvalue < 0.05
+        return infer(y, s[:, 0], **what).pvalue < 0.05
 
     # The published variance, which is not that of the Mann-Whitney statistic, is a little too large.
     assert 0.68 < rate(rejected) < 0.9
@@ -70,7 +70,7 @@ def test_variance_is_that_which_delong_estimates(ratio):
     """Of many samples: DeLong's variance of a difference times the number of positives."""
     m = 40_000
     y, s = drawn(np.random.default_rng(1), m, int(ratio * m), [0.85, 0.7], 0.4)
-    found = compare_auc(y, s[:, 0], s[:, 1])
+    found = compare(y, {"a": s[:, 0], "b": s[:, 1]})
     error = np.sqrt(found.covariance[0, 0] + found.covariance[1, 1] - 2 * found.covariance[0, 1])
     # The power is one half where the truth is z errors away from the null.
     at = 0.15 - stats.norm.ppf(0.95) * error

@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 from rocmax import metrics
+from rocmax.metrics import Bootstrap, FPRAtTPR, TPRAtFPR
 
 EXACT = 1e-12
-pytestmark = pytest.mark.filterwarnings("ignore:there are")
+pytestmark = pytest.mark.filterwarnings("ignore:method=.* undercovers here")
 
 
 def drawn(n=60, share=0.4, digits=8, seed=0, models=1):
@@ -73,7 +74,7 @@ def test_variance_of_the_definition(n, share, fpr):
     height = stats.norm.ppf((m * estimate + 0.5) / (m + 1))
     slope = b * stats.norm.pdf(height) / stats.norm.pdf(stats.norm.ppf(q))
     variance = called[y].var(ddof=1) / m + slope**2 * (~called)[~y].var(ddof=1) / n_neg
-    found = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=fpr, method="delong")
+    found = metrics.infer(y, s, TPRAtFPR(fpr), method="delong")
     assert (found.estimate, found.variance) == pytest.approx((estimate, variance), abs=1e-10)
 
 
@@ -89,19 +90,19 @@ def test_ends_of_score_intervals_solve_the_equation(n, share, fpr):
     moved = stats.norm.cdf(u[inside] - b * (stats.norm.ppf(q) - stats.norm.ppf(fpr)))
     low = 0.0 if estimate == 0 else min(moved[0], estimate)
     high = 1.0 if estimate == 1 else max(moved[-1], estimate)
-    found = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=fpr, method="score", confidence_level=0.9)
+    found = metrics.infer(y, s, TPRAtFPR(fpr), method="score", confidence_level=0.9)
     assert list(found.confidence_interval) == pytest.approx([low, high], abs=1e-4)
 
 
 @pytest.mark.parametrize("method", ["delong", "logit-delong", "score", "bootstrap"])
 def test_both_rates_many_models_and_parts_agree(method):
     y, s = drawn(200, digits=1, models=3, seed=4)
-    options = {"method": method, "random_state": 0, "n_resamples": 500}
-    many = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.2, **options)
+    options = {"method": Bootstrap(500) if method == "bootstrap" else method, "random_state": 0}
+    many = metrics.infer(y, s, TPRAtFPR(0.2), **options)
     held = metrics.ROCAccumulator().update(y, s[:, 0])
     for k in range(3):
-        alone = metrics.auc_inference(y, s[:, k], metric="tpr_at_fpr", fpr=0.2, **options)
-        turned = metrics.auc_inference(~y, -s[:, k], metric="fpr_at_tpr", tpr=0.8, **options)
+        alone = metrics.infer(y, s[:, k], TPRAtFPR(0.2), **options)
+        turned = metrics.infer(~y, -s[:, k], FPRAtTPR(0.8), **options)
         ends = [many.confidence_interval.low[k], many.confidence_interval.high[k]]
         assert turned.estimate == pytest.approx(1 - alone.estimate, abs=EXACT)
         if method == "bootstrap":  # the classes are drawn in turn
@@ -111,22 +112,22 @@ def test_both_rates_many_models_and_parts_agree(method):
         assert turned.variance == pytest.approx(alone.variance, abs=1e-10)
         assert [1 - x for x in turned.confidence_interval[::-1]] == pytest.approx(ends, abs=1e-10)
     if method != "bootstrap":
-        parts = held.result(metric="tpr_at_fpr", fpr=0.2, method=method)
+        parts = held.result(TPRAtFPR(0.2), method=method)
         assert parts.variance == pytest.approx(many.variance[0], abs=1e-10)
         assert parts.confidence_interval.low == pytest.approx(many.confidence_interval.low[0], abs=1e-10)
 
 
 @pytest.mark.parametrize("method", ["delong", "score"])
-@pytest.mark.parametrize("what", [{"metric": "tpr_at_fpr", "fpr": 0.1}, {"metric": "fpr_at_tpr", "tpr": 0.9}])
-def test_weights_are_repetitions_and_order_is_nothing(method, what):
+@pytest.mark.parametrize("measure", [TPRAtFPR(0.1), FPRAtTPR(0.9)], ids=repr)
+def test_weights_are_repetitions_and_order_is_nothing(method, measure):
     y, s = drawn(80, digits=1, seed=6)
     w = np.random.default_rng(2).integers(0, 4, size=80)
-    weighted = metrics.auc_inference(y, s, sample_weight=w, method=method, **what)
-    repeated = metrics.auc_inference(np.repeat(y, w), np.repeat(s, w), method=method, **what)
+    weighted = metrics.infer(y, s, measure, sample_weight=w, method=method)
+    repeated = metrics.infer(np.repeat(y, w), np.repeat(s, w), measure, method=method)
     assert list(weighted.confidence_interval) == pytest.approx(list(repeated.confidence_interval), abs=1e-10)
     order = np.random.default_rng(3).permutation(80)
-    again = metrics.auc_inference(y[order], np.exp(s[order]), method=method, **what)
-    assert again == metrics.auc_inference(y, np.exp(s), method=method, **what)
+    again = metrics.infer(y[order], np.exp(s[order]), measure, method=method)
+    assert again == metrics.infer(y, np.exp(s), measure, method=method)
 
 
 def test_bootstrap_and_delong_agree_for_one_and_for_two_models():
@@ -134,21 +135,21 @@ def test_bootstrap_and_delong_agree_for_one_and_for_two_models():
     y = np.arange(3000) < 1000
     common = rng.normal(size=3000) + 2 * y
     a, b = (common + rng.normal(size=3000) for _ in range(2))
-    what = {"metric": "tpr_at_fpr", "fpr": 0.1}
-    for pair in ({}, {"y_true_b": y}):
-        boot = metrics.compare_auc(y, a, b, method="bootstrap", random_state=1, **what, **pair)
-        delong = metrics.compare_auc(y, a, b, **what, **pair)
+    measure = TPRAtFPR(0.1)
+    for given in (y, {"a": y, "b": y}):
+        boot = metrics.compare(given, {"a": a, "b": b}, measure, method="bootstrap", random_state=1)
+        delong = metrics.compare(given, {"a": a, "b": b}, measure)
         np.testing.assert_allclose(np.diag(boot.covariance), np.diag(delong.covariance), rtol=0.25)
         assert boot.statistic == pytest.approx(delong.statistic, abs=0.3 + 0.15 * abs(delong.statistic))
-    joint = metrics.compare_models(y, np.c_[a, b], **what)
-    assert joint.pair_statistics[0] == pytest.approx(metrics.compare_auc(y, a, b, **what).statistic, rel=1e-9)
-    alone = metrics.auc_inference(y, a, groups=np.arange(3000), **what)
-    assert alone.variance == pytest.approx(metrics.auc_inference(y, a, method="delong", **what).variance, rel=1e-9)
-    equal = metrics.auc_inference(y, a, sample_weight=np.full(3000, 7.0), weight_kind="sampling", **what)
+    joint = metrics.compare(y, np.c_[a, b], measure)
+    assert joint.statistic == pytest.approx(metrics.compare(y, {"a": a, "b": b}, measure).statistic, rel=1e-9)
+    alone = metrics.infer(y, a, measure, groups=np.arange(3000))
+    assert alone.variance == pytest.approx(metrics.infer(y, a, measure, method="delong").variance, rel=1e-9)
+    equal = metrics.infer(y, a, measure, sample_weight=np.full(3000, 7.0), weight_kind="sampling")
     assert equal.variance == pytest.approx(alone.variance, rel=0.02)
 
 
-@pytest.mark.parametrize("method", ["delong", "bootstrap"])
+@pytest.mark.parametrize("method", ["delong", Bootstrap(200)], ids=["delong", "bootstrap"])
 def test_level_of_the_paired_test(method):
     rng = np.random.default_rng(3)
     y = np.arange(300) < 120
@@ -156,8 +157,8 @@ def test_level_of_the_paired_test(method):
     for _ in range(600):
         common = rng.normal(size=300) + 1.5 * y
         a, b = (common + rng.normal(size=300) for _ in range(2))
-        options = {"method": method, "n_resamples": 200, "random_state": rng}
-        pvalues.append(metrics.compare_auc(y, a, b, metric="tpr_at_fpr", fpr=0.1, **options).pvalue)
+        found = metrics.compare(y, {"a": a, "b": b}, TPRAtFPR(0.1), method=method, random_state=rng)
+        pvalues.append(found.pvalue)
     assert 0.015 < np.mean(np.array(pvalues) < 0.05) < 0.09
 
 
@@ -170,36 +171,37 @@ def test_real_coverage_of_score_intervals(m, n, slope, fpr):
     y = np.arange(m + n) < m
     s = rng.normal(size=(m + n, 1000))
     s[y] = (s[y] + 1) / slope
-    low, high = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=fpr, method="score").confidence_interval
+    low, high = metrics.infer(y, s, TPRAtFPR(fpr), method="score").confidence_interval
     assert ((low <= truth) & (truth <= high)).mean() > 0.9
 
 
 def test_perfect_and_reversed_rankings_have_intervals():
     y, s = np.arange(20) >= 15, np.arange(20.0)
     for method in ("score", "delong"):
-        best = metrics.auc_inference(y, s, metric="tpr_at_fpr", fpr=0.1, method=method)
+        best = metrics.infer(y, s, TPRAtFPR(0.1), method=method)
         assert best.estimate == best.confidence_interval.high == 1.0
         assert best.confidence_interval.low < 1.0
-    worst = metrics.auc_inference(y, -s, metric="tpr_at_fpr", fpr=0.1, method="score")
+    worst = metrics.infer(y, -s, TPRAtFPR(0.1), method="score")
     assert worst.estimate == worst.confidence_interval.low == 0.0
     assert 0.1 < worst.confidence_interval.high < 0.8
-    alone = metrics.auc_inference([0, 0, 0, 1], [1.0, 2, 4, 3], metric="tpr_at_fpr", fpr=0.5, method="score")
+    alone = metrics.infer([0, 0, 0, 1], [1.0, 2, 4, 3], TPRAtFPR(0.5), method="score")
     assert alone.confidence_interval.high == 1.0
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("call", "message"),
     [
-        ({"metric": "tpr_at_fpr"}, "fpr goes with metric='tpr_at_fpr', got fpr=None"),
-        ({"metric": "tpr_at_fpr", "tpr": 0.9}, "fpr goes with metric='tpr_at_fpr', got fpr=None"),
-        ({"fpr": 0.9}, "fpr goes with metric='tpr_at_fpr', got fpr=0.9 and metric='auc'"),
-        ({"metric": "fpr_at_tpr", "tpr": 1.0}, r"tpr must be a number in \(0, 1\), got 1.0"),
-        ({"metric": "tpr_at_fpr", "fpr": "low"}, r"fpr must be a number in \(0, 1\), got 'low'"),
-        ({"metric": "tpr_at_fpr", "fpr": 0.1, "method": "obuchowski"}, "method='obuchowski' needs metric='auc' or"),
+        (lambda y, s: metrics.infer(y, s, "tpr_at_fpr"), r"measure='tpr_at_fpr' needs an option: pass TPRAtFPR\(...\)"),
+        (lambda y, s: FPRAtTPR(1.0)(y, s), r"tpr must be a number in \(0, 1\), got 1.0"),
+        (lambda y, s: TPRAtFPR("low")(y, s), r"fpr must be a number in \(0, 1\), got 'low'"),
+        (
+            lambda y, s: metrics.infer(y, s, TPRAtFPR(0.1), method="obuchowski"),
+            r"method='obuchowski' needs the AUC or a partial AUC of one range, got measure=TPRAtFPR\(0.1\)",
+        ),
     ],
 )
-def test_bad_options_are_named(options, message):
+def test_bad_options_are_named(call, message):
     with pytest.raises(ValueError, match=message):
-        metrics.auc_inference([0, 1, 0, 1], [1.0, 2, 3, 4], **options)
+        call([0, 1, 0, 1], [1.0, 2, 3, 4])
     with pytest.raises(ValueError, match=r"tpr must be a number in \[0, 1\], got 2"):
         metrics.fpr_at_tpr_score([0, 1], [1.0, 2.0], tpr=2)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from rocmax.display import ROCDisplay
-from rocmax.metrics import Measure, mrmc_analysis
+from rocmax.metrics import AUC, Measure, PartialAUC, TPRAtFPR, mrmc_analysis
 
 CT_MR = np.array(["CT", "MR"])
 
@@ -148,17 +148,17 @@ def test_a_one_sided_test_prints_t_with_its_sign(kinds, name, symbol):
 
 def test_tests_of_partial_areas_cite_a_source_of_their_own():
     given = study()
-    for options, source in [
-        ({"fpr_range": (0, 0.3)}, "He and Escobar 2008"),
-        ({"tpr_range": (0.7, 1)}, "He and Escobar 2008"),
-        ({"fpr_range": (0, 0.5), "tpr_range": (0.3, 1)}, "Yang et al. 2019"),
-        ({"metric": "tpr_at_fpr", "fpr": 0.3}, "Linnet 1987"),
-        ({}, "DeLong et al. 1988"),
+    for measure, source in [
+        (PartialAUC((0, 0.3)), "He and Escobar 2008"),
+        (PartialAUC(tpr_range=(0.7, 1)), "He and Escobar 2008"),
+        (PartialAUC((0, 0.5), tpr_range=(0.3, 1)), "Yang et al. 2019"),
+        (TPRAtFPR(0.3), "Linnet 1987"),
+        (AUC(), "DeLong et al. 1988"),
     ]:
-        found = mrmc_analysis(**given, **options)
+        found = mrmc_analysis(**given, measure=measure)
         assert f"covariances by {source}" in found.summary()
         assert any(source.split()[0] in line for line in found.references)
-        assert ("DeLong" in found.summary()) == (not options)
+        assert ("DeLong" in found.summary()) == (measure == AUC())
 
 
 def test_intervals_stay_within_what_a_measure_can_be():
@@ -166,7 +166,8 @@ def test_intervals_stay_within_what_a_measure_can_be():
     sharp = {**given, "y_score": given["y_score"] + 45 * given["y_true"]}
     mean = mrmc_analysis(**sharp, confidence_level=0.9999).mean_inference[0]
     assert mean.mean + 5 * mean.standard_error > mean.confidence_interval.high == 1.0
-    own = mrmc_analysis(**sharp, metric=lambda y, s: 100 * (s[y].mean() - s[~y].mean()), covariance="jackknife")
+    gap = Measure.of(lambda y, s: 100 * (s[y].mean() - s[~y].mean()))
+    own = mrmc_analysis(**sharp, measure=gap, covariance="jackknife")
     assert own.mean_inference[0].confidence_interval.high > 100
 
 
@@ -214,12 +215,12 @@ def sorting(y, s, sample_weight=None):
 def test_a_measure_of_ones_own_is_the_function_it_holds(covariance):
     given = left_out(study(), np.arange(320) == 5)
     options = {"covariance": covariance, "n_resamples": 30, "random_state": 0}
-    expected = mrmc_analysis(**given, **options, metric=two)
-    for metric in (three, Measure(three), named, Measure(named), sorting, Measure(sorting)):
-        found = mrmc_analysis(**given, **options, metric=metric)
+    expected = mrmc_analysis(**given, **options, measure=Measure.of(two))
+    for function in (three, named, sorting):
+        found = mrmc_analysis(**given, **options, measure=Measure.of(function))
         np.testing.assert_array_equal(found.covariance_matrix, expected.covariance_matrix)
-        assert found.metric == (metric.metric if isinstance(metric, Measure) else metric).__name__
-    with pytest.raises(ValueError, match="goes with a metric that is named"):
-        mrmc_analysis(**given, **options, metric=Measure(three), fpr_range=(0, 0.1))
-    with pytest.raises(ValueError, match="metric must be a number that is finite"):
-        mrmc_analysis(**given, **options, metric=Measure(lambda y, s, w: np.nan))
+        assert str(found.measure) == function.__name__
+    with pytest.raises(ValueError, match=r"got a function; pass Measure.of\(three\)"):
+        mrmc_analysis(**given, **options, measure=three)
+    with pytest.raises(ValueError, match=r"the value of Measure.of\(<lambda>\) must be a .* finite, got nan"):
+        mrmc_analysis(**given, **options, measure=Measure.of(lambda y, s, w: np.nan))

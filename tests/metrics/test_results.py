@@ -16,11 +16,18 @@ import pytest
 import rocmax
 from rocmax import metrics
 from rocmax.metrics import (
+    AUC,
+    Bootstrap,
     ConfidenceInterval,
-    auc_inference,
-    compare_auc,
-    compare_models,
+    EnrichmentFactor,
+    MarginAUC,
+    Measure,
+    PartialAUC,
+    TPRAtFPR,
+    Venkatraman,
+    compare,
     cross_validated_auc,
+    infer,
     reader_study,
 )
 from rocmax.metrics import _words as words
@@ -81,67 +88,67 @@ def mean_lead(y: np.ndarray, s: np.ndarray, weight: np.ndarray | None = None) ->
 
 #: How each kind of result is had, and what its summary holds.
 CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
-    "AUCInference": (
-        lambda: auc_inference(Y, S[:, 0]),
+    "Inference": (
+        lambda: infer(Y, S[:, 0]),
         ("AUC 0.612 (95 % CI 0.493-0.718; logit of DeLong et al. 1988; 41 positive, 72 negative samples).",),
     ),
-    "AUCInference, models": (
-        lambda: auc_inference(Y, NAMED, fpr_range=(0, 0.2), normalize="mcclish", confidence_level=0.9),
+    "Inference, models": (
+        lambda: infer(Y, NAMED, PartialAUC((0, 0.2), normalize="mcclish"), confidence_level=0.9),
         ("partial AUC (FPR 0-0.2, McClish's scale) (90 % CI; score interval;", "old = 0.5", f"{ATTACK} = 0.8"),
     ),
-    "AUCInference, label": (
-        lambda: auc_inference(SICK, S[:, 0], metric="tpr_at_fpr", fpr=0.1, pos_label=ATTACK),
+    "Inference, label": (
+        lambda: infer(SICK, S[:, 0], TPRAtFPR(0.1), pos_label=ATTACK),
         ("TPR at FPR 0.1 = 0.", f"41 positive ({ATTACK})"),
     ),
-    "AUCInference, weights": (
-        lambda: auc_inference(Y, S[:, 0], sample_weight=np.r_[0.0, 2.0, np.ones(N - 2)]),
+    "Inference, weights": (
+        lambda: infer(Y, S[:, 0], sample_weight=np.r_[0.0, 2.0, np.ones(N - 2)]),
         ("frequency weights: 41 positive, 72 negative samples in 112 rows",),
     ),
-    "AUCInference, sampling weights": (
-        lambda: auc_inference(Y, S[:, 0], sample_weight=np.full(N, 0.25), weight_kind="sampling"),
+    "Inference, sampling weights": (
+        lambda: infer(Y, S[:, 0], sample_weight=np.full(N, 0.25), weight_kind="sampling"),
         ("logit of DeLong et al. 1988; sampling weights: 36.3 % positive in 113 rows",),
     ),
-    "AUCInference, clusters": (
-        lambda: auc_inference(Y, S[:, 0], groups=GROUPS),
+    "Inference, clusters": (
+        lambda: infer(Y, S[:, 0], groups=GROUPS),
         ("logit of Obuchowski 1997; 41 positive, 72 negative samples in 29 clusters",),
     ),
-    "AUCInference, bootstrap": (
-        lambda: auc_inference(Y, S, method="bootstrap", bootstrap_interval="bca", n_resamples=200, random_state=0),
+    "Inference, bootstrap": (
+        lambda: infer(Y, S, method=Bootstrap(200, interval="bca"), random_state=0),
         ("stratified bootstrap of 200 resamples, BCa, Efron 1987", "model 1 = 0.612"),
     ),
-    "AUCInference, scored": (
-        lambda: auc_inference(Y, 1000 * S[:, 0], metric="scored_auc"),
-        (f"scored AUC {auc_inference(Y, 1000 * S[:, 0], metric='scored_auc').estimate:.0f} (95 % CI",),
+    "Inference, scored": (
+        lambda: infer(Y, 1000 * S[:, 0], "scored_auc"),
+        (f"scored AUC {infer(Y, 1000 * S[:, 0], 'scored_auc').estimate:.0f} (95 % CI",),
     ),
-    "AUCInference, margin": (
-        lambda: auc_inference(Y, S[:, 0], metric="margin_auc", margin=0.5),
+    "Inference, margin": (
+        lambda: infer(Y, S[:, 0], MarginAUC(0.5)),
         ("margin AUC at 0.5 = 0.",),
     ),
-    "AUCInference, average of classes": (
-        lambda: auc_inference(CLASS, S, multi_class="ovo", average="weighted"),
+    "Inference, average of classes": (
+        lambda: infer(CLASS, S, AUC(multi_class="ovo", average="weighted")),
         ("weighted AUC, one versus one 0.", "and Hajek 1968; 3 classes of 38, 38 and 37 samples"),
     ),
-    "AUCInference, perfect": (
-        lambda: auc_inference(Y, 1.0 * Y),
+    "Inference, perfect": (
+        lambda: infer(Y, 1.0 * Y),
         ("AUC 1.000 (95 % CI 0.962-1.000; Newcombe 2006; 41 positive",),
     ),
-    "AUCInference, twelve classes": (
-        lambda: auc_inference(np.arange(N) % 12, np.tile(S, 4), multi_class="ovr"),
+    "Inference, twelve classes": (
+        lambda: infer(np.arange(N) % 12, np.tile(S, 4), AUC(multi_class="ovr")),
         ("; 12 classes, 113 samples)",),
     ),
-    "AUCInference, tested": (
-        lambda: auc_inference(Y, S[:, 0], null_value=0.5),
+    "Inference, tested": (
+        lambda: infer(Y, S[:, 0], null_value=0.5),
         ("AUC 0.612 (95 % CI 0.493-0.718; logit", "), p = 0.063 (two-sided test against 0.5)."),
     ),
-    "AUCInference, equivalent": (
-        lambda: auc_inference(Y, NAMED, null_value=0.8, alternative="equivalence", equivalence_margin=0.1),
+    "Inference, equivalent": (
+        lambda: infer(Y, NAMED, null_value=0.8, alternative="equivalence", equivalence_margin=0.1),
         (
             "; p of a test of equivalence within 0.1 of 0.8, two one-sided tests of Schuirmann 1987;",
             "new = 0.803 (0.711",
         ),
     ),
-    "AUCInference, classes": (
-        lambda: auc_inference(np.array(["a", ATTACK, "c"])[CLASS], S, multi_class="ovr", average=None),
+    "Inference, classes": (
+        lambda: infer(np.array(["a", ATTACK, "c"])[CLASS], S, AUC(multi_class="ovr", average=None)),
         ("AUC, one versus the rest (95 % CI;", "a = 0."),
     ),
     "cross_validated_auc": (
@@ -149,57 +156,55 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("influence curve of LeDell et al. 2015", "in 3 folds"),
     ),
     "ROCAccumulator.result": (accumulated, ("AUC 0.612 (95 % CI 0.493-0.718;",)),
-    "AUCComparison": (
-        lambda: compare_auc(Y, S[:, 0], S[:, 1]),
+    "Comparison": (
+        lambda: compare(Y, {"a": S[:, 0], "b": S[:, 1]}),
         (
             "AUC: a = 0.612, b = 0.803, difference -0.191 (95 % CI -0.332 to -0.049), p = 0.008 (paired two-sided test;"
             " DeLong et al. 1988; 41 positive, 72 negative samples).",
         ),
     ),
-    "AUCComparison, margin": (
-        lambda: compare_auc(Y, FRAME.old, FRAME[ATTACK], alternative="greater", null_difference=-0.05),
+    "Comparison, margin": (
+        lambda: compare(Y, FRAME[["old", ATTACK]], alternative="greater", null_difference=-0.05),
         ("old = 0.612", f"{ATTACK} = 0.953", "one-sided test, greater than -0.05"),
     ),
-    "AUCComparison, equivalence": (
-        lambda: compare_auc(Y, FRAME.old, FRAME.new, alternative="equivalence", equivalence_margin=0.1),
+    "Comparison, equivalence": (
+        lambda: compare(Y, FRAME[["old", "new"]], alternative="equivalence", equivalence_margin=0.1),
         ("equivalence within 0.1 of 0, two one-sided tests of Schuirmann 1987",),
     ),
-    "AUCComparison, curves": (
-        lambda: compare_auc(Y, FRAME.old, FRAME.new, method="venkatraman", n_resamples=99, random_state=0),
+    "Comparison, curves": (
+        lambda: compare(Y, FRAME[["old", "new"]], method=Venkatraman(99), random_state=0),
         ("paired test of equal curves; 99 permutations, Venkatraman and Begg 1996",),
     ),
-    "AUCComparison, unpaired": (
-        lambda: compare_auc(Y, S[:, 0], S[::2, 1], y_true_b=Y[::2]),
+    "Comparison, unpaired": (
+        lambda: compare({"a": Y, "b": Y[::2]}, {"a": S[:, 0], "b": S[::2, 1]}),
         ("unpaired two-sided test", "41 positive, 72 negative samples against 21 positive, 36 negative samples"),
     ),
-    "AUCComparison, classes": (
-        lambda: compare_auc(CLASS, S, S[:, ::-1], multi_class="ovr"),
+    "Comparison, classes": (
+        lambda: compare(CLASS, {"a": S, "b": S[:, ::-1]}, AUC(multi_class="ovr")),
         ("macro AUC, one versus the rest: a = 0.48", "3 classes"),
     ),
-    "ModelsComparison": (
-        lambda: compare_models(Y, NAMED),
+    "Comparison, models": (
+        lambda: compare(Y, NAMED),
         ("AUC of 3 models", "old minus new -0.191 (-0.332 to -0.049), p = 0.008", "adjusted by Holm 1979", "p < 0.001"),
     ),
-    "ModelsComparison, contrasts": (
-        lambda: compare_models(Y, S, contrast=[[1, 1, -2]], alternative="less", adjust=None),
-        ("Joint test of contrasts of 0: chi-square ", "p of a paired one-sided test, less than 0)"),
+    "Comparison, one-sided": (
+        lambda: compare(Y, S, alternative="less", adjust=None),
+        ("Joint test of no difference: chi-square ", "p of a paired one-sided test, less than 0)"),
     ),
-    "ModelsComparison, many": (
-        lambda: compare_models(Y, np.hstack([S, S + Y[:, None] * 0.1]), adjust="fdr_bh", metric="tpr_at_fpr", fpr=0.2),
+    "Comparison, many": (
+        lambda: compare(Y, np.hstack([S, S + Y[:, None] * 0.1]), adjust="fdr_bh", measure=TPRAtFPR(0.2)),
         ("Of 15 pairs ", "model 6 = 0."),
     ),
-    "AUCInference, screening": (
-        lambda: auc_inference(
-            Y, S[:, 1], metric=metrics.Measure("enrichment_factor", fraction=0.1), n_resamples=50, random_state=0
-        ),
+    "Inference, screening": (
+        lambda: infer(Y, S[:, 1], EnrichmentFactor(0.1), method=Bootstrap(50), random_state=0),
         (
             "enrichment factor at 10 % ",
             "(95 % CI ",
             "stratified bootstrap of 50 resamples, percentiles, Efron and Tibs",
         ),
     ),
-    "AUCInference, function": (
-        lambda: auc_inference(Y, NAMED, metric=mean_lead, n_resamples=50, random_state=0),
+    "Inference, function": (
+        lambda: infer(Y, NAMED, Measure.of(mean_lead), method=Bootstrap(50), random_state=0),
         ("mean_lead (95 % CI; ", "new = 1.1", "Efron and Tibshirani 1993"),
     ),
     "OperatingPoint": (
@@ -271,7 +276,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: metrics.mrmc_analysis(
             **study(2),
             cases="fixed",
-            metric=lead,
+            measure=Measure.of(lead),
             covariance="jackknife",
             alternative="equivalence",
             equivalence_margin=0.2,
@@ -293,7 +298,8 @@ def case(request: pytest.FixtureRequest) -> tuple[Any, tuple[str, ...]]:
 
 def test_the_table_has_every_result() -> None:
     held = [getattr(module, name) for module in (rocmax, metrics, reader_study) for name in module.__all__]
-    records = {found for found in held if dataclasses.is_dataclass(found)} - {metrics.Measure}  # which is asked for
+    values = (Measure, metrics.Method)  # what is asked for
+    records = {found for found in held if dataclasses.is_dataclass(found) and not issubclass(found, values)}
     assert all(issubclass(found, Result) for found in records)
     assert {found.__name__ for found in records} <= {name.split(",")[0] for name in CASES}
     tuples = {found.__name__ for found in held if isinstance(found, type) and issubclass(found, tuple)}
@@ -302,6 +308,7 @@ def test_the_table_has_every_result() -> None:
         "MissingReadings",
         "ModalityDifference",
         "ModalityMean",
+        "PairComparison",
     }  # which are parts of others
 
 
@@ -365,12 +372,12 @@ def test_copies_are_equal_and_nothing_can_be_set(case: tuple[Any, tuple[str, ...
 
 
 def test_a_frame_of_any_kind_names_its_models() -> None:
-    expected = auc_inference(Y, NAMED)
+    expected = infer(Y, NAMED)
     for given in (FRAME, pl.DataFrame(NAMED), {name: list(column) for name, column in NAMED.items()}):
-        assert auc_inference(Y, given) == expected
-        assert compare_models(Y, given).names == expected.names == ("old", "new", ATTACK)
-    assert auc_inference(Y, S).names is auc_inference(Y, pd.DataFrame(S)).names is None
-    assert auc_inference(Y, {"a": S[:, 0]}).names == auc_inference(Y, FRAME[["old"]].set_axis(["a"], axis=1)).names
+        assert infer(Y, given) == expected
+        assert compare(Y, given).names == expected.names == ("old", "new", ATTACK)
+    assert infer(Y, S).names is infer(Y, pd.DataFrame(S)).names is None
+    assert infer(Y, {"a": S[:, 0]}).names == infer(Y, FRAME[["old"]].set_axis(["a"], axis=1)).names
     assert list(expected.to_frame()["model"]) == ["old", "new", ATTACK]
 
 
@@ -385,14 +392,14 @@ def test_a_frame_of_any_kind_names_its_models() -> None:
 )
 def test_bad_mappings_are_named(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        auc_inference(Y, given)
+        infer(Y, given)
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("pandas", "polars"):
         monkeypatch.setitem(__import__("sys").modules, library, None)
         with pytest.raises(ImportError, match=rf"^to_frame.* needs {library}: pip install {library}$"):
-            auc_inference(Y, S).to_frame(library=library)
+            infer(Y, S).to_frame(library=library)
 
 
 @pytest.mark.parametrize(
@@ -427,7 +434,7 @@ def test_digits(text: str, expected: str) -> None:
 
 
 def test_what_is_not_a_number_is_said() -> None:
-    found = dataclasses.replace(auc_inference(Y, S[:, 0]), estimate=np.nan, standard_error=np.inf)
+    found = dataclasses.replace(infer(Y, S[:, 0]), estimate=np.nan, standard_error=np.inf)
     assert "AUC not available" in found.summary() and found.to_dict()["estimate"] is None
     assert found == copy.deepcopy(found)
     json.dumps(found.to_dict(), allow_nan=False)

@@ -5,10 +5,10 @@ import pytest
 from scipy import integrate, stats
 
 from rocmax import metrics
-from rocmax.metrics._components import one_model
-from rocmax.metrics._measure import parse_measure
+from rocmax.metrics import AUC, PartialAUC
+from rocmax.metrics._components import parts_of
+from rocmax.metrics._sample import sample
 from rocmax.metrics._score import _PRIOR, model
-from rocmax.metrics._validation import sample
 
 RANGES = [(0.0, 1.0), (0.0, 0.2), (0.05, 0.3), (0.4, 1.0)]
 
@@ -60,10 +60,11 @@ def test_ends_solve_the_equation(m, n, fpr_range):
     rng = np.random.default_rng(m)
     y = np.arange(m + n) < m
     s = rng.normal(size=m + n) + y
-    options = {"metric": "partial_auc", "fpr_range": fpr_range, "method": "score", "confidence_level": 0.9}
+    options = {"method": "score", "confidence_level": 0.9}
     low, high = fpr_range
-    measure = parse_measure("partial_auc", fpr_range=fpr_range)
-    (estimate,), (pos,), (neg,), _ = one_model(sample(y, s), measure)
+    measure = PartialAUC(fpr_range)
+    estimate, squares = measure.squares(sample(y, s))
+    pos, neg = parts_of(squares, (m, n))
     fpr, tpr, _ = metrics.roc_curve(y, s, drop_intermediate=False)
     inner = (fpr > 0) & (fpr < 1) & (tpr > 0) & (tpr < 1)
     count, b = min(m, n), 1.0
@@ -87,11 +88,11 @@ def test_ends_solve_the_equation(m, n, fpr_range):
     wider = np.clip((z**2 - 1) / 6 * np.array([1, -1])[:, None] * skew, 0, z)
     inside = values.theta[(distance <= z + wider[0]) & (-distance <= z + wider[1])]
     ends = [0.0 if estimate <= 0 else min(*inside, estimate), 1.0 if estimate >= 1 else max(*inside, estimate)]
-    plain = metrics.auc_inference(y, s, **options)
+    plain = metrics.infer(y, s, measure, **options)
     assert list(plain.confidence_interval) == pytest.approx(ends, abs=2e-3)
     assert ends[1] - ends[0] > 0.05
     for normalize in ("width", "mcclish", None):
-        found = metrics.auc_inference(y, s, normalize=normalize, **options)
+        found = metrics.infer(y, s, PartialAUC(fpr_range, normalize=normalize), **options)
         least = 0.5 - 0.5 * (high + low) / (2 - high - low) if normalize == "mcclish" else 0.0
         most = high - low if normalize is None else 1.0
         scaled = [least + (most - least) * end for end in plain.confidence_interval]
@@ -100,11 +101,11 @@ def test_ends_solve_the_equation(m, n, fpr_range):
 
 def test_perfect_and_reversed_rankings():
     y, s = np.arange(20) >= 15, np.arange(20.0)
-    for options in ({}, {"metric": "partial_auc", "fpr_range": (0.0, 0.3)}):
-        perfect = metrics.auc_inference(y, s, method="score", **options)
+    for measure in (AUC(), PartialAUC((0.0, 0.3))):
+        perfect = metrics.infer(y, s, measure, method="score")
         assert perfect.estimate == perfect.confidence_interval.high == 1.0
         assert 0.4 < perfect.confidence_interval.low < 0.9
-        worst = metrics.auc_inference(y, -s, method="score", **options)
+        worst = metrics.infer(y, -s, measure, method="score")
         assert worst.estimate == worst.confidence_interval.low == 0.0
         assert 0.1 < worst.confidence_interval.high < 0.7
 
@@ -113,29 +114,29 @@ def test_many_models_weights_and_the_sensitivity_side():
     rng = np.random.default_rng(5)
     y = rng.random(60) < 0.2
     s = rng.normal(size=(60, 3)) + y[:, None]
-    options = {"metric": "partial_auc", "tpr_range": (0.7, 1.0), "method": "score"}
-    many = metrics.auc_inference(y, s, **options)
+    options = {"measure": PartialAUC(tpr_range=(0.7, 1.0)), "method": "score"}
+    many = metrics.infer(y, s, **options)
     for k in range(3):
-        alone = metrics.auc_inference(y, s[:, k], **options)
+        alone = metrics.infer(y, s[:, k], **options)
         assert many.variance[k] == pytest.approx(alone.variance, rel=1e-9)
         assert many.confidence_interval.low[k] == pytest.approx(alone.confidence_interval.low, abs=1e-9)
-        turned = metrics.auc_inference(~y, -s[:, k], metric="partial_auc", fpr_range=(0.0, 0.3), method="score")
+        turned = metrics.infer(~y, -s[:, k], PartialAUC((0.0, 0.3)), method="score")
         assert list(alone.confidence_interval) == pytest.approx(list(turned.confidence_interval), abs=1e-9)
     w = rng.integers(1, 4, size=60)
-    weighted = metrics.auc_inference(y, s[:, 0], sample_weight=w, **options)
-    repeated = metrics.auc_inference(np.repeat(y, w), np.repeat(s[:, 0], w), **options)
+    weighted = metrics.infer(y, s[:, 0], sample_weight=w, **options)
+    repeated = metrics.infer(np.repeat(y, w), np.repeat(s[:, 0], w), **options)
     assert list(weighted.confidence_interval) == pytest.approx(list(repeated.confidence_interval), abs=1e-9)
     held = metrics.ROCAccumulator().update(y, s[:, 0]).result(**options)
     assert list(held.confidence_interval) == pytest.approx(list(many.confidence_interval[k][0] for k in (0, 1)))
 
 
 def test_it_is_for_areas_of_counts():
-    for options, needed in (
-        ({"metric": "scored_auc"}, "metric='auc', 'part"),
-        ({"weight_kind": "sampling"}, "weight_kind"),
+    for options, message in (
+        ({"measure": "scored_auc"}, "method='score' needs the AUC or a partial AUC of one range or TPRAtFPR"),
+        ({"weight_kind": "sampling"}, "weight_kind='sampling' takes .*, got method='score'"),
     ):
-        with pytest.raises(ValueError, match=f"method='score' needs {needed}"):
-            metrics.auc_inference([0, 1, 1, 0], [1.0, 2.0, 3.0, 4.0], method="score", **options)
+        with pytest.raises(ValueError, match=message):
+            metrics.infer([0, 1, 1, 0], [1.0, 2.0, 3.0, 4.0], method="score", **options)
 
 
 @pytest.mark.parametrize(("m", "n"), [(2, 48), (3, 497), (5, 45), (25, 475)])
@@ -144,7 +145,7 @@ def test_real_coverage_with_few_positives(m, n):
     truth = integrate.quad(lambda u: stats.norm.sf(stats.norm.isf(u) - 1), 0, 0.2)[0] / 0.2
     y = np.arange(m + n) < m
     s = rng.normal(size=(m + n, 1000)) + y[:, None]
-    found = metrics.auc_inference(y, s, metric="partial_auc", fpr_range=(0.0, 0.2), method="score")
+    found = metrics.infer(y, s, PartialAUC((0.0, 0.2)), method="score")
     low, high = found.confidence_interval
     assert 0.93 < ((low <= truth) & (truth <= high)).mean() < 0.99
 
@@ -155,6 +156,6 @@ def test_real_coverage_with_few_negatives_in_the_range(m, n, high):
     truth = integrate.quad(lambda u: stats.norm.sf(stats.norm.isf(u) - 1), 0, high)[0] / high
     y = np.arange(m + n) < m
     s = rng.normal(size=(m + n, 1000)) + y[:, None]
-    found = metrics.auc_inference(y, s, metric="partial_auc", fpr_range=(0.0, high), method="score")
+    found = metrics.infer(y, s, PartialAUC((0.0, high)), method="score")
     low, high = found.confidence_interval
     assert ((low <= truth) & (truth <= high)).mean() > 0.9

@@ -8,12 +8,24 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_score
 
 from rocmax import metrics
-from rocmax.metrics import Measure, auc_inference, compare_auc, compare_models
+from rocmax.metrics import (
+    AUC,
+    BEDROC,
+    RIE,
+    Bootstrap,
+    EnrichmentFactor,
+    FPRAtTPR,
+    Measure,
+    PartialAUC,
+    TPRAtFPR,
+    compare,
+    infer,
+)
 
-SCORES = {
-    "enrichment_factor": (metrics.enrichment_factor_score, "fraction", (0.05, 0.2, 0.37, 1.0)),
-    "rie": (metrics.rie_score, "alpha", (0.05, 0.5, 20.0, 500.0)),
-    "bedroc": (metrics.bedroc_score, "alpha", (0.05, 0.5, 20.0, 500.0)),
+MEASURES = {
+    EnrichmentFactor: (0.05, 0.2, 0.37, 1.0),
+    RIE: (0.05, 0.5, 20.0, 500.0),
+    BEDROC: (0.05, 0.5, 20.0, 500.0),
 }
 
 
@@ -24,94 +36,90 @@ def data(seed, n=80, digits=9):
     return y, np.round(rng.normal(size=n) + y, digits)
 
 
-def published(name, y, s, number):
+def published(kind, y, s, number):
     """Truchon and Bayly, 2007, equations 5, 18 and 36, of a ranking without ties."""
     total, n = len(y), y.sum()
     rank = np.flatnonzero(y[np.argsort(-s)]) + 1
-    if name == "enrichment_factor":
+    if kind is EnrichmentFactor:
         return (rank <= round(number * total)).sum() / (n * number)
     rie = np.exp(-number * rank / total).mean() / ((1 - np.exp(-number)) / (total * (np.exp(number / total) - 1)))
-    if name == "rie":
+    if kind is RIE:
         return rie
     share = n / total
     factor = share * np.sinh(number / 2) / (np.cosh(number / 2) - np.cosh(number / 2 - number * share))
     return rie * factor + 1 / (1 - np.exp(number * (1 - share)))
 
 
-@pytest.mark.parametrize("name", SCORES)
-def test_a_ranking_without_ties(name):
-    score, option, numbers = SCORES[name]
+@pytest.mark.parametrize("kind", MEASURES)
+def test_a_ranking_without_ties(kind):
     for seed in range(4):
         y, s = data(seed, 100)
-        for number in numbers:
-            expected = published(name, y, s, number)
-            found = score(y, s, **{option: number})
+        for number in MEASURES[kind]:
+            expected = published(kind, y, s, number)
+            measure = kind(number)
+            found = measure(y, s)
             assert found == pytest.approx(expected, rel=1e-7, abs=1e-9)
-            assert score(y, np.column_stack([s, -s]), **{option: number})[0] == found
-            assert score(np.where(y, "a", "b"), s, **{option: number}, pos_label="a") == found
+            assert measure(y, np.column_stack([s, -s]))[0] == found
+            assert measure(np.where(y, "a", "b"), s, pos_label="a") == found
 
 
-@pytest.mark.parametrize("name", SCORES)
-def test_ties_are_the_mean_over_orders(name):
-    score, option, numbers = SCORES[name]
+@pytest.mark.parametrize("kind", MEASURES)
+def test_ties_are_the_mean_over_orders(kind):
     y, s = data(1, 100, 0)
     rng = np.random.default_rng(0)
-    for number in numbers[1:]:
-        drawn = [published(name, y, s + 1e-6 * rng.random(len(s)), number) for _ in range(2000)]
+    for number in MEASURES[kind][1:]:
+        drawn = [published(kind, y, s + 1e-6 * rng.random(len(s)), number) for _ in range(2000)]
         error = np.std(drawn) / np.sqrt(len(drawn)) + 1e-12
-        assert abs(score(y, s, **{option: number}) - np.mean(drawn)) < 5 * error
+        assert abs(kind(number)(y, s) - np.mean(drawn)) < 5 * error
 
 
-@pytest.mark.parametrize("name", SCORES)
-def test_weights_are_repetitions_of_any_scale(name):
-    score, option, numbers = SCORES[name]
+@pytest.mark.parametrize("kind", MEASURES)
+def test_weights_are_repetitions_of_any_scale(kind):
     y, s = data(2, 60, 1)
     w = np.random.default_rng(0).integers(0, 4, len(y)) + (np.arange(len(y)) < 2)
-    for number in numbers:
-        found = score(np.repeat(y, w), np.repeat(s, w), **{option: number})
+    for number in MEASURES[kind]:
+        found = kind(number)(np.repeat(y, w), np.repeat(s, w))
         for scale in (1.0, 1e-50, 0.3):
-            assert score(y, s, **{option: number}, sample_weight=scale * w) == pytest.approx(found, rel=1e-9, abs=1e-12)
+            assert kind(number)(y, s, sample_weight=scale * w) == pytest.approx(found, rel=1e-9, abs=1e-12)
 
 
 def test_ends():
     y = np.arange(50) < 10
     best, worst = -np.arange(50.0), np.arange(50.0)
-    assert (metrics.bedroc_score(y, best), metrics.bedroc_score(y, worst)) == pytest.approx((1.0, 0.0))
-    assert metrics.enrichment_factor_score(y, best, fraction=0.1) == pytest.approx(5.0)
-    assert metrics.enrichment_factor_score(y, worst, fraction=0.8) == 0.0
+    assert (BEDROC()(y, best), BEDROC()(y, worst)) == pytest.approx((1.0, 0.0))
+    assert EnrichmentFactor(0.1)(y, best) == pytest.approx(5.0)
+    assert EnrichmentFactor(0.8)(y, worst) == 0.0
     y, s = data(8)  # As alpha goes to 0 only the mean rank is left.
-    assert metrics.bedroc_score(y, s, alpha=0.001) == pytest.approx(metrics.roc_auc_score(y, s), abs=1e-3)
+    assert BEDROC(0.001)(y, s) == pytest.approx(metrics.roc_auc_score(y, s), abs=1e-3)
     # Nothing is known: chance.
     flat = np.zeros(len(y))
-    assert metrics.enrichment_factor_score(y, flat) == pytest.approx(1.0)
-    assert metrics.rie_score(y, flat) == pytest.approx(1.0)
+    assert EnrichmentFactor()(y, flat) == pytest.approx(1.0)
+    assert RIE()(y, flat) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", SCORES)
-def test_intervals_and_comparisons(name):
-    score, option, numbers = SCORES[name]
+@pytest.mark.parametrize("kind", MEASURES)
+def test_intervals_and_comparisons(kind):
     y, s = data(3, 300)
     other = s + np.random.default_rng(1).normal(size=len(s))
-    measure = Measure(name, **{option: numbers[1]})
-    found = auc_inference(y, s, metric=measure, random_state=0, n_resamples=500)
-    assert (found.method, found.metric) == ("bootstrap", name)
-    assert found.estimate == score(y, s, **{option: numbers[1]}) == measure(y, s)
+    measure = kind(MEASURES[kind][1])
+    found = infer(y, s, measure, method=Bootstrap(500), random_state=0)
+    assert (found.method, found.measure) == ("bootstrap", measure)
+    assert infer(y, s, measure, random_state=0).method == "bootstrap"
+    assert found.estimate == measure(y, s)
     low, high = found.confidence_interval
     assert low < found.estimate < high
     # The replicates are those of samples drawn again: their spread is that of a twin's.
     rng = np.random.default_rng(5)
     rows = [np.concatenate([rng.choice(np.flatnonzero(of), of.sum()) for of in (y, ~y)]) for _ in range(400)]
-    twin = np.std([score(y[drawn], s[drawn], **{option: numbers[1]}) for drawn in rows])
+    twin = np.std([measure(y[drawn], s[drawn]) for drawn in rows])
     assert found.standard_error == pytest.approx(twin, rel=0.2)
-    assert found == auc_inference(y, s, metric=measure, random_state=0, n_resamples=500, n_jobs=1)
-    paired = compare_auc(y, s, other, metric=measure, random_state=0, n_resamples=200)
-    assert (paired.estimate_a, paired.method) == (found.estimate, "bootstrap")
-    many = compare_models(y, np.column_stack([s, other]), metric=measure, random_state=0, n_resamples=200)
-    assert many.estimates[0] == pytest.approx(found.estimate)
-    with pytest.raises(ValueError, match="method='delong' needs metric="):
-        auc_inference(y, s, metric=measure, method="delong")
-    with pytest.raises(ValueError, match="bootstrap_interval='bca' needs"):
-        auc_inference(y, s, metric=measure, bootstrap_interval="bca")
+    assert found == infer(y, s, measure, method=Bootstrap(500), random_state=0, n_jobs=1)
+    paired = compare(y, {"a": s, "b": other}, measure, random_state=0)
+    assert (paired.estimates["a"], paired.method) == (found.estimate, "bootstrap")
+    with pytest.raises(ValueError, match=r"method='delong' needs a measure with components, got measure="):
+        infer(y, s, measure, method="delong")
+    with pytest.raises(ValueError, match=r"Bootstrap\(interval='bca'\) needs .* a measure with components"):
+        infer(y, s, measure, method=Bootstrap(interval="bca"))
 
 
 def precision(y_true, y_score, sample_weight=None):
@@ -125,18 +133,19 @@ def auc(y_true, y_score, sample_weight=None):
 
 def test_a_measure_from_outside():
     y, s = data(4, 200)
-    found = auc_inference(y, s, metric=precision, method="bootstrap", random_state=0, n_resamples=300)
-    assert found == auc_inference(y, s, metric=Measure(precision), random_state=0, n_resamples=300)
+    measure = Measure.of(precision)
+    found = infer(y, s, measure, method=Bootstrap(300), random_state=0)
+    assert found == infer(y, s, Measure.of(precision), method=Bootstrap(300), random_state=0)
     assert found.estimate == average_precision_score(y, s)
     assert found.confidence_interval.low < found.estimate < found.confidence_interval.high
     assert str(found).startswith("precision 0.") and found.to_frame()["measure"][0] == "precision"
-    assert Measure(precision)(y, s) == found.estimate
-    scorer = Measure(precision).scorer()
+    assert measure(y, s) == found.estimate
+    scorer = measure.scorer()
     held = cross_val_score(clone(LogisticRegression()), s[:, None], y, scoring=scorer, cv=3)
     assert held == pytest.approx(
         cross_val_score(LogisticRegression(), s[:, None], y, scoring="average_precision", cv=3)
     )
-    paired = compare_auc(y, s, -s, metric=precision, random_state=0, n_resamples=100)
+    paired = compare(y, {"a": s, "b": -s}, measure, method=Bootstrap(100), random_state=0)
     assert paired.difference == pytest.approx(found.estimate - average_precision_score(y, -s))
 
 
@@ -145,8 +154,8 @@ def test_a_measure_from_outside():
 def test_a_function_has_the_bootstrap_of_ours(weighted, stratified):
     y, s = data(5, 120, 1)
     weight = {"sample_weight": np.random.default_rng(0).integers(1, 4, len(y)), **weighted} if weighted else {}
-    options = {"method": "bootstrap", "random_state": 0, "stratified": stratified, **weight}
-    own, ours = (auc_inference(y, s, metric=metric, n_resamples=1500, **options) for metric in (auc, "auc"))
+    options = {"method": Bootstrap(1500, stratified=stratified), "random_state": 0, **weight}
+    own, ours = (infer(y, s, measure, **options) for measure in (Measure.of(auc), AUC()))
     assert own.estimate == pytest.approx(ours.estimate)
     assert own.standard_error == pytest.approx(ours.standard_error, rel=0.1)
     assert list(own.confidence_interval) == pytest.approx(list(ours.confidence_interval), abs=0.02)
@@ -155,27 +164,22 @@ def test_a_function_has_the_bootstrap_of_ours(weighted, stratified):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Measure("bedrock"), "metric must be one of .* got 'bedrock'"),
-        (lambda: Measure("bedroc", alpha=0), "alpha must be a number of at least 0.001, got 0"),
-        (lambda: Measure("bedroc", fraction=0.1), "fraction goes with metric='enrichment_factor', got fraction=0.1"),
-        (lambda: Measure("rie", beta=1), "options of a measure are alpha, .* got 'beta'"),
-        (lambda: Measure("tpr_at_fpr"), "fpr goes with metric='tpr_at_fpr', got fpr=None"),
-        (lambda: Measure(precision, fpr=0.1), "metric is a function of your own, which takes no options"),
+        (lambda: infer([0, 1], [0, 1], "bedrock"), "measure must be a Measure or one of .* got 'bedrock'"),
+        (lambda: BEDROC(0), "alpha must be a number of at least 0.001, got 0"),
+        (lambda: BEDROC(np.nan), "alpha must be a number of at least 0.001, got nan"),
+        (lambda: EnrichmentFactor(1.1), r"fraction must be a number in \(0, 1\], got 1.1"),
+        (lambda: Measure.of(AUC()), r"Measure.of takes a function of labels and scores, got AUC\(\)"),
+        (lambda: infer([0, 1], [0, 1], precision), r"got a function; pass Measure.of\(precision\)"),
+        (lambda: infer([0, 1], [0, 1], BEDROC), r"got the class BEDROC; pass BEDROC\(...\)"),
         (
-            lambda: metrics.enrichment_factor_score([0, 1], [0, 1], fraction=1.1),
-            r"fraction must be a number in \(0, 1\]",
-        ),
-        (lambda: metrics.bedroc_scorer(np.nan), "alpha must be a number of at least 0.001, got nan"),
-        (lambda: auc_inference([0, 1], [0, 1], metric=precision, fpr=0.1), "fpr goes with a metric that is named"),
-        (
-            lambda: auc_inference([0, 0, 1, 1], [1, 2, 3, 4], metric=lambda *_: None),
-            "metric must be a number that is finite, as its function returns, got None",
+            lambda: infer([0, 0, 1, 1], [1, 2, 3, 4], Measure.of(lambda *_: None)),
+            r"the value of Measure.of\(<lambda>\) must be a number that is finite, got None",
         ),
         (
-            lambda: auc_inference(
-                [0, 1, 2] * 5, np.eye(3)[[0, 1, 2] * 5], multi_class="ovr", method="bootstrap", bootstrap_interval="bca"
+            lambda: infer(
+                [0, 1, 2] * 5, np.eye(3)[[0, 1, 2] * 5], AUC(multi_class="ovr"), method=Bootstrap(interval="bca")
             ),
-            "bootstrap_interval='bca' needs .* two classes",
+            r"Bootstrap\(interval='bca'\) needs .* two classes",
         ),
     ],
 )
@@ -185,40 +189,44 @@ def test_bad_input_is_named(make, message):
 
 
 def test_a_measure_is_a_value():
-    for given in ({"metric": "auc"}, {"metric": "partial_auc", "fpr_range": (0.1, 0.4)}, {"metric": "rie"}):
-        assert Measure(**given) == Measure(**given) and hash(Measure(**given)) == hash(Measure(**given))
+    for make in (AUC, lambda: PartialAUC((0.1, 0.4)), RIE, lambda: Measure.of(precision)):
+        assert make() == make() and hash(make()) == hash(make())
+    assert RIE(20.0) == RIE() != BEDROC() != BEDROC(10.0)
     y, s = data(6, 120)
-    measure = Measure("partial_auc", fpr_range=(0.0, 0.3), normalize="mcclish")
-    named = auc_inference(y, s, metric="partial_auc", fpr_range=(0.0, 0.3), normalize="mcclish")
-    assert auc_inference(y, s, metric=measure) == named
+    assert infer(y, s, AUC()) == infer(y, s, "auc")
+    measure = PartialAUC([0, 0.3], normalize="mcclish")
     assert measure(y, s) == metrics.partial_auc_score(y, s, (0.0, 0.3), normalize="mcclish")
-    assert repr(measure) == "Measure('partial_auc', fpr_range=(0.0, 0.3), normalize='mcclish')"
+    assert repr(measure) == "PartialAUC((0.0, 0.3), normalize='mcclish')"
+    for one in (PartialAUC(tpr_range=(0.5, 1.0)), PartialAUC((0.0, 0.4), tpr_range=(0.5, 1.0)), AUC(multi_class="ovo")):
+        assert eval(repr(one)) == one
+    assert (measure.fpr_range, str(measure)) == ((0.0, 0.3), "partial AUC (FPR 0-0.3, McClish's scale)")
 
 
 def test_a_rate_says_its_threshold():
     y, s = data(7, 200, 1)
-    found = auc_inference(y, s, metric="tpr_at_fpr", fpr=0.1)
+    found = infer(y, s, TPRAtFPR(0.1))
     point = metrics.operating_point(y, s, threshold=("fpr", 0.1))
     assert (found.threshold, found.estimate) == (point.threshold, point.tpr)
     assert f"at threshold {point.threshold:g}" in str(found) and f"at threshold {point.threshold:g}" in found.summary()
-    both = auc_inference(y, np.column_stack([s, -s]), metric="fpr_at_tpr", tpr=0.8)
+    both = infer(y, np.column_stack([s, -s]), FPRAtTPR(0.8))
     assert both.threshold.tolist() == [
         metrics.operating_point(y, score, threshold=("sensitivity", 0.8)).threshold for score in (s, -s)
     ]
-    assert auc_inference(y, s).threshold is None
+    assert infer(y, s).threshold is None
 
 
 def test_a_function_of_scikit_learn_is_one_of_ours():
     y, s = np.arange(60) % 3 == 0, np.random.default_rng(0).normal(size=60)
     w = np.random.default_rng(1).integers(1, 4, 60)
-    assert Measure(average_precision_score)(y, s, w) == average_precision_score(y, s, sample_weight=w)
-    found = auc_inference(y, s, metric=average_precision_score, n_resamples=50, random_state=0)
+    measure = Measure.of(average_precision_score)
+    assert measure(y, s, w) == average_precision_score(y, s, sample_weight=w)
+    found = infer(y, s, measure, method=Bootstrap(50), random_state=0)
     assert found.estimate == average_precision_score(y, s)
-    assert Measure(spread)(y, s) == spread(y, s)
+    assert Measure.of(spread)(y, s) == spread(y, s)
     with pytest.raises(
-        ValueError, match=r"sample_weight needs a metric that takes weights, got .*spread.* of \(y, s\)"
+        ValueError, match=r"sample_weight needs a measure that takes weights, got .*spread.* of \(y, s\)"
     ):
-        Measure(spread)(y, s, w)
+        Measure.of(spread)(y, s, w)
 
 
 def spread(y, s):
@@ -233,6 +241,6 @@ def test_a_function_may_sort_what_it_is_given():
 
     y, s = np.arange(60) % 3 == 0, np.random.default_rng(0).normal(size=(60, 2))
     before = y.copy(), s.copy()
-    np.testing.assert_array_equal(Measure(median)(y, s), np.sort(s, axis=0)[30])
+    np.testing.assert_array_equal(Measure.of(median)(y, s), np.sort(s, axis=0)[30])
     np.testing.assert_array_equal(y, before[0])
     np.testing.assert_array_equal(s, before[1])

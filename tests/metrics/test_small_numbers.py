@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rocmax import metrics
+from rocmax.metrics import FPRAtTPR, TPRAtFPR
 from rocmax.metrics import _words as words
 
 ZERO = re.compile(r"\b0\.0+(?![\d.])")
@@ -60,32 +61,32 @@ def test_no_rate_is_printed_away():
         str(found),
         str(several),
         found._repr_html_(),
-        metrics.auc_inference(Y, S, metric="fpr_at_tpr", tpr=0.1).summary(),
+        metrics.infer(Y, S, FPRAtTPR(0.1)).summary(),
     ):
         assert not ZERO.search(text)
 
 
 def test_both_intervals_of_a_rate_say_what_they_take_as_fixed():
-    read = metrics.auc_inference(Y, S, metric="tpr_at_fpr", fpr=3e-6)
+    read = metrics.infer(Y, S, TPRAtFPR(3e-6))
     cut = metrics.operating_point(Y, S, threshold=("fpr", 3e-6))
     assert read.threshold == cut.threshold
     first, second = (str(found).splitlines()[0] for found in (read, cut))
     assert "the FPR is fixed; operating_point fixes the threshold" in first
-    assert "taken as fixed (auc_inference(metric='tpr_at_fpr') fixes the rate)" in second
+    assert "taken as fixed (infer with TPRAtFPR fixes the rate)" in second
     (low, high), (low_cut, high_cut) = read.confidence_interval, cut.tpr_interval
     assert low < low_cut < high_cut < high  # the threshold varies too
-    turned = metrics.auc_inference(Y, S, metric="fpr_at_tpr", tpr=0.9)
+    turned = metrics.infer(Y, S, FPRAtTPR(0.9))
     assert "the TPR is fixed; operating_point fixes the threshold" in str(turned).splitlines()[0]
     point = metrics.operating_point(Y, S, threshold=("sensitivity", 0.9))
-    assert "auc_inference(metric='fpr_at_tpr')" in str(point).splitlines()[0]
+    assert "infer with FPRAtTPR" in str(point).splitlines()[0]
     assert "method='bootstrap'" in str(metrics.operating_point(Y, S)).splitlines()[0]
     given = metrics.operating_point(Y, S, threshold=5.0)
     assert str(given).splitlines()[0] == "threshold 5 (given), taken as fixed"
     few = np.arange(200) % 2 == 0
     drawn = metrics.operating_point(few, RNG.normal(size=200) + few, method="bootstrap", n_resamples=50, random_state=0)
     assert "chooses anew in every resample" in str(drawn).splitlines()[0]
-    assert "the FPR is fixed" in str(metrics.auc_inference(Y, NAMED, metric="tpr_at_fpr", fpr=3e-6)).splitlines()[0]
-    assert "fixed" not in str(metrics.auc_inference(Y, S))
+    assert "the FPR is fixed" in str(metrics.infer(Y, NAMED, TPRAtFPR(3e-6))).splitlines()[0]
+    assert "fixed" not in str(metrics.infer(Y, S))
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rocmax import AUCRLS, PartialAUCSVC, metrics
+from rocmax.metrics import PartialAUC, TPRAtFPR
 
 RNG = np.random.default_rng(5)
 Y = RNG.integers(0, 2, 60)
@@ -75,8 +76,11 @@ def test_tensors_are_measured_as_arrays_are(kind):
         assert function(y, s, sample_weight=w, **options) == function(Y, rounded, sample_weight=W, **options)
     for ours, theirs in zip(metrics.roc_curve(y, s), metrics.roc_curve(Y, rounded), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    assert metrics.auc_inference(y, s) == metrics.auc_inference(Y, rounded)
-    assert metrics.compare_auc(y, s, Tensor(-S, **kind)).pvalue == metrics.compare_auc(Y, rounded, -rounded).pvalue
+    assert metrics.infer(y, s) == metrics.infer(Y, rounded)
+    assert (
+        metrics.compare(y, {"a": s, "b": Tensor(-S, **kind)}).pvalue
+        == metrics.compare(Y, {"a": rounded, "b": -rounded}).pvalue
+    )
     held = metrics.ROCAccumulator().update(y, s, sample_weight=w)
     assert held.result().estimate == pytest.approx(metrics.roc_auc_score(Y, rounded, sample_weight=W), abs=1e-12)
 
@@ -107,5 +111,5 @@ def test_what_is_read_of_the_curve_may_stand_third():
     assert metrics.tpr_at_fpr_score(Y, S, 0.1) == metrics.tpr_at_fpr_score(Y, S, fpr=0.1)
     assert metrics.fpr_at_tpr_score(Y, S, 0.9) == metrics.fpr_at_tpr_score(Y, S, tpr=0.9)
     assert metrics.margin_auc_score(Y, S, 0.5) == metrics.margin_auc_score(Y, S, margin=0.5)
-    assert repr(metrics.partial_auc_scorer((0, 0.3))) == repr(metrics.partial_auc_scorer(fpr_range=(0, 0.3)))
-    assert repr(metrics.tpr_at_fpr_scorer(0.3)) == repr(metrics.tpr_at_fpr_scorer(fpr=0.3))
+    assert repr(PartialAUC((0, 0.3)).scorer()) == repr(PartialAUC((0, 0.3)).scorer())
+    assert repr(TPRAtFPR(0.3).scorer()) == repr(TPRAtFPR(0.3).scorer())

@@ -8,17 +8,16 @@ import pytest
 from scipy import stats
 
 from rocmax.metrics import (
+    PartialAUC,
     ROCAccumulator,
-    auc_inference,
-    compare_auc,
-    compare_models,
+    compare,
     cross_validated_auc,
+    infer,
     mrmc_analysis,
     partial_auc_score,
-    partial_auc_scorer,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:there are", "ignore:an interval has no width")
+pytestmark = pytest.mark.filterwarnings("ignore:there are", "ignore:the interval has zero width")
 REGIONS = [((0, 0.4), (0.5, 1)), ((0.1, 0.7), (0.3, 0.8)), ((0.25, 0.5), (0.2, 0.25)), ((0.5, 1), (0, 0.5))]
 
 
@@ -83,8 +82,8 @@ def test_whole_ranges_are_left_out():
     assert partial_auc_score(y, s, (0, 1), tpr_range=(0.6, 0.9)) == partial_auc_score(y, s, tpr_range=(0.6, 0.9))
     assert partial_auc_score(y, s, (0, 0.3), tpr_range=(0, 1)) == partial_auc_score(y, s, (0, 0.3))
     # A region that is all but whole.
-    near = auc_inference(y, s, fpr_range=(0, 1 - 1e-9), tpr_range=(1e-9, 1), method="delong")
-    whole = auc_inference(y, s, method="delong")
+    near = infer(y, s, PartialAUC((0, 1 - 1e-9), tpr_range=(1e-9, 1)), method="delong")
+    whole = infer(y, s, method="delong")
     assert near.estimate == pytest.approx(whole.estimate, abs=1e-8)
     assert near.variance == pytest.approx(whole.variance, rel=1e-6)
 
@@ -93,7 +92,7 @@ def test_whole_ranges_are_left_out():
 @pytest.mark.parametrize("digits", [1, 6])
 def test_variance_is_that_of_the_influences(fpr_range, tpr_range, digits):
     """The influence of a sample is the derivative of the area by its weight."""
-    what = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+    what, measure = {"fpr_range": fpr_range, "tpr_range": tpr_range}, PartialAUC(fpr_range, tpr_range=tpr_range)
     y, s = drawn(3, n=50, digits=digits, models=2)
     step = 1e-6
     influence = np.zeros((2, 50))
@@ -104,47 +103,41 @@ def test_variance_is_that_of_the_influences(fpr_range, tpr_range, digits):
     counts = np.where(y, y.sum(), (~y).sum())
     scaled = influence * np.sqrt(counts / (counts - 1))
     expected = scaled @ scaled.T
-    found = compare_auc(y, s[:, 0], s[:, 1], **what)
+    found = compare(y, s, measure)
     np.testing.assert_allclose(found.covariance, expected, rtol=1e-4, atol=1e-9)
-    many = auc_inference(y, s, **what, method="delong")
+    many = infer(y, s, measure, method="delong")
     np.testing.assert_allclose(many.variance, np.diagonal(expected), rtol=1e-4, atol=1e-9)
     np.testing.assert_allclose(many.estimate, partial_auc_score(y, s, **what), atol=1e-14)
-    np.testing.assert_allclose(compare_models(y, s, **what).covariance, found.covariance, rtol=1e-12)
     # Groups of one, sampling weights of one, weights that repeat, samples in parts: all the same.
-    alone = auc_inference(y, s[:, 0], **what, method="delong", groups=np.arange(50))
+    alone = infer(y, s[:, 0], measure, method="delong", groups=np.arange(50))
     assert alone.variance == pytest.approx(many.variance[0], rel=0.05)
-    sampling = auc_inference(
-        y, s[:, 0], **what, method="delong", sample_weight=np.full(50, 3.0), weight_kind="sampling"
-    )
+    sampling = infer(y, s[:, 0], measure, method="delong", sample_weight=np.full(50, 3.0), weight_kind="sampling")
     assert sampling.variance == pytest.approx(many.variance[0], rel=1e-10)
     w = np.arange(50) % 3
-    weighted = compare_auc(y, s[:, 0], s[:, 1], **what, sample_weight=w)
-    repeated = compare_auc(np.repeat(y, w), *(np.repeat(s[:, k], w) for k in (0, 1)), **what)
+    weighted = compare(y, s, measure, sample_weight=w)
+    repeated = compare(np.repeat(y, w), np.repeat(s, w, axis=0), measure)
     np.testing.assert_allclose(weighted.covariance, repeated.covariance, rtol=1e-9)
-    single = auc_inference(y, s[:, 0], **what, method="delong", sample_weight=w)
+    single = infer(y, s[:, 0], measure, method="delong", sample_weight=w)
     assert single.variance == pytest.approx(weighted.covariance[0, 0], rel=1e-9)
-    held = ROCAccumulator().update(y, s[:, 0]).result(**what)
+    held = ROCAccumulator().update(y, s[:, 0]).result(measure)
     assert held.variance == pytest.approx(many.variance[0], rel=1e-10)
 
 
 def test_studies_and_folds_take_regions():
     y, s = drawn(5, n=60, digits=6, models=4)
-    what = {"fpr_range": (0, 0.5), "tpr_range": (0.4, 1)}
+    measure = PartialAUC((0, 0.5), tpr_range=(0.4, 1))
     fold = np.arange(60) % 2
-    found = cross_validated_auc(y, s[:, 0], fold=fold, **what)
-    assert found.estimate == pytest.approx(
-        np.mean([partial_auc_score(y[fold == k], s[fold == k, 0], **what) for k in (0, 1)]), abs=1e-14
-    )
+    found = cross_validated_auc(y, s[:, 0], measure, fold=fold)
+    assert found.estimate == pytest.approx(np.mean([measure(y[fold == k], s[fold == k, 0]) for k in (0, 1)]), abs=1e-14)
     readings = {
         "reader": np.repeat([0, 1, 0, 1], 60),
         "modality": np.repeat([0, 0, 1, 1], 60),
         "case": np.tile(np.arange(60), 4),
     }
-    study = mrmc_analysis(np.tile(y, 4), s.T.ravel(), **readings, **what)
-    np.testing.assert_allclose(study.estimates.ravel(), partial_auc_score(y, s, **what), atol=1e-14)
-    np.testing.assert_allclose(study.covariance_matrix, compare_models(y, s, **what).covariance, rtol=1e-9, atol=1e-15)
-    scorer = partial_auc_scorer((0, 0.5), tpr_range=(0.4, 1))
-    assert scorer._kwargs["tpr_range"] == (0.4, 1)
+    study = mrmc_analysis(np.tile(y, 4), s.T.ravel(), measure, **readings)
+    np.testing.assert_allclose(study.estimates.ravel(), measure(y, s), atol=1e-14)
+    np.testing.assert_allclose(study.covariance_matrix, compare(y, s, measure).covariance, rtol=1e-9, atol=1e-15)
+    assert measure.scorer()._kwargs["measure"] == measure
 
 
 def test_coverage_of_the_interval():
@@ -154,8 +147,8 @@ def test_coverage_of_the_interval():
     truth = np.clip(stats.norm.sf(stats.norm.isf(x) - 1.2) - 0.4, 0, 0.6).mean() / 0.6
     y, held = np.repeat([0, 1], 80), 0
     for _ in range(500):
-        low, high = auc_inference(
-            y, rng.normal(size=160) + 1.2 * y, fpr_range=(0, 0.4), tpr_range=(0.4, 1)
+        low, high = infer(
+            y, rng.normal(size=160) + 1.2 * y, PartialAUC((0, 0.4), tpr_range=(0.4, 1))
         ).confidence_interval
         held += low <= truth <= high
     assert 0.92 <= held / 500 <= 0.975
@@ -164,13 +157,21 @@ def test_coverage_of_the_interval():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"normalize": "mcclish"}, "normalize='mcclish' is of one range"),
-        ({"method": "score"}, "method='score' needs metric=.*, got 'partial_auc of both rates'"),
-        ({"method": "bootstrap"}, "method='bootstrap' needs metric=.*, got 'partial_auc of both rates'"),
+        ({"tpr_range": (0.5, 1), "normalize": "mcclish"}, "normalize='mcclish' is of one range"),
         ({"tpr_range": (0.9, 0.8)}, "tpr_range must satisfy"),
     ],
 )
-def test_what_is_of_one_range_only(options, message):
-    y, s = drawn()
+def test_bad_regions_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        auc_inference(y, s, **{"fpr_range": (0, 0.4), "tpr_range": (0.5, 1), **options})
+        PartialAUC((0, 0.4), **options)
+
+
+def test_methods_of_regions():
+    y, s = drawn()
+    measure = PartialAUC((0, 0.4), tpr_range=(0.5, 1))
+    with pytest.raises(ValueError, match=r"method='score' needs .* of one range .*, got measure=PartialAUC"):
+        infer(y, s, measure, method="score")
+    y, s = drawn(n=400, digits=6)
+    boot, delong = (infer(y, s, measure, method=method, random_state=0) for method in ("bootstrap", "delong"))
+    assert boot.standard_error == pytest.approx(delong.standard_error, rel=0.1)
+    assert list(boot.confidence_interval) == pytest.approx(list(delong.confidence_interval), abs=0.02)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rocmax import AUCRLS, PartialAUCSVC, metrics
-from rocmax.metrics import ROCAccumulator
+from rocmax.metrics import AUC, Bootstrap, PartialAUC, ROCAccumulator
 
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 3 == 0
@@ -18,15 +18,15 @@ EUROS = np.rint(AMOUNT)
 COUNTS = RNG.integers(0, 9, 60).astype(float) + (np.arange(60) < 4)
 
 CALLS = {
-    "auc_inference": lambda **w: metrics.auc_inference(Y, S[:, 0], **w),
-    "auc_inference, models": lambda **w: metrics.auc_inference(Y, S, **w),
-    "auc_inference, bootstrap": lambda **w: metrics.auc_inference(Y, S[:, 0], method="bootstrap", n_resamples=20, **w),
-    "auc_inference, classes": lambda **w: metrics.auc_inference(CLASSES, np.c_[S, S[:, 0]], multi_class="ovr", **w),
-    "compare_auc": lambda **w: metrics.compare_auc(Y, S[:, 0], S[:, 1], **w),
-    "compare_auc, unpaired": lambda **w: metrics.compare_auc(
-        Y, S[:, 0], S[:, 1], y_true_b=Y, sample_weight_b=w["sample_weight"], **w
+    "infer": lambda **w: metrics.infer(Y, S[:, 0], **w),
+    "infer, models": lambda **w: metrics.infer(Y, S, **w),
+    "infer, bootstrap": lambda **w: metrics.infer(Y, S[:, 0], method=Bootstrap(20), **w),
+    "infer, classes": lambda **w: metrics.infer(CLASSES, np.c_[S, S[:, 0]], AUC(multi_class="ovr"), **w),
+    "compare": lambda **w: metrics.compare(Y, S, **w),
+    "compare, independent": lambda **w: metrics.compare(
+        {"a": Y, "b": Y}, {"a": S[:, 0], "b": S[:, 1]}, **{**w, "sample_weight": {"a": None, "b": w["sample_weight"]}}
     ),
-    "compare_models": lambda **w: metrics.compare_models(Y, np.c_[S, -S], **w),
+    "compare, four models": lambda **w: metrics.compare(Y, np.c_[S, -S], **w),
     "operating_point": lambda **w: metrics.operating_point(Y, S[:, 0], **w),
 }
 
@@ -62,8 +62,8 @@ def test_counts_do_not_warn(name):
 
 
 def test_the_warning_is_worth_it():
-    counted, _ = warned(CALLS["auc_inference"], sample_weight=EUROS)
-    sampled, _ = warned(CALLS["auc_inference"], sample_weight=EUROS, weight_kind="sampling")
+    counted, _ = warned(CALLS["infer"], sample_weight=EUROS)
+    sampled, _ = warned(CALLS["infer"], sample_weight=EUROS, weight_kind="sampling")
     assert sampled.standard_error > 10 * counted.standard_error
 
 
@@ -72,7 +72,7 @@ def test_what_has_no_interval_does_not_warn():
     metrics.roc_auc_score(Y, S[:, 0], **options)
     metrics.partial_auc_score(Y, S[:, 0], (0, 0.2), **options)
     metrics.tpr_at_fpr_score(Y, S[:, 0], 0.1, **options)
-    metrics.Measure("partial_auc", fpr_range=(0, 0.2))(Y, S[:, 0], **options)
+    PartialAUC((0, 0.2))(Y, S[:, 0], **options)
     metrics.roc_curve(Y, S[:, 0], **options)
     PartialAUCSVC((0.0, 0.5), threshold=("fpr", 0.1)).fit(S, Y, AMOUNT)
     AUCRLS().fit(S, Y, AMOUNT)

@@ -60,7 +60,7 @@ X = rng.normal(size=(200, 3)) + y[:200, None]
 CALLS = [
     lambda: rocmax.metrics.roc_auc_score(y, s),
     lambda: rocmax.metrics.partial_auc_score(y, s, fpr_range=(0.0, 0.3), n_jobs=2),
-    lambda: rocmax.metrics.compare_auc(y, s, -s).statistic,
+    lambda: rocmax.metrics.compare(y, {"a": s, "b": -s}).statistic,
     lambda: rocmax.metrics.ROCAccumulator().update(y, s).result().estimate,
     lambda: rocmax.PartialAUCSVC((0.0, 0.3)).fit(X, y[:200]).coef_.sum(),
     lambda: rocmax.AUCRLS().fit(X, y[:200]).coef_.sum(),

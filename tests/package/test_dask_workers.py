@@ -35,7 +35,7 @@ def test_measures():
             expected = measure(y, s, sample_weight=weights[0], **options)
             found = measure(*lazy[:2], sample_weight=weights[1], **options)
             assert found == pytest.approx(expected, abs=1e-12)
-    expected, found = metrics.auc_inference(y, s), metrics.auc_inference(*lazy[:2])
+    expected, found = metrics.infer(y, s), metrics.infer(*lazy[:2])
     assert found.variance == pytest.approx(expected.variance, abs=1e-12)
     with pytest.raises(ValueError, match="y_score has shape"):
         metrics.roc_auc_score(lazy[0], lazy[1][:100])

@@ -70,7 +70,7 @@ def test_what_is_missing_is_named(measure):
 def test_missing_scores_of_several_models_are_placed():
     frame = pd.DataFrame({"a": NUMBERS["Float64"](holed(S)), "b": -S})
     with pytest.raises(ValueError, match=r"^y_score must be finite, got <NA> at index \(3, 0\)$"):
-        metrics.compare_models(Y, frame)
+        metrics.compare(Y, frame)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)

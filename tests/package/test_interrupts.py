@@ -53,11 +53,11 @@ print(*(f"{x:.2f}" for x in late))
 MATRIX = "scores = rng.standard_normal((n, 40)); w = rng.random(n)"
 FEATURES = "X = rng.standard_normal((n, 20)) + y[:, None]; import rocmax.papers"
 LONG = {
-    "venkatraman": (2_000_000, "", "m.compare_auc(y, s, -s, method='venkatraman', n_resamples=2, n_jobs=1)"),
+    "venkatraman": (2_000_000, "", "m.compare(y, {'a': s, 'b': -s}, method=m.Venkatraman(2), n_jobs=1)"),
     "venkatraman unpaired": (
         2_000_000,
         "",
-        "m.compare_auc(y, s, -s, y_true_b=y, method='venkatraman', n_resamples=2, n_jobs=1)",
+        "m.compare({'a': y, 'b': y}, {'a': s, 'b': -s}, method=m.Venkatraman(2), n_jobs=1)",
     ),
     "weighted": (
         5_000_000,
@@ -72,12 +72,12 @@ LONG = {
     "few samples, many models, many resamples": (
         200,
         "scores = rng.standard_normal((n, 2000))",
-        "m.auc_inference(y, scores, method='bootstrap', n_resamples=600, n_jobs=1)",
+        "m.infer(y, scores, method=m.Bootstrap(600), n_jobs=1)",
     ),
     "bootstrap of rates": (
         3_000_000,
         "",
-        "m.auc_inference(y, s, metric='tpr_at_fpr', fpr=0.1, method='bootstrap', n_resamples=9, n_jobs=1)",
+        "m.infer(y, s, m.TPRAtFPR(0.1), method=m.Bootstrap(9), n_jobs=1)",
     ),
     "spectrum": (
         1500,

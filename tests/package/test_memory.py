@@ -12,7 +12,7 @@ from profiles import cases
 from rocmax import AUCRLS, AUCRLSCV, AUCSVC, RLSCV
 from rocmax._memory import available_memory
 from rocmax._settings import using
-from rocmax.metrics import auc_inference, compare_auc
+from rocmax.metrics import Bootstrap, Venkatraman, compare, infer
 
 GIGA = 10**9
 
@@ -110,9 +110,9 @@ def test_counts_have_limits():
     y, s = np.array([0, 1, 0, 1, 1, 0]), np.array([0.1, 0.4, 0.3, 0.2, 0.9, 0.5])
     for n in (10**12, 2**62, 10**400):
         with pytest.raises(ValueError, match=r"^n_resamples must be at most 2\*\*32 - 1, got"):
-            auc_inference(y, s, method="bootstrap", n_resamples=n)
+            infer(y, s, method=Bootstrap(n))
         with pytest.raises(ValueError, match=r"^n_resamples must be"):
-            compare_auc(y, s, -s, method="venkatraman", n_resamples=n)
+            compare(y, {"a": s, "b": -s}, method=Venkatraman(n))
         with pytest.raises(ValueError, match=r"^alphas must be a number of values from 1 to 1,048,576"):
             AUCRLSCV(alphas=n).fit(X, Y)
 
@@ -120,8 +120,8 @@ def test_counts_have_limits():
 @pytest.mark.parametrize("n_jobs", [2**64, 10**400, 4000, -(10**400)])
 def test_any_number_of_jobs_is_one(n_jobs):
     y, s = np.arange(10) % 2, np.arange(10.0)
-    expected = auc_inference(y, s, n_jobs=1)
-    assert auc_inference(y, s, n_jobs=n_jobs).estimate == expected.estimate
+    expected = infer(y, s, n_jobs=1)
+    assert infer(y, s, n_jobs=n_jobs).estimate == expected.estimate
 
 
 LIMITED = """
@@ -158,20 +158,14 @@ CALLS = {
     "rate": lambda: m.tpr_at_fpr_score(y, s, fpr=0.1, n_jobs=k),
     "scored": lambda: m.scored_auc_score(y, s, n_jobs=k),
     "curve": lambda: m.roc_curve(y, s)[1].sum(),
-    "delong": lambda: m.auc_inference(y, s, method="delong", n_jobs=k).variance,
-    "weighted delong": lambda: m.auc_inference(y, s, method="delong", sample_weight=w, n_jobs=k).variance,
-    "partial variance": lambda: m.auc_inference(
-        y, s, method="delong", metric="partial_auc", fpr_range=(0.0, 0.5), n_jobs=k
-    ).variance,
-    "bootstrap": lambda: m.auc_inference(
-        y, s, method="bootstrap", n_resamples=3, random_state=0, n_jobs=k
-    ).variance,
-    "rate bootstrap": lambda: m.auc_inference(
-        y, s, method="bootstrap", metric="tpr_at_fpr", fpr=0.1, n_resamples=3, random_state=0, n_jobs=k
-    ).variance,
-    "test": lambda: m.compare_auc(y, s, t, n_jobs=k).statistic,
-    "venkatraman": lambda: m.compare_auc(
-        y, s, t, method="venkatraman", n_resamples=2, random_state=0, n_jobs=k
+    "delong": lambda: m.infer(y, s, method="delong", n_jobs=k).variance,
+    "weighted delong": lambda: m.infer(y, s, method="delong", sample_weight=w, n_jobs=k).variance,
+    "partial variance": lambda: m.infer(y, s, m.PartialAUC((0.0, 0.5)), method="delong", n_jobs=k).variance,
+    "bootstrap": lambda: m.infer(y, s, method=m.Bootstrap(3), random_state=0, n_jobs=k).variance,
+    "rate bootstrap": lambda: m.infer(y, s, m.TPRAtFPR(0.1), method=m.Bootstrap(3), random_state=0, n_jobs=k).variance,
+    "test": lambda: m.compare(y, {"s": s, "t": t}, n_jobs=k).statistic,
+    "venkatraman": lambda: m.compare(
+        y, {"s": s, "t": t}, method=m.Venkatraman(2), random_state=0, n_jobs=k
     ).pvalue,
     "folds": lambda: m.cross_validated_auc(y, s, fold=fold, n_jobs=k).variance,
     "accumulator": lambda: m.ROCAccumulator().update(y, s).result().estimate,

@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone
 
 from rocmax import AUCRLS, AUCSVC, PartialAUCSVC, _core
-from rocmax.metrics import auc_inference, compare_auc, partial_auc_score, roc_auc_score, tpr_at_fpr_score
+from rocmax.metrics import Bootstrap, compare, infer, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 
 pytestmark = pytest.mark.xdist_group("clock")  # one after another: what is timed does not race with itself
 
@@ -194,9 +194,9 @@ def test_32_threads_share_a_metric():
         lambda: roc_auc_score(y, s),
         lambda: partial_auc_score(y, s, fpr_range=(0.0, 0.3)),
         lambda: tpr_at_fpr_score(y, s, fpr=0.1),
-        lambda: auc_inference(y, s).variance,
-        lambda: compare_auc(y, s, -s, n_jobs=3).statistic,
-        lambda: auc_inference(y[:2000], s[:2000], method="bootstrap", n_resamples=100, random_state=0).variance,
+        lambda: infer(y, s).variance,
+        lambda: compare(y, {"a": s, "b": -s}, n_jobs=3).statistic,
+        lambda: infer(y[:2000], s[:2000], method=Bootstrap(100), random_state=0).variance,
     ]
     alone = [call() for call in calls]
     before = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0

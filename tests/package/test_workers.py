@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rocmax import AUCSVC, PartialAUCSVC
-from rocmax.metrics import auc_inference
+from rocmax.metrics import Bootstrap, infer
 
 
 def _boosted(library):
@@ -36,7 +36,7 @@ def _measured(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((200, 3))
     y = X[:, 0] + rng.standard_normal(200) > 0.5
-    interval = auc_inference(y, X[:, 0], method="bootstrap", n_resamples=50, random_state=0, n_jobs=2)
+    interval = infer(y, X[:, 0], method=Bootstrap(50), random_state=0, n_jobs=2)
     fitted = [model.fit(X, y).decision_function(X) for model in (PartialAUCSVC((0.0, 0.3)), AUCSVC(kernel="rbf"))]
     return np.concatenate([interval.confidence_interval, *fitted])
 

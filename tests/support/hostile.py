@@ -5,6 +5,7 @@ import datetime
 import inspect
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, partial
@@ -21,6 +22,7 @@ from sklearn.model_selection import cross_validate
 
 import rocmax
 from rocmax import boosting, datasets, display, metrics, papers
+from rocmax.metrics.measures import MEASURES
 
 N = 24
 Y = np.arange(N) % 3 // 2
@@ -253,17 +255,19 @@ def _readings() -> dict[str, Any]:
 
 def _metric_calls() -> dict[str, Call]:
     ys = {"y_true": Y, "y_score": S}
-    ab = {"y_true": Y, "score_a": S, "score_b": X[:, 0]}
     models = {"y_true": Y, "y_score": X}
+    apart = {"y_true": {"a": Y, "b": Y}, "y_score": {"a": S, "b": X[:, 0]}}
     weight = {"sample_weight": np.arange(N) % 4 + 0.5}
-    few = {"method": "bootstrap", "n_resamples": 20, "random_state": 0}
+    few = {"method": metrics.Bootstrap(20), "random_state": 0}
+    part, rate = metrics.PartialAUC((0.1, 0.6)), metrics.TPRAtFPR(0.3)
     measures = {
-        "partial": {"metric": "partial_auc", "fpr_range": (0.1, 0.6)},
-        "partial tpr": {"metric": "partial_auc", "tpr_range": (0.1, 0.6), "normalize": "mcclish"},
-        "scored": {"metric": "scored_auc"},
-        "margin": {"metric": "margin_auc", "margin": 0.3},
-        "tpr_at_fpr": {"metric": "tpr_at_fpr", "fpr": 0.3},
-        "fpr_at_tpr": {"metric": "fpr_at_tpr", "tpr": 0.7},
+        "partial": {"measure": part},
+        "partial tpr": {"measure": metrics.PartialAUC(tpr_range=(0.1, 0.6), normalize="mcclish")},
+        "two-way": {"measure": metrics.PartialAUC((0.1, 0.6), (0.2, 0.9))},
+        "scored": {"measure": "scored_auc"},
+        "margin": {"measure": metrics.MarginAUC(0.3)},
+        "tpr_at_fpr": {"measure": rate},
+        "fpr_at_tpr": {"measure": metrics.FPRAtTPR(0.7)},
     }
     options = {
         "": {},
@@ -275,20 +279,26 @@ def _metric_calls() -> dict[str, Call]:
         "bootstrap partial": few | measures["partial"],
         "obuchowski": {"method": "obuchowski"},
     }
-    one = {**options, "bca": few | {"bootstrap_interval": "bca"}} | {
+    one = {**options, "bca": {"method": metrics.Bootstrap(20, interval="bca"), "random_state": 0}} | {
         method: {"method": method} for method in ("score", "newcombe", "logit-delong")
     }
     one["score partial"] = {"method": "score"} | measures["partial"]
     one["score rate"] = {"method": "score"} | measures["tpr_at_fpr"]
     one["wu"] = {"method": "wu"} | measures["scored"]
     one["null"] = {"null_value": 0.6, "alternative": "greater"}
-    one["bedroc"] = few | {"metric": "bedroc"}
-    one["two-way"] = {"fpr_range": (0.1, 0.6), "tpr_range": (0.2, 0.9)}
+    one["bedroc"] = few | {"measure": "bedroc"}
     points = {
         "": {},
         "closest": {"threshold": "closest", "prevalence": 0.1},
         "several": {"threshold": [0.1, "eer", ("sensitivity", 0.6)], **weight},
-        "bootstrap": {"threshold": ("cost", 2.0), **few, **weight, "weight_kind": "sampling"},
+        "bootstrap": {
+            "threshold": ("cost", 2.0),
+            "method": "bootstrap",
+            "n_resamples": 20,
+            "random_state": 0,
+            **weight,
+            "weight_kind": "sampling",
+        },
     }
     calls = {
         "roc_auc_score": _call(metrics.roc_auc_score, **ys),
@@ -312,20 +322,16 @@ def _metric_calls() -> dict[str, Call]:
         "fpr_at_tpr_score": _call(metrics.fpr_at_tpr_score, **ys, tpr=0.7),
         "cross_validated_auc": _call(metrics.cross_validated_auc, **ys, fold=np.arange(N) // 6),
         "cross_validated_auc ovr": _call(
-            metrics.cross_validated_auc, y_true=np.arange(N) % 3, y_score=X, fold=np.arange(N) // 6, multi_class="ovr"
+            metrics.cross_validated_auc,
+            y_true=np.arange(N) % 3,
+            y_score=X,
+            measure=metrics.AUC(multi_class="ovr"),
+            fold=np.arange(N) // 6,
         ),
         **{
             f"operating_point {name}".strip(): _call(metrics.operating_point, **ys, **option)._replace(finite=False)
             for name, option in points.items()  # where nothing is called positive there is no predictive value
         },
-        "enrichment_factor_score": _call(metrics.enrichment_factor_score, **ys, **weight, fraction=0.3),
-        "rie_score": _call(metrics.rie_score, **ys),
-        "bedroc_score": _call(metrics.bedroc_score, **ys, **weight),
-        "Measure": Call(
-            lambda metric, fpr_range, alpha, **data: metrics.Measure(metric, fpr_range=fpr_range, alpha=alpha)(**data),
-            ["metric", "fpr_range", "alpha", *ys, "sample_weight", "pos_label", "n_jobs"],
-            {"metric": "bedroc", "fpr_range": None, "alpha": 5.0, **ys},
-        ),
         "roc_band": _call(metrics.roc_band, **ys, n_resamples=20),
         "operating_point guarantee": _call(
             metrics.operating_point, **ys, threshold=("sensitivity", 0.6), guarantee=0.5
@@ -333,26 +339,51 @@ def _metric_calls() -> dict[str, Call]:
         "auc_power": _call(metrics.auc_power, auc=0.7, n_pos=30, n_neg=40),
         "auc_sample_size": _call(metrics.auc_sample_size, auc=0.7),
         "auc_sample_size two": _call(metrics.auc_sample_size, auc=0.7, auc_b=0.6, correlation=0.5),
-        "compare_auc unpaired": _call(metrics.compare_auc, **ab, y_true_b=Y),
-        "compare_models contrast": _call(metrics.compare_models, **models, contrast=[[1.0, -1.0, 0.0]]),
+        "compare independent": _call(metrics.compare, **apart),
+        "Comparison.contrast": _call(metrics.compare(**models).contrast, rows=[[1.0, -1.0, 0.0]]),
+        "Bootstrap": Call(
+            lambda **how: metrics.infer(Y, S, method=metrics.Bootstrap(**how), random_state=0),
+            ["n_resamples", "stratified", "interval"],
+            {"n_resamples": 20},
+        ),
+        "Venkatraman": Call(
+            lambda **how: metrics.compare(Y, X[:, :2], method=metrics.Venkatraman(**how)),
+            ["n_resamples"],
+            {"n_resamples": 20},
+        ),
+        "Measure": Call(
+            lambda function: metrics.Measure.of(function)(Y, S), ["function"], {"function": lambda y, s: s[y].mean()}
+        ),
     }
+    needed = {"margin": 0.3, "fpr": 0.3, "tpr": 0.7}
+    for kind in MEASURES:
+        own = [field.name for field in fields(kind)]
+        given = {name: value for name, value in needed.items() if name in own}
+        data = {**ys, **weight}
+        calls[kind.__name__] = Call(partial(_measured, kind), [*own, *data], {**given, **data})
+        calls[f"{kind.__name__}.scorer"] = Call(partial(_scored, kind(**given)), ["pos_label"], {"pos_label": 1})
     for name, option in {"": {}, "bootstrap": {"covariance": "bootstrap", "n_resamples": 10}, **measures}.items():
         calls[f"mrmc_analysis {name}".strip()] = _call(metrics.mrmc_analysis, **_readings(), **option)
     pilot = metrics.mrmc_analysis(**_readings())
     calls["mrmc_power"] = _call(metrics.mrmc_power, pilot=pilot, difference=0.1)
     calls["mrmc_sample_size"] = _call(metrics.mrmc_sample_size, pilot=pilot, difference=0.5)
     for name, option in one.items():
-        calls[f"auc_inference {name}".strip()] = _call(metrics.auc_inference, **ys, **option)
+        calls[f"infer {name}".strip()] = _call(metrics.infer, **ys, **option)
     for name, option in options.items():
-        calls[f"compare_auc {name}".strip()] = _call(metrics.compare_auc, **ab, **option)
-        calls[f"compare_models {name}".strip()] = _call(metrics.compare_models, **models, **option)
-    calls["compare_auc venkatraman"] = _call(metrics.compare_auc, **ab, method="venkatraman", n_resamples=20)
+        calls[f"compare {name}".strip()] = _call(metrics.compare, **models, **option)
     return calls
 
 
-def _scored(make: Callable[..., Any]) -> Callable[..., Any]:
-    """The call of a scorer, after that of what makes it."""
-    return lambda **options: make(**options)(_model(), X, Y)
+def _scored(measure: metrics.Measure, pos_label: Any) -> Any:
+    """Return what the scorer of a measure gives a model."""
+    return measure.scorer(pos_label=pos_label)(LogisticRegression().fit(X, Y), X, Y)
+
+
+def _measured(
+    kind: type[metrics.Measure], y_true: Any = Y, y_score: Any = S, sample_weight: Any = None, **options: Any
+) -> Any:
+    """Make a measure and call it."""
+    return kind(**options)(y_true, y_score, sample_weight)
 
 
 def _accumulated(max_bins: Any, pos_label: Any, y_true: Any, y_score: Any, sample_weight: Any) -> Any:
@@ -382,17 +413,6 @@ def _object_calls() -> dict[str, Call]:
         ),
         "ROCAccumulator.merge": _call(metrics.ROCAccumulator().update(Y, S).merge, other=metrics.ROCAccumulator()),
     }
-    for make in (
-        *(metrics.partial_auc_scorer, metrics.tpr_at_fpr_scorer),
-        *(metrics.enrichment_factor_scorer, metrics.bedroc_scorer),
-    ):
-        given = {"fpr": 0.3} if make is metrics.tpr_at_fpr_scorer else {}
-        calls[make.__name__] = Call(_scored(make), [*inspect.signature(make).parameters], given)
-    calls["scored_auc_scorer"] = Call(
-        partial(metrics.scored_auc_scorer, LogisticRegression().fit(X, Y), X),
-        ["y_true", "sample_weight"],
-        {"y_true": Y},
-    )
     return calls
 
 

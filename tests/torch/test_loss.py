@@ -211,8 +211,9 @@ def test_measures_take_tensors_of_torch(dtype):
     exact = scores.detach().double().numpy()
     for labels in (torch.tensor(Y), torch.tensor(Y) == 1, torch.tensor(Y).to(dtype)):
         assert metrics.roc_auc_score(labels, scores) == metrics.roc_auc_score(Y, exact)
-        for call in (metrics.partial_auc_score, metrics.auc_inference):
-            assert call(labels, scores, fpr_range=(0.0, 0.3)) == call(Y, exact, fpr_range=(0.0, 0.3))
+        area = metrics.PartialAUC((0.0, 0.3))
+        assert area(labels, scores) == area(Y, exact)
+        assert metrics.infer(labels, scores, area) == metrics.infer(Y, exact, area)
     assert metrics.roc_auc_score(torch.tensor(Y), scores, sample_weight=torch.tensor(W).to(dtype)) == pytest.approx(
         metrics.roc_auc_score(Y, exact, sample_weight=W), abs=1e-15
     )

@@ -18,9 +18,9 @@ malignant = y == 0
 # --------------------------------
 # The paired test of DeLong, DeLong and Clarke-Pearson. ``summary()`` is the sentence for the results, and
 # ``references`` are the sources for the list at the end of the paper.
-from rocmax.metrics import compare_auc
+from rocmax.metrics import PartialAUC, compare
 
-test = compare_auc(malignant, X["mean radius"], X["mean texture"])
+test = compare(malignant, {"a": X["mean radius"], "b": X["mean texture"]})
 print(test, end="\n\n")
 print(test.summary(), end="\n\n")
 print(*test.references, sep="\n")
@@ -30,8 +30,8 @@ print(*test.references, sep="\n")
 # --------------------------------
 # If a specificity below 0.9 is of no use, compare there. A range of the *sensitivity* is ``tpr_range=(0.9, 1)``; both
 # together are the two-way partial area.
-print(compare_auc(malignant, X["mean radius"], X["mean texture"], fpr_range=(0, 0.1)).summary(), end="\n\n")
-print(compare_auc(malignant, X["mean radius"], X["mean texture"], tpr_range=(0.9, 1)).summary())
+print(compare(malignant, {"a": X["mean radius"], "b": X["mean texture"]}, PartialAUC((0, 0.1))).summary(), end="\n\n")
+print(compare(malignant, {"a": X["mean radius"], "b": X["mean texture"]}, PartialAUC(tpr_range=(0.9, 1))).summary())
 
 # %%
 # No worse than
@@ -39,25 +39,28 @@ print(compare_auc(malignant, X["mean radius"], X["mean texture"], tpr_range=(0.9
 # Whether the cheaper marker may replace the other: non-inferiority with a margin of 0.05, and equivalence by two
 # one-sided tests.
 cheap, dear = X["mean perimeter"], X["mean radius"]
-print(compare_auc(malignant, cheap, dear, alternative="greater", null_difference=-0.05), end="\n\n")
-print(compare_auc(malignant, cheap, dear, alternative="equivalence", equivalence_margin=0.05))
+print(compare(malignant, {"a": cheap, "b": dear}, alternative="greater", null_difference=-0.05), end="\n\n")
+print(compare(malignant, {"a": cheap, "b": dear}, alternative="equivalence", equivalence_margin=0.05))
 
 # %%
 # Other patients
 # --------------
 # Markers that were measured in different patients: each brings its own labels, and the test is the unpaired one.
 even, odd = slice(None, None, 2), slice(1, None, 2)
-print(compare_auc(malignant[even], X["mean radius"][even], X["mean texture"][odd], y_true_b=malignant[odd]).summary())
+print(
+    compare(
+        {"a": malignant[even], "b": malignant[odd]}, {"a": X["mean radius"][even], "b": X["mean texture"][odd]}
+    ).summary()
+)
 
 # %%
 # More than two
 # -------------
 # All pairs, with p-values adjusted for their number; ``to_frame()`` is the table, which pandas turns into LaTeX,
 # Markdown or a worksheet.
-from rocmax.metrics import compare_models
 
 markers = ["mean radius", "mean texture", "mean smoothness"]
-found = compare_models(malignant, X[markers])
+found = compare(malignant, X[markers])
 print(found, end="\n\n")
 print(found.to_frame()[["model_a", "model_b", "difference", "pvalue_adjusted"]].round(3).to_string(index=False))
 

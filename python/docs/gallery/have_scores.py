@@ -28,7 +28,7 @@ scores = model.fit(X_train, y_train).decision_function(X_test)
 # ``roc_auc_score`` is scikit-learn's function, with the same arguments and the same values, many times faster. If no
 # more than one healthy patient in twenty can be called back, the part of the curve up to a false positive rate of 0.05
 # is what matters: its area, as a share of the most it could be, is the mean sensitivity over that part.
-from rocmax.metrics import partial_auc_score, roc_auc_score, tpr_at_fpr_score
+from rocmax.metrics import PartialAUC, infer, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 
 print("AUC              ", round(roc_auc_score(y_test, scores), 3))
 print("partial AUC      ", round(partial_auc_score(y_test, scores, (0, 0.05)), 3))
@@ -37,12 +37,11 @@ print("TPR at FPR 0.05  ", round(tpr_at_fpr_score(y_test, scores, 0.05), 3))
 # %%
 # How sure it is
 # --------------
-# ``auc_inference`` adds the variance and an interval. It takes the method that keeps its level with as few positives as
-# there are; the result says which one that was, and ``summary()`` is a sentence for a report.
-from rocmax.metrics import auc_inference
+# ``infer`` adds the variance and an interval, by the method with the best measured coverage; the result says which,
+# and ``summary()`` is a sentence for a report.
 
-print(auc_inference(y_test, scores), end="\n\n")
-found = auc_inference(y_test, scores, fpr_range=(0, 0.05))
+print(infer(y_test, scores), end="\n\n")
+found = infer(y_test, scores, PartialAUC((0, 0.05)))
 print(found.summary(), end="\n\n")
 print(f"{found.estimate:.3f} from {found.confidence_interval.low:.3f} to {found.confidence_interval.high:.3f}")
 

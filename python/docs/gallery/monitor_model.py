@@ -23,7 +23,7 @@ def day(week, n_samples=400):
 # -----------------
 # A ``ROCAccumulator`` takes samples in parts, in any order, from any thread; one machine's can be pickled, sent and
 # merged into another's. What it says is exactly what all samples at once would have said.
-from rocmax.metrics import ROCAccumulator
+from rocmax.metrics import PartialAUC, ROCAccumulator
 
 weeks = []
 for week in range(1, 13):
@@ -33,7 +33,7 @@ for week in range(1, 13):
     weeks.append(accumulator)
 
 for week, accumulator in enumerate(weeks, start=1):
-    found = accumulator.result(fpr_range=(0, 0.1))
+    found = accumulator.result(PartialAUC((0, 0.1)))
     low, high = found.confidence_interval
     print(f"week {week:2}  partial AUC {found.estimate:.2f}  [{low:.2f}, {high:.2f}]")
 
@@ -43,14 +43,14 @@ for week, accumulator in enumerate(weeks, start=1):
 # A one-sided test of each week against what the first four weeks have shown. With ``null_value`` one result is tested
 # against a number. The eight weeks are eight chances of a false alarm, so the level is an eighth of 5 %.
 # (What was promised is taken as known here. Where the samples of both are kept,
-# ``compare_auc(y_1, scores_1, scores_2, y_true_b=y_2)`` counts the uncertainty of both.)
+# ``compare({"then": y_1, "now": y_2}, {"then": scores_1, "now": scores_2})`` counts the uncertainty of both.)
 first = ROCAccumulator()
 for accumulator in weeks[:4]:
     first.merge(accumulator)
-promised = first.result(fpr_range=(0, 0.1)).estimate
+promised = first.result(PartialAUC((0, 0.1))).estimate
 print(f"promised: {promised:.2f}")
 for week, accumulator in enumerate(weeks[4:], start=5):
-    found = accumulator.result(fpr_range=(0, 0.1), null_value=promised, alternative="less")
+    found = accumulator.result(PartialAUC((0, 0.1)), null_value=promised, alternative="less")
     print(f"week {week:2}", "worse" if found.pvalue < 0.05 / 8 else "as before")
 
 # %%

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rocmax import PartialAUCSVCCV
 from rocmax.datasets import load_thyroid
-from rocmax.metrics import partial_auc_score, tpr_at_fpr_score
+from rocmax.metrics import PartialAUC, compare, partial_auc_score, tpr_at_fpr_score
 
 budget = (0, 0.05)
 X, y = load_thyroid(return_X_y=True, as_frame=True)
@@ -39,10 +39,9 @@ for name, model in models.items():
 # Is that more than luck?
 # -----------------------
 # Both models scored the same patients, so the comparison is paired.
-from rocmax.metrics import compare_auc
 
 ours, theirs = (fitted[name].decision_function(X_test) for name in ("PartialAUCSVCCV", "logistic regression"))
-print(compare_auc(y_test, ours, theirs, fpr_range=budget, random_state=0).summary())
+print(compare(y_test, {"a": ours, "b": theirs}, PartialAUC(budget), random_state=0).summary())
 
 # %%
 # The decision
@@ -71,10 +70,9 @@ display = WeightsDisplay.from_estimator(machine, feature_names=X.columns, most=1
 from sklearn.model_selection import cross_val_score
 
 from rocmax import PartialAUCBoostingClassifier
-from rocmax.metrics import partial_auc_scorer
 
 trees = PartialAUCBoostingClassifier(budget, objective="log_loss", n_estimators=200, random_state=0, n_jobs=1)
-found = cross_val_score(trees, X_train, y_train, scoring=partial_auc_scorer(budget), cv=3)
+found = cross_val_score(trees, X_train, y_train, scoring=PartialAUC(budget).scorer(), cv=3)
 print(f"boosted trees, three folds of the training rows: partial AUC {found.mean():.2f}")
 
 # %%

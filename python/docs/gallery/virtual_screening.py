@@ -44,7 +44,17 @@ scores = {
 # The partial area up to 0.01, divided by its width, is the mean share of actives found while the first per cent of the
 # inactive compounds is gone through; chance would find 0.005 of them. The whole area says the opposite of what the
 # laboratory will see.
-from rocmax.metrics import auc_inference, compare_auc, partial_auc_score, roc_auc_score, tpr_at_fpr_score
+from rocmax.metrics import (
+    BEDROC,
+    EnrichmentFactor,
+    PartialAUC,
+    TPRAtFPR,
+    compare,
+    infer,
+    partial_auc_score,
+    roc_auc_score,
+    tpr_at_fpr_score,
+)
 
 print("                     partial AUC  found at 1 %    AUC")
 for name, score in scores.items():
@@ -58,16 +68,15 @@ for name, score in scores.items():
 # %%
 # In the words of the field: how many times more actives the first per cent of the library holds than as much of it
 # drawn at random, and BEDROC, which weighs early places exponentially.
-from rocmax.metrics import bedroc_score, enrichment_factor_score
 
 for name, score in scores.items():
-    factor = enrichment_factor_score(active[test], score, fraction=0.01)
-    print(f"{name:20} EF 1 % {factor:.1f}  BEDROC {bedroc_score(active[test], score, alpha=160.9):.2f}")
+    factor = EnrichmentFactor(0.01)(active[test], score)
+    print(f"{name:20} EF 1 % {factor:.1f}  BEDROC {BEDROC(160.9)(active[test], score):.2f}")
 
 # %%
 # With its uncertainty: few actives make wide intervals, and the method says which it is.
-print(auc_inference(active[test], scores["PartialAUCSVCCV"], metric="tpr_at_fpr", fpr=0.01).summary(), end="\n\n")
-print(compare_auc(active[test], *scores.values(), fpr_range=(0, 0.01)).summary())
+print(infer(active[test], scores["PartialAUCSVCCV"], TPRAtFPR(0.01)).summary(), end="\n\n")
+print(compare(active[test], scores, PartialAUC((0, 0.01))).summary())
 
 # %%
 # The top of the curve

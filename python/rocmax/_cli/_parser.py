@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from rocmax._cli import _measures as measures
 from rocmax._cli import _values as values
 from rocmax._cli._text import printable
 from rocmax._core import __version__
@@ -319,6 +320,9 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="COLUMN",
         help="columns of scores, higher for the positive class",
+    )
+    parser.add_argument(
+        "--measure", nargs="+", action="extend", type=measures.measure, metavar="MEASURE", help=measures.HELP
     )
     parser.add_argument("--confidence", type=values.level, default=0.95, help="level of the intervals (default 0.95)")
     parser.add_argument("--plot", metavar="FILE", help="ROC plot to write, with bands (.png, .pdf, .svg)")

@@ -1,17 +1,18 @@
 """``rocmax compare``: tests of whether two or more score columns differ."""
 
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_plot
-from rocmax.metrics import AUCComparison, ModelsComparison, compare_auc, compare_models
+from rocmax.metrics import AUC, Bootstrap, Comparison, Measure, PartialAUC, Venkatraman, compare
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import ADJUSTMENTS
 
@@ -26,13 +27,12 @@ def run(arguments: Namespace) -> None:
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     scored = rows.read(arguments)
     labels = scored.labels
-    metrics = ["auc"] + (["partial_auc"] if arguments.fpr else [])
-    compare: Callable[..., Any] = _two if len(arguments.score) == 2 else _several
+    wanted = measures.chosen(arguments.measure, [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])])
     with report.waiting(f"comparing {len(arguments.score)} columns of {len(labels.positive):,} scores"):
         results = []
-        for metric in metrics:
-            with report.told_of("AUC" if metric == "auc" else "pAUC {:g}-{:g}".format(*arguments.fpr), how="--method"):
-                results.append(replace(compare(arguments, scored, metric), pos_label=labels.value))
+        for measure in wanted:
+            with report.told_of(measure.short, how="--method"):
+                results.append(replace(_compared(arguments, scored, measure), pos_label=labels.value))
     if arguments.plot:
         rows.draw(arguments, scored)
     if arguments.json:
@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> None:
                 "scores": arguments.score,
                 "fpr_range": arguments.fpr,
                 "confidence_level": arguments.confidence,
-                "comparisons": [_plain(found) for found in results],
+                "comparisons": [found.to_dict() for found in results],
                 "plot": arguments.plot,
             }
         )
@@ -53,37 +53,20 @@ def run(arguments: Namespace) -> None:
         report.say(f"ROC plot: {report.where(arguments.plot)}")
 
 
-def _options(arguments: Namespace, scored: rows.Scored, metric: str) -> dict[str, Any]:
-    """Return what either kind of comparison takes."""
-    return {
-        "metric": metric,
-        "fpr_range": arguments.fpr if metric == "partial_auc" else None,
-        "method": arguments.method,
-        "confidence_level": arguments.confidence,
-        "n_resamples": arguments.resamples,
-        "random_state": arguments.seed,
+def _compared(arguments: Namespace, scored: rows.Scored, measure: Measure) -> Comparison:
+    """Compare the columns by one measure."""
+    resampled = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
+    method = arguments.method
+    return compare(
+        scored.labels.positive,
+        scored.columns,
+        measure,
+        method=resampled[method](arguments.resamples) if method in resampled else method,
+        confidence_level=arguments.confidence,
+        adjust=arguments.adjust,
+        random_state=arguments.seed,
         **rows.options(arguments, scored),
-    }
-
-
-def _two(arguments: Namespace, scored: rows.Scored, metric: str) -> AUCComparison:
-    first, second = arguments.score
-    a, b = scored.columns[first], scored.columns[second]
-    found = compare_auc(scored.labels.positive, a, b, **_options(arguments, scored, metric))
-    return replace(found, names=(first, second))
-
-
-def _several(arguments: Namespace, scored: rows.Scored, metric: str) -> ModelsComparison:
-    how = _options(arguments, scored, metric)
-    return compare_models(scored.labels.positive, scored.columns, adjust=arguments.adjust, **how)
-
-
-def _plain(found: AUCComparison | ModelsComparison) -> dict[str, Any]:
-    """Return a comparison, ready for JSON."""
-    held = found.to_dict()
-    if isinstance(found, AUCComparison):
-        return {**held, "estimates": [found.estimate_a, found.estimate_b]}
-    return {**held, "pairs": [{"scores": pair["models"], **pair} for pair in held["pairs"]]}
+    )
 
 
 def _difference(row: Mapping[str, Any]) -> str:
@@ -92,7 +75,7 @@ def _difference(row: Mapping[str, Any]) -> str:
     return words.bracketed(row["difference"], ends, words.decimals(row["standard_error"]), "+")
 
 
-def _show_two(arguments: Namespace, results: Sequence[AUCComparison]) -> None:
+def _show_two(arguments: Namespace, results: Sequence[Comparison]) -> None:
     level = "" if arguments.method == "venkatraman" else f" [{words.level(arguments.confidence)}]"
     shown = report.new_table("", *arguments.score, f"difference{level}", "p")
     for found in results:
@@ -103,16 +86,16 @@ def _show_two(arguments: Namespace, results: Sequence[AUCComparison]) -> None:
     report.say(f"Two-sided paired tests: {_by(results)}.")
 
 
-def _by(results: Sequence[AUCComparison | ModelsComparison]) -> str:
-    return ", ".join(f"{words.measure_name(found)} by {found.method_in_words}" for found in results)
+def _by(results: Sequence[Comparison]) -> str:
+    return ", ".join(f"{found.measure.short} by {found.method_in_words}" for found in results)
 
 
-def _show_several(arguments: Namespace, results: Sequence[ModelsComparison]) -> None:
+def _show_several(arguments: Namespace, results: Sequence[Comparison]) -> None:
     level = f"[{words.level(arguments.confidence)}]"
     for found in results:
-        name = words.measure_name(found)
+        name = found.measure.short
         estimates = report.new_table("score", name)
-        for score, estimate, error in zip(found.names, found.estimates, found.standard_errors, strict=True):
+        for score, estimate, error in zip(found.names, found.estimates.values(), found.standard_errors, strict=True):
             estimates.add_row(score, words.digits(estimate, words.decimals(float(error))))
         report.show(estimates)
         adjusted = ["adjusted p"] if arguments.adjust else []

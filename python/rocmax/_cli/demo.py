@@ -21,14 +21,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
 from rocmax._cli._output import check_plot
 from rocmax.datasets import load_thyroid, thyroid_csv
-from rocmax.metrics import (
-    AUCComparison,
-    compare_auc,
-    partial_auc_score,
-    partial_auc_scorer,
-    roc_auc_score,
-    tpr_at_fpr_score,
-)
+from rocmax.metrics import Comparison, PartialAUC, compare, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 from rocmax.metrics import _words as words
 
 LINE, LANDMARKS, TREES = "PartialAUCSVCCV", "PartialAUCSVCCV, landmarks", "PartialAUCBoosting"
@@ -63,12 +56,10 @@ def run(arguments: Namespace) -> None:
     scores = {name: model.decision_function(X_test) for name, model in models.items()}
     rows = [_measured(name, seconds[name], test, scores[name], arguments.fpr) for name in models]
     leads = {
-        pair: compare_auc(
+        pair: compare(
             test,
-            scores[pair[0]],
-            scores[pair[1]],
-            metric="partial_auc",
-            fpr_range=arguments.fpr,
+            {name: scores[name] for name in pair},
+            PartialAUC(arguments.fpr),
             method="bootstrap",
             random_state=arguments.seed,
         )
@@ -123,7 +114,7 @@ def _contenders(fpr_range: tuple[float, float], seed: int) -> dict[str, Any]:
     search = GridSearchCV(
         LogisticRegression(max_iter=1000),
         {"C": np.logspace(-2, 2, 5)},
-        scoring=partial_auc_scorer(fpr_range),
+        scoring=PartialAUC(fpr_range).scorer(),
         cv=folds,
     )
     found = {
@@ -174,7 +165,7 @@ def _show(
     arguments: Namespace,
     n_test: int,
     rows: list[dict[str, Any]],
-    leads: dict[tuple[str, str], AUCComparison],
+    leads: dict[tuple[str, str], Comparison],
     gap: float,
     kept: list[str],
 ) -> None:

@@ -2,6 +2,7 @@
 
 import warnings
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._cli import _cutoffs as cutoffs
+from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _table as table
@@ -17,7 +19,7 @@ from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_output, check_plot, is_stdout, written
 from rocmax._cli._text import printable
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import AUCInference, auc_inference
+from rocmax.metrics import AUC, Inference, Measure, PartialAUC, TPRAtFPR, infer
 from rocmax.metrics import _words as words
 
 # Where sensitivities are usually quoted, when no range is given.
@@ -27,9 +29,10 @@ _BUDGETS = (0.01, 0.05, 0.1)
 class Model(NamedTuple):
     """What is said of one column of scores; nothing is uncertain of the rate at 1, which is None."""
 
-    auc: AUCInference
-    partial_auc: AUCInference | None
-    rates: dict[float, AUCInference | None]
+    auc: Inference
+    partial_auc: Inference | None
+    rates: dict[float, Inference | None]
+    others: list[Inference]
 
 
 def run(arguments: Namespace) -> None:
@@ -53,6 +56,7 @@ def run(arguments: Namespace) -> None:
             budgets=budgets,
             confidence=arguments.confidence,
             rate_intervals=arguments.json or arguments.fpr is not None,
+            others=measures.chosen(arguments.measure, []),
             **rows.options(arguments, scored),
         )
         for name, scores in columns.items()
@@ -92,13 +96,14 @@ def _show(arguments: Namespace, scored: rows.Scored, models: list[Model]) -> Non
     headers = ["score", f"AUC {level}"]
     if arguments.fpr:
         headers.append(f"pAUC {arguments.fpr[0]:g}-{arguments.fpr[1]:g} {level}")
+    headers += [f"{found.measure.short} {level}" for found in models[0].others]
     headers += [f"TPR at FPR {b:g}" + (f" {level}" if arguments.fpr else "") for b in models[0].rates]
     shown = report.new_table(*headers)
     for name, model in zip(scored.columns, models, strict=True):
         areas = [model.auc] if model.partial_auc is None else [model.auc, model.partial_auc]
         shown.add_row(
             name,
-            *(_interval(found) for found in areas),
+            *(_interval(found) for found in [*areas, *model.others]),
             *(_shown(found, arguments.fpr is not None) for found in model.rates.values()),
         )
     report.show(shown)
@@ -135,36 +140,31 @@ def measure(
     budgets: tuple[float, ...],
     confidence: float,
     rate_intervals: bool = True,
+    others: Sequence[Measure] = (),
     **options: Any,
 ) -> Model:
-    """Return AUC, partial AUC on the range and TPR at the budgets; `options` are those of `auc_inference`.
+    """Return AUC, partial AUC on the range, TPR at the budgets and other measures; `options` are those of infer.
 
     Without `rate_intervals`, which are then not printed, there is no warning of them.
     """
 
-    def found(said: str = "AUC", *, intervals: bool = True, **what: Any) -> AUCInference:
-        with report.told_of(f"{name}, {said}", intervals=intervals):
-            result = auc_inference(labels.positive, scores, confidence_level=confidence, **what, **options)
+    def found(what: Measure, *, intervals: bool = True) -> Inference:
+        with report.told_of(f"{name}, {what.short}", intervals=intervals):
+            result = infer(labels.positive, scores, what, confidence_level=confidence, random_state=0, **options)
         return replace(result, pos_label=labels.value)
 
-    part = None
-    if fpr_range is not None:
-        part = found(f"pAUC {fpr_range[0]:g}-{fpr_range[1]:g}", metric="partial_auc", fpr_range=fpr_range)
-    rates = {
-        budget: None
-        if budget == 1.0
-        else found(f"TPR at FPR {budget:g}", intervals=rate_intervals, metric="tpr_at_fpr", fpr=budget)
-        for budget in budgets
-    }
-    return Model(found(), part, rates)
+    part = None if fpr_range is None else found(PartialAUC(fpr_range))
+    rates = {budget: None if budget == 1.0 else found(TPRAtFPR(budget), intervals=rate_intervals) for budget in budgets}
+    return Model(found(AUC()), part, rates, [found(what) for what in others])
 
 
 def _methods(models: list[Model], *, with_rates: bool) -> str:
     """Return by which methods the intervals in the table are."""
     used: dict[str, list[str]] = {}
     for model in models:
-        shown: dict[str, list[AUCInference | None]]
+        shown: dict[str, list[Inference | None]]
         shown = {"AUC": [model.auc], "pAUC": [model.partial_auc], "TPR": [*model.rates.values()] if with_rates else []}
+        shown |= {found.measure.short: [found] for found in model.others}
         for name, parts in shown.items():
             for found in parts:
                 if found is not None and name not in used.setdefault(found.method_in_words, []):
@@ -172,15 +172,15 @@ def _methods(models: list[Model], *, with_rates: bool) -> str:
     return "; ".join(f"{', '.join(names)} by {method}" for method, names in used.items())
 
 
-def _interval(found: AUCInference) -> str:
+def _interval(found: Inference) -> str:
     return words.bracketed(found.estimate, found.confidence_interval, _places(found))
 
 
-def _places(found: AUCInference) -> int | None:
+def _places(found: Inference) -> int | None:
     return words.decimals(None, interval=found.confidence_interval)
 
 
-def _shown(found: AUCInference | None, with_interval: bool) -> str:
+def _shown(found: Inference | None, with_interval: bool) -> str:
     """Return a rate for the table, which has the width for one interval of them only."""
     if found is None:
         return words.bracketed(1.0, (1.0, 1.0) if with_interval else None)
@@ -196,4 +196,5 @@ def _plain(model: Model) -> dict[str, Any]:
         for fpr, found in model.rates.items()
     ]
     part = {} if model.partial_auc is None else {"partial_auc": model.partial_auc.to_dict()}
-    return {"auc": model.auc.to_dict(), **part, "tpr_at_fpr": rates}
+    others = {"measures": [found.to_dict() for found in model.others]} if model.others else {}
+    return {"auc": model.auc.to_dict(), **part, "tpr_at_fpr": rates, **others}

@@ -9,7 +9,8 @@ import numpy as np
 
 from rocmax._parameters import check_choice
 from rocmax.boosting._distributed import collective, gathered
-from rocmax.metrics._partial import curve_area, partial_auc_score
+from rocmax.metrics._partial import partial_auc_score
+from rocmax.metrics.measures.partial_auc import curve_area
 
 LIBRARIES = ("lightgbm", "xgboost")
 

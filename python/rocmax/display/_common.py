@@ -13,8 +13,8 @@ from rocmax._validation import n_rows
 from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics import _words as words
 from rocmax.metrics._dask import in_memory as computed
-from rocmax.metrics._measure import positives
-from rocmax.metrics._validation import Sample, check_label, explain, labels, marked, named_columns, scores, second_class
+from rocmax.metrics._sample import Sample, explain
+from rocmax.metrics._validation import check_label, labels, marked, named_columns, scores, second_class
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ def is_positive(y_true: ArrayLike, pos_label: Any, name: str = "y_true") -> tupl
     y, positive = labels(y_true, pos_label, name)
     data = Sample(y, np.empty(0), None, 1, (name, "y_score"))
     explain(data)
-    return positives(data), positive
+    return data.positive, positive
 
 
 def estimator_scores(

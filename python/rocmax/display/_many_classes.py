@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 from rocmax._memory import require_memory
 from rocmax.display._common import as_names
 from rocmax.display._curves import F64, Curve, curve_of, grid_of, mean_curve
+from rocmax.metrics import PartialAUC, infer
 from rocmax.metrics import _words as words
-from rocmax.metrics import auc_inference
-from rocmax.metrics._multiclass import Average, Classes, comparisons, shares
+from rocmax.metrics._multiclass import Classes, comparisons, shares
 
 
 def class_curves(
     data: Classes,
-    how: Average,
+    how: PartialAUC,
     names: Sequence[str] | None,
-    fpr_range: tuple[float, float] | None,
     confidence_level: float | None,
     n_resamples: int,
     seed: int,
@@ -31,7 +30,7 @@ def class_curves(
     titles = [words.label_text(name) for name in data.names] if names is None else as_names(names)
     if len(titles) != len(data.names):
         raise ValueError(f"names has {len(titles)} entries for {len(data.names)} columns of y_score")
-    parts = [curve_of("", part.y, part.score, fpr_range, part.weight) for _, _, part in comparisons(data, how)]
+    parts = [curve_of("", part.y, part.score, how.fpr_range, part.weight) for _, _, part in comparisons(data, how)]
     if how.multi_class == "ovr":
         curves = [replace(part, name=title) for part, title in zip(parts, titles, strict=True)]
     else:
@@ -39,15 +38,14 @@ def class_curves(
         both = zip(parts[::2], parts[1::2], strict=True)
         curves = [replace(mean_curve(f"{a} / {b}", pair), parts=()) for (a, b), pair in zip(pairs, both, strict=True)]
     if confidence_level is not None:
-        ends = _intervals(data, how, fpr_range, confidence_level)
+        ends = _intervals(data, how, confidence_level)
         curves = [replace(curve, interval=interval) for curve, interval in zip(curves, ends, strict=True)]
     if how.average is None:
         return curves
     average = replace(mean_curve(f"{how.average} average", parts, shares(data, how)), parts=(), is_average=True)
     if confidence_level is not None:
-        options: dict[str, Any] = {"multi_class": how.multi_class, "average": how.average}
-        whole = _inferred(data, slice(None), slice(None), fpr_range, confidence_level, options)
-        band = _average_band(data, how, grid_of(fpr_range), confidence_level, n_resamples, seed)
+        whole = _inferred(data, slice(None), slice(None), how, confidence_level)
+        band = _average_band(data, how, grid_of(how.fpr_range), confidence_level, n_resamples, seed)
         average = replace(average, interval=whole.confidence_interval, band=band)
     return [*curves, average]
 
@@ -63,31 +61,26 @@ def class_scores(estimator: Any, X: Any) -> tuple[NDArray[np.float64], Any]:
     )
 
 
-def _intervals(
-    data: Classes, how: Average, fpr_range: tuple[float, float] | None, level: float
-) -> list[tuple[float, float]]:
+def _intervals(data: Classes, how: PartialAUC, level: float) -> list[tuple[float, float]]:
     """Return the interval of the area of every class, or of every pair."""
     every = slice(None)
     if how.multi_class == "ovr":
-        found = _inferred(data, every, every, fpr_range, level, {"multi_class": "ovr", "average": None})
+        found = _inferred(data, every, every, replace(how, average=None), level)
         return list(zip(*(ends.tolist() for ends in found.confidence_interval), strict=True))
     ends = []
     for pair in combinations(range(len(data.names)), 2):
         rows = np.isin(data.of, pair)
-        found = _inferred(data, rows, list(pair), fpr_range, level, {"multi_class": "ovo"})
+        found = _inferred(data, rows, list(pair), replace(how, average="macro"), level)
         ends.append(tuple(found.confidence_interval))
     return ends
 
 
-def _inferred(
-    data: Classes, rows: Any, columns: Any, fpr_range: tuple[float, float] | None, level: float, options: dict[str, Any]
-) -> Any:
-    score = data.score[rows][:, columns]
-    return auc_inference(data.of[rows], score, fpr_range=fpr_range, confidence_level=level, **options)
+def _inferred(data: Classes, rows: Any, columns: Any, measure: PartialAUC, level: float) -> Any:
+    return infer(data.of[rows], data.score[rows][:, columns], measure, confidence_level=level)
 
 
 def _average_band(
-    data: Classes, how: Average, grid: F64, level: float, n_resamples: int, seed: int
+    data: Classes, how: PartialAUC, grid: F64, level: float, n_resamples: int, seed: int
 ) -> tuple[F64, F64, F64]:
     """Pointwise percentile band of the mean TPR; all comparisons share the samples drawn, within each class."""
     places = []

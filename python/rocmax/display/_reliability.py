@@ -26,8 +26,8 @@ from rocmax.display._common import (
 )
 from rocmax.metrics import _words as words
 from rocmax.metrics._interval import critical, wilson
-from rocmax.metrics._measure import check_level
-from rocmax.metrics._validation import Sample, choice, explain
+from rocmax.metrics._sample import Sample, explain
+from rocmax.metrics._validation import check_level, choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -34,13 +34,12 @@ from rocmax.display._common import (
 )
 from rocmax.display._curves import Curve, bootstrap_band, curve_of, grid_of, mean_curve
 from rocmax.display._many_classes import class_curves, class_scores
+from rocmax.metrics import PartialAUC, infer
 from rocmax.metrics import _words as words
-from rocmax.metrics import auc_inference
 from rocmax.metrics._band import roc_band
-from rocmax.metrics._measure import check_level
-from rocmax.metrics._multiclass import check_average, classes
+from rocmax.metrics._multiclass import classes
 from rocmax.metrics._resample import check_resamples, seed_of
-from rocmax.metrics._validation import choice, is_one_of, rate_range, second_class, weights
+from rocmax.metrics._validation import check_level, choice, is_one_of, rate_range, second_class, weights
 from rocmax.metrics.reader_study._study import read_study
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ class ROCDisplay:
         multi_class : {"raise", "ovr", "ovo"}, default="raise"
             How several classes are drawn, from scores of shape (n_samples, n_classes), a column for each class in
             sorted order: a curve a class, against the rest, or a curve a pair of classes, the average of the two that
-            rank by the column of either. See :func:`rocmax.metrics.auc_inference`.
+            rank by the column of either. See :func:`rocmax.metrics.infer`.
         average : {"macro", "weighted"} or None, default="macro"
             The curve of the average of several classes: the mean TPR at each FPR, whose area is the mean area. None
             draws none.
@@ -138,7 +137,7 @@ class ROCDisplay:
             The classes of the columns, sorted, where not all occur.
         confidence_level : float, optional
             Shade a band of this level round every curve, by stratified bootstrap resamples; of several classes round
-            the average. The legend then gives intervals of the areas, by :func:`rocmax.metrics.auc_inference`.
+            the average. The legend then gives intervals of the areas, by :func:`rocmax.metrics.infer`.
             O(n_resamples * n_samples).
         band : {"pointwise", "simultaneous"}, default="pointwise"
             Percentiles of the TPR at each FPR, which hold the curve there with this confidence but seldom everywhere;
@@ -158,8 +157,8 @@ class ROCDisplay:
         display : ROCDisplay
         """
         y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
-        how = check_average(multi_class, average)
         fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
+        measure = PartialAUC(fpr_range or (0.0, 1.0), multi_class=multi_class, average=average, labels=labels)
         _check_look(zoom, axes)
         drawn: dict[str, Any] = {"zoom": zoom, "axes": axes, "curve_kwargs": curve_kwargs}
         choice(band, ("pointwise", "simultaneous"), "band")
@@ -170,15 +169,15 @@ class ROCDisplay:
             n_resamples, seed = check_resamples(n_resamples), seed_of(random_state)
             if sample_weight is not None:
                 raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
-        if how.multi_class != "raise":
+        if multi_class != "raise":
             if pos_label is not None or band != "pointwise" or rules:
                 raise ValueError(
                     "multi_class draws all classes: it takes no pos_label, no band='simultaneous' and no thresholds"
                 )
             if isinstance(y_score, Mapping):
                 raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
-            data = classes(y_true, y_score, sample_weight, labels, None, "frequency")
-            found = class_curves(data, how, names, fpr_range, confidence_level, n_resamples, seed)
+            data = classes(y_true, y_score, sample_weight, measure.labels, None)
+            found = class_curves(data, measure, names, confidence_level, n_resamples, seed)
             return cls(found, fpr_range=fpr_range).plot(ax, **drawn)
         positive, label = is_positive(y_true, pos_label)
         if confidence_level is not None and min(positive.sum(), (~positive).sum()) < 2:
@@ -190,7 +189,7 @@ class ROCDisplay:
                 held = _band(positive, scores, band, grid_of(fpr_range), confidence_level, n_resamples, seed)
             curve = curve_of(name, positive, scores, fpr_range, sample_weight, held)
             if confidence_level is not None:
-                area = auc_inference(positive, scores, fpr_range=fpr_range, confidence_level=confidence_level)
+                area = infer(positive, scores, measure, confidence_level=confidence_level)
                 curve = replace(curve, interval=area.confidence_interval)
             marks = [marked_point(positive, scores, rule, sample_weight, "thresholds") for rule in rules]
             curves.append(replace(curve, marks=tuple(marks)))

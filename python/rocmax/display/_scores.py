@@ -23,7 +23,8 @@ from rocmax.display._common import (
 )
 from rocmax.metrics import OperatingPoint
 from rocmax.metrics import _words as words
-from rocmax.metrics._validation import Sample, explain, weights
+from rocmax.metrics._sample import Sample, explain
+from rocmax.metrics._validation import weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

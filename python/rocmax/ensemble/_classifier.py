@@ -92,7 +92,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         (slope, offset) of the logits of each.
     out_of_fold_ : ndarray of shape (n_samples,)
         The combined out-of-fold score of each row, on the scale of ``decision_function``; NaN where there is none.
-    inference_ : AUCInference
+    inference_ : Inference
         The partial AUC on new rows, by out-of-fold scores of families that were chosen without the rows they score,
         with its interval; see Notes.
     intercept_ : ndarray of shape (1,)

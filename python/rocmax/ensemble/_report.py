@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.metrics import AUCInference, auc_inference
+from rocmax.metrics import Inference, PartialAUC, infer
 
 
 def estimate(
     positive: Bool, scores: F64, weight: F64 | None, groups: AnyArray | None, fpr_range: tuple[float, float]
-) -> AUCInference:
+) -> Inference:
     """Return the partial AUC of out-of-fold scores with its interval."""
     kind = "frequency" if weight is None else "sampling"
-    return auc_inference(
-        positive, scores, fpr_range=fpr_range, sample_weight=weight, weight_kind=kind, groups=groups, n_jobs=1
+    return infer(
+        positive, scores, PartialAUC(fpr_range), sample_weight=weight, weight_kind=kind, groups=groups, n_jobs=1
     )
 
 

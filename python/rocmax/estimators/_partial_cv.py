@@ -33,7 +33,7 @@ from rocmax.estimators._landmarks import (
 from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
-from rocmax.metrics import partial_auc_scorer
+from rocmax.metrics import PartialAUC
 from rocmax.metrics._resample import seed_of
 from rocmax.metrics._validation import rate_range
 
@@ -304,7 +304,7 @@ class PartialAUCSVCCV(CertifiedRanker):
         MetadataRouter
             Requests of this estimator, of the splitter and of the scorer.
         """
-        scorer = partial_auc_scorer(self.fpr_range).set_score_request(sample_weight=True)
+        scorer = PartialAUC(self.fpr_range).scorer().set_score_request(sample_weight=True)
         if self.scoring is not None:
             scorer = check_scoring(self, self.scoring)
         return (

@@ -17,24 +17,39 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rocmax.metrics._accumulator import ROCAccumulator
     from rocmax.metrics._band import ROCBand, roc_band
-    from rocmax.metrics._compare import AUCComparison, compare_auc
+    from rocmax.metrics._compare import compare
+    from rocmax.metrics._comparison import Comparison, PairComparison
     from rocmax.metrics._cross_validated import cross_validated_auc
     from rocmax.metrics._curve import roc_curve
-    from rocmax.metrics._inference import AUCInference, ConfidenceInterval, auc_inference
-    from rocmax.metrics._models import ModelsComparison, compare_models
-    from rocmax.metrics._named_measure import Measure
+    from rocmax.metrics._infer import infer
+    from rocmax.metrics._inference import ConfidenceInterval, Inference
     from rocmax.metrics._partial import fpr_at_tpr_score, partial_auc_score, tpr_at_fpr_score
     from rocmax.metrics._power import SampleSize, auc_power, auc_sample_size
     from rocmax.metrics._roc_auc import roc_auc_score
     from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
-    from rocmax.metrics._scorers import (
-        bedroc_scorer,
-        enrichment_factor_scorer,
-        partial_auc_scorer,
-        scored_auc_scorer,
-        tpr_at_fpr_scorer,
+    from rocmax.metrics.measures import (
+        AUC,
+        BEDROC,
+        RIE,
+        EnrichmentFactor,
+        FPRAtTPR,
+        MarginAUC,
+        Measure,
+        PartialAUC,
+        ScoredAUC,
+        TPRAtFPR,
     )
-    from rocmax.metrics._screening import bedroc_score, enrichment_factor_score, rie_score
+    from rocmax.metrics.methods import (
+        Bootstrap,
+        DeLong,
+        LogitDeLong,
+        Method,
+        Newcombe,
+        Obuchowski,
+        Score,
+        Venkatraman,
+        Wu,
+    )
     from rocmax.metrics.reader_study import MRMCAnalysis, mrmc_analysis, mrmc_power, mrmc_sample_size
     from rocmax.metrics.thresholds._operating_point import operating_point
     from rocmax.metrics.thresholds._result import OperatingPoint
@@ -42,68 +57,118 @@ if TYPE_CHECKING:
 # Looked up when first asked for: scikit-learn, which only some of them need, takes a second to import.
 _MODULES = {
     "_accumulator": ("ROCAccumulator",),
-    "_band": ("ROCBand", "roc_band"),
-    "_compare": ("AUCComparison", "compare_auc"),
+    "_band": (
+        "ROCBand",
+        "roc_band",
+    ),
+    "_compare": ("compare",),
+    "_comparison": (
+        "Comparison",
+        "PairComparison",
+    ),
     "_cross_validated": ("cross_validated_auc",),
     "_curve": ("roc_curve",),
-    "_inference": ("AUCInference", "ConfidenceInterval", "auc_inference"),
-    "_models": ("ModelsComparison", "compare_models"),
-    "_named_measure": ("Measure",),
+    "_infer": ("infer",),
+    "_inference": (
+        "ConfidenceInterval",
+        "Inference",
+    ),
     "thresholds._operating_point": ("operating_point",),
     "thresholds._result": ("OperatingPoint",),
-    "_partial": ("fpr_at_tpr_score", "partial_auc_score", "tpr_at_fpr_score"),
-    "_power": ("SampleSize", "auc_power", "auc_sample_size"),
-    "_roc_auc": ("roc_auc_score",),
-    "_scored": ("margin_auc_score", "scored_auc_score", "sroc_curve"),
-    "_scorers": (
-        "bedroc_scorer",
-        "enrichment_factor_scorer",
-        "partial_auc_scorer",
-        "scored_auc_scorer",
-        "tpr_at_fpr_scorer",
+    "_partial": (
+        "fpr_at_tpr_score",
+        "partial_auc_score",
+        "tpr_at_fpr_score",
     ),
-    "_screening": ("bedroc_score", "enrichment_factor_score", "rie_score"),
-    "reader_study": ("MRMCAnalysis", "mrmc_analysis", "mrmc_power", "mrmc_sample_size"),
+    "_power": (
+        "SampleSize",
+        "auc_power",
+        "auc_sample_size",
+    ),
+    "_roc_auc": ("roc_auc_score",),
+    "_scored": (
+        "margin_auc_score",
+        "scored_auc_score",
+        "sroc_curve",
+    ),
+    "measures": (
+        "AUC",
+        "BEDROC",
+        "EnrichmentFactor",
+        "FPRAtTPR",
+        "MarginAUC",
+        "Measure",
+        "PartialAUC",
+        "RIE",
+        "ScoredAUC",
+        "TPRAtFPR",
+    ),
+    "methods": (
+        "Bootstrap",
+        "DeLong",
+        "LogitDeLong",
+        "Method",
+        "Newcombe",
+        "Obuchowski",
+        "Score",
+        "Venkatraman",
+        "Wu",
+    ),
+    "reader_study": (
+        "MRMCAnalysis",
+        "mrmc_analysis",
+        "mrmc_power",
+        "mrmc_sample_size",
+    ),
 }
 
 __all__ = [
-    "AUCComparison",
-    "AUCInference",
+    "AUC",
+    "BEDROC",
+    "RIE",
+    "Bootstrap",
+    "Comparison",
     "ConfidenceInterval",
+    "DeLong",
+    "EnrichmentFactor",
+    "FPRAtTPR",
+    "Inference",
+    "LogitDeLong",
     "MRMCAnalysis",
+    "MarginAUC",
     "Measure",
-    "ModelsComparison",
+    "Method",
+    "Newcombe",
+    "Obuchowski",
     "OperatingPoint",
+    "PairComparison",
+    "PartialAUC",
     "ROCAccumulator",
     "ROCBand",
     "SampleSize",
-    "auc_inference",
+    "Score",
+    "ScoredAUC",
+    "TPRAtFPR",
+    "Venkatraman",
+    "Wu",
     "auc_power",
     "auc_sample_size",
-    "bedroc_score",
-    "bedroc_scorer",
-    "compare_auc",
-    "compare_models",
+    "compare",
     "cross_validated_auc",
-    "enrichment_factor_score",
-    "enrichment_factor_scorer",
     "fpr_at_tpr_score",
+    "infer",
     "margin_auc_score",
     "mrmc_analysis",
     "mrmc_power",
     "mrmc_sample_size",
     "operating_point",
     "partial_auc_score",
-    "partial_auc_scorer",
-    "rie_score",
     "roc_auc_score",
     "roc_band",
     "roc_curve",
     "scored_auc_score",
-    "scored_auc_scorer",
     "sroc_curve",
     "tpr_at_fpr_score",
-    "tpr_at_fpr_scorer",
 ]
 
 

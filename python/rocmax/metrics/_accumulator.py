@@ -7,7 +7,7 @@ import threading
 import weakref
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,17 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._parameters import shown
 from rocmax.metrics import _bins
-from rocmax.metrics import _rate as rate
 from rocmax.metrics._arrays import is_dask, plain, unmasked
-from rocmax.metrics._components import moments, parts_of
 from rocmax.metrics._dask import accumulated
-from rocmax.metrics._hypothesis import Question, parse_question
-from rocmax.metrics._inference import AUCInference, analytic, by_score, newcombe, result
-from rocmax.metrics._measure import Measure, MeasureOptions, of_any_measure, parse_measure, require_two
-from rocmax.metrics._methods import check_method, default_method, warn_of_few
-from rocmax.metrics._result import of_measure
+from rocmax.metrics._hypothesis import parse_question
+from rocmax.metrics._infer import inferred
+from rocmax.metrics._inference import Inference
+from rocmax.metrics._sample import as_sample
 from rocmax.metrics._validation import F64, marked, require_finite, require_labels, scores, weights
 from rocmax.metrics._weights import warn_of_parts
+from rocmax.metrics.measures import as_measure
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.methods import as_method, checked, default_method
+from rocmax.metrics.methods.base import Data, Method
 
 PAIRS = ({0, 1}, {-1, 1})
 _WAITING = 1 << 15  # samples that wait to be sorted together
@@ -210,38 +211,37 @@ class ROCAccumulator:
         fpr, tpr = (np.concatenate([[0.0], sums / sums[-1]]) for sums in (np.cumsum(neg), np.cumsum(pos)))
         return fpr, tpr, np.concatenate([[np.inf], low])
 
-    @of_any_measure
     def result(
         self,
+        measure: Measure | str = "auc",
         *,
-        metric: Any = "auc",
-        method: str | None = None,
+        method: Method | str | None = None,
         null_value: float | None = None,
         alternative: str = "two-sided",
         equivalence_margin: float | None = None,
         confidence_level: float = 0.95,
         weight_kind: str | None = None,
-        **options: Unpack[MeasureOptions],
-    ) -> AUCInference:
-        """Measure what has been taken in, as :func:`auc_inference` does.
+    ) -> Inference:
+        """Confidence interval and test of what has been counted, as :func:`infer` gives.
 
         Parameters
         ----------
-        metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha : optional
-            As in :func:`auc_inference`; the scored and the margin AUC only while no bin holds two scores.
-        method : {"delong", "logit-delong", "score", "newcombe", "wu"} or None, default=None
-            As in :func:`auc_inference`, by default too.
+        measure : Measure or str, default="auc"
+            A measure of the curve, as in :func:`infer`; the scored and the margin AUC only while no bin holds two
+            scores.
+        method : {"delong", "logit-delong", "score", "newcombe", "wu"}, Method or None, default=None
+            As in :func:`infer`, by default too.
         null_value, alternative, equivalence_margin : optional
-            What to test against, as in :func:`auc_inference`.
+            What to test against, as in :func:`infer`.
         confidence_level : float, default=0.95
             Nominal coverage.
         weight_kind : {"frequency"} or None, default=None
             What the weights stand for: so many equal samples. None means the same, with a warning where those of a bin
-            are no whole number; sampling weights need :func:`auc_inference`.
+            are not whole numbers; sampling weights need :func:`infer`.
 
         Returns
         -------
-        AUCInference
+        Inference
             Estimate, variance and interval. O(n_bins).
 
         Raises
@@ -250,22 +250,17 @@ class ROCAccumulator:
             If there are fewer than two samples of either class (but for "newcombe" and "score"), or
             options do not go together.
         """
-        measure = parse_measure(metric, **options)
-        method = default_method(measure) if method is None else method
-        check_method(method, measure.family, in_parts=True)
-        question = parse_question(measure, confidence_level, null_value, alternative, equivalence_margin)
+        measure, chosen = as_measure(measure), as_method(method)
+        known = Data(counts=True, classes=measure.multi_class != "raise")
+        using = checked(default_method(measure, known) if chosen is None else chosen, measure, known)
+        question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
         bins = self._held()
-        if metric in ("scored_auc", "margin_auc") and _bins.error_bound(bins) > 0:
-            raise ValueError(f"metric={metric!r} needs every score: max_bins has pooled some")
-        curve = self._core(bins)
-        warn_of_few(method, measure, curve.weights)
+        if measure.by_distance and _bins.error_bound(bins) > 0:
+            raise ValueError(f"measure={measure!r} needs every score: max_bins has pooled some")
+        label = 1 if self.pos_label is None else self.pos_label
+        found = inferred(as_sample(self._core(bins), label), measure, using, question, known)
         kind = warn_of_parts(weight_kind, bins[2:].ravel())
-        return replace(
-            _inferred(curve, measure, method, question),
-            pos_label=1 if self.pos_label is None else self.pos_label,
-            weight_kind=kind,
-            **of_measure(measure),
-        )
+        return replace(found, weight_kind=kind, n_samples=None)
 
     def _core(self, bins: F64) -> _core.Curve:
         low, _, pos, neg = bins[:, ::-1]
@@ -369,27 +364,6 @@ class ROCAccumulator:
 
     def _held(self) -> F64:
         return self._settled().runs[0]
-
-
-def _inferred(curve: _core.Curve, measure: Measure, method: str, question: Question) -> AUCInference:
-    """Estimate, variance and interval of one curve."""
-    sizes = curve.weights
-    if method == "score" and measure.is_rate:
-
-        def read(x: float) -> F64:
-            return np.array([curve.measure(measure.name, x, 1.0)])
-
-        estimate, variance, limits = rate.score(read, [curve], measure, sizes)
-        return result(False, estimate, variance, limits, sizes, method, question)
-    if method == "score":
-        return by_score(False, [curve], sizes, measure, question)
-    value, squares, _ = moments(curve, measure)
-    alone = method == "logit-delong" and measure.name in ("auc", "margin") and 1 in sizes
-    if method == "newcombe" or alone:
-        return newcombe(False, np.array([value]), sizes, question)
-    require_two(*sizes)
-    pos, neg = parts_of(squares, sizes)
-    return analytic(False, np.array([value]), (np.array([pos]), np.array([neg])), sizes, measure, method, question)
 
 
 def _two(y: NDArray[Any]) -> list[Any]:

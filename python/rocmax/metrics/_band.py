@@ -12,11 +12,11 @@ from scipy import special
 from rocmax import _core
 from rocmax._memory import require_memory
 from rocmax.metrics import _words as words
-from rocmax.metrics._measure import check_level
 from rocmax.metrics._references import METHODS
 from rocmax.metrics._resample import check_resamples, seed_of
 from rocmax.metrics._result import Result
-from rocmax.metrics._validation import F64, call, choice, one_model, sample
+from rocmax.metrics._sample import call, one_model, sample
+from rocmax.metrics._validation import F64, check_level, choice
 
 _METHODS = ("fixed-width", "kolmogorov-smirnov")
 
@@ -140,7 +140,7 @@ def roc_band(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two values; see :func:`auc_inference`.
+        Labels of two values; see :func:`infer`.
     y_score : array-like of shape (n_samples,)
         Finite scores.
     method : {"fixed-width", "kolmogorov-smirnov"}, default="fixed-width"
@@ -156,7 +156,7 @@ def roc_band(
     n_resamples : int, default=2000
         Number of bootstrap curves, at most 2**32 - 1.
     pos_label, random_state, n_jobs : optional
-        As in :func:`auc_inference`.
+        As in :func:`infer`.
 
     Returns
     -------

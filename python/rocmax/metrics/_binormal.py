@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
-from rocmax.metrics._measure import Measure, positives, rates
-from rocmax.metrics._validation import F64, Sample, call
+from rocmax.metrics._sample import Sample, call, rates
+from rocmax.metrics._validation import F64
+from rocmax.metrics.measures.curve import CurveMeasure
 
 
 class Fit(NamedTuple):
@@ -33,7 +34,7 @@ class Fit(NamedTuple):
     g: float
 
 
-def fitted_variance(data: Sample, measure: Measure) -> F64:
+def fitted_variance(data: Sample, measure: CurveMeasure) -> F64:
     """Variance of the measure of every model, of shape (n_models,).
 
     Of a partial AUC that of the above. For the AUC it is the number that pROC calls "obuchowski": there the line is
@@ -42,7 +43,7 @@ def fitted_variance(data: Sample, measure: Measure) -> F64:
     """
     n_pos, n_neg, fits, _, _ = _fitted(data, _columns(data), measure)
     k = n_neg / n_pos
-    if measure.name == "auc":
+    if measure.key[0] == "auc":
         parts = [
             fit.f**2 * (1 + fit.b**2 / k + fit.a**2 / 2) + (fit.g * fit.b) ** 2 * (1 + k) / (2 * k) for fit in fits
         ]
@@ -51,9 +52,12 @@ def fitted_variance(data: Sample, measure: Measure) -> F64:
     return np.array(parts) / n_pos
 
 
-def fitted_covariance(data: Sample, columns: list[NDArray[Any]], measure: Measure) -> F64:
-    """Covariance of the measure of all models, the variances with all of their terms, of shape (n_models, n_models)."""
-    n_pos, n_neg, fits, r, q = _fitted(data, columns, measure)
+def fitted_covariance(data: Sample, columns: list[NDArray[Any]], measure: CurveMeasure, *, as_proc: bool = True) -> F64:
+    """Covariance of the measure of all models, the variances with all of their terms, of shape (n_models, n_models).
+
+    `as_proc` fits the line of an AUC as pROC does, with the classes changed.
+    """
+    n_pos, n_neg, fits, r, q = _fitted(data, columns, measure, as_proc)
     k, every = n_neg / n_pos, range(len(fits))
     rows = [[_covariance(fits[i], fits[j], r[i, j], q[i, j], k) for j in every] for i in every]
     return np.array(rows) / n_pos
@@ -70,25 +74,27 @@ def _columns(data: Sample) -> list[NDArray[Any]]:
     return list(data.score.T) if data.many else [data.score]
 
 
-def _fitted(data: Sample, columns: list[NDArray[Any]], measure: Measure) -> tuple[float, float, list[Fit], F64, F64]:
+def _fitted(
+    data: Sample, columns: list[NDArray[Any]], measure: CurveMeasure, as_proc: bool = True
+) -> tuple[float, float, list[Fit], F64, F64]:
     """Weight of the positives and of the negatives, fits, and the correlations within either class."""
     steps = [call(_core.Curve, data._replace(score=np.ascontiguousarray(c)), data.threads).steps() for c in columns]
     n_pos, n_neg = steps[0][1].sum(), steps[0][2].sum()
-    swapped = measure.name.startswith("sensitivity")
+    swapped = measure.turned
     if swapped:  # the area of 1 - FPR over 1 - TPR: the curve with its classes changed and its scores reversed
         steps = [(score, neg[::-1], pos[::-1]) for score, pos, neg in steps]
         n_pos, n_neg = n_neg, n_pos
-    fits = [_fit(pos, neg, measure) for _, pos, neg in steps]
-    positive = positives(data) != swapped
+    fits = [_fit(pos, neg, measure, as_proc and measure.key[0] == "auc") for _, pos, neg in steps]
+    positive = data.positive != swapped
     correlations = [_correlation(columns, rows, data.weight) for rows in (positive, ~positive)]
     return n_pos, n_neg, fits, correlations[0], correlations[1]
 
 
-def _fit(pos: F64, neg: F64, measure: Measure) -> Fit:
+def _fit(pos: F64, neg: F64, measure: CurveMeasure, as_proc: bool) -> Fit:
     tpr, fpr = rates(pos), rates(neg)
     inner = (tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1)
     x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
-    if measure.name == "auc":  # as pROC fits it
+    if as_proc:
         x, y = y, -x
     centred = x - x.mean() if x.size else x
     spread = centred @ centred
@@ -99,7 +105,7 @@ def _fit(pos: F64, neg: F64, measure: Measure) -> Fit:
     return Fit(a, b, *_derivatives(a, b, measure))
 
 
-def _derivatives(a: float, b: float, measure: Measure) -> tuple[float, float]:
+def _derivatives(a: float, b: float, measure: CurveMeasure) -> tuple[float, float]:
     """Integrals of ``phi(a + b z) phi(z)`` and of z times it over the range of z, over what the area is divided by."""
     root = np.sqrt(1 + b**2)
     top = np.exp(-(a**2) / (2 * root**2)) / (np.sqrt(2 * np.pi) * root)
@@ -107,7 +113,8 @@ def _derivatives(a: float, b: float, measure: Measure) -> tuple[float, float]:
     part = float(np.diff(special.ndtr(ends))[0])
     slope = -float(np.diff(np.exp(-(ends**2) / 2))[0]) / np.sqrt(2 * np.pi)
     # The value of the measure goes from least to most as the area goes from 0 to the width of the range.
-    scale = (measure.most - measure.least) / (measure.high - measure.low)
+    least, most = measure.bounds
+    scale = (most - least) / (measure.high - measure.low)
     return scale * top * part, scale * top * (slope / root - a * b / root**2 * part)
 
 

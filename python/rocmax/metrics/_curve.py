@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from rocmax._parameters import check_flag
 from rocmax.metrics._arrays import in_numpy
 from rocmax.metrics._dask import in_memory
-from rocmax.metrics._validation import F64, naming_missing, one_curve, scikit_learn
+from rocmax.metrics._sample import one_curve
+from rocmax.metrics._validation import F64, naming_missing, scikit_learn
 
 
 def roc_curve(

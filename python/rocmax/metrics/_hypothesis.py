@@ -9,8 +9,7 @@ import numpy as np
 
 from rocmax._parameters import shown
 from rocmax.metrics._interval import Tails
-from rocmax.metrics._measure import Measure, check_level
-from rocmax.metrics._validation import choice, number
+from rocmax.metrics._validation import check_level, choice, number
 
 ALTERNATIVES = ("two-sided", "less", "greater", "equivalence")
 
@@ -68,7 +67,7 @@ def parse_hypothesis(alternative: Any, null_difference: Any, equivalence_margin:
 
 
 def parse_question(
-    measure: Measure, confidence_level: Any, null_value: Any, alternative: Any, equivalence_margin: Any
+    bounds: tuple[float, float], confidence_level: Any, null_value: Any, alternative: Any, equivalence_margin: Any
 ) -> Question:
     """Check the level of an interval and what the measure is to be tested against, if that is given."""
     level = check_level(confidence_level)
@@ -80,7 +79,7 @@ def parse_question(
     null = number(
         null_value,
         "null_value",
-        f"that the measure can be, in [{measure.least:.4g}, {measure.most:.4g}]",
-        lambda value: measure.least <= value <= measure.most and value < np.inf,
+        f"that the measure can be, in [{bounds[0]:.4g}, {bounds[1]:.4g}]",
+        lambda value: bounds[0] <= value <= bounds[1] and abs(value) < np.inf,
     )
     return Question(level, hypothesis._replace(null=null))

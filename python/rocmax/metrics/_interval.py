@@ -7,22 +7,18 @@ From special functions: `scipy.stats` takes a second to import and a tenth of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from rocmax.metrics._measure import Measure
 from rocmax.metrics._validation import F64
 
 _CLOSE = 4e-15  # to the ends of intervals
 _MOST_STEPS = 200  # of a search: by halves alone the widest takes 52
 
-_LEAST_FREEDOM = 0.01  # the quantiles of fewer degrees are beyond numbers
-
-# Below this size of a class the variance of its components says too little: see `logit`.
+# Below this size of a class the variance of its components says too little: see `methods.delong`.
 FEW = 5
 
 
@@ -85,122 +81,26 @@ def critical(level: float) -> float:
     return float(Law().quantile(0.5 + level / 2))
 
 
-def normal(estimate: F64, variance: F64, measure: Measure) -> Limits:
-    """Estimate -+ z standard errors, within the values that the measure can take."""
+def normal(estimate: F64, variance: F64, bounds: tuple[float, float]) -> Limits:
+    """Estimate -+ z standard errors, within the bounds of the measure."""
     error = np.sqrt(variance)
 
     def ends(level: float) -> tuple[F64, F64]:
         reach = critical(level) * error
-        return np.maximum(estimate - reach, measure.least), np.minimum(estimate + reach, measure.most)
+        return np.maximum(estimate - reach, bounds[0]), np.minimum(estimate + reach, bounds[1])
 
-    return Limits(ends, within(measure.least, measure.most, wald(estimate, error, Law())))
+    return Limits(ends, within(*bounds, wald(estimate, error, Law())))
 
 
-def of_difference(difference: float, error: float, law: Law, measure: Measure) -> Limits:
+def of_difference(difference: float, error: float, law: Law, bounds: tuple[float, float]) -> Limits:
     """Difference -+ t standard errors, within the differences that two values of the measure can have."""
-    span = measure.most - measure.least
+    span = bounds[1] - bounds[0]
 
     def ends(level: float) -> tuple[F64, F64]:
         reach = np.array([law.quantile(0.5 + level / 2) * error])
         return np.maximum(difference - reach, -span), np.minimum(difference + reach, span)
 
     return Limits(ends, within(-span, span, wald(difference, error, law)))
-
-
-def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Limits:
-    """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite.
-
-    Of a measure without an upper bound the log, which is what log-odds tend to as their bound grows. The components of
-    fewer than five samples, or of samples that are all ranked alike, have a variance that is as good as unknown. There
-    the interval of an AUC, with a margin or without, is that of :func:`newcombe`.
-    """
-    bounded = np.isfinite(measure.most)
-    span = measure.most - measure.least if bounded else 1.0
-    share = (estimate - measure.least) / span
-    rest = 1 - share if bounded else np.ones_like(share)
-    variance = np.sum(parts, axis=0)
-    inside = (share > 0) & (rest > 0) & (variance > 0)
-    scale, back = (special.logit, special.expit) if bounded else (np.log, np.exp)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # A part of 0 takes no degree of freedom, be there but one sample for it.
-        spent = [
-            np.where(part > 0, (part / variance) ** 2 / (size - 1), 0.0)
-            for part, size in zip(parts, sizes, strict=True)
-        ]
-        freedom = np.where(inside, 1 / np.sum(spent, axis=0), 1.0)
-        error = np.sqrt(variance) / (span * share * rest)
-    certain = freedom > _LEAST_FREEDOM
-
-    def ends(level: float) -> tuple[F64, F64]:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            reach = np.where(certain, Law(freedom).quantile(0.5 + level / 2), np.inf) * error
-            low, high = (np.where(inside, back(scale(share) + side * reach), share) for side in (-1, 1))
-        low, high = measure.least + span * low, measure.least + span * high
-        return np.minimum(low, estimate), np.maximum(high, estimate)
-
-    def tails(null: float) -> Tails:
-        at = (null - measure.least) / span
-        with np.errstate(divide="ignore", invalid="ignore"):
-            distance = np.where(inside, scale(share) - scale(at), share - at)
-        known = np.where(inside, np.where(certain, error, np.inf), 0.0)
-        return tails_of(distance, known, Law(freedom))
-
-    limits = Limits(ends, within(measure.least, measure.most, tails))
-    if measure.name not in ("auc", "margin"):
-        return limits
-    fewest = np.minimum.reduce(list(sizes))
-    # Of several classes the fewest stand against all others.
-    others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
-    return _either(~inside | (fewest < FEW), newcombe(estimate, (fewest, others)), limits)
-
-
-def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
-    """Return for every estimate the limits of one method or of another."""
-    if not first.any():
-        return other
-
-    def ends(level: float) -> tuple[F64, F64]:
-        low, high = np.where(first, one.ends(level), other.ends(level))
-        return low, high
-
-    def tails(null: float) -> Tails:
-        pairs = zip(one.tails(null), other.tails(null), strict=True)
-        return Tails(*(np.where(first, a, b) for a, b in pairs))
-
-    return Limits(ends, tails)
-
-
-def newcombe_variance(auc: F64, sizes: tuple[Any, Any]) -> F64:
-    """Return ``A (1-A) / (m n) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) + A/(1+A)))``.
-
-    Hanley and McNeil's variance, that of scores with exponential distributions, made symmetric in
-    the classes (Newcombe, 2006, method 5).
-    """
-    n_pos, n_neg = sizes
-    spread = (1 - auc) / (2 - auc) + auc / (1 + auc)
-    return np.asarray(auc * (1 - auc) * (1 + ((n_pos + n_neg) / 2 - 1) * spread) / (n_pos * n_neg))
-
-
-def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
-    """Return the limits of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance of :func:`newcombe_variance`.
-
-    Like Wilson's interval of a proportion it takes the variance at its own ends, so that it does
-    not shrink to a point at an AUC of 0 or 1.
-    """
-
-    def ends(level: float) -> tuple[F64, F64]:
-        z = critical(level)
-
-        def gap(a: F64) -> F64:
-            return z * np.sqrt(newcombe_variance(a, sizes)) - np.abs(a - auc)
-
-        low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
-        return np.where(auc <= 0, 0.0, low), np.where(auc >= 1, 1.0, high)
-
-    def tails(null: float) -> Tails:
-        return tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), sizes)), Law())
-
-    return Limits(ends, within(0.0, 1.0, tails))
 
 
 def sided(distance: F64, apart: F64) -> Tails:

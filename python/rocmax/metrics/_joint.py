@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from rocmax.metrics._measure import check_variance
+from rocmax.metrics._sample import check_variance
 from rocmax.metrics._validation import F64
 
 Mask = NDArray[np.bool_]
@@ -18,7 +19,15 @@ _EPSILON = float(np.finfo(float).eps)
 _ROUNDING = 16  # units in the last place that sums of a few terms are off by
 
 
-def joint_test(rows: F64, estimate: F64, covariance: F64) -> tuple[float, int, float]:
+class JointTest(NamedTuple):
+    """A chi-square statistic, its degrees of freedom and its p-value."""
+
+    statistic: float
+    df: int
+    pvalue: float
+
+
+def joint_test(rows: F64, estimate: F64, covariance: F64) -> JointTest:
     """Return the statistic, the degrees of freedom and the p-value of ``rows @ estimate = 0``.
 
     ``e' S^+ e`` for the effects e and their covariance S, chi-square with rank(S) degrees of freedom. An effect outside
@@ -34,9 +43,9 @@ def joint_test(rows: F64, estimate: F64, covariance: F64) -> tuple[float, int, f
     variance = np.diagonal(spread)
     varies = variance > of_variance
     if (np.abs(effect[~varies]) > of_effect[~varies]).any():
-        return np.inf, _rank(spread, varies, of_variance), 0.0
+        return JointTest(np.inf, _rank(spread, varies, of_variance), 0.0)
     if not varies.any():
-        return 0.0, 0, 1.0
+        return JointTest(0.0, 0, 1.0)
     error = np.sqrt(variance[varies])
     scaled = effect[varies] / error
     values, vectors, kept = _directions(spread, varies, of_variance)
@@ -45,9 +54,9 @@ def joint_test(rows: F64, estimate: F64, covariance: F64) -> tuple[float, int, f
     doubt = np.abs(vectors.T) @ (of_effect[varies] / error)
     doubt += _ROUNDING * _EPSILON * np.linalg.norm(scaled) / values[kept].min()
     if (np.abs(along) > doubt)[~kept].any():
-        return np.inf, int(kept.sum()), 0.0
+        return JointTest(np.inf, int(kept.sum()), 0.0)
     statistic = float((along[kept] ** 2 / values[kept]).sum())
-    return statistic, int(kept.sum()), float(special.chdtrc(kept.sum(), statistic))
+    return JointTest(statistic, int(kept.sum()), float(special.chdtrc(kept.sum(), statistic)))
 
 
 def _directions(spread: F64, varies: Mask, of_variance: F64) -> tuple[F64, F64, Mask]:
@@ -62,10 +71,10 @@ def _rank(spread: F64, varies: Mask, of_variance: F64) -> int:
     return int(_directions(spread, varies, of_variance)[2].sum()) if varies.any() else 0
 
 
-def warn_of_no_variance(stacklevel: int = 3) -> None:
+def warn_of_no_variance(stacklevel: int = 4) -> None:
     """Warn of an infinite statistic where no pair of models is the reason and has warned of it."""
     warnings.warn(
-        "a contrast of the estimates is not 0 but has a variance of 0, as after perfect rankings: the joint test's"
-        " statistic is infinite, and its p-value of 0 is too optimistic",
+        "a contrast of the estimates is not 0 but has a variance of 0 because the classes are separated: the joint"
+        " test's statistic is infinite, and its p-value of 0 is too optimistic",
         stacklevel=stacklevel,
     )

@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._arrays import unmasked
-from rocmax.metrics._components import correction, influences
-from rocmax.metrics._measure import Measure, no_counts, point_estimates
-from rocmax.metrics._resample import check_resamples, drawn_rows, masses, seed_of
-from rocmax.metrics._validation import F64, Sample, choice, names_of, require_finite, require_weights, scores, weights
-
-MULTI_CLASS = ("raise", "ovr", "ovo")
-_AVERAGES = ("macro", "weighted", None)
+from rocmax.metrics._components import correction, influence_of
+from rocmax.metrics._resample import drawn_rows, masses
+from rocmax.metrics._sample import Sample, no_counts
+from rocmax.metrics._validation import F64, names_of, require_finite, require_weights, scores, weights
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.curve import CoreMeasure
 
 
 class Classes(NamedTuple):
@@ -29,18 +28,28 @@ class Classes(NamedTuple):
     score: NDArray[Any]
     weight: F64 | None
     threads: int
+    weight_kind: str = "frequency"
+    group: NDArray[np.intp] | None = None  # number of the cluster of each sample
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """What the smallest class weighs, and all others."""
+        return float(self.totals.min()), float(self.totals.sum() - self.totals.min())
+
+    @property
+    def n_groups(self) -> int | None:
+        """Number of clusters."""
+        return None if self.group is None else int(self.group.max()) + 1
+
+    @property
+    def n_counted(self) -> int:
+        """Number of samples of weights other than 0."""
+        return len(self.of) if self.weight is None else int(np.count_nonzero(self.weight))
 
     @property
     def totals(self) -> F64:
         """What every class weighs, its number of samples without weights."""
         return np.bincount(self.of, self.weight, len(self.names)).astype(float)
-
-
-class Average(NamedTuple):
-    """How binary measures are made one."""
-
-    multi_class: str
-    average: str | None
 
 
 class Influence(NamedTuple):
@@ -50,24 +59,14 @@ class Influence(NamedTuple):
     of_sample: F64  # (n_values, n_samples)
 
 
-def check_average(multi_class: Any, average: Any, labels: Any = None) -> Average:
-    """Check the options that say how classes are put together."""
-    choice(multi_class, MULTI_CLASS, "multi_class")
-    choice(average, _AVERAGES, "average")
-    if multi_class == "ovo" and average is None:
-        raise ValueError("average=None goes with multi_class='ovr': a pair of classes has no class of its own")
-    if multi_class == "raise" and labels is not None:
-        raise ValueError(f"labels go with multi_class='ovr' or 'ovo', got labels={shown(labels)}")
-    return Average(multi_class, average)
-
-
 def classes(
     y_true: ArrayLike,
     y_score: ArrayLike,
     sample_weight: ArrayLike | None,
     labels: ArrayLike | None,
     n_jobs: int | None,
-    weight_kind: str,
+    weight_kind: str = "frequency",
+    groups: ArrayLike | None = None,
     name: str = "y_score",
 ) -> Classes:
     """Check labels and scores of several classes."""
@@ -89,11 +88,12 @@ def classes(
             " classes do not occur"
         )
     require_finite(s, name)
-    data = Classes(found, of, s, None if sample_weight is None else weights(sample_weight, len(y)), n_threads(n_jobs))
+    weight = None if sample_weight is None else weights(sample_weight, len(y))
+    data = Classes(found, of, s, weight, n_threads(n_jobs), weight_kind)
     require_weights(data.weight)
     # Weights that are inverse probabilities count no samples, whatever they add up to.
     counts = data.totals
-    if data.weight is not None and weight_kind == "sampling":
+    if data.weight is not None and data.weight_kind == "sampling":
         counts = data._replace(weight=(data.weight > 0).astype(float)).totals
     few = counts <= 1
     if len(found) < 2 or few.any():
@@ -103,7 +103,11 @@ def classes(
             f"y_true has {count:g} samples of class {name_of}: there must be two classes or more, of two samples or"
             " more each" + no_counts(float(count))
         )
-    return data
+    if groups is None:
+        return data
+    if weight is not None:
+        raise ValueError("groups and sample_weight cannot be given together")
+    return data._replace(group=names_of(groups, len(y), "groups")[1])
 
 
 def _among(labels: Any, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -122,13 +126,13 @@ def _among(labels: Any, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.i
     return given, place
 
 
-def class_estimates(data: Classes, measure: Measure, how: Average) -> F64:
+def class_estimates(data: Classes, measure: Measure) -> F64:
     """Values of the measure: one, or one a class where they are not averaged."""
-    found = np.array([point_estimates(part, measure)[0] for _, _, part in comparisons(data, how)])
-    return found if how.average is None else np.atleast_1d(shares(data, how) @ found)
+    found = np.array([measure.estimates(part)[0] for _, _, part in comparisons(data, measure)])
+    return found if measure.average is None else np.atleast_1d(shares(data, measure) @ found)
 
 
-def influence(data: Classes, measure: Measure, how: Average, weight_kind: str) -> Influence:
+def influence(data: Classes, measure: Measure) -> Influence:
     """Values of the measure and the influence of every sample on them.
 
     Of a binary comparison it is that of DeLong's variance, ``(V - mean V) / n_c`` times ``sqrt(n_c / (n_c - 1))``, n_c
@@ -136,12 +140,12 @@ def influence(data: Classes, measure: Measure, how: Average, weight_kind: str) -
     """
 
     def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
-        return float(np.sqrt(correction(part.weight, members, weight_kind)))
+        return float(np.sqrt(correction(part.weight, members, data.weight_kind)))
 
-    return _summed(data, measure, how, factor)
+    return _summed(data, measure, factor)
 
 
-def influence_curve(fold: Classes, measure: Measure, how: Average, frequency: F64) -> Influence:
+def influence_curve(fold: Classes, measure: Measure, frequency: F64) -> Influence:
     """Values of the measure in a fold, and the influence curve there: its mean square over n is a variance.
 
     A component counts as one over the `frequency` of its classes in all folds (LeDell et al., 2015), the share of a
@@ -151,107 +155,88 @@ def influence_curve(fold: Classes, measure: Measure, how: Average, frequency: F6
     def factor(rows: Any, members: NDArray[np.bool_], part: Sample) -> float:
         return float(np.count_nonzero(members) / frequency[np.unique(fold.of[rows][members])].sum())
 
-    return _summed(fold, measure, how, factor, len(fold.of))
+    return _summed(fold, measure, factor, len(fold.of))
 
 
 def _summed(
     data: Classes,
     measure: Measure,
-    how: Average,
     factor: Callable[[Any, NDArray[np.bool_], Sample], float],
     of_share: float = 1.0,
 ) -> Influence:
     """Sum the influences of every sample on the comparisons, those of a class there times `factor`."""
-    share = shares(data, how)
+    share = shares(data, measure)
     values = []
-    total = np.zeros((len(share) if how.average is None else 1, len(data.of)))
-    for k, (rows, positive, part) in enumerate(comparisons(data, how)):
-        values.append(point_estimates(part, measure)[0])
-        own = influences(part, measure)
+    total = np.zeros((len(share) if measure.average is None else 1, len(data.of)))
+    for k, (rows, positive, part) in enumerate(comparisons(data, measure)):
+        values.append(measure.estimates(part)[0])
+        own = influence_of(part, measure)
         for members in (positive, ~positive):
             own[members] *= factor(rows, members, part)
-        total[k if how.average is None else 0, rows] += own if how.average is None else share[k] * own
-    if how.average == "weighted":
-        total[0] += of_share * _of_shares(data, how, np.array(values))
+        total[k if measure.average is None else 0, rows] += own if measure.average is None else share[k] * own
+    if measure.average == "weighted":
+        total[0] += of_share * _of_shares(data, measure, np.array(values))
     found = np.array(values)
-    return Influence(found if how.average is None else np.atleast_1d(share @ found), total)
+    return Influence(found if measure.average is None else np.atleast_1d(share @ found), total)
 
 
-def variance_of_classes(
-    data: Classes, measure: Measure, how: Average, weight_kind: str, groups: Any
-) -> tuple[F64, list[F64], list[Any]]:
+def variance_of_classes(data: Classes, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
     """Return the values, the parts in their variances of every class of samples, and the size of each part."""
-    found = influence(data, measure, how, weight_kind)
-    if groups is not None:
-        n_groups = float(len(np.unique(np.asarray(groups))))
-        return found.value, [_clustered(data, found.of_sample, groups)], [n_groups]
-    parts, sizes = _parts(data, found.of_sample, weight_kind)
-    if how.average is None:  # a class stands against the rest, as if these were one
+    found = influence(data, measure)
+    if data.group is not None:
+        return found.value, [_clustered(data, found.of_sample)], [float(data.group.max() + 1)]
+    parts, sizes = _parts(data, found.of_sample)
+    if measure.average is None:  # a class stands against the rest, as if these were one
         own = np.diagonal(parts)
         return found.value, [own, parts.sum(axis=1) - own], [sizes, sizes.sum() - sizes]
     return found.value, list(parts.T), list(sizes)
 
 
-def _parts(data: Classes, of_sample: F64, weight_kind: str) -> tuple[F64, F64]:
+def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
     """Return the sums of squared influences by class, of shape (n_values, n_classes), and the classes' sizes."""
     with np.errstate(over="ignore"):  # what overflows is refused as a variance
         squares = of_sample**2
-    if data.weight is not None and weight_kind == "frequency":  # so many samples, each with its part of the influence
+    if data.weight is not None and data.weight_kind == "frequency":  # so many samples share the influence
         squares = np.divide(squares, data.weight, out=np.zeros_like(squares), where=data.weight > 0)
     parts = np.array([np.bincount(data.of, row, len(data.names)) for row in squares])
     sizes = data.totals
-    if data.weight is not None and weight_kind == "sampling":
+    if data.weight is not None and data.weight_kind == "sampling":
         sizes = sizes**2 / np.bincount(data.of, data.weight**2, len(sizes))
     return parts, sizes
 
 
-def replicates(
-    data: Classes, measure: Measure, how: Average, stratified: bool, n_resamples: Any, seed: int, weight_kind: str
-) -> F64:
+def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
     """Bootstrap replicates of the values, of shape (n_resamples, n_values); models of one seed share their draws."""
-    draws = masses(data.of, data.weight, stratified, seed, weight_kind)
-    each = zip(range(check_resamples(n_resamples)), draws, strict=False)
+    draws = masses(data.of, data.weight, stratified, seed, data.weight_kind)
+    each = zip(range(n_resamples), draws, strict=False)
 
     def value(drawn: F64) -> F64:
-        if measure.function is None:
-            return class_estimates(data._replace(weight=drawn), measure, how)
+        if isinstance(measure, CoreMeasure):
+            return class_estimates(data._replace(weight=drawn), measure)
         rows, weight = drawn_rows(drawn, data.weight)
-        return class_estimates(data._replace(of=data.of[rows], score=data.score[rows], weight=weight), measure, how)
+        return class_estimates(data._replace(of=data.of[rows], score=data.score[rows], weight=weight), measure)
 
     return np.array([value(drawn) for _, drawn in each])
 
 
-def compared(
-    models: list[Classes],
-    measure: Measure,
-    how: Average,
-    weight_kind: str,
-    groups: Any,
-    resampling: tuple[bool, Any, Any] | None,
-) -> tuple[F64, F64, F64 | None]:
-    """Return the measure of models of the same samples, its covariance, and the replicates of a bootstrap."""
-    if resampling is not None:
-        if groups is not None:
-            raise ValueError("groups need method='delong'")
-        seed = seed_of(resampling[2])
-        values = np.hstack([replicates(data, measure, how, *resampling[:2], seed, weight_kind) for data in models])
-        return np.concatenate([class_estimates(data, measure, how) for data in models]), np.cov(values.T), values
-    found = [influence(data, measure, how, weight_kind) for data in models]
+def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64, F64]:
+    """Return the measure of models of the same samples and its covariance."""
+    found = [influence(data, measure) for data in models]
     rows = np.vstack([each.of_sample for each in found])
     first, second = np.triu_indices(len(rows))
 
     def variance(of_sample: F64) -> F64:
-        if groups is not None:
-            return _clustered(models[0], of_sample, groups)
-        return np.asarray(_parts(models[0], of_sample, weight_kind)[0].sum(axis=1))
+        if models[0].group is not None:
+            return _clustered(models[0], of_sample)
+        return np.asarray(_parts(models[0], of_sample)[0].sum(axis=1))
 
     sums, gaps = (variance(rows[first] + sign * rows[second]) for sign in (1, -1))
     covariance = np.empty((len(rows), len(rows)))
     covariance[first, second] = covariance[second, first] = (sums - gaps) / 4
-    return np.concatenate([each.value for each in found]), covariance, None
+    return np.concatenate([each.value for each in found]), covariance
 
 
-def comparisons(data: Classes, how: Average) -> Iterator[tuple[Any, NDArray[np.bool_], Sample]]:
+def comparisons(data: Classes, measure: Measure) -> Iterator[tuple[Any, NDArray[np.bool_], Sample]]:
     """Yield for every binary measure its rows, which of these are positive, and its samples.
 
     One versus the rest has one a class; one versus one has two a pair, each of which ranks by its own column.
@@ -261,10 +246,10 @@ def comparisons(data: Classes, how: Average) -> Iterator[tuple[Any, NDArray[np.b
         positive = data.of[rows] == k
         column = np.ascontiguousarray(data.score[rows, k])
         weight = None if data.weight is None else data.weight[rows]
-        return rows, positive, Sample(positive, column, weight, data.threads)
+        return rows, positive, Sample(positive, column, weight, data.threads, weight_kind="sampling")
 
     every = range(len(data.names))
-    if how.multi_class == "ovr":
+    if measure.multi_class == "ovr":
         for k in every:
             yield part(slice(None), k)
         return
@@ -274,36 +259,36 @@ def comparisons(data: Classes, how: Average) -> Iterator[tuple[Any, NDArray[np.b
         yield part(rows, b)
 
 
-def _members(data: Classes, how: Average) -> F64:
+def _members(data: Classes, measure: Measure) -> F64:
     """Mark which classes (columns) a comparison (row) gets its share from."""
     n = len(data.names)
-    if how.multi_class == "ovr":
+    if measure.multi_class == "ovr":
         return np.eye(n)
     pairs = np.array([np.eye(n)[a] + np.eye(n)[b] for a, b in combinations(range(n), 2)])
     return np.repeat(pairs, 2, axis=0)
 
 
-def shares(data: Classes, how: Average) -> F64:
+def shares(data: Classes, measure: Measure) -> F64:
     """Return the share of every comparison in the average: all alike, or as their classes weigh."""
-    members = _members(data, how)
-    weights = members @ data.totals if how.average == "weighted" else np.ones(len(members))
+    members = _members(data, measure)
+    weights = members @ data.totals if measure.average == "weighted" else np.ones(len(members))
     return np.asarray(weights / weights.sum())
 
 
-def _of_shares(data: Classes, how: Average, values: F64) -> F64:
+def _of_shares(data: Classes, measure: Measure, values: F64) -> F64:
     """Return what every sample adds to a weighted average by adding to the share of its class."""
-    members, totals = _members(data, how), data.totals
+    members, totals = _members(data, measure), data.totals
     # The average is values' M t / 1' M t for members M and totals t.
-    slope = (values - shares(data, how) @ values) @ members / (members @ totals).sum()
+    slope = (values - shares(data, measure) @ values) @ members / (members @ totals).sum()
     weight = np.ones(len(data.of)) if data.weight is None else data.weight
     return np.asarray(weight * slope[data.of])
 
 
-def _clustered(data: Classes, of_sample: F64, groups: Any) -> F64:
+def _clustered(data: Classes, of_sample: F64) -> F64:
     """Return the variance of sums over groups, as Obuchowski's of two classes."""
-    if data.weight is not None:
-        raise ValueError("groups and sample_weight cannot be given together")
-    names, group = names_of(groups, len(data.of), "groups")
+    group = data.group
+    assert group is not None
+    n_groups = int(group.max()) + 1
     sums = []
     for k in range(len(data.names)):
         rows = data.of == k
@@ -311,8 +296,8 @@ def _clustered(data: Classes, of_sample: F64, groups: Any) -> F64:
         if held < 2:
             raise ValueError(f"groups must spread each class over two of them or more, got {held}")
         # The factors of classes of samples give way to those of groups.
-        of_group = np.array([np.bincount(group[rows], row[rows], len(names)) for row in of_sample])
+        of_group = np.array([np.bincount(group[rows], row[rows], n_groups) for row in of_sample])
         sums.append((held, of_group * np.sqrt((size - 1) / size)))
     total = sum(held / (held - 1) * (of_group**2).sum(axis=1) for held, of_group in sums)
     cross = sum((a * b).sum(axis=1) for (_, a), (_, b) in combinations(sums, 2))
-    return np.asarray(total + 2 * len(names) / (len(names) - 1) * cross)
+    return np.asarray(total + 2 * n_groups / (n_groups - 1) * cross)

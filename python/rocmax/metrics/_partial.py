@@ -9,47 +9,9 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._parameters import shown
-from rocmax.metrics._two_way import Region, areas
-from rocmax.metrics._validation import call, choice, explain, number, rate_range, sample
-
-_NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
-
-
-def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[str, float, float]:
-    """Return the core's name and range of a partial area; checks the options."""
-    choice(normalize, tuple(_NORMALIZE), "normalize")
-    low, high = rate_range(fpr_range, "fpr_range")
-    if tpr_range is None:
-        _check_apart(low, high, "fpr_range", fpr_range)
-        return "partial" + _NORMALIZE[normalize], low, high
-    if (low, high) != (0.0, 1.0):
-        if rate_range(tpr_range, "tpr_range") == (0.0, 1.0):
-            return curve_area(fpr_range, None, normalize)
-        raise ValueError(f"give fpr_range or tpr_range, got {shown(fpr_range)} and {shown(tpr_range)}")
-    low, high = rate_range(tpr_range, "tpr_range")
-    _check_apart(1.0 - high, 1.0 - low, "tpr_range", tpr_range)
-    return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
-
-
-def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None:
-    """Return the region where ranges of both rates are given and neither is whole, else None; checks the options."""
-    if fpr_range is None or tpr_range is None:
-        return None
-    region = Region(rate_range(fpr_range, "fpr_range"), rate_range(tpr_range, "tpr_range"))
-    if (0.0, 1.0) in region:
-        return None
-    choice(normalize, tuple(_NORMALIZE), "normalize")
-    if normalize == "mcclish":
-        raise ValueError("normalize='mcclish' is of one range: with fpr_range and tpr_range take 'width' or None")
-    for name, ends, given in zip(("fpr_range", "tpr_range"), region, (fpr_range, tpr_range), strict=True):
-        _check_apart(*ends, name, given)
-    return region
-
-
-def _check_apart(low: float, high: float, name: str, given: Any) -> None:
-    """Check that the ends of a range are not the same up to rounding."""
-    if high - low <= max(4 * np.finfo(float).eps * high, 1e-100):
-        raise ValueError(f"{name} must be wider than rounding, got {given!r}")
+from rocmax.metrics._sample import call, explain, sample
+from rocmax.metrics._validation import choice, number
+from rocmax.metrics.measures.partial_auc import PartialAUC, curve_area
 
 
 def area(fpr_range: Any, tpr_range: Any, method: str, normalize: str | None) -> tuple[str, float, float]:
@@ -147,11 +109,9 @@ def partial_auc_score(
     0.5
     """
     choice(method, ("curve", "ranked"), "method")
-    region = both_ranges(fpr_range, tpr_range, normalize) if method == "curve" else None
-    if region is not None:
-        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
-        found = areas(data, region) / (1.0 if normalize is None else region.size)
-        return found if data.many else float(found[0])
+    if method == "curve":
+        measure = PartialAUC(fpr_range, tpr_range, normalize)
+        return measure(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     name, low, high = area(fpr_range, tpr_range, method, normalize)
     data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
     if name == "ranked" and data.weight is not None and (data.weight != np.rint(data.weight)).any():
@@ -182,7 +142,7 @@ def tpr_at_fpr_score(
         Finite scores; one column a model. Tied scores are on one side of a threshold together.
     fpr : float in [0, 1]
         The greatest false positive rate allowed. Below ``1 / n_neg`` no negative is called positive, and the result is
-        the same for all of these rates; :func:`auc_inference` warns of such an estimate.
+        the same for all of these rates; :func:`infer` warns of such an estimate.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
     pos_label : label, default=None
@@ -233,7 +193,7 @@ def fpr_at_tpr_score(
         Finite scores; one column a model. Tied scores are on one side of a threshold together.
     tpr : float in [0, 1]
         The least true positive rate allowed. Above ``1 - 1 / n_pos`` every positive is called positive, and the result
-        is the same for all of these rates; :func:`auc_inference` warns of such an estimate.
+        is the same for all of these rates; :func:`infer` warns of such an estimate.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
     pos_label : label, default=None

@@ -22,7 +22,6 @@ from scipy import special
 from rocmax import _core
 from rocmax.metrics import _few as few
 from rocmax.metrics._interval import Limits, Tails, critical, last_held, sided, wilson, within
-from rocmax.metrics._measure import Measure
 from rocmax.metrics._score import slope
 from rocmax.metrics._validation import F64
 
@@ -51,9 +50,8 @@ def _density(x: Any) -> Any:
     return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
 
 
-def _place(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> _Place:
-    turned = measure.name == "fpr_at_tpr"
-    rate = 1.0 - measure.low if turned else measure.low
+def _place(curve: Curve, at: float, turned: bool, sizes: tuple[float, float]) -> _Place:
+    rate = 1.0 - at if turned else at
     m, n = sizes[::-1] if turned else sizes
 
     def read(x: float) -> F64:
@@ -80,26 +78,25 @@ def _inner(rate: F64, size: float) -> F64:
     return np.asarray(np.minimum((rate * size + 0.5) / (size + 1), _LAST))
 
 
-def slopes(curve: Curve, measure: Measure, sizes: tuple[float, float]) -> tuple[F64, F64]:
+def slopes(curve: Curve, at: float, turned: bool, sizes: tuple[float, float]) -> tuple[F64, F64]:
     """Return what the components of the positives and of the negatives are to be multiplied by, model by model."""
-    place = _place(curve, measure, sizes)
+    place = _place(curve, at, turned, sizes)
     height = special.ndtri(_inner(place.estimate, place.n_called))
     steepness = place.slope * _density(height) / _density(special.ndtri(place.q))
     ones = np.ones_like(steepness)
-    return (steepness, ones) if measure.name == "fpr_at_tpr" else (ones, steepness)
+    return (steepness, ones) if turned else (ones, steepness)
 
 
 def score(
-    curve: Curve, curves: Iterable[_core.Curve], measure: Measure, sizes: tuple[float, float]
+    curve: Curve, curves: Iterable[_core.Curve], at: float, turned: bool, sizes: tuple[float, float]
 ) -> tuple[F64, F64, Limits]:
     """Estimate, its variance, and its limits.
 
     All R(f) for whose ``r = R(q)`` it holds that ``(estimate - r)^2 <= z^2 V(r)``, with
     ``V(r) = r (1 - r) / m + (dR/dx)^2 q (1 - q) / (n + 2)`` of the line of slope b.
     """
-    place = _place(curve, measure, sizes)
+    place = _place(curve, at, turned, sizes)
     spread = place.q * (1 - place.q) / (place.n_setting + 2) / _density(special.ndtri(place.q)) ** 2
-    turned = measure.name == "fpr_at_tpr"
 
     def variance(u: F64) -> F64:
         rate = special.ndtr(u)
@@ -108,7 +105,7 @@ def score(
     start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
     estimate = 1 - place.estimate if turned else place.estimate
     if few.decide(place.n_setting, place.rate, place.rate):
-        slopes = np.array([slope(each, measure) for each in curves])
+        slopes = np.array([slope(each, turned) for each in curves])
         limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
         return estimate, variance(start), _turned(limits) if turned else limits
 

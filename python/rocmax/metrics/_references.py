@@ -164,7 +164,7 @@ REFERENCES = {
 }
 
 
-class Method(NamedTuple):
+class Source(NamedTuple):
     """A method in words, {} standing for its sources, and the sources."""
 
     words: str
@@ -176,38 +176,31 @@ class Method(NamedTuple):
 
 #: Of intervals and variances; :func:`variance_source` says where "delong" is more than DeLong's.
 METHODS = {
-    "delong": Method("{}", ("delong",)),
-    "logit-delong": Method("logit of {}", ("delong",)),
-    "score": Method("score interval"),
-    "newcombe": Method("{}", ("newcombe",)),
-    "obuchowski": Method("binormal, {}", ("obuchowski-mcclish",)),
-    "wu": Method("{}", ("wu",)),
-    "bootstrap": Method("{}", ("efron",)),
-    "bca": Method("{}", ("efron-bca",)),
-    "influence-curve": Method("influence curve of {}", ("ledell",)),
-    "venkatraman": Method("{}", ("venkatraman-begg",)),
-    "venkatraman-unpaired": Method("{}", ("venkatraman",)),
-    "jackknife": Method("jackknife"),
-    "unbiased": Method("{}", ("gallas",)),
-    "fixed-width": Method("fixed-width band, {}", ("campbell",)),
-    "kolmogorov-smirnov": Method("Kolmogorov-Smirnov band, {}", ("campbell",)),
+    "delong": Source("{}", ("delong",)),
+    "logit-delong": Source("logit of {}", ("delong",)),
+    "score": Source("score interval"),
+    "newcombe": Source("{}", ("newcombe",)),
+    "obuchowski": Source("binormal, {}", ("obuchowski-mcclish",)),
+    "wu": Source("{}", ("wu",)),
+    "bootstrap": Source("{}", ("efron",)),
+    "bca": Source("{}", ("efron-bca",)),
+    "influence-curve": Source("influence curve of {}", ("ledell",)),
+    "venkatraman": Source("{}", ("venkatraman-begg",)),
+    "venkatraman-unpaired": Source("{}", ("venkatraman",)),
+    "jackknife": Source("jackknife"),
+    "unbiased": Source("{}", ("gallas",)),
+    "fixed-width": Source("fixed-width band, {}", ("campbell",)),
+    "kolmogorov-smirnov": Source("Kolmogorov-Smirnov band, {}", ("campbell",)),
 }
 
 ADJUSTMENTS = {
-    "holm": Method("{}", ("holm",)),
-    "bonferroni": Method("Bonferroni"),
-    "fdr_bh": Method("{}", ("benjamini",)),
+    "holm": Source("{}", ("holm",)),
+    "bonferroni": Source("Bonferroni"),
+    "fdr_bh": Source("{}", ("benjamini",)),
 }
 
 
-#: Whose components "delong" takes for the variance of a measure; of all others DeLong's.
-_COMPONENTS = {"tpr_at_fpr": "linnet", "fpr_at_tpr": "linnet", "partial_auc": "he-escobar"}
-
-
-def variance_source(method: str, *, metric: str, two_way: bool, grouped: bool, classes: bool) -> Method:
-    """Return the words of a method for a measure and samples of some kind."""
-    found = METHODS.get(method, Method(method))
-    if method not in ("delong", "logit-delong"):
-        return found
-    own = "obuchowski-clusters" if grouped else "yang" if two_way else _COMPONENTS.get(metric, "delong")
-    return found._replace(sources=(own, "hajek") if classes else (own,))
+def variance_source(method: str, of_components: tuple[str, ...]) -> Source:
+    """Return the words of a method; `of_components` are the sources of the variance that "delong" stands for."""
+    found = METHODS.get(method, Source(method))
+    return found._replace(sources=of_components) if method in ("delong", "logit-delong") else found

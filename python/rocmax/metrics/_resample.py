@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._parameters import check_flag, shown
-from rocmax.metrics._measure import Measure, no_counts, own_value, point_estimates, positives, totals
-from rocmax.metrics._validation import F64, Sample, call, explain
+from rocmax.metrics._sample import Sample, call, explain, no_counts
+from rocmax.metrics._validation import F64
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.curve import CoreMeasure
 
 # Replicates, as the core counts them.
 _MOST = 2**32 - 1
@@ -38,6 +40,11 @@ def check_resampling(stratified: Any, n_resamples: Any, random_state: Any) -> No
     """Check the options of a bootstrap, also where none is made; draws nothing."""
     check_flag("stratified", stratified)
     check_resamples(n_resamples)
+    check_seed(random_state)
+
+
+def check_seed(random_state: Any) -> None:
+    """Check the seed, also where nothing is drawn; draws nothing."""
     if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
         seed_of(random_state)
 
@@ -60,18 +67,14 @@ def without_zero_weights(data: Sample) -> Sample:
     return data._replace(y=data.y[kept], score=data.score[kept], weight=data.weight[kept])
 
 
-def replicate(
-    data: Sample, measure: Measure, stratified: bool, n_resamples: int, random_state: Any, weight_kind: str
-) -> F64:
+def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
     """Bootstrap replicates, of shape (n_resamples, n_models)."""
-    if measure.function is not None:
-        point_estimates(data, measure)  # what the function refuses is refused before any resample
-    data = drawable(data, weight_kind)
-    stratified = check_flag("stratified", stratified)
-    if measure.function is not None:
-        return _own(data, measure, stratified, check_resamples(n_resamples), seed_of(random_state), weight_kind)
-    arguments = (*measure.key, stratified, check_resamples(n_resamples), seed_of(random_state))
-    return call(_core.bootstrap, data, weight_kind, *arguments, data.threads).reshape(n_resamples, -1)
+    if not (isinstance(measure, CoreMeasure) and measure.draws):
+        measure.estimates(data)  # what a measure refuses is refused before any resample
+        return _own(drawable(data), measure, stratified, n_resamples, seed)
+    data = drawable(data)
+    arguments = (*measure.key, stratified, n_resamples, seed)
+    return call(_core.bootstrap, data, data.weight_kind, *arguments, data.threads).reshape(n_resamples, -1)
 
 
 def masses(of: NDArray[np.intp], weight: F64 | None, stratified: bool, seed: int, weight_kind: str) -> Iterator[F64]:
@@ -94,18 +97,14 @@ def masses(of: NDArray[np.intp], weight: F64 | None, stratified: bool, seed: int
             yield drawn
 
 
-def _own(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int, weight_kind: str) -> F64:
-    """Replicates of a function of users; the models share their draws."""
-    positive = positives(data)
-    columns = data.score.T if data.many else [data.score]
-    found = np.empty((n_resamples, len(columns)))
-    draws = masses(positive.astype(np.intp), data.weight, stratified, seed, weight_kind)
+def _own(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
+    """Replicates of a measure that the core does not know; the models share their draws."""
+    positive = data.positive
+    found = np.empty((n_resamples, data.n_models))
+    draws = masses(positive.astype(np.intp), data.weight, stratified, seed, data.weight_kind)
     for row, drawn in zip(found, draws, strict=False):
-        of_each = (drawn_rows(drawn, data.weight) for _ in columns)
-        row[:] = [
-            own_value(measure, positive[rows], column[rows], weight)
-            for (rows, weight), column in zip(of_each, columns, strict=True)
-        ]
+        rows, weight = drawn_rows(drawn, data.weight)
+        row[:] = measure.estimates(data._replace(y=positive[rows], score=data.score[rows], weight=weight))
     return found
 
 
@@ -120,14 +119,14 @@ def drawn_rows(drawn: F64, given: F64 | None) -> tuple[NDArray[np.intp], F64 | N
     return rows, drawn[rows]
 
 
-def drawable(data: Sample, weight_kind: str, advice: str = "method='newcombe' gives an AUC an interval") -> Sample:
+def drawable(data: Sample, advice: str = "method='newcombe' gives an AUC an interval") -> Sample:
     """Return samples that all count for something, after a check that either class has two."""
     data = without_zero_weights(data)
-    repeated = weight_kind == "frequency"
+    repeated = data.weight_kind == "frequency"
     if repeated and data.weight is not None and (data.weight == 1).all():
         data = data._replace(weight=None)
     for name, count in zip(
-        ("positive", "negative"), totals(data if repeated else data._replace(weight=None)), strict=True
+        ("positive", "negative"), (data if repeated else data._replace(weight=None)).totals, strict=True
     ):
         if count < 1.5:
             explain(data)

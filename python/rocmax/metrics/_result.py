@@ -15,11 +15,14 @@ import numpy as np
 
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
-from rocmax.metrics._measure import Measure
-from rocmax.metrics._multiclass import Average, Classes
-from rocmax.metrics._references import METHODS, REFERENCES, Method, variance_source
+from rocmax.metrics._multiclass import Classes
+from rocmax.metrics._references import METHODS, REFERENCES, Source, variance_source
+from rocmax.metrics._sample import Sample
 from rocmax.metrics._validation import choice
+from rocmax.metrics.measures.auc import AUC
+from rocmax.metrics.measures.base import Measure
 
+_AUC = AUC()
 _MOST_ROWS = 60  # of a table in a notebook
 _SHORT = 6  # elements that a repr lists
 _OTHERS = {"ovr": "the rest", "ovo": "one"}
@@ -177,41 +180,23 @@ class Unpacked(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Measured(Result):
-    """What was measured, and of which samples, in the words of the arguments.
+    """What was measured, and of which samples.
 
     Attributes
     ----------
-    metric : str
-        Which measure; a partial AUC is "partial_auc" however it was asked for.
-    fpr_range, tpr_range, normalize : optional
-        Of a partial AUC.
-    margin, fpr, tpr : float or None
-        Where the margin AUC or a rate was taken.
-    fraction, alpha : float or None
-        Of an enrichment factor; of RIE and BEDROC.
-    multi_class, average : str or None
-        How several classes were put together.
+    measure : Measure
+        What was measured; ``str(measure)`` says it in words.
     class_sizes : tuple of float or None
-        The samples of each.
+        The samples of each of several classes.
     weight_kind : str or None
-        What the weights stood for; None without weights.
+        What the weights stand for; None without weights.
     n_samples, n_groups, n_folds : int or None
         Number of samples, of weights other than 0, of clusters and of folds.
     resampling : str or None
-        How a bootstrap drew and what it took for an interval.
+        How a bootstrap drew and how it made intervals.
     """
 
-    metric: str = "auc"
-    fpr_range: tuple[float, float] | None = None
-    tpr_range: tuple[float, float] | None = None
-    normalize: str | None = None
-    margin: float | None = None
-    fpr: float | None = None
-    tpr: float | None = None
-    fraction: float | None = None
-    alpha: float | None = None
-    multi_class: str | None = None
-    average: str | None = None
+    measure: Measure = _AUC
     class_sizes: tuple[float, ...] | None = None
     weight_kind: str | None = None
     n_samples: int | None = None
@@ -219,29 +204,35 @@ class Measured(Result):
     n_folds: int | None = None
     resampling: str | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the result holds in the types that JSON has, with its references and its summary.
+
+        Returns
+        -------
+        dict
+            Arrays and tuples are lists, NaN and infinities None, labels that JSON has no type for texts; without the
+            replicates of a bootstrap. `measure` is the measure's name, its options are keys of their own.
+        """
+        return {**super().to_dict(), **{name: plain(value) for name, value in self.measure.parameters.items()}}
+
     @property
-    def measure(self) -> str:
-        """The measure in words, such as "partial AUC (FPR 0-0.05)"."""
-        name = words.measure_name(self, long=True)
-        if self.multi_class is None:
-            return name
-        return f"{f'{self.average} ' if self.average else ''}{name}, one versus {_OTHERS[self.multi_class]}"
+    def measure_in_words(self) -> str:
+        """The measure in words, such as "partial AUC (FPR 0-0.05)", with how several classes were put together."""
+        if self.measure.multi_class == "raise":
+            return str(self.measure)
+        average = self.measure.average
+        return f"{f'{average} ' if average else ''}{self.measure}, one versus {_OTHERS[self.measure.multi_class]}"
 
     def _places(self, error: Any, interval: Any = None) -> int | None:
         """Return how many decimals an estimate with a standard error, or an interval far wider than that says, has."""
-        return words.decimals(error, words.is_share(self.metric), interval)
+        return words.decimals(error, self.measure.is_share, interval)
 
-    def _source(self, method: str) -> Method:
+    def _source(self, method: str) -> Source:
         """Return where a variance comes from."""
         if self.resampling is not None and self.resampling.endswith("BCa"):
             return METHODS["bca"]
-        return variance_source(
-            method,
-            metric=self.metric,
-            two_way=self.fpr_range is not None and self.tpr_range is not None,
-            grouped=bool(self.n_groups),
-            classes=self.multi_class is not None,
-        )
+        own = "obuchowski-clusters" if self.n_groups else self.measure.reference
+        return variance_source(method, (own, "hajek") if self.measure.multi_class != "raise" else (own,))
 
     @property
     def method_in_words(self) -> str:
@@ -274,44 +265,14 @@ def _classes(sizes: Sequence[float]) -> str:
     return f"{len(sizes)} classes of {', '.join(counts[:-1])} and {counts[-1]} samples"
 
 
-def of_measure(measure: Measure) -> dict[str, Any]:
-    """Return the fields of :class:`Measured` that say what was measured."""
-    given = dict(measure.options)
-    found: dict[str, Any] = {"metric": measure.metric}
-    if measure.metric == "partial_auc":
-        found["normalize"] = given.get("normalize", "width")
-        ranges = {name: given.get(name) for name in ("fpr_range", "tpr_range")}
-        found |= {name: tuple(float(end) for end in ends) for name, ends in ranges.items() if ends is not None}
-    parameter = measure.parameter
-    return found if parameter is None else found | {parameter: measure.low}
-
-
-def of_samples(sample_weight: Any, weight_kind: str, groups: Any, y: Any) -> dict[str, Any]:
-    """Return the fields of :class:`Measured` that say how samples were counted."""
-    return {
-        "weight_kind": None if sample_weight is None else weight_kind,
-        "n_samples": len(y) if sample_weight is None else int(np.count_nonzero(np.asarray(sample_weight))),
-        "n_groups": None if groups is None else len(np.unique(np.asarray(groups))),
+def of_samples(data: Sample | Classes) -> dict[str, Any]:
+    """Return the fields of :class:`Measured` that say from what samples."""
+    found: dict[str, Any] = {
+        "weight_kind": None if data.weight is None else data.weight_kind,
+        "n_samples": data.n_counted,
+        "n_groups": data.n_groups,
     }
-
-
-def of_classes(data: Classes, how: Average) -> dict[str, Any]:
-    """Return the fields that say which classes there were and how they were put together."""
-    return {
-        "multi_class": how.multi_class,
-        "average": how.average,
-        "class_sizes": tuple(data.totals.tolist()),
-        "names": None if how.average else tuple(words.label_text(name) for name in data.names),
-    }
-
-
-def of_bootstrap(method: str, n_resamples: int, stratified: bool, interval: str = "percentile") -> dict[str, Any]:
-    """Return the field of :class:`Measured` that says how a bootstrap was made, where there was one."""
-    if method != "bootstrap":
-        return {}
-    drawn = "stratified bootstrap" if stratified else "bootstrap"
-    ends = {"percentile": "percentiles", "bca": "BCa"}[interval]
-    return {"resampling": f"{drawn} of {n_resamples:,} resamples, {ends}"}
+    return found | ({"class_sizes": tuple(data.totals.tolist())} if isinstance(data, Classes) else {})
 
 
 def plain(value: Any) -> Any:
@@ -324,6 +285,8 @@ def plain(value: Any) -> Any:
         return plain(value.item()) if type(value.item()) is not type(value) else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, Measure):
+        return repr(value)
     if isinstance(value, Result):
         return plain(value._held())
     if isinstance(value, Mapping):

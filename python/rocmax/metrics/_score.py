@@ -38,7 +38,7 @@ from rocmax import _core
 from rocmax.metrics import _few as few
 from rocmax.metrics._few import quadrature
 from rocmax.metrics._interval import Limits, Tails, critical, last_held, sided, within
-from rocmax.metrics._measure import Measure, rates
+from rocmax.metrics._sample import rates
 from rocmax.metrics._validation import F64
 
 # Of 3, 10 and 30 for either use the one that lost least with few negatives in the range.
@@ -51,6 +51,15 @@ _LINE = 4096  # points that are enough for a line
 _PLACES = 48  # that are looked at where distances need not grow
 
 
+class Area(NamedTuple):
+    """What is measured: the area over a range, of the curve or, `turned`, of that whose classes have changed places."""
+
+    low: float
+    high: float
+    turned: bool
+    bounds: tuple[float, float]  # of the measure
+
+
 class _Values(NamedTuple):
     """What the curves of one b, one a each, have."""
 
@@ -61,10 +70,10 @@ class _Values(NamedTuple):
     skew10: F64  # the third central moment
 
 
-def slope(curve: _core.Curve, measure: Measure) -> float:
+def slope(curve: _core.Curve, turned: bool) -> float:
     """Slope of the curve that is measured, between normal quantiles."""
     _, pos, neg = curve.steps()
-    if measure.name.startswith("sensitivity") or measure.name == "fpr_at_tpr":  # the curve with its classes changed
+    if turned:  # the curve with its classes changed
         pos, neg = neg[::-1], pos[::-1]
     tpr, fpr = rates(pos), rates(neg)
     inner = np.flatnonzero((tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1))
@@ -115,29 +124,30 @@ def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Val
 
 
 def score(
-    estimate: F64, parts: tuple[F64, F64], slopes: F64, sizes: tuple[float, float], measure: Measure
+    estimate: F64, parts: tuple[F64, F64], slopes: F64, sizes: tuple[float, float], area: Area
 ) -> tuple[F64, Limits]:
     """Variance at the estimate, and the limits of all theta with ``(E(theta) - estimate)^2 <= z^2 V(theta)``.
 
     `parts` are the components' variances over the sizes of the classes, positives first; those of a single sample are
     not read. `slopes` are b of the curve that is measured.
     """
-    span = measure.most - measure.least
-    share = np.clip((estimate - measure.least) / span, 0.0, 1.0)
-    if measure.name.startswith("sensitivity"):
+    least, most = area.bounds
+    span = most - least
+    share = np.clip((estimate - least) / span, 0.0, 1.0)
+    if area.turned:
         parts, sizes = parts[::-1], sizes[::-1]
-    at = model(slopes, sizes[1], measure.low, measure.high)
+    at = model(slopes, sizes[1], area.low, area.high)
     # Two by two, for that costs as much as one: the heights of the curves of this area and of this mean, then the ends.
     share = np.stack([share, share])
-    middle = -slopes * special.ndtri((measure.low + measure.high) / 2)
-    least, most = (np.stack([middle, middle]) + side * _EDGE for side in (-1, 1))
+    middle = -slopes * special.ndtri((area.low + area.high) / 2)
+    first, last = (np.stack([middle, middle]) + side * _EDGE for side in (-1, 1))
 
     def short(a: F64) -> F64:
         values = at(a)
         return np.asarray(share + _ROUNDING - np.stack([values.theta[0], values.mean[1]]))
 
-    of_area, start = last_held(least, most, short)
-    known = sizes[0], max(1.0, sizes[1] * (measure.high - measure.low))
+    of_area, start = last_held(first, last, short)
+    known = sizes[0], max(1.0, sizes[1] * (area.high - area.low))
     found = at(of_area)
     ratios = [
         _ratio(part / span**2 * size, modelled, count)
@@ -147,9 +157,9 @@ def score(
     def variance(values: _Values) -> F64:
         return np.asarray(ratios[0] * values.v10 / sizes[0] + ratios[1] * values.v01 / sizes[1])
 
-    if measure.high - measure.low < 1.0 and few.decide(sizes[1], measure.low, measure.high):
-        limits = few.limits(share[0], slopes, sizes, (measure.low, measure.high))
-        return span**2 * variance(found), _scaled(limits, measure)
+    if area.high - area.low < 1.0 and few.decide(sizes[1], area.low, area.high):
+        limits = few.limits(share[0], slopes, sizes, (area.low, area.high))
+        return span**2 * variance(found), _scaled(limits, area.bounds)
 
     def spread(values: _Values) -> tuple[F64, F64]:
         error = np.sqrt(variance(values))
@@ -157,10 +167,10 @@ def score(
         return error, np.asarray(skew / np.maximum(error, 1e-100) ** 3 / 6)
 
     # Of steep curves over a range near 0 or 1 the distance can fall again on the way out.
-    steps = [sizes[1] * rate for rate in (measure.low, 1.0 - measure.high) if rate > 0]
+    steps = [sizes[1] * rate for rate in (area.low, 1.0 - area.high) if rate > 0]
     n_places = _PLACES if steps and (4 * slopes**2 > min(steps)).any() else 0
-    limits = _by_distance(at, spread, share[0], start, np.stack([least[0], most[0]]), n_places)
-    return span**2 * variance(found), _scaled(limits, measure)
+    limits = _by_distance(at, spread, share[0], start, np.stack([first[0], last[0]]), n_places)
+    return span**2 * variance(found), _scaled(limits, area.bounds)
 
 
 def _by_distance(
@@ -218,18 +228,19 @@ def _by_distance(
     return Limits(ends, tails)
 
 
-def _scaled(limits: Limits, measure: Measure) -> Limits:
+def _scaled(limits: Limits, bounds: tuple[float, float]) -> Limits:
     """Return the limits of a measure from those of the share between its least and its greatest value."""
-    span = measure.most - measure.least
+    least, most = bounds
+    span = most - least
 
     def ends(level: float) -> tuple[F64, F64]:
         low, high = limits.ends(level)
-        return measure.least + span * low, measure.least + span * high
+        return least + span * low, least + span * high
 
     def tails(null: float) -> Tails:
-        return limits.tails((null - measure.least) / span)
+        return limits.tails((null - least) / span)
 
-    return Limits(ends, within(measure.least, measure.most, tails))
+    return Limits(ends, within(least, most, tails))
 
 
 def _unskewed(reach: F64, skew: F64) -> F64:

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._parameters import shown
-from rocmax.metrics._validation import F64, call, one_curve, sample
+from rocmax.metrics._sample import call, one_curve, sample
+from rocmax.metrics._validation import F64
 
 _MOST_PAIRS = 1 << 24
 

@@ -12,14 +12,13 @@ sample of weight 1 in block j moves ``y_k`` (a positive) or ``x_k`` (a negative)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax.metrics._arrays import plain
-from rocmax.metrics._validation import F64, Sample, call
+from rocmax.metrics._sample import Sample
+from rocmax.metrics._validation import F64
 
 _EDGE = 1e-12  # rounding of rates
 
@@ -100,23 +99,12 @@ def moments(curve: _core.Curve, region: Region) -> tuple[float, F64, F64]:
 
 def components(data: Sample, region: Region) -> tuple[F64, F64]:
     """Areas of every model (n_models,), and the components of its samples (n_models, n_samples)."""
-    found, positive = [], data.y == data.y.max()
-    for column in columns(data):
-        curve = call(_core.Curve, column, data.threads)
+    found, positive = [], data.positive
+    for column in data.models():
+        curve = column.curve()
         of_pos, of_neg = _of_blocks(curve, region)
         block = np.searchsorted(-curve.steps()[0], -column.score.astype(np.float64))
         block = np.minimum(block, len(of_pos) - 1)  # of samples without weight
         found.append((area(curve, region), np.where(positive, of_pos[block], of_neg[block])))
     values, rows = zip(*found, strict=True)
     return np.array(values), np.array(rows)
-
-
-def columns(data: Sample) -> list[Sample]:
-    """Return every model by itself."""
-    scores: list[NDArray[Any]] = list(data.score.T) if data.many else [data.score]
-    return [data._replace(score=plain(score)) for score in scores]
-
-
-def areas(data: Sample, region: Region) -> F64:
-    """Areas of every model."""
-    return np.array([area(call(_core.Curve, column, data.threads), region) for column in columns(data)])

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax import _core
 from rocmax._parameters import as_float, shown
-from rocmax._threads import n_threads
-from rocmax.metrics._arrays import is_dask, plain, unmasked
+from rocmax.metrics._arrays import plain, unmasked
 from rocmax.metrics._dask import in_memory
 
 F64 = NDArray[np.float64]
-T = TypeVar("T")
 
 #: What the core reads as it is.
 LABELS = {np.dtype(t) for t in ("?", "i1", "u1", "i4", "i8", "f8")}
@@ -25,66 +22,6 @@ SCORES = {np.dtype("f8"), np.dtype("f4")}
 PAIRS = ((0, 1), (-1, 1))  # labels that tell which of them is positive; False and True are 0 and 1
 _BLOCK = 1 << 14
 WHOLE = 2**53  # float64 holds every integer up to here
-
-
-class Sample(NamedTuple):
-    """Arrays in the form the extension module reads without a copy."""
-
-    y: NDArray[Any]
-    score: NDArray[Any]
-    weight: F64 | None
-    threads: int
-    names: tuple[str, str] = ("y_true", "y_score")  # what the caller calls labels and scores
-    pos_label: Any = 1  # what the caller calls the positive class
-
-    @property
-    def many(self) -> bool:
-        """Whether there is a column of scores for each of several models."""
-        return self.score.ndim == 2
-
-    @property
-    def weight_name(self) -> str:
-        """What the caller calls the weights."""
-        return "sample_weight_b" if self.names[0] == "y_true_b" else "sample_weight"
-
-
-def sample(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    pos_label: Any = None,
-    n_jobs: int | None = None,
-    names: tuple[str, str] = ("y_true", "y_score"),
-) -> Sample:
-    """Convert labels, scores and weights and check their shapes; the core checks the values."""
-    if is_dask(y_true, y_score, sample_weight):
-        given = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight}
-        y_true, y_score, sample_weight = in_memory(**given)
-    y, positive = labels(y_true, pos_label, names[0])
-    s = scores(y_score, names[1])
-    if len(s) != len(y):
-        turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
-        raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
-    found = Sample(y, s, None, n_threads(n_jobs), names, positive)
-    return found if sample_weight is None else found._replace(weight=weights(sample_weight, len(y), found.weight_name))
-
-
-def one_curve(
-    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any, n_jobs: int | None
-) -> _core.Curve:
-    """Return the weights of either class at the distinct scores of one model."""
-    data = one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs))
-    return call(_core.Curve, data, data.threads)
-
-
-def one_model(data: Sample) -> Sample:
-    """Return scores of shape (n_samples,); a single column is one model too."""
-    if not data.many:
-        return data
-    if data.score.shape[1] > 1:
-        raise ValueError(f"{data.names[1]} must be one-dimensional, got an array of shape {data.score.shape}")
-    return data._replace(score=plain(data.score[:, 0]))
 
 
 def scikit_learn(name: str) -> Any:
@@ -131,16 +68,16 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tu
         found = [label for label in order if (y == label).any()]
         classes = np.empty(len(found), dtype=object)
         classes[:] = found
-        _require_two(classes, len(y), name)
+        require_two_classes(classes, len(y), name)
         label = found[1] if tuple(sorted(found, key=str)) not in PAIRS else 1
         return np.asarray(y == label), label
     if y.dtype in LABELS:
         if _first_two(y) not in PAIRS:  # otherwise the core finds out whether there are others
-            positive_label(_classes(y, name), len(y), name)
+            positive_label(label_classes(y, name), len(y), name)
         return plain(y), y.dtype.type(1).item()
     require_labels(y, name)
     known = texts(y)
-    label = positive_label(np.array(sorted(known)) if known else _classes(y, name), len(y), name)
+    label = positive_label(np.array(sorted(known)) if known else label_classes(y, name), len(y), name)
     return np.asarray(y == label), label
 
 
@@ -167,7 +104,7 @@ def marked(y: NDArray[Any], pos_label: Any, name: str) -> NDArray[np.bool_]:
 
 def positive_label(classes: NDArray[Any], n_samples: int, name: str) -> Any:
     """Return the positive one of two sorted labels if they tell: 0 and 1, -1 and 1, or False and True."""
-    _require_two(classes, n_samples, name)
+    require_two_classes(classes, n_samples, name)
     least, greatest = (label.item() if hasattr(label, "item") else label for label in classes)
     if (least, greatest) in PAIRS:
         return greatest
@@ -246,6 +183,14 @@ def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
     return plain(s) if s.ndim == 1 or not s.flags.aligned else s
 
 
+def all_in_memory(y_true: Any, y_score: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
+    """Return what is given, computed at once: of a mapping of scores each of them."""
+    many = isinstance(y_score, Mapping)
+    held = {f"y_score[{_name(name)!r}]": each for name, each in y_score.items()} if many else {"y_score": y_score}
+    y_true, *each, sample_weight, groups = in_memory(y_true=y_true, **held, sample_weight=sample_weight, groups=groups)
+    return y_true, dict(zip(y_score, each, strict=True)) if many else each[0], sample_weight, groups
+
+
 def named_columns(y_score: Any) -> tuple[Any, tuple[str, ...] | None]:
     """Return the scores of several models as an array and their names, those of a mapping or of a frame's columns."""
     if not isinstance(y_score, Mapping):
@@ -255,12 +200,13 @@ def named_columns(y_score: Any) -> tuple[Any, tuple[str, ...] | None]:
     if not y_score:
         raise ValueError("y_score is empty: there is no model to measure")
     held = {f"y_score[{_name(name)!r}]": column for name, column in y_score.items()}
-    columns = [scores(column, name) for name, column in zip(held, in_memory(**held), strict=True)]
+    columns = [scores(column, name) for name, column in held.items()]
     for name, column in zip(held, columns, strict=True):
         if column.ndim != 1 or len(column) != len(columns[0]):
             raise ValueError(
                 f"{name} must have shape (n_samples,), as all of y_score, got {column.shape} and {columns[0].shape}"
             )
+        require_finite(column, name)
     return np.column_stack(columns), tuple(map(_name, y_score))
 
 
@@ -312,6 +258,11 @@ def number(value: Any, name: str, domain: str, holds: Callable[[float], bool]) -
     raise ValueError(f"{name} must be a number {domain}, got {shown(value)}")
 
 
+def check_level(confidence_level: float) -> float:
+    """Check that `confidence_level` lies strictly between 0 and 1."""
+    return number(confidence_level, "confidence_level", "in (0, 1)", lambda level: 0.0 < level < 1.0)
+
+
 def names_of(values: ArrayLike, n_samples: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Distinct names among `values`, one a sample, and the place of each sample's."""
     v = unmasked(values, name)
@@ -325,29 +276,6 @@ def names_of(values: ArrayLike, n_samples: int, name: str) -> tuple[NDArray[Any]
     except (TypeError, ValueError, ArithmeticError):
         raise ValueError(f"{name} mixes types that cannot be ordered; make them all text") from None
     return found, place
-
-
-def call(function: Callable[..., T], data: Sample, *args: Any) -> T:
-    """Call the core with `data`; if it refuses the values, say in users' terms what is wrong."""
-    try:
-        return function(data.y, data.score, data.weight, *args)
-    except ValueError:
-        explain(data)
-        raise
-
-
-def explain(data: Sample) -> None:
-    """Raise the error that names what is wrong with `data`, if anything is."""
-    _require_two(_classes(data.y, data.names[0]), len(data.y), data.names[0])
-    require_finite(data.score, data.names[1])
-    if data.weight is None:
-        return
-    require_weights(data.weight, data.weight_name)
-    left = np.unique(data.y[data.weight > 0])
-    if not len(left):
-        raise ValueError(f"{data.weight_name} is 0 everywhere: some samples of both classes must count")
-    if len(left) < 2:
-        raise ValueError(f"{data.weight_name} leaves one class only: every sample of the other has weight 0")
 
 
 def require_weights(weight: F64 | None, name: str = "sample_weight") -> None:
@@ -391,7 +319,7 @@ def _largest_integer(values: NDArray[Any], converted: F64) -> int:
     return 0
 
 
-def _classes(y: NDArray[Any], name: str) -> NDArray[Any]:
+def label_classes(y: NDArray[Any], name: str) -> NDArray[Any]:
     try:
         return np.asarray(np.unique(y))
     except (TypeError, ValueError, ArithmeticError):  # text and numbers, arrays, numbers that numpy cannot compare
@@ -404,7 +332,7 @@ def _shown(classes: NDArray[Any]) -> str:
     return found + (", ..." if len(classes) > 5 else "")
 
 
-def _require_two(classes: NDArray[Any], n_samples: int, name: str) -> None:
+def require_two_classes(classes: NDArray[Any], n_samples: int, name: str) -> None:
     if classes.dtype.kind == "f" and np.isnan(classes).any():
         raise ValueError(f"{name} contains NaN; every sample needs a label")
     if len(classes) == 0:

@@ -50,7 +50,7 @@ def warn_of_parts(weight_kind: Any, masses: F64) -> str | None:
         warnings.warn(
             f"weights {found}, but are taken as frequency weights: a weight w counts as w equal samples, and intervals"
             " narrow as weights grow. Pass weight_kind='frequency' if they are; sampling weights (inverse"
-            " probabilities, amounts) take auc_inference(..., weight_kind='sampling')",
+            " probabilities, amounts) take infer(..., weight_kind='sampling')",
             stacklevel=3,
         )
     return weight_kind or ("frequency" if found else None)

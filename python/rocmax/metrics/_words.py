@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from rocmax._parameters import shown
-from rocmax.metrics._measure import RATES, SCREENING
 
 _DECIMALS = 3
 #: Places of a number whose error is not known: three decimals, or two significant digits where that is more.
@@ -19,40 +18,6 @@ _NOISE = 1e-12  # what rounding leaves of 0 and of 1
 _MOST_ZEROS = 5  # of 0 itself
 _LEAST_FIXED = 1e-4  # smaller numbers are written with an exponent
 _SHARES = ("specificity", "ppv", "npv", "accuracy", "predicted_positive")
-_METRICS = {"auc": "AUC", "scored_auc": "scored AUC", "margin_auc": "margin AUC"}
-
-
-def is_share(metric: str) -> bool:
-    """Whether a measure lies between 0 and 1: neither the scored AUC nor a function of users."""
-    return metric in ("auc", "partial_auc", "margin_auc", "bedroc", *RATES)
-
-
-def measure_name(of: Any, *, long: bool = False) -> str:
-    """Return the name of the measure that a result has, for a sentence or the head of a column."""
-    if of.metric in RATES and of.fpr is not None:
-        return f"TPR at FPR {of.fpr:g}"
-    if of.metric in RATES and of.tpr is not None:
-        return f"FPR at TPR {of.tpr:g}"
-    if of.metric == "partial_auc":
-        return _partial_name(of, long)
-    if of.metric == "enrichment_factor":
-        return f"enrichment factor at {100 * of.fraction:g} %"
-    if of.metric in SCREENING:
-        return f"{of.metric.upper()} (alpha {of.alpha:g})"
-    name = _METRICS.get(of.metric, of.metric)
-    return f"{name} at {of.margin:g}" if of.margin is not None else name
-
-
-def _partial_name(of: Any, long: bool) -> str:
-    ranges = [
-        f"{name} {ends[0]:g}-{ends[1]:g}".removeprefix("" if long else "FPR ")
-        for name, ends in (("FPR", of.fpr_range), ("TPR", of.tpr_range))
-        if ends is not None
-    ]
-    if not long:
-        return " ".join(["pAUC", *ranges])
-    how = {"width": [], "mcclish": ["McClish's scale"], None: ["area not divided by the width"]}[of.normalize]
-    return f"partial AUC ({', '.join([*ranges, *how])})"
 
 
 def samples(n_pos: float, n_neg: float, pos_label: Any = 1) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
-from rocmax.metrics import AUCInference, ModelsComparison, auc_inference, compare_models, roc_curve
+from rocmax.metrics import AUC, Comparison, Inference, Measure, PartialAUC, TPRAtFPR, compare, infer, roc_curve
 from rocmax.metrics._weights import kind_of
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
@@ -29,10 +29,10 @@ class Measured:
     pos_label: Any
     fpr_range: tuple[float, float] | None
     confidence_level: float
-    areas: tuple[AUCInference, ...]
-    rates: dict[float, AUCInference]  # the TPR at each of the FPRs that are listed
+    areas: tuple[Inference, ...]
+    rates: dict[float, Inference]  # the TPR at each of the FPRs that are listed
     quoted: tuple[float, ...]  # those of them that go beside the areas
-    comparison: ModelsComparison | None
+    comparison: Comparison | None
     curves: tuple[Points, ...]
     details: tuple[Points, ...]  # the curves on the range
     stops: F64
@@ -64,23 +64,24 @@ def measured(
     options: dict[str, Any] = {"confidence_level": confidence_level, "random_state": random_state, "n_jobs": n_jobs}
     options |= {"sample_weight": sample_weight, "weight_kind": kind_of(weight_kind), "groups": groups}
 
-    def found(**what: Any) -> AUCInference:
-        return replace(auc_inference(positive, columns, **{**options, **what}), pos_label=pos_label)
+    def found(measure: Measure, **what: Any) -> Inference:
+        return replace(infer(positive, columns, measure, **{**options, **what}), pos_label=pos_label)
 
+    area = AUC() if fpr_range is None else PartialAUC(fpr_range)
     part = fpr_range is not None and fpr_range != (0.0, 1.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        whole = found(weight_kind=weight_kind)  # which warns of weights, once
+        whole = found(AUC(), weight_kind=weight_kind)  # which warns of weights, once
         n_pos, n_neg = whole.n_pos, whole.n_neg
         asked = (fpr_range[1],) if fpr_range is not None and part else ()
         quoted = asked or _QUOTED
         listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
         seen = [fpr for fpr in sorted(listed) if _is_seen(fpr, n_neg, asked)] or [0.5]  # of fewer than five negatives
-        rates = {fpr: found(metric="tpr_at_fpr", fpr=fpr) for fpr in seen}
-        areas = (whole, found(fpr_range=fpr_range)) if part else (whole,)
+        rates = {fpr: found(TPRAtFPR(fpr)) for fpr in seen}
+        areas = (whole, found(area)) if part else (whole,)
         comparison = None
         if len(columns) > 1 and min(positive.sum(), (~positive).sum()) > 1:
-            tested = compare_models(positive, columns, fpr_range=fpr_range, adjust=adjust, **options)
+            tested = compare(positive, columns, area, adjust=adjust, **options)
             comparison = replace(tested, pos_label=pos_label)
     said = {str(warning.message): warning.message for warning in caught}
     for warning in said.values():

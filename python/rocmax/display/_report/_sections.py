@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from itertools import combinations
 from math import isfinite
 from typing import Any
 
@@ -14,7 +15,7 @@ from rocmax.display._report._figure import color, dash, figure_json
 from rocmax.display._report._html import Html, joined, tag
 from rocmax.display._report._measured import Measured
 from rocmax.display._report._thin import Points
-from rocmax.metrics import AUCInference
+from rocmax.metrics import Inference
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import ADJUSTMENTS
 
@@ -140,7 +141,7 @@ def _table(caption: str, head: Sequence[Html], *bodies: Html, class_: str | None
     )
 
 
-def _each(result: AUCInference) -> list[tuple[float, float, float, float]]:
+def _each(result: Inference) -> list[tuple[float, float, float, float]]:
     """Return estimate, standard error and interval of each model."""
     rows = result.rows()
     return [(row["estimate"], row["standard_error"], row["ci_low"], row["ci_high"]) for row in rows]
@@ -154,7 +155,7 @@ def _with_interval(estimate: float, error: float, low: float, high: float) -> Ht
 def _measures(of: Measured) -> Html:
     columns = [*of.areas, *(of.rates[fpr] for fpr in of.quoted)]
     heads = [tag("th", "model", scope="col", class_="name")]
-    heads += [tag("th", words.measure_name(column), scope="col") for column in columns]
+    heads += [tag("th", column.measure.short, scope="col") for column in columns]
     cells = [[tag("td", _with_interval(*row)) for row in _each(column)] for column in columns]
     rows = [tag("tr", _name(of, k), *(column[k] for column in cells)) for k in range(len(of.names))]
     said = [f"Measures of each model. In brackets the {words.level(of.confidence_level)}"]
@@ -201,7 +202,7 @@ def _area(of: Measured, k: int) -> str:
     """Return the measure that counts in words."""
     estimate, error, low, high = _each(of.areas[-1])[k]
     return words.named(
-        words.measure_name(of.areas[-1]) + ":" * bool(of.fpr_range),
+        of.areas[-1].measure.short + ":" * bool(of.fpr_range),
         words.bracketed(estimate, (low, high), words.decimals(error, interval=(low, high))),
     )
 
@@ -276,7 +277,7 @@ def _comparison(of: Measured) -> Html | None:
     if found is None:
         return tag("p", "A comparison needs two samples of each class.")
     cells: dict[tuple[int, int], Html] = {}
-    for row, (a, b) in zip(found.rows(), found.pairs.tolist(), strict=True):
+    for row, (a, b) in zip(found.rows(), combinations(range(len(of.names)), 2), strict=True):
         places = words.decimals(row["standard_error"])
         for pair, sign in (((a, b), 1), ((b, a), -1)):
             ends = sorted((sign * row["ci_low"], sign * row["ci_high"]))
@@ -291,7 +292,7 @@ def _comparison(of: Measured) -> Html | None:
     rows = [tag("tr", _name(of, a), *(cells.get((a, b), tag("td", "–")) for b in every)) for a in every]
     adjusted = f", adjusted by {ADJUSTMENTS[found.adjust]}" if found.adjust and len(of.names) > 2 else ""
     caption = (
-        f"Differences of the {found.measure}, the row's model minus the column's. In brackets the"
+        f"Differences of the {found.measure_in_words}, the row's model minus the column's. In brackets the"
         f" {words.level(of.confidence_level)}, each by itself; p of a paired two-sided test{adjusted}, bold below 0.05."
     )
     joint = f"Test that all models are equal: {found.joint_test}." if len(of.names) > 2 else ""

@@ -15,8 +15,7 @@ from rocmax.display._common import Scores, in_memory, is_positive, named_scores
 from rocmax.display._report import _sections as sections
 from rocmax.display._report._html import data_block, joined, page, tag
 from rocmax.display._report._measured import measured
-from rocmax.metrics._measure import check_level
-from rocmax.metrics._validation import rate_range
+from rocmax.metrics._validation import check_level, rate_range
 
 
 def write_report(
@@ -63,7 +62,7 @@ def write_report(
     sample_weight : array-like of shape (n_samples,), optional
         Non-negative weights.
     weight_kind, groups : optional
-        As in :func:`rocmax.metrics.auc_inference`.
+        As in :func:`rocmax.metrics.infer`.
     pos_label : label, optional
         The positive class.
     confidence_level : float, default=0.95
@@ -86,8 +85,8 @@ def write_report(
 
     Notes
     -----
-    O(n log n) for each model. Intervals and tests are those of :func:`rocmax.metrics.auc_inference` and
-    :func:`rocmax.metrics.compare_models` with their usual methods.
+    O(n log n) for each model. Intervals and tests are those of :func:`rocmax.metrics.infer` and
+    :func:`rocmax.metrics.compare` with their usual methods.
     """
     try:
         from bokeh.resources import Resources

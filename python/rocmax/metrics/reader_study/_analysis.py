@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from functools import partial
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,17 +11,12 @@ from numpy.typing import ArrayLike
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
-from rocmax.metrics._measure import (
-    Measure,
-    MeasureOptions,
-    check_level,
-    check_variance,
-    of_any_measure,
-    own_value,
-    parse_measure,
-)
-from rocmax.metrics._result import of_measure
-from rocmax.metrics._validation import F64, choice, number
+from rocmax.metrics._resample import check_resamples
+from rocmax.metrics._sample import check_variance
+from rocmax.metrics._validation import F64, check_level, choice, number
+from rocmax.metrics.measures import as_measure
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
 from rocmax.metrics.reader_study._inference import (
@@ -40,15 +33,14 @@ _COVARIANCES = ("delong", "jackknife", "unbiased", "bootstrap", "obuchowski")
 _KINDS = ("random", "fixed")
 
 
-@of_any_measure
 def mrmc_analysis(
     y_true: ArrayLike,
     y_score: ArrayLike,
+    measure: Measure | str = "auc",
     *,
     reader: ArrayLike,
     modality: ArrayLike,
     case: ArrayLike,
-    metric: str | Callable[..., float] = "auc",
     covariance: str = "delong",
     readers: str = "random",
     cases: str = "random",
@@ -62,7 +54,6 @@ def mrmc_analysis(
     pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
-    **options: Unpack[MeasureOptions],
 ) -> MRMCAnalysis:
     """Compare modalities in a study of several readers and many cases (MRMC).
 
@@ -80,20 +71,16 @@ def mrmc_analysis(
     Parameters
     ----------
     y_true : array-like of shape (n_readings,)
-        The truth of each reading's case; see :func:`auc_inference` for labels.
+        The truth of each reading's case; see :func:`infer` for labels.
     y_score : array-like of shape (n_readings,)
         Finite ratings, higher ones for the positive class; ties count one half. Leave out the rows of missing readings:
         the result counts and names them.
+    measure : Measure or str, default="auc"
+        What is measured, as in :func:`infer`; "jackknife" and "bootstrap" take any measure.
     reader, modality, case : array-like of shape (n_readings,)
         Who read, with what, which case. Cases with one name are the same case: where readers or modalities have
         cases of their own (nested, split-plot) these need names of their own. Readers read in every modality.
         Readers and modalities are sorted by name, or in the order of an ordered categorical.
-    metric : str or callable, default="auc"
-        What is measured, as in :func:`auc_inference` with `fpr_range`, `tpr_range`, `normalize`, `margin`, `fpr` and
-        `tpr`; or a function of labels and scores that returns a number, with "jackknife" or
-        "bootstrap".
-    fpr_range, tpr_range, normalize, margin, fpr, tpr, fraction, alpha : optional
-        Options of the measure.
     covariance : {"delong", "jackknife", "unbiased", "bootstrap", "obuchowski"}, default="delong"
         Where the covariances come from: DeLong's components; leaving out case after case; products of kernels that
         share no case (Gallas, 2006) [3]_, for means over pairs only; `n_resamples` draws of the cases; binormal curves.
@@ -112,13 +99,13 @@ def mrmc_analysis(
         of the null difference, by two one-sided tests: those at the level 5 % reject where the 90 % interval, which is
         reported, lies within the margin. The joint test of three modalities and more has no side.
     equivalence_margin : float, default=None
-        See there.
+        The largest difference from the null difference that does not matter, above 0, for "equivalence".
     confidence_level : float, default=0.95
         Nominal coverage of the two-sided intervals, which are cut at the bounds of the measure.
     n_resamples : int, default=2000
         Number of bootstrap replicates.
     pos_label, random_state, n_jobs : optional
-        As in :func:`auc_inference`.
+        As in :func:`infer`.
 
     Returns
     -------
@@ -160,8 +147,9 @@ def mrmc_analysis(
     >>> found.means.round(3), round(found.pvalue, 3)
     (array([0.917, 0.75 ]), 0.101)
     """
-    asked = parse_measure(metric, **options)
-    measure, measured = _measured(asked, covariance)
+    measure = as_measure(measure)
+    _check_covariance(covariance, measure)
+    n_resamples = check_resamples(n_resamples)
     random = random_readers, random_cases = _random(readers, cases)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
@@ -170,8 +158,8 @@ def mrmc_analysis(
     _require_order(study, hypothesis)
     if random_readers and study.n_readers < 2:
         raise ValueError("readers='random' needs two readers or more, got 1; readers='fixed' takes one")
-    theta = covariances.estimates(study, measured)
-    spread = _covariance(study, covariance, measure, measured, (n_resamples, random_state, n_threads(n_jobs)))
+    theta = covariances.estimates(study, measure)
+    spread = _covariance(study, covariance, measure, (n_resamples, random_state, n_threads(n_jobs)))
     check_variance(spread)
     table = anova(theta, spread)
     error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
@@ -179,7 +167,7 @@ def mrmc_analysis(
     notes = _notes(table, error, random_cases)
     if missing:
         notes = (note_of(missing, study.scores.size), *notes)
-    least, most = (-np.inf, np.inf) if measure is None else (measure.least, measure.most)
+    least, most = measure.bounds
     of_means = tuple(
         mean_of(name, theta[i], spread, i, random, level, (least, most)) for i, name in enumerate(study.modalities)
     )
@@ -206,7 +194,7 @@ def mrmc_analysis(
         missing=missing,
         readings=study.readings,
         notes=notes,
-        **of_measure(asked),
+        measure=measure,
         n_samples=int(study.readings.sum()),
         resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
         covariance=covariance,
@@ -244,31 +232,30 @@ def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
     return readers == "random", cases == "random"
 
 
-def _measured(asked: Measure, covariance: Any) -> tuple[Measure | None, covariances.Measured]:
-    """Return the measure, if the core knows it, and the function that measures one test."""
+def _check_covariance(covariance: Any, measure: Measure) -> None:
+    """Check that the measure has what the covariance is made of."""
     choice(covariance, _COVARIANCES, "covariance")
-    if asked.function is None:
-        if covariance in ("obuchowski", "bootstrap") and asked.region is not None:
-            raise ValueError(f"covariance={covariance!r} takes one range, got both: 'delong' and 'jackknife' take both")
-        if covariance == "obuchowski" and asked.metric not in ("auc", "partial_auc"):
-            raise ValueError(f"covariance='obuchowski' needs metric='auc' or 'partial_auc', got {asked.metric!r}")
-        return asked, partial(covariances.point, measure=asked)
-    if covariance not in ("jackknife", "bootstrap"):
-        raise ValueError(f"a metric of your own needs covariance='jackknife' or 'bootstrap', got {covariance!r}")
-    return None, lambda data: own_value(asked, data.y.copy(), data.score.copy(), None)  # which the function may sort
+    if covariance in ("delong", "unbiased") and Trait.COMPONENTS not in measure.traits:
+        raise ValueError(
+            f"covariance={covariance!r} needs a measure with components, got measure={measure!r}; 'jackknife' and"
+            " 'bootstrap' take any"
+        )
+    if covariance == "obuchowski" and Trait.AREA not in measure.traits:
+        raise ValueError(
+            f"covariance='obuchowski' needs the AUC or a partial AUC of one range, got measure={measure!r}"
+        )
+    if measure.multi_class != "raise":
+        raise ValueError(f"a reader study has two classes, got measure={measure!r}")
 
 
-def _covariance(
-    study: Study, how: str, measure: Measure | None, measured: covariances.Measured, resampling: tuple[Any, Any, int]
-) -> F64:
-    if how == "jackknife":
-        return covariances.jackknife(study, measure, measured)
+def _covariance(study: Study, how: str, measure: Measure, resampling: tuple[int, Any, int]) -> F64:
     if how == "bootstrap":
-        return covariances.bootstrap(study, measure, measured, *resampling)
-    assert measure is not None
+        return covariances.bootstrap(study, measure, *resampling)
     if how == "obuchowski":
+        assert isinstance(measure, CurveMeasure)
         return covariances.fitted(study, measure, resampling[-1])
-    return (covariances.unbiased if how == "unbiased" else covariances.delong)(study, measure)
+    made = {"jackknife": covariances.jackknife, "unbiased": covariances.unbiased, "delong": covariances.delong}
+    return made[how](study, measure)
 
 
 def _notes(table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:

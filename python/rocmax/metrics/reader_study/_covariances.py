@@ -6,29 +6,26 @@ designs take no formulas of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rocmax.metrics._binormal import fitted_covariance
-from rocmax.metrics._components import correction, influences
-from rocmax.metrics._measure import Measure, point_estimates
-from rocmax.metrics._resample import check_resamples, replicate, seed_of
-from rocmax.metrics._validation import F64, Sample
+from rocmax.metrics._components import correction, influence_of
+from rocmax.metrics._resample import replicate, seed_of
+from rocmax.metrics._sample import Sample
+from rocmax.metrics._validation import F64
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.curve import CoreMeasure, CurveMeasure
 from rocmax.metrics.reader_study._study import Study
 
-# Means over pairs of a positive and a negative: what they are without a case follows from the components.
-_PAIRWISE = ("auc", "scored", "margin")
 # Entries of the kernels of all tests that are held at a time.
 _HELD = 1 << 22
 
-Measured = Callable[[Sample], float]
 
-
-def estimates(study: Study, measured: Measured) -> F64:
+def estimates(study: Study, measure: Measure) -> F64:
     """Return the measure of every test, of shape (n_modalities, n_readers)."""
-    found = [measured(data) for _, data in study.tests()]
+    found = [point(data, measure) for _, data in study.tests()]
     return np.array(found).reshape(study.n_modalities, study.n_readers)
 
 
@@ -39,22 +36,22 @@ def delong(study: Study, measure: Measure) -> F64:
     """
     found = np.zeros((study.n_tests, len(study.cases)))
     for row, (read, data) in zip(found, study.tests(), strict=True):
-        row[read] = influences(data, measure) * np.sqrt(_corrections(data))
+        row[read] = influence_of(data, measure) * np.sqrt(_corrections(data))
     return found @ found.T
 
 
-def jackknife(study: Study, measure: Measure | None, measured: Measured) -> F64:
+def jackknife(study: Study, measure: Measure) -> F64:
     """Return ``(N - 1)/N sum_k (theta_a(k) - mean) (theta_b(k) - mean)``, theta(k) without case k, N all cases."""
     n_cases = len(study.cases)
     left = np.zeros((study.n_tests, n_cases))
     for row, (read, data) in zip(left, study.tests(), strict=True):
-        whole = measured(data)
-        if measure is not None and measure.name in _PAIRWISE:
-            row[read] = influences(data, measure)
+        if measure.kernel(np.float64) is not None:  # what a mean over pairs is without a case follows from components
+            row[read] = influence_of(data, measure)
             # (whole - component) / (m - 1), for the influence is (component - whole) / m
             row[read] *= -_corrections(data)
         else:
-            row[read] = [measured(_without(data, k)) - whole for k in range(len(data.y))]
+            whole = point(data, measure)
+            row[read] = [point(_without(data, k), measure) - whole for k in range(len(data.y))]
     left -= left.mean(axis=1, keepdims=True)
     return (n_cases - 1) / n_cases * left @ left.T
 
@@ -81,7 +78,12 @@ def unbiased(study: Study, measure: Measure) -> F64:
     of_pos, of_neg = (read[:, rows].astype(float) for rows in (study.truth, ~study.truth))
     n_pos, n_neg = of_pos.sum(axis=1), of_neg.sum(axis=1)
     # Quarters up to 2**22, as many as are held, are numbers of single precision, whose products take half the time.
-    kernel = _kernel(measure, np.float32 if neg.shape[1] <= _HELD else np.float64)
+    kernel = measure.kernel(np.float32 if neg.shape[1] <= _HELD else np.float64)
+    if kernel is None:
+        raise ValueError(
+            "covariance='unbiased' needs a mean over pairs: the AUC, the scored or the margin AUC; 'jackknife' and"
+            f" 'bootstrap' take any, got measure={measure!r}"
+        )
     rows, columns = np.zeros(pos.shape), np.zeros(neg.shape)
     crossed = np.zeros((len(tests), len(tests)))
     step = max(1, _HELD // max(1, neg.size))
@@ -101,39 +103,19 @@ def unbiased(study: Study, measure: Measure) -> F64:
     return np.asarray(np.multiply.outer(theta, theta) - products / counted)
 
 
-def _kernel(measure: Measure, exact: Any) -> Callable[[F64, F64], F64]:
-    """Return what a pair of a positive and a negative adds, 0 where one was not read.
-
-    Halves, in the type `exact` that adds up as many of them, and their products, as are held at a time.
-    """
-    if measure.name == "auc":
-        half = exact(0.5)
-        return lambda s, t: (s > t) + half * (s == t)
-    if measure.name == "scored":
-        return lambda s, t: np.fmax(s - t, 0.0)
-    if measure.name == "margin":
-        return lambda s, t: (s - t > measure.low).astype(exact)
-    raise ValueError(
-        "covariance='unbiased' needs a mean over pairs: metric='auc', 'scored_auc' or 'margin_auc'; 'jackknife' and"
-        " 'bootstrap' take any"
-    )
-
-
-def bootstrap(
-    study: Study, measure: Measure | None, measured: Measured, n_resamples: Any, random_state: Any, threads: int
-) -> F64:
+def bootstrap(study: Study, measure: Measure, n_resamples: int, random_state: Any, threads: int) -> F64:
     """Return the covariance over draws of the cases of either class, the same for all tests."""
-    n_resamples, seed = check_resamples(n_resamples), seed_of(random_state)
-    if study.complete and measure is not None:
+    seed = seed_of(random_state)
+    if study.complete and isinstance(measure, CoreMeasure) and measure.draws:
         matrix = np.ascontiguousarray(study.scores.reshape(study.n_tests, -1).T)
         data = Sample(study.truth, matrix, None, threads)
-        return np.atleast_2d(np.cov(replicate(data, measure, True, n_resamples, seed, "frequency").T))
+        return np.atleast_2d(np.cov(replicate(data, measure, True, n_resamples, seed).T))
     rng = np.random.default_rng(seed)
     classes = [np.flatnonzero(study.truth), np.flatnonzero(~study.truth)]
     found = np.empty((n_resamples, study.n_tests))
     for row in found:
         drawn = np.concatenate([rng.choice(members, len(members)) for members in classes])
-        row[:] = [measured(_drawn(data, read, drawn)) for read, data in study.tests()]
+        row[:] = [point(_drawn(data, read, drawn), measure) for read, data in study.tests()]
     return np.atleast_2d(np.cov(found.T))
 
 
@@ -149,20 +131,18 @@ def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
     return data._replace(y=data.y[rows], score=data.score[rows])
 
 
-def fitted(study: Study, measure: Measure, threads: int) -> F64:
+def fitted(study: Study, measure: CurveMeasure, threads: int) -> F64:
     """Return the covariance under binormal curves fitted to the tests.
 
     That of the AUC is that of the partial area over all rates: pROC's, in which the classes have changed places, is too
     small or too large where these differ in number and in spread.
     """
-    if measure.name == "auc":
-        measure = measure._replace(name="partial")
     if not study.complete:
         raise ValueError("covariance='obuchowski' needs every reader to read every case in every modality")
     columns = [np.ascontiguousarray(row) for row in study.scores.reshape(study.n_tests, -1)]
-    return fitted_covariance(Sample(study.truth, columns[0], None, threads), columns, measure)
+    return fitted_covariance(Sample(study.truth, columns[0], None, threads), columns, measure, as_proc=False)
 
 
 def point(data: Sample, measure: Measure) -> float:
     """Return the measure of one test."""
-    return float(point_estimates(data, measure)[0])
+    return float(measure.estimates(data)[0])

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._memory import require_memory
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
-from rocmax.metrics._measure import positives
-from rocmax.metrics._validation import F64, Sample, declared_order, explain, names_of, one_model, sample
+from rocmax.metrics._sample import Sample, explain, one_model, sample
+from rocmax.metrics._validation import F64, declared_order, names_of
 from rocmax.metrics.reader_study._result import MissingReadings
 
 _LISTED = 4  # readers with missing readings, and cases of each, that a note names
@@ -116,7 +116,7 @@ def read_study(
     if reference is not None:
         modalities, of_modality = _with_last(modalities, of_modality, reference)
     cases, of_case = names_of(case, n, "case")
-    positive = positives(data)
+    positive = data.positive
     _require_both_classes(readers, of_reader, modalities, of_modality, positive, len(cases))
     n_positive = np.bincount(of_case, positive, len(cases))
     mixed = (n_positive > 0) & (n_positive < np.bincount(of_case, minlength=len(cases)))

@@ -14,9 +14,9 @@ from rocmax import _core
 from rocmax._memory import require_memory
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._interval import critical
-from rocmax.metrics._measure import positives
 from rocmax.metrics._resample import drawable
-from rocmax.metrics._validation import F64, Sample, call, explain, names_of
+from rocmax.metrics._sample import Sample, call, explain
+from rocmax.metrics._validation import F64, names_of
 from rocmax.metrics.thresholds._rules import Rule
 from rocmax.metrics.thresholds._worth import Calls, Ends, Sizes, intervals, percentiles, values
 
@@ -39,7 +39,7 @@ def sample_intervals(
     data: Sample, rules: Sequence[Rule], prevalence: float | None, level: float, drawing: Drawing
 ) -> dict[str, Ends]:
     """Return percentiles over samples that are drawn again, on which every rule chooses anew."""
-    data = drawable(data, drawing.weight_kind, "method='wilson' has intervals of one")
+    data = drawable(data._replace(weight_kind=drawing.weight_kind), "method='wilson' has intervals of one")
     n, seed, stratified, weight_kind = drawing
     flat = call(_core.bootstrap_cuts, data, weight_kind, list(map(tuple, rules)), stratified, n, seed, data.threads)
     threshold, tpr, fpr, share = np.moveaxis(flat.reshape(n, len(rules), 4), 2, 0)
@@ -98,7 +98,7 @@ def _cluster_sizes(data: Sample, groups: Any, thresholds: F64, drawn: dict[str, 
     of Student's distribution of as many degrees of freedom as there are such clusters, less one.
     """
     names, group = names_of(groups, len(data.y), "groups")
-    positive = positives(data)
+    positive = data.positive
     top, least = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     np.maximum.at(top, group, data.score)
     np.minimum.at(least, group, data.score)
@@ -142,7 +142,7 @@ def _drawn(data: Sample, groups: Any, seed: int) -> tuple[Sample, Iterator[F64]]
     names, group = names_of(groups, len(data.y), "groups")
     order = np.argsort(data.score, kind="stable")
     data, group = data._replace(y=data.y[order], score=data.score[order]), group[order]
-    positive = positives(data)
+    positive = data.positive
     held = min(len(np.unique(group[rows])) for rows in (positive, ~positive))
     if held < 2:
         raise ValueError(f"groups must spread each class over two of them or more, got {held}")

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import special
 
 from rocmax._parameters import shown
-from rocmax.metrics._measure import positives
-from rocmax.metrics._validation import F64, Sample, explain
+from rocmax.metrics._sample import Sample, explain
+from rocmax.metrics._validation import F64
 from rocmax.metrics.thresholds._rules import Rule
 
 
@@ -42,7 +42,7 @@ def guaranteed(data: Sample, rules: Sequence[Rule], probability: float) -> tuple
 
 def _guaranteed(data: Sample, rule: Rule, probability: float) -> tuple[float, float]:
     floor = rule.limits == "positives"  # of the share at or above the threshold, else a ceiling of it
-    scores = data.score if rule.limits == "samples" else data.score[positives(data) == floor]
+    scores = data.score if rule.limits == "samples" else data.score[data.positive == floor]
     size = len(scores)
     allowed = rule.allowed(size)
     if not 0.0 < allowed < 1.0:

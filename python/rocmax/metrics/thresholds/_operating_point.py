@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from rocmax import _core
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical
-from rocmax.metrics._measure import check_level, effective, totals
 from rocmax.metrics._resample import check_resamples, check_resampling, seed_of
-from rocmax.metrics._result import of_bootstrap, of_samples
-from rocmax.metrics._validation import F64, Sample, call, choice, number, one_model, sample
+from rocmax.metrics._result import of_samples
+from rocmax.metrics._sample import Sample, call, one_model, sample
+from rocmax.metrics._validation import F64, check_level, choice, names_of, number
 from rocmax.metrics._weights import kind_of, warn_unless_counts
+from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.thresholds._bootstrap import Drawing, cluster_intervals, sample_intervals, warn_of_no_width
 from rocmax.metrics.thresholds._guarantee import check_guarantee, guaranteed
 from rocmax.metrics.thresholds._result import OperatingPoint
@@ -50,7 +51,7 @@ def operating_point(
     ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``, ``LR+ = TPR / FPR`` and
     ``LR- = (1 - TPR) / (1 - FPR)``. A rule chooses c among the scores and infinity; of equally good thresholds it takes
     the highest. The estimators' `threshold` uses the same rules. By default intervals take the threshold as fixed;
-    those of :func:`auc_inference` with ``metric="tpr_at_fpr"`` take the FPR as fixed and the threshold as estimated,
+    those of :func:`infer` with :class:`TPRAtFPR` take the FPR as fixed and the threshold as estimated,
     and are wider.
 
     Parameters
@@ -106,7 +107,7 @@ def operating_point(
         Non-negative weights.
     weight_kind : {"frequency", "sampling"} or None, default=None
         Whether a weight w stands for w equal samples, or for an inverse sampling probability; see
-        :func:`auc_inference`. Intervals with sampling weights use the effective number of samples (Kish, 1965).
+        :func:`infer`. Intervals with sampling weights use the effective number of samples (Kish, 1965).
     groups : array-like of shape (n_samples,), default=None
         Clusters of correlated samples, such as the lesions of a patient. The bootstrap draws whole clusters, as many as
         there are, whatever `stratified`; needs ``method="bootstrap"`` and takes no weights. Intervals are those of
@@ -177,17 +178,17 @@ def operating_point(
     if guarantee is not None:
         guarantee = number(guarantee, "guarantee", "in (0, 1)", lambda value: 0.0 < value < 1.0)
         check_guarantee(threshold, rules, method, sample_weight, groups)
-    data = one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs))
+    data = one_model(sample(y_true, y_score, sample_weight, weight_kind=kind, pos_label=pos_label, n_jobs=n_jobs))
     curve = call(_core.Curve, data, data.threads)
     if rules is None:
         rules = [Rule("at", score) for score in curve.steps()[0].tolist()]
     criteria = [rule.criterion for rule in rules]
-    n_pos, n_neg = totals(data)
+    n_pos, n_neg = data.totals
     for rule in rules:
         check_budget(rule, n_pos + n_neg)
     if guarantee is None:
         used, reached = [weighed(rule, cost, prevalence) for rule in rules], None
-        warn_beyond(rules, *(effective(data) if kind == "sampling" else (n_pos, n_neg)))
+        warn_beyond(rules, *(data.effective))
     else:
         used, reached = guaranteed(data, rules, guarantee)
     found, calls = Calls.of_rules(curve, used)
@@ -203,7 +204,7 @@ def operating_point(
         drawing.check_memory(len(used))
         if groups is None:
             ends = sample_intervals(data, used, prevalence, level, drawing)
-            made |= of_bootstrap(method, n_resamples, stratified)
+            made["resampling"] = Bootstrap(n_resamples, stratified).resampling
             warn_of_no_width(ends, found)
         else:
             ends = cluster_intervals(data, groups, used, found, shares, prevalence, level, drawing)
@@ -223,7 +224,7 @@ def operating_point(
         n_pos=n_pos,
         n_neg=n_neg,
         method=method,
-        **of_samples(sample_weight, kind, groups, data.y),
+        **of_samples(data if groups is None else data._replace(group=names_of(groups, len(data.y), "groups")[1])),
         **made,
     )
 

@@ -16,7 +16,7 @@ from rocmax.metrics.thresholds._worth import QUANTITIES
 
 _LISTED = 20  # rows of a printed table
 _LARGE = 1e4  # likelihood ratios of four digits
-_OTHERS = {"fpr": "tpr_at_fpr", "specificity": "tpr_at_fpr", "sensitivity": "fpr_at_tpr"}
+_OTHERS = {"fpr": "TPRAtFPR", "specificity": "TPRAtFPR", "sensitivity": "FPRAtTPR"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -179,9 +179,9 @@ class OperatingPoint(Unpacked):
         rules = [rule for rule in map(parse_rule, self._criteria) if rule is not None]
         if not rules or self.guarantee is not None:
             return "taken as fixed"
-        others = " or ".join(sorted({repr(_OTHERS[rule.name]) for rule in rules if rule.name in _OTHERS}))
+        others = " or ".join(sorted({_OTHERS[rule.name] for rule in rules if rule.name in _OTHERS}))
         if others:
-            return f"taken as fixed (auc_inference(metric={others}) fixes the rate)"
+            return f"taken as fixed (infer with {others} fixes the rate)"
         return "taken as fixed (method='bootstrap': chosen anew in every resample)"
 
     def _lines(self) -> list[str]:

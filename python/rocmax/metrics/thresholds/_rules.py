@@ -14,7 +14,7 @@ from rocmax import _core
 from rocmax._parameters import as_float, shown
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._arrays import plain
-from rocmax.metrics._references import Method
+from rocmax.metrics._references import Source
 from rocmax.metrics._validation import F64, number
 
 _MOST = 1e300  # weight of a false positive
@@ -23,7 +23,7 @@ _MOST = 1e300  # weight of a false positive
 class _Kind(NamedTuple):
     """What a rule does, in words with {n} for its number, and which numbers it takes: None for a rule without one."""
 
-    how: Method
+    how: Source
     takes: Callable[[float], bool] | None = None
     weighs_fpr: bool = False  # in units of TPR, by costs and prevalence
     limits: str = ""  # of which samples it limits a share: "positives", "negatives" or "samples"
@@ -39,19 +39,19 @@ def _is_budget(value: float) -> bool:
 
 
 RULES = {
-    "youden": _Kind(Method("largest TPR - FPR, {}", ("youden",)), weighs_fpr=True),
-    "closest": _Kind(Method("closest to the corner, {}", ("perkins",)), weighs_fpr=True),
-    "eer": _Kind(Method("equal error rates")),
-    "midpoint": _Kind(Method("midpoint between lowest positive and highest negative")),
-    "fpr": _Kind(Method("highest TPR with FPR of at most {n}"), _is_rate, limits="negatives"),
+    "youden": _Kind(Source("largest TPR - FPR, {}", ("youden",)), weighs_fpr=True),
+    "closest": _Kind(Source("closest to the corner, {}", ("perkins",)), weighs_fpr=True),
+    "eer": _Kind(Source("equal error rates")),
+    "midpoint": _Kind(Source("midpoint between lowest positive and highest negative")),
+    "fpr": _Kind(Source("highest TPR with FPR of at most {n}"), _is_rate, limits="negatives"),
     "sensitivity": _Kind(
-        Method("lowest FPR with sensitivity of at least {n}"), _is_rate, limits="positives", at_least=True
+        Source("lowest FPR with sensitivity of at least {n}"), _is_rate, limits="positives", at_least=True
     ),
     "specificity": _Kind(
-        Method("highest TPR with specificity of at least {n}"), _is_rate, limits="negatives", at_least=True
+        Source("highest TPR with specificity of at least {n}"), _is_rate, limits="negatives", at_least=True
     ),
-    "cost": _Kind(Method("lowest cost, a false positive costing {n} false negatives"), lambda n: 0.0 < n < np.inf),
-    "alerts": _Kind(Method("at most {n} called positive"), _is_budget, limits="samples"),
+    "cost": _Kind(Source("lowest cost, a false positive costing {n} false negatives"), lambda n: 0.0 < n < np.inf),
+    "alerts": _Kind(Source("at most {n} called positive"), _is_budget, limits="samples"),
 }
 #: What `threshold` may be, for messages.
 CHOICES = (

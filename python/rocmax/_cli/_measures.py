@@ -1,0 +1,56 @@
+"""Measures as the command line names them: ``bedroc``, ``tpr_at_fpr:0.01``, ``mine.py:Lift``, ``package:lift(0.1)``."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from rocmax.metrics import Measure
+from rocmax.metrics.measures import MEASURES, as_measure
+
+HELP = (
+    "another measure with its interval: a name, with its option after a colon, such as bedroc or tpr_at_fpr:0.01, or"
+    " one of your own, such as mine.py:Lift or package.module:Lift(0.1)"
+)
+
+
+def measure(text: str) -> Measure:
+    """Return what a text names."""
+    name, _, rest = text.partition(":")
+    try:
+        for kind in MEASURES:
+            if kind.name == name:
+                return kind(*map(_number, filter(None, rest.split(",")))) if rest else as_measure(name)
+        if rest:
+            return _own(name, rest)
+        return as_measure(name)
+    except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+
+
+def _number(text: str) -> Any:
+    return int(text) if text.strip().isdecimal() else float(text)
+
+
+def _own(module: str, expression: str) -> Measure:
+    """Return a measure of a file or a module of the user's: its name, a call of it, or a function of two arrays."""
+    if module.endswith(".py"):
+        spec = spec_from_file_location(Path(module).stem, module)
+        assert spec is not None and spec.loader is not None
+        found = module_from_spec(spec)
+        sys.modules[spec.name] = found  # dataclasses look their module up
+        spec.loader.exec_module(found)
+    else:
+        found = import_module(module)
+    value = eval(expression, vars(found))
+    if isinstance(value, type) and issubclass(value, Measure):
+        value = value()
+    return Measure.of(value) if callable(value) and not isinstance(value, Measure) else as_measure(value)
+
+
+def chosen(asked: Sequence[Measure] | None, usual: Sequence[Measure]) -> list[Measure]:
+    """Return the usual measures and those that were asked for, each once."""
+    return list(dict.fromkeys([*usual, *(asked or ())]))

@@ -1,0 +1,237 @@
+"""Confidence interval and test of one measure."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rocmax._parameters import shown
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import _words as words
+from rocmax.metrics._hypothesis import Question, parse_question
+from rocmax.metrics._inference import ConfidenceInterval, Inference
+from rocmax.metrics._multiclass import Classes, classes
+from rocmax.metrics._resample import check_seed
+from rocmax.metrics._result import of_samples
+from rocmax.metrics._sample import Sample, check_variance, sample
+from rocmax.metrics._validation import F64, all_in_memory, named_columns
+from rocmax.metrics._weights import kind_of, warn_unless_counts
+from rocmax.metrics.measures import as_measure
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.methods import as_method, checked, default_method, warn_of_few
+from rocmax.metrics.methods.base import Data, Interval, Method
+
+
+def infer(
+    y_true: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
+    measure: Measure | str = "auc",
+    *,
+    method: Method | str | None = None,
+    null_value: float | None = None,
+    alternative: str = "two-sided",
+    equivalence_margin: float | None = None,
+    confidence_level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: str | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Inference:
+    """Confidence interval and test for an AUC, a partial AUC, the TPR at a fixed FPR, or any other measure.
+
+    The variance is ``S10 / m + S01 / n`` (DeLong et al., 1988) [1]_ unless `method` says otherwise: S10 and S01 are the
+    variances (divisors m - 1 and n - 1) of the components V10_i of the m positives and V01_j of the n negatives. For a
+    mean over pairs of a kernel k these are its row and column means; ``k = 1[s > t] + 1/2 1[s = t]`` for the AUC,
+    ``max(0, s - t)`` for the scored AUC and ``1[s - t > margin]`` for the margin AUC. For a partial area over [a, b],
+    with G the false positive rate and R the ROC curve, ``V10_i = min(b - a, max(0, b - G(s_i)))`` and
+    ``V01_j = R(min(b, max(a, G(t_j))))``, averaged over a block of ties: the influence functions of the two empirical
+    distributions, which at [0, 1] are DeLong's. For the true positive rate R at a false positive rate, with c the
+    threshold of :func:`tpr_at_fpr_score`, they are ``V10_i = 1[s_i >= c]`` and ``V01_j = R' 1[t_j < c]`` (Linnet, 1987)
+    [2]_, R' the slope of the curve there; for the false positive rate at a true positive rate likewise, with the slope
+    on V10. Intervals of such rates take the other rate as fixed and the threshold as estimated; those of
+    :func:`operating_point` take the threshold as fixed.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
+        tells which is positive.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
+        Finite scores, one column per model, whose results are then arrays. A mapping from names of models to scores,
+        and a data frame, give the result `names`. For dask arrays, 9 bytes per score are held in memory.
+    measure : Measure or str, default="auc"
+        What is measured: a value such as ``PartialAUC((0, 0.1))`` or ``TPRAtFPR(0.01)``, ``Measure.of(f)`` for a
+        function of your own, or the name of a measure that needs no options, such as "auc" or "bedroc". A measure of
+        several classes, such as ``AUC(multi_class="ovr")``, takes scores of shape (n_samples, n_classes).
+    method : Method or str, default=None
+        How the interval is made: "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu" or "bootstrap", or
+        a value with options, such as ``Bootstrap(500)``; the classes describe them. None selects the method with the
+        best measured coverage (``benches/python/coverage_metrics.py``): "score" for partial areas and rates, the
+        bootstrap for measures without components, "logit-delong" for all others and wherever there are groups or
+        sampling weights. Methods that undercover with fewer than five samples give a :class:`CoverageWarning`.
+    null_value : float, default=None
+        A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
+        the method's interval leaves the value out.
+    alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
+        Whether the measure differs from the null value, is less or is greater, or lies within `equivalence_margin` of
+        it, by two one-sided tests (Schuirmann, 1987). To show that a measure is no worse than 0.8 by more than 0.05,
+        test "greater" than 0.75.
+    equivalence_margin : float, default=None
+        The largest difference from the null value that does not matter, above 0, for "equivalence".
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights; samples of weight 0 are ignored.
+    weight_kind : {"frequency", "sampling"} or None, default=None
+        Whether a weight w stands for w equal samples ("frequency"), or for an inverse sampling probability, whose
+        scale does not matter ("sampling"). None means "frequency", with a warning where weights are not whole numbers
+        or add up to more than ten times the number of rows. The estimate is the same.
+    groups : array-like of shape (n_samples,), default=None
+        Clusters of correlated samples, such as the lesions of a patient (Obuchowski, 1997) [3]_.
+    pos_label : label, default=None
+        The positive class; all others are negative.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the bootstrap; the replicates do not depend on the number of threads.
+    n_jobs : int, default=None
+        Threads; None uses all cores.
+
+    Returns
+    -------
+    Inference
+        Estimate, variance, standard error, confidence interval and test. O(n log n), for the bootstrap also O(n) per
+        replicate.
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights, fewer than two samples in a class (one is enough for "score" and "newcombe",
+        and for an AUC by "logit-delong"), or options that cannot be combined.
+
+    References
+    ----------
+    .. [1] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, "Comparing the areas under two or more correlated
+       receiver operating characteristic curves", Biometrics 44, 1988. :doi:`10.2307/2531595`
+    .. [2] K. Linnet, "Comparison of quantitative diagnostic tests: type I error, power, and sample size", Statistics in
+       Medicine 6, 1987. :doi:`10.1002/sim.4780060207`
+    .. [3] N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53, 1997.
+       :doi:`10.2307/2533958`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import PartialAUC, infer
+    >>> found = infer([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.6])
+    >>> found.estimate, round(found.standard_error, 6)
+    (0.8888888888888888, 0.157135)
+    >>> found.summary()
+    'AUC 0.889 (95 % CI 0.401-0.988; Newcombe 2006; 3 positive, 3 negative samples).'
+    """
+    measure, chosen = as_measure(measure), as_method(method)
+    kind = kind_of(weight_kind)
+    check_seed(random_state)
+    data = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
+    using = checked(default_method(measure, data) if chosen is None else chosen, measure, data)
+    question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
+    y, s, w, g = all_in_memory(y_true, y_score, sample_weight, groups)
+    found: Sample | Classes
+    names = None
+    if data.classes:
+        found = read_classes(measure, y, s, w, g, pos_label=pos_label, n_jobs=n_jobs, weight_kind=kind)
+    else:
+        s, names = named_columns(s)
+        found = sample(y, s, w, groups=g, weight_kind=kind, pos_label=pos_label, n_jobs=n_jobs)
+    result = inferred(found, measure, using, question, data, random_state, names)
+    warn_unless_counts(weight_kind, found.weight)
+    return result
+
+
+def read_classes(
+    measure: Any,
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    groups: Any = None,
+    *,
+    pos_label: Any = None,
+    n_jobs: int | None = None,
+    weight_kind: str = "frequency",
+    name: str = "y_score",
+) -> Classes:
+    """Check samples of several classes."""
+    if pos_label is not None:
+        raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
+    return classes(y_true, y_score, sample_weight, measure.labels, n_jobs, weight_kind, groups, name)
+
+
+def inferred(
+    data: Sample | Classes,
+    measure: Measure,
+    method: Method,
+    question: Question,
+    known: Data,
+    seed: Any = None,
+    names: tuple[str, ...] | None = None,
+) -> Inference:
+    """Measure samples, or counts, with a method that has been checked."""
+    found = method.estimate(data, measure, seed)
+    drawn = {"resampling": method.resampling} if found.replicates is not None else {}
+    if isinstance(data, Classes):
+        each = measure.average is None
+        names = tuple(map(words.label_text, data.names)) if each else None
+        return result(
+            found, measure, question, each, data.sizes, pos_label=None, names=names, **of_samples(data), **drawn
+        )
+    warn_of_few(found.method, measure, data.effective, known)
+    made = of_samples(data) | drawn | {"pos_label": data.pos_label, "names": names}
+    return result(found, measure, question, data.many, data.totals, threshold=_threshold(data, measure), **made)
+
+
+def _threshold(data: Sample, measure: Measure) -> Any:
+    """Return where a rate was read, one a model."""
+    if Trait.RATE not in measure.traits:
+        return None
+    found = [measure.threshold(one.curve()) for one in data.models()]
+    return np.array(found) if data.many else found[0]
+
+
+def result(
+    found: Interval, measure: Measure, question: Question, many: bool, sizes: tuple[float, float], **made: Any
+) -> Inference:
+    """Put together what is known; single models get plain numbers."""
+    check_variance(found.variance)
+    low, high = found.limits.ends(question.level)
+    if (low >= high).any():
+        fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
+        warnings.warn(CoverageWarning(f"{fact}; method='newcombe' gives an AUC an interval", fact), stacklevel=4)
+
+    def shaped(values: F64) -> Any:
+        return values if many else float(values[0])
+
+    tested: dict[str, Any] = {}
+    hypothesis = question.hypothesis
+    if hypothesis is not None:
+        statistic, pvalue = (
+            np.broadcast_to(x, found.estimate.shape).copy() for x in hypothesis.test(found.limits.tails)
+        )
+        tested = {"statistic": shaped(statistic), "pvalue": shaped(pvalue), "null_value": hypothesis.null}
+        tested |= {"alternative": hypothesis.alternative, "equivalence_margin": hypothesis.margin}
+    replicates = found.replicates
+    return Inference(
+        estimate=shaped(found.estimate),
+        variance=shaped(found.variance),
+        standard_error=shaped(np.sqrt(found.variance)),
+        confidence_interval=ConfidenceInterval(shaped(low), shaped(high)),
+        n_pos=sizes[0],
+        n_neg=sizes[1],
+        method=found.method,
+        confidence_level=question.level,
+        replicates=None if replicates is None else replicates if many else replicates[:, 0],
+        measure=measure,
+        **tested,
+        **made,
+    )

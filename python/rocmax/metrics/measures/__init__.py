@@ -1,0 +1,60 @@
+"""Measures: one file each, or one for a family that shares its formula; and what names them in text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocmax._parameters import shown
+from rocmax.metrics.measures.auc import AUC, MarginAUC, ScoredAUC
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.partial_auc import PartialAUC
+from rocmax.metrics.measures.rates import FPRAtTPR, TPRAtFPR
+from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
+
+__all__ = [
+    "AUC",
+    "BEDROC",
+    "MEASURES",
+    "RIE",
+    "EnrichmentFactor",
+    "FPRAtTPR",
+    "MarginAUC",
+    "Measure",
+    "PartialAUC",
+    "ScoredAUC",
+    "TPRAtFPR",
+    "as_measure",
+]
+
+#: Every measure: a new one is a file and a name here.
+MEASURES: tuple[type[Measure], ...] = (
+    AUC,
+    PartialAUC,
+    ScoredAUC,
+    MarginAUC,
+    TPRAtFPR,
+    FPRAtTPR,
+    EnrichmentFactor,
+    RIE,
+    BEDROC,
+)
+_NAMED = {measure.name: measure for measure in MEASURES}
+
+
+def as_measure(measure: Any) -> Measure:
+    """Return the measure that a value or a name stands for."""
+    if isinstance(measure, Measure):
+        return measure
+    if isinstance(measure, str) and measure in _NAMED:
+        try:
+            return _NAMED[measure]()
+        except TypeError:
+            kind = _NAMED[measure].__name__
+            raise ValueError(f"measure={measure!r} needs an option: pass {kind}(...) from rocmax.metrics") from None
+    if isinstance(measure, type) and issubclass(measure, Measure):
+        raise ValueError(f"measure must be a value, got the class {measure.__name__}; pass {measure.__name__}(...)")
+    if callable(measure):
+        name = getattr(measure, "__name__", "function")
+        raise ValueError(f"measure must be a Measure or a name, got a function; pass Measure.of({name})")
+    names = ", ".join(repr(name) for name in _NAMED)
+    raise ValueError(f"measure must be a Measure or one of {names}, got {shown(measure)}")

@@ -1,0 +1,157 @@
+"""The area under the ROC curve, the share of pairs won by a margin, and the mean margin of the pairs won."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rocmax import _core
+from rocmax.metrics._sample import Sample, call
+from rocmax.metrics._validation import F64, number
+from rocmax.metrics.measures.base import Trait
+from rocmax.metrics.measures.curve import CurveMeasure
+
+
+@dataclass(frozen=True, repr=False)
+class AUC(CurveMeasure):
+    """Area under the ROC curve, ``mean_ij (1[s_i > t_j] + 1/2 1[s_i = t_j])`` over positives i and negatives j.
+
+    Parameters
+    ----------
+    multi_class : {"raise", "ovr", "ovo"}, default="raise"
+        How several classes are measured, with scores of shape (n_samples, n_classes), a column for each class in
+        sorted order: each against the rest, or each pair, ranked by the column of either, as
+        :func:`sklearn.metrics.roc_auc_score` does. The variance is that of the sum of what every sample adds to the
+        binary measures (Hajek, 1968); of two classes it is DeLong's.
+    average : {"macro", "weighted"} or None, default="macro"
+        The mean over classes or pairs, plain or weighted by how often they occur; None ("ovr" only) gives one result
+        per class.
+    labels : array-like of shape (n_classes,), default=None
+        The classes of the columns, sorted, where not all occur.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import AUC
+    >>> AUC()([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+
+    name: ClassVar[str] = "auc"
+    counts_pairs: ClassVar[bool] = True
+
+    @property
+    def key(self) -> tuple[str, float, float]:
+        return "auc", 0.0, 1.0
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        return frozenset({Trait.COMPONENTS, Trait.AUC, Trait.AREA})
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def __str__(self) -> str:
+        return "AUC"
+
+    def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
+        half = kind(0.5)
+        return lambda s, t: (s > t) + half * (s == t)
+
+    def squares(self, sample: Sample) -> tuple[float, F64]:
+        if sample.weight is not None or sample.steps is not None:
+            return super().squares(sample)
+
+        def counted(y: Any, score: Any, _: None, threads: int) -> tuple[float, Any]:
+            return _core.auc_moments(y, score, threads)[:2]
+
+        value, squares = call(counted, sample, sample.threads)
+        return value, np.asarray(squares)
+
+
+@dataclass(frozen=True, repr=False)
+class MarginAUC(CurveMeasure):
+    """Share of pairs that are won by more than a margin, ``mean_ij 1[s_i - t_j > margin]``.
+
+    Parameters
+    ----------
+    margin : float
+        The margin; 0 gives the AUC without ties.
+    multi_class, average, labels : optional
+        As in :class:`AUC`.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import MarginAUC
+    >>> MarginAUC(0.3)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    """
+
+    name: ClassVar[str] = "margin_auc"
+    by_distance: ClassVar[bool] = True
+    counts_pairs: ClassVar[bool] = True
+    margin: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "margin", number(self.margin, "margin", "that is finite", np.isfinite))
+
+    @property
+    def key(self) -> tuple[str, float, float]:
+        return "margin", self.margin, 1.0
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
+        return lambda s, t: (s - t > self.margin).astype(kind)
+
+    def __str__(self) -> str:
+        return f"margin AUC at {self.margin:g}"
+
+
+@dataclass(frozen=True, repr=False)
+class ScoredAUC(CurveMeasure):
+    """Scored AUC, ``mean_ij max(0, s_i - t_j)``: the area under the sROC curve (Wu et al., 2007).
+
+    It is read from predicted probabilities, the scale on which models can be compared.
+
+    Parameters
+    ----------
+    multi_class, average, labels : optional
+        As in :class:`AUC`.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import ScoredAUC
+    >>> ScoredAUC()([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
+    0.4375
+    """
+
+    name: ClassVar[str] = "scored_auc"
+    by_distance: ClassVar[bool] = True
+
+    @property
+    def key(self) -> tuple[str, float, float]:
+        return "scored", 0.0, 1.0
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        return frozenset({Trait.COMPONENTS, Trait.SCORED})
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, np.inf
+
+    def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
+        return lambda s, t: np.fmax(s - t, 0.0)
+
+    def __str__(self) -> str:
+        return "scored AUC"
+
+    def scorer(self, *, pos_label: Any = None, response_method: Any = "predict_proba") -> Any:
+        return super().scorer(pos_label=pos_label, response_method=response_method)

@@ -1,0 +1,332 @@
+"""What a measure is: a frozen value that knows what it measures, its bounds, its components and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax import _core
+from rocmax._parameters import shown
+from rocmax.metrics._sample import Sample, explain, require_two, sample
+from rocmax.metrics._validation import F64, number
+
+#: Of which class a measure counts samples, and how many of the other set what it counts them by.
+Deciding = tuple[tuple[float, str], tuple[float, str]]
+
+
+class Trait(Enum):
+    """What a method can need of a measure, in words."""
+
+    COMPONENTS = "a measure with components"
+    AUC = "the AUC"
+    AREA = "the AUC or a partial AUC of one range"
+    RATE = "TPRAtFPR or FPRAtTPR"
+    SCORED = "the scored AUC"
+
+
+@dataclass(frozen=True, repr=False)
+class Measure:
+    """Base of all measures: a frozen, hashable value that can be called.
+
+    A measure of your own is a subclass with :meth:`value` and, where every sample's contribution is known,
+    :meth:`components`; with these it has intervals by DeLong, paired tests, clusters, cross-validation, reader studies
+    and the command line, without them the bootstrap. :meth:`of` makes one of any function of labels and scores.
+
+    Attributes
+    ----------
+    bounds : (float, float)
+        The least and the greatest value; infinite by default.
+
+    Examples
+    --------
+    The difference of the mean scores of the two classes:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from rocmax.metrics import Measure, infer
+    >>> @dataclass(frozen=True)
+    ... class MeanDifference(Measure):
+    ...     def value(self, sample):
+    ...         w = np.ones(len(sample.score)) if sample.weight is None else sample.weight
+    ...         pos = sample.positive
+    ...         return np.average(sample.score[pos], weights=w[pos]) - np.average(sample.score[~pos], weights=w[~pos])
+    ...
+    ...     def components(self, sample):
+    ...         return np.where(sample.positive, sample.score, -sample.score)
+    >>> y, s = np.arange(40) % 2, np.random.default_rng(0).normal(size=40)
+    >>> print(infer(y, s, MeanDifference()))
+    MeanDifference 0.42 [-0.06, 0.90] (95 % CI)
+    DeLong et al. 1988; 20 positive, 20 negative samples
+    """
+
+    #: What names the measure in text, such as "average_precision"; empty for a measure without a name.
+    name: ClassVar[str] = ""
+    #: The source of the variance by components: a key of the references.
+    reference: ClassVar[str] = "delong"
+    #: Whether it is the share of pairs that are won, whose variance the value and the class sizes bound.
+    counts_pairs: ClassVar[bool] = False
+    #: Whether distances of scores count, so that scores that are pooled in bins do not do.
+    by_distance: ClassVar[bool] = False
+    #: How several classes are measured, "raise" for two only.
+    multi_class: ClassVar[Any] = "raise"
+    average: ClassVar[Any] = "macro"
+    labels: ClassVar[Any] = None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest value."""
+        return -np.inf, np.inf
+
+    def value(self, sample: Sample) -> Any:
+        """Return the value of one model.
+
+        Parameters
+        ----------
+        sample : Sample
+            `positive` (which samples are positive), `score` (finite) and `weight` (non-negative, or None), all of
+            shape (n_samples,).
+
+        Returns
+        -------
+        float
+            The value, finite.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define value(self, sample)")
+
+    def components(self, sample: Sample) -> Any:
+        """Return the contribution of every sample of one model, or None where it is not known.
+
+        The component of a sample is the derivative of the measure by the share that the sample has of its class: with
+        F and G the distributions of the scores of the positives and the negatives, that of ``T((1 - e) F + e delta_i,
+        G)`` by e at 0, up to a constant for each class. For a mean over pairs of a kernel it is the mean of the
+        sample's own pairs. DeLong's variance is that of the components of the positives, divided by their number, plus
+        that of the negatives, divided by theirs.
+
+        Parameters
+        ----------
+        sample : Sample
+            As for :meth:`value`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            The components.
+        """
+        return None
+
+    def __call__(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        pos_label: Any = None,
+        n_jobs: int | None = None,
+    ) -> Any:
+        """Return the value of the measure.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels of two values; see :func:`infer`.
+        y_score : array-like of shape (n_samples,) or (n_samples, n_models)
+            Finite scores, one column per model.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+        pos_label : label, default=None
+            The positive class; all others are negative.
+        n_jobs : int, default=None
+            Threads; None uses all cores.
+
+        Returns
+        -------
+        float or ndarray of shape (n_models,)
+            The value.
+        """
+        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+        found = self.estimates(data)
+        return found if data.many else float(found[0])
+
+    def scorer(self, *, pos_label: Any = None, response_method: Any = None) -> Any:
+        """Return a scorer for the `scoring=` of `cross_val_score` and `GridSearchCV`.
+
+        Parameters
+        ----------
+        pos_label : label, default=None
+            The positive class; by default the second of the estimator's classes.
+        response_method : str or tuple of str, default=None
+            Which method gives the scores; None tries `decision_function`, then `predict_proba`.
+
+        Returns
+        -------
+        callable
+            ``scorer(estimator, X, y)``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.model_selection import cross_val_score
+        >>> from rocmax.metrics import PartialAUC
+        >>> X, y = make_classification(200, random_state=0)
+        >>> cross_val_score(LogisticRegression(), X, y, scoring=PartialAUC((0.0, 0.2)).scorer(), cv=3).round(2)
+        array([0.94, 0.78, 0.8 ])
+        """
+        from rocmax.metrics._scorers import scorer_of  # scikit-learn's metrics take a second to import
+
+        return scorer_of(self, pos_label, response_method)
+
+    @staticmethod
+    def of(function: Callable[..., float]) -> Measure:
+        """Return the measure that a function computes.
+
+        Parameters
+        ----------
+        function : callable
+            ``f(y_true, y_score) -> float`` or ``f(y_true, y_score, sample_weight) -> float``, of boolean labels, the
+            scores of one model and weights or None; only the latter takes weights. Intervals and tests are by the
+            bootstrap.
+
+        Returns
+        -------
+        Measure
+            Equal to every measure of the same function.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rocmax.metrics import Measure, infer
+        >>> def median_gap(y_true, y_score):
+        ...     return np.median(y_score[y_true]) - np.median(y_score[~y_true])
+        >>> y, s = np.arange(40) % 2, np.random.default_rng(0).normal(size=40)
+        >>> print(str(infer(y, s, Measure.of(median_gap), random_state=0)).splitlines()[0])
+        median_gap 0.60 [-0.12, 0.95] (95 % CI)
+        """
+        from rocmax.metrics.measures.own import OwnMeasure
+
+        return OwnMeasure(function)
+
+    def __repr__(self) -> str:
+        given = []
+        first = next((field for field in fields(self) if not field.kw_only), None)
+        for field in fields(self):
+            usual = field.default_factory() if field.default_factory is not MISSING else field.default
+            value = getattr(self, field.name)
+            if usual is MISSING or value != usual:
+                text = getattr(value, "__name__", None) or shown(value)
+                # Of what may be left out only the first needs no name.
+                named = field is not first and usual is not MISSING
+                given.append(f"{field.name}={text}" if named else text)
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __str__(self) -> str:
+        return repr(self).removesuffix("()")
+
+    @property
+    def short(self) -> str:
+        """The measure in words for the head of a column."""
+        return str(self)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The name of the measure and its options, as plain values."""
+        return {"measure": self.name or type(self).__name__} | {
+            field.name: getattr(self, field.name) for field in fields(self)
+        }
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        """What methods can use."""
+        return frozenset() if type(self).components is Measure.components else frozenset({Trait.COMPONENTS})
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it lies between 0 and 1."""
+        least, most = self.bounds
+        return least >= 0.0 and most <= 1.0
+
+    # What methods ask for: all models at once, and sums in place of components where these are known.
+
+    def estimates(self, sample: Sample) -> F64:
+        """Return the values of all models, of shape (n_models,)."""
+        if not sample.many:
+            return np.array([self._checked(sample)])
+        explain(sample)
+        return np.array([self._checked(one) for one in sample.models()])
+
+    def _checked(self, sample: Sample) -> float:
+        if not sample.many and sample.steps is None:
+            explain(sample)
+        return number(self.value(sample), f"the value of {self!r}", "that is finite", np.isfinite)
+
+    def influences(self, sample: Sample) -> tuple[F64, F64]:
+        """Return the values of all models (n_models,) and the components of their samples (n_models, n_samples)."""
+        found = []
+        for one in sample.models():
+            explain(one)
+            values = np.asarray(self.components(one), dtype=np.float64)
+            if values.shape != one.score.shape:
+                raise ValueError(
+                    f"components of {self!r} must have shape {one.score.shape}, a number a sample, got {values.shape}"
+                )
+            found.append(values)
+        return self.estimates(sample), np.array(found)
+
+    def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
+        """Return the estimates of all columns of scores, and the parts of either class in their covariance matrix."""
+        if sample.weight_kind == "frequency":
+            require_two(*sample.totals)
+        found = [self.influences(sample._replace(score=column)) for column in columns]
+        estimate, values = np.concatenate([one[0] for one in found]), np.vstack([one[1] for one in found])
+        weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+        positive, parts = sample.positive, []
+        for rows in (positive, ~positive):
+            w = weight[rows]
+            # A sample of weight w stands for w samples, or else for itself.
+            frequency = sample.weight_kind == "frequency"
+            size, square = (w.sum(), w) if frequency else (np.count_nonzero(w), w**2)
+            centred = values[:, rows] - (values[:, rows] @ w / w.sum())[:, None]
+            parts.append((centred * square) @ centred.T / w.sum() ** 2 * size / max(size - 1, 1))
+        return estimate, parts[0], parts[1]
+
+    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
+        """Return the value of one model, and by class the sums of the squares and the cubes of centred components."""
+        (value,), (values,) = self.influences(sample)
+        weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+        sums = []
+        for rows in (sample.positive, ~sample.positive):
+            centred = values[rows] - weight[rows] @ values[rows] / weight[rows].sum()
+            sums.append([weight[rows] @ centred**2, weight[rows] @ centred**3])
+        squares, cubes = np.array(sums).T
+        return float(value), squares, cubes
+
+    def squares(self, sample: Sample) -> tuple[float, F64]:
+        """Return the value of one model, and by class the sums of the squares of centred components."""
+        return self.moments(sample)[:2]
+
+    def deciding(self, sizes: tuple[float, float]) -> Deciding:
+        """Return how many samples of which class are measured, and how many of the other set what they are measured by.
+
+        `sizes` are the numbers of positives and negatives.
+        """
+        return (sizes[0], "positives"), (sizes[1], "negatives")
+
+    def kernel(self, kind: Any) -> Callable[[Any, Any], Any] | None:
+        """Return what a pair of scores adds, as numbers of a kind, if the measure is a mean over pairs.
+
+        0 where a score is NaN.
+        """
+        return None
+
+    def beyond(self, sizes: tuple[float, float]) -> str | None:
+        """Return in words that the estimate lies beyond the samples, if it does."""
+        return None
+
+    def threshold(self, curve: _core.Curve) -> float | None:
+        """Return the threshold at which a rate is read, None for other measures."""
+        return None

@@ -1,0 +1,122 @@
+"""Measures of the ROC curve that the core knows: what they have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax import _core
+from rocmax._parameters import shown
+from rocmax.metrics._arrays import unmasked
+from rocmax.metrics._sample import Sample, call, explain, require_two
+from rocmax.metrics._validation import F64, choice
+from rocmax.metrics.measures.base import Measure
+
+MULTI_CLASS = ("raise", "ovr", "ovo")
+_AVERAGES = ("macro", "weighted", None)
+
+
+@dataclass(frozen=True, repr=False)
+class CoreMeasure(Measure):
+    """A measure of which the core computes values, components, covariances and replicates."""
+
+    @property
+    def key(self) -> tuple[str, float, float]:
+        """What the core's functions take."""
+        raise NotImplementedError
+
+    @property
+    def draws(self) -> bool:
+        """Whether the core makes bootstrap replicates of it."""
+        return True
+
+    def value(self, sample: Sample) -> Any:
+        return float(self.estimates(sample)[0])
+
+    def estimates(self, sample: Sample) -> F64:
+        if sample.steps is not None:
+            return np.array([sample.steps.measure(*self.key)])
+        return np.atleast_1d(call(_core.measure, sample, *self.key, sample.threads))
+
+
+@dataclass(frozen=True, repr=False)
+class CurveMeasure(CoreMeasure):
+    """A measure with components, of two classes or, as a mean over binary problems, of several."""
+
+    multi_class: str = field(default="raise", kw_only=True)  # type: ignore[misc]
+    average: str | None = field(default="macro", kw_only=True)  # type: ignore[misc]
+    labels: Any = field(default=None, kw_only=True)  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        choice(self.multi_class, MULTI_CLASS, "multi_class")
+        choice(self.average, _AVERAGES, "average")
+        if self.multi_class == "ovo" and self.average is None:
+            raise ValueError("average=None goes with multi_class='ovr': a pair of classes has no class of its own")
+        if self.labels is not None:
+            if self.multi_class == "raise":
+                raise ValueError(f"labels go with multi_class='ovr' or 'ovo', got labels={shown(self.labels)}")
+            object.__setattr__(self, "labels", tuple(unmasked(self.labels, "labels").tolist()))
+
+    @property
+    def low(self) -> float:
+        """The least rate that counts, of the range or of the single rate."""
+        return self.key[1]
+
+    @property
+    def high(self) -> float:
+        """The greatest rate that counts."""
+        return self.key[2]
+
+    @property
+    def turned(self) -> bool:
+        """Whether it is a measure of the curve whose classes have changed places, its range one of 1 - TPR."""
+        return False
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        found = super().parameters
+        return found if self.multi_class != "raise" else {k: v for k, v in found.items() if k not in _OF_CLASSES}
+
+    def components(self, sample: Sample) -> Any:
+        return self.influences(sample)[1][0]
+
+    def influences(self, sample: Sample) -> tuple[F64, F64]:
+        estimate, values = call(_core.components, sample, *self.key, sample.threads)
+        values = values.reshape(len(estimate), -1)
+        factors = self.slopes(sample)
+        if factors is None:
+            return estimate, values
+        return estimate, values * np.where(sample.positive, factors[0][:, None], factors[1][:, None])
+
+    def slopes(self, sample: Sample) -> tuple[F64, F64] | None:
+        """Return what the core's components of either class are to be multiplied by, model by model."""
+        return None
+
+    def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
+        arguments = (columns, sample.weight, sample.weight_kind, *self.key, sample.threads)
+        try:
+            estimate, *parts = _core.covariance(sample.y, *arguments)
+        except ValueError:
+            for column in columns:
+                explain(sample._replace(score=column))
+            if sample.weight_kind == "frequency":
+                require_two(*sample.totals)
+            raise
+        parts = [part.reshape(len(estimate), -1) for part in parts]
+        each = [self.slopes(sample._replace(score=column)) for column in columns]
+        if each[0] is not None:
+            factors = (np.concatenate(of_class) for of_class in zip(*(one for one in each if one), strict=True))
+            parts = [part * np.multiply.outer(factor, factor) for part, factor in zip(parts, factors, strict=True)]
+        return estimate, parts[0], parts[1]
+
+    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
+        value, squares, cubes = sample.curve().moments(*self.key)
+        factors = self.slopes(sample)
+        by = np.ones(2) if factors is None else np.concatenate(factors)
+        return value, by**2 * squares, by**3 * cubes
+
+
+_OF_CLASSES = ("multi_class", "average", "labels")

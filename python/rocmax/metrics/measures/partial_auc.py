@@ -1,0 +1,223 @@
+"""Areas under a part of the ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._parameters import shown
+from rocmax.metrics import _two_way as two_way
+from rocmax.metrics._sample import Sample
+from rocmax.metrics._two_way import Region
+from rocmax.metrics._validation import F64, choice, rate_range
+from rocmax.metrics.measures.auc import AUC
+from rocmax.metrics.measures.base import Deciding, Measure, Trait
+from rocmax.metrics.measures.curve import CurveMeasure
+
+_NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
+_WHOLE = (0.0, 1.0)
+
+
+@dataclass(frozen=True, repr=False)
+class PartialAUC(CurveMeasure):
+    """Partial area under the ROC curve: over a range of false positive rates, of true ones, or of both.
+
+    ``A = int_a^b TPR(u) du`` of the piecewise linear curve; :func:`partial_auc_score` has the other definitions. If
+    neither range is given, the whole curve is used; if both are, the two-way partial area
+    ``int_a^b min(d - c, max(0, TPR(u) - c)) du`` (Yang et al., 2019).
+
+    Parameters
+    ----------
+    fpr_range : (float, float) or None, default=(0.0, 1.0)
+        The range [a, b] of false positive rates, 0 <= a < b <= 1; None is the whole curve.
+    tpr_range : (float, float), default=None
+        The range [c, d] of true positive rates: the area of ``1 - FPR`` over it, where `fpr_range` is whole.
+    normalize : {"width", "mcclish"} or None, default="width"
+        ``A / (b - a)``; McClish's scale ``(1 + (A - l) / (b - a - l)) / 2`` with ``l = (b^2 - a^2) / 2``; or ``A``.
+        Two ranges take "width", which divides by ``(b - a) (d - c)``, or None.
+    multi_class, average, labels : optional
+        As in :class:`AUC`.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import PartialAUC
+    >>> PartialAUC((0.0, 0.5))([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    """
+
+    name: ClassVar[str] = "partial_auc"
+    fpr_range: tuple[float, float] = _WHOLE
+    tpr_range: tuple[float, float] | None = None
+    normalize: str | None = "width"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fpr_range is None:
+            object.__setattr__(self, "fpr_range", _WHOLE)
+        region = both_ranges(self.fpr_range, self.tpr_range, self.normalize)
+        if region is None:
+            curve_area(self.fpr_range, self.tpr_range, self.normalize)
+        object.__setattr__(self, "fpr_range", rate_range(self.fpr_range, "fpr_range"))
+        if self.tpr_range is not None:
+            object.__setattr__(self, "tpr_range", rate_range(self.tpr_range, "tpr_range"))
+
+    @property
+    def region(self) -> Region | None:
+        """Both ranges, where neither is whole."""
+        return both_ranges(self.fpr_range, self.tpr_range, self.normalize)
+
+    @property
+    def key(self) -> tuple[str, float, float]:
+        name, low, high = curve_area(self.fpr_range, self.tpr_range, self.normalize)
+        return ("auc" if (low, high) == _WHOLE else name), low, high
+
+    @property
+    def draws(self) -> bool:
+        return self.region is None
+
+    @property
+    def low(self) -> float:
+        return self.key[1] if self.region is None else self.fpr_range[0]
+
+    @property
+    def high(self) -> float:
+        return self.key[2] if self.region is None else self.fpr_range[1]
+
+    @property
+    def turned(self) -> bool:
+        return self.region is None and self.key[0].startswith("sensitivity")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        region = self.region
+        width = self.high - self.low if region is None else region.size
+        if width == 1.0 or self.normalize == "width":
+            return 0.0, 1.0
+        if self.normalize is None:
+            return 0.0, width
+        return 1.0 - 1.0 / ((1.0 - self.low) + (1.0 - self.high)), 1.0
+
+    @property
+    def is_share(self) -> bool:
+        return True
+
+    @property
+    def reference(self) -> str:  # type: ignore[override]
+        return "delong" if self._whole else "he-escobar" if self.region is None else "yang"
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        if self.region is not None:
+            return frozenset({Trait.COMPONENTS})
+        return frozenset({Trait.COMPONENTS, Trait.AREA} | ({Trait.AUC} if self._whole else set()))
+
+    @property
+    def counts_pairs(self) -> bool:  # type: ignore[override]
+        return self._whole
+
+    @property
+    def _whole(self) -> bool:
+        """Whether it is the area under the whole curve."""
+        return self.region is None and self.key[0] == "auc"
+
+    def __str__(self) -> str:
+        if self._whole:
+            return "AUC"
+        how = {"width": [], "mcclish": ["McClish's scale"], None: ["area not divided by the width"]}[self.normalize]
+        return f"partial AUC ({', '.join([*self._ranges(), *how])})"
+
+    @property
+    def short(self) -> str:
+        return "AUC" if self._whole else " ".join(["pAUC", *(text.removeprefix("FPR ") for text in self._ranges())])
+
+    def _ranges(self) -> list[str]:
+        ranges = [("FPR", self.fpr_range), ("TPR", self.tpr_range)]
+        if self.tpr_range is not None and self.fpr_range == _WHOLE:
+            ranges = ranges[1:]
+        return [f"{name} {ends[0]:g}-{ends[1]:g}" for name, ends in ranges if ends is not None]
+
+    def estimates(self, sample: Sample) -> F64:
+        region = self.region
+        if region is None:
+            return super().estimates(sample)
+        return self._scale(region) * np.array([two_way.area(one.curve(), region) for one in sample.models()])
+
+    def influences(self, sample: Sample) -> tuple[F64, F64]:
+        region = self.region
+        if region is None:
+            return super().influences(sample)
+        areas, values = two_way.components(sample, region)
+        return self._scale(region) * areas, self._scale(region) * values
+
+    def squares(self, sample: Sample) -> tuple[float, F64]:
+        return AUC().squares(sample) if self._whole else super().squares(sample)
+
+    def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
+        return (Measure if self.region else CurveMeasure).covariance(self, sample, columns)
+
+    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
+        region = self.region
+        if region is None:
+            return super().moments(sample)
+        scale = self._scale(region)
+        area, second, third = two_way.moments(sample.curve(), region)
+        return scale * area, scale**2 * second, scale**3 * third
+
+    def _scale(self, region: Region) -> float:
+        return 1.0 if self.normalize is None else 1.0 / region.size
+
+    def deciding(self, sizes: tuple[float, float]) -> Deciding:
+        width = self.high - self.low
+        if self.turned:
+            setting = (sizes[0] * width, "positives in the range") if width < 1.0 else (sizes[0], "positives")
+            return (sizes[1], "negatives"), setting
+        setting = (sizes[1] * width, "negatives in the range") if width < 1.0 else (sizes[1], "negatives")
+        return (sizes[0], "positives"), setting
+
+    def beyond(self, sizes: tuple[float, float]) -> str | None:
+        count, held = self.deciding(sizes)[1]
+        return (
+            f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"
+            if count < 1
+            else None
+        )
+
+
+def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[str, float, float]:
+    """Return the core's name and range of a partial area; checks the options."""
+    choice(normalize, tuple(_NORMALIZE), "normalize")
+    low, high = rate_range(fpr_range, "fpr_range")
+    if tpr_range is None:
+        _check_apart(low, high, "fpr_range", fpr_range)
+        return "partial" + _NORMALIZE[normalize], low, high
+    if (low, high) != _WHOLE:
+        if rate_range(tpr_range, "tpr_range") == _WHOLE:
+            return curve_area(fpr_range, None, normalize)
+        raise ValueError(f"give fpr_range or tpr_range, got {shown(fpr_range)} and {shown(tpr_range)}")
+    low, high = rate_range(tpr_range, "tpr_range")
+    _check_apart(1.0 - high, 1.0 - low, "tpr_range", tpr_range)
+    return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
+
+
+def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None:
+    """Return the region where ranges of both rates are given and neither is whole, else None; checks the options."""
+    if fpr_range is None or tpr_range is None:
+        return None
+    region = Region(rate_range(fpr_range, "fpr_range"), rate_range(tpr_range, "tpr_range"))
+    if _WHOLE in region:
+        return None
+    choice(normalize, tuple(_NORMALIZE), "normalize")
+    if normalize == "mcclish":
+        raise ValueError("normalize='mcclish' is of one range: with fpr_range and tpr_range take 'width' or None")
+    for name, ends, given in zip(("fpr_range", "tpr_range"), region, (fpr_range, tpr_range), strict=True):
+        _check_apart(*ends, name, given)
+    return region
+
+
+def _check_apart(low: float, high: float, name: str, given: Any) -> None:
+    """Check that the ends of a range are not the same up to rounding."""
+    if high - low <= max(4 * np.finfo(float).eps * high, 1e-100):
+        raise ValueError(f"{name} must be wider than rounding, got {given!r}")

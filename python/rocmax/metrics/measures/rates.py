@@ -1,0 +1,130 @@
+"""The rate at a threshold that the other rate sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rocmax import _core
+from rocmax.metrics._sample import Sample, call
+from rocmax.metrics._validation import F64, number
+from rocmax.metrics.measures.base import Deciding, Trait
+from rocmax.metrics.measures.curve import CurveMeasure
+
+
+@dataclass(frozen=True, repr=False)
+class Rate(CurveMeasure):
+    """What both rates have in common; `at` is the rate that is fixed."""
+
+    name: ClassVar[str] = ""
+    reference: ClassVar[str] = "linnet"
+    fixed: ClassVar[str] = ""  # "fpr" or "tpr"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        value = number(getattr(self, self.fixed), self.fixed, "in (0, 1)", lambda value: 0.0 < value < 1.0)
+        object.__setattr__(self, self.fixed, value)
+
+    @property
+    def key(self) -> tuple[str, float, float]:
+        return self.name, getattr(self, self.fixed), 1.0
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        return frozenset({Trait.COMPONENTS, Trait.RATE})
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def reader(self, sample: Sample) -> Callable[[float], F64]:
+        """Return the measure of every model as a function of the rate that is fixed."""
+
+        def read(x: float) -> F64:
+            if sample.steps is not None:
+                return np.array([sample.steps.measure(self.name, x, 1.0)])
+            return np.atleast_1d(call(_core.measure, sample, self.name, x, 1.0, sample.threads))
+
+        return read
+
+    def slopes(self, sample: Sample) -> tuple[F64, F64]:
+        from rocmax.metrics import _rate as rate  # scipy takes a while to import
+
+        return rate.slopes(self.reader(sample), self.low, self.turned, sample.effective)
+
+    def deciding(self, sizes: tuple[float, float]) -> Deciding:
+        own, other = sizes[::-1] if self.turned else sizes
+        names = ("negatives", "positives") if self.turned else ("positives", "negatives")
+        return (own, names[0]), (other * min(self.low, 1.0 - self.low), f"{names[1]} beyond the threshold")
+
+    def beyond(self, sizes: tuple[float, float]) -> str | None:
+        if self.deciding(sizes)[1][0] >= 1:
+            return None
+        size = "n_pos" if self.turned else "n_neg"
+        one = 1 / sizes[not self.turned]
+        side = f"below 1 / {size} = {one:.3g}" if self.low < 0.5 else f"above 1 - 1 / {size}"
+        return (
+            f"{self.fixed}={self.low:.3g} lies beyond the data, {side}: the estimate is that of the nearest threshold"
+        )
+
+    def threshold(self, curve: _core.Curve) -> float | None:
+        return float(curve.cut("sensitivity" if self.turned else "fpr", self.low)[0])
+
+
+@dataclass(frozen=True, repr=False)
+class TPRAtFPR(Rate):
+    """True positive rate of the best threshold with a false positive rate of at most `fpr`.
+
+    Parameters
+    ----------
+    fpr : float in (0, 1)
+        The greatest false positive rate allowed.
+    multi_class, average, labels : optional
+        As in :class:`AUC`.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import TPRAtFPR
+    >>> TPRAtFPR(0.1)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    """
+
+    name: ClassVar[str] = "tpr_at_fpr"
+    fixed: ClassVar[str] = "fpr"
+    fpr: float
+
+    def __str__(self) -> str:
+        return f"TPR at FPR {self.fpr:g}"
+
+
+@dataclass(frozen=True, repr=False)
+class FPRAtTPR(Rate):
+    """False positive rate of the best threshold with a true positive rate of at least `tpr`.
+
+    Parameters
+    ----------
+    tpr : float in (0, 1)
+        The least true positive rate allowed.
+    multi_class, average, labels : optional
+        As in :class:`AUC`.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import FPRAtTPR
+    >>> FPRAtTPR(0.95)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    """
+
+    name: ClassVar[str] = "fpr_at_tpr"
+    fixed: ClassVar[str] = "tpr"
+    tpr: float
+
+    @property
+    def turned(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return f"FPR at TPR {self.tpr:g}"

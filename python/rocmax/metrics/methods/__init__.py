@@ -1,0 +1,144 @@
+"""Methods: one file each; which one is the default, and what warns of too few samples."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from rocmax._parameters import shown
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics._interval import FEW
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.methods.base import Data, Method
+from rocmax.metrics.methods.bootstrap import Bootstrap
+from rocmax.metrics.methods.delong import DeLong, LogitDeLong, Wu
+from rocmax.metrics.methods.newcombe import Newcombe
+from rocmax.metrics.methods.obuchowski import Obuchowski
+from rocmax.metrics.methods.score import Score
+from rocmax.metrics.methods.venkatraman import Venkatraman
+
+__all__ = [
+    "METHODS",
+    "Bootstrap",
+    "Data",
+    "DeLong",
+    "LogitDeLong",
+    "Method",
+    "Newcombe",
+    "Obuchowski",
+    "Score",
+    "Venkatraman",
+    "Wu",
+    "as_method",
+]
+
+#: Every method by its name: a new one is a file and a name here.
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman)
+}
+_PART = frozenset({Trait.AREA, Trait.RATE})
+
+
+def as_method(method: Any) -> Method | None:
+    """Return the method that a value or a name stands for; None where none is asked for."""
+    if method is None or isinstance(method, Method):
+        return method
+    if isinstance(method, str) and method in METHODS:
+        return METHODS[method]()
+    raise ValueError(
+        f"method must be None, one of {tuple(METHODS)} or a value such as Bootstrap(500), got {shown(method)}"
+    )
+
+
+def checked(method: Method, measure: Measure, data: Data) -> Method:
+    """Return a method after a check that it takes the measure and the kind of data."""
+    method.check(measure, data, METHODS)
+    return method
+
+
+def _of_part(measure: Measure) -> bool:
+    """Whether it is a part of the curve or a point of it."""
+    return bool(_PART & measure.traits) and Trait.AUC not in measure.traits
+
+
+def default_method(measure: Measure, data: Data) -> Method:
+    """Return the method with the best measured coverage: benches/python/coverage_metrics.py."""
+    if Trait.COMPONENTS not in measure.traits:
+        return Bootstrap()
+    if _of_part(measure) and data.weight_kind == "frequency" and not (data.grouped or data.classes):
+        return Score()
+    return LogitDeLong() if measure.bounds[0] > -float("inf") else DeLong()
+
+
+def default_comparison(measure: Measure, sizes: tuple[float, float], data: Data) -> Method:
+    """Return where the variance of a difference comes from: DeLong, unless too few samples decide but for a bootstrap.
+
+    `sizes` are the numbers of samples of either class, of the smaller of independent samples.
+    """
+    if Trait.COMPONENTS not in measure.traits:
+        return Bootstrap()
+    (count, _), _ = reversed(measure.deciding(sizes))
+    few = _of_part(measure) and count < FEW and not (data.grouped or data.classes)
+    return Bootstrap() if few else DeLong()
+
+
+def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], data: Data) -> None:
+    """Warn of an interval that too few samples decide for its method.
+
+    `sizes` are the numbers of samples of either class, of sampling weights the effective ones.
+    """
+    beyond = measure.beyond(sizes)
+    if method == "score" and beyond is not None:
+        fact = f"{beyond}, and the interval assumes that the curve goes on as a binormal curve would"
+        wider = "less extreme rate" if Trait.RATE in measure.traits else "wider range"
+        message = f"{fact}; collect more samples or choose a {wider}"
+        warnings.warn(CoverageWarning(message, fact, estimate=beyond), stacklevel=4)
+    if method not in ("delong", "logit-delong", "wu", "bootstrap"):
+        return
+    if method == "logit-delong" and not _of_part(measure):
+        return
+    count, held = min(measure.deciding(sizes))
+    if count < FEW:
+        better = default_method(measure, data).name
+        instead = "" if better == method else f"; use method={better!r}"
+        message = f"method={method!r} undercovers here: only {_counted(count, held)}{instead}"
+        fact = f"{_few(count, held)}: the interval undercovers"
+        warnings.warn(CoverageWarning(message, fact, better if instead else None, beyond), stacklevel=4)
+
+
+def warn_of_few_compared(method: str, measure: Measure, sizes: tuple[float, float], data: Data) -> None:
+    """Warn of a test of a difference that too few samples decide; of sampling weights `sizes` are the effective."""
+    own, setting = measure.deciding(sizes)
+    if method == "bootstrap":  # needs samples of both classes, wherever they are
+        setting = min((sizes[0], "positives"), (sizes[1], "negatives"))
+    count, held = min(own, setting)
+    if count < FEW:
+        better = method != "bootstrap" and own[0] >= FEW and not data.grouped
+        instead = "; method='bootstrap' is less so" if better else ""
+        message = (
+            f"the interval and the p-value of method={method!r} are too optimistic here: only"
+            f" {_counted(count, held)}{instead}"
+        )
+        fact = f"{_few(count, held)}: the interval and the p-value are too optimistic"
+        warnings.warn(CoverageWarning(message, fact, "bootstrap" if better else None), stacklevel=4)
+
+
+def _counted(count: float, held: str) -> str:
+    """Return in words how many samples decide."""
+    one = f"{count:.3g}" == "1"
+    return f"{count:.3g} {_singular(held)} decides" if one else f"{count:.3g} {held} decide"
+
+
+def _singular(held: str) -> str:
+    return held.replace("tives", "tive")
+
+
+def _few(count: float, held: str) -> str:
+    """Return in words how few samples there are, of ranges the number that is expected there."""
+    if count < 1:
+        return f"less than one {_singular(held)}"
+    return (
+        f"only {count:g} {held if count > 1 else _singular(held)}"
+        if count == round(count)
+        else f"only about {count:.0f} {held}"
+    )

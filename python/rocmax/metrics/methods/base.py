@@ -1,0 +1,108 @@
+"""What a method is: where intervals, variances and covariances come from, and what it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rocmax.metrics._interval import Limits
+from rocmax.metrics._multiclass import Classes
+from rocmax.metrics._sample import Sample
+from rocmax.metrics._validation import F64
+from rocmax.metrics.measures.base import Measure, Trait
+
+
+class Interval(NamedTuple):
+    """Estimates of all models, their variances and confidence limits, and the method that gave them."""
+
+    estimate: F64
+    variance: F64
+    limits: Limits
+    method: str
+    replicates: F64 | None = None
+
+
+class Covariance(NamedTuple):
+    """Estimates of all models, their covariance and, of a bootstrap, its replicates."""
+
+    estimate: F64
+    matrix: F64
+    replicates: F64 | None = None
+
+
+class Data(NamedTuple):
+    """What is known of samples before they are read."""
+
+    weight_kind: str = "frequency"
+    grouped: bool = False
+    classes: bool = False  # more than two
+    counts: bool = False  # the weight of either class at every score, in place of samples
+
+
+@dataclass(frozen=True)
+class Method:
+    """Base of the methods: what they need is declared, and checked before any work.
+
+    A method of intervals has `estimate`, one of comparisons `covariance`; a test is dual to its interval because both
+    come from the same limits.
+    """
+
+    #: What names it in `method=`.
+    name: ClassVar[str]
+    #: The measure must have one of these, any measure will do where there is none.
+    needs: ClassVar[frozenset[Trait]] = frozenset()
+    #: Whether it takes sampling weights, clusters, more than two classes, and counts in place of samples.
+    sampling: ClassVar[bool] = False
+    groups: ClassVar[bool] = False
+    classes: ClassVar[bool] = False
+    counts: ClassVar[bool] = False
+
+    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+        """Return estimates, variances and limits."""
+        raise ValueError(f"method={self.name!r} compares models; it gives no interval of one")
+
+    def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
+        """Return estimates and covariance of models of the same samples."""
+        raise ValueError(
+            f"compare takes method='delong', 'bootstrap', 'obuchowski' or 'venkatraman', got {self.name!r}"
+        )
+
+    @property
+    def resampling(self) -> str | None:
+        """How samples are drawn, in words, where they are."""
+        return None
+
+    def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
+        """Check that the method takes the measure and the kind of data; `takers` are all methods."""
+        if self.needs and not self.needs & measure.traits:
+            words = " or ".join(need.value for need in Trait if need in self.needs)
+            raise ValueError(f"method={self.name!r} needs {words}, got measure={measure!r}")
+        for needed, flag, what in (
+            (data.weight_kind == "sampling", "sampling", "weight_kind='sampling' takes"),
+            (data.grouped, "groups", "groups take"),
+            (data.classes, "classes", "multi_class takes"),
+            (data.counts, "counts", "data in parts (ROCAccumulator) take"),
+        ):
+            if needed and not getattr(self, flag):
+                allowed = either(tuple(name for name, other in takers.items() if getattr(other, flag)))
+                raise ValueError(f"{what} method={allowed}, got method={self.name!r}")
+
+
+def either(names: tuple[str, ...]) -> str:
+    """Return names in quotes, as alternatives."""
+    shown = [repr(name) for name in names]
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def binary(sample: Any) -> Sample:
+    """Return samples of two classes: what `check` has made sure of."""
+    assert isinstance(sample, Sample)
+    return sample
+
+
+def variance_of(replicates: F64) -> F64:
+    """Return the variance of replicates, exactly 0 where all are equal."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as a variance
+        return np.asarray((replicates - replicates[0]).var(axis=0, ddof=1))

@@ -1,0 +1,135 @@
+"""Bootstrap intervals and covariances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rocmax._parameters import check_flag
+from rocmax.metrics._components import influence_of
+from rocmax.metrics._interval import Law, Limits, percentiles, wald, within
+from rocmax.metrics._multiclass import Classes, class_estimates, replicates
+from rocmax.metrics._resample import check_resamples, replicate, seed_of
+from rocmax.metrics._sample import Sample
+from rocmax.metrics._validation import F64, choice
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
+
+
+@dataclass(frozen=True)
+class Bootstrap(Method):
+    """Bootstrap: samples are drawn with replacement, and the measure is taken of every draw.
+
+    Frequency weights are drawn one by one, as many as they add up to (rounded), samples of sampling weights with their
+    weights. Models of the same samples share their draws. Samples are drawn by their rank in the first model, so that
+    the order of the rows changes nothing.
+
+    Parameters
+    ----------
+    n_resamples : int, default=2000
+        Number of draws.
+    stratified : bool, default=True
+        Whether every draw keeps the size of either class.
+    interval : {"percentile", "bca"}, default="percentile"
+        "bca" corrects for bias and acceleration (Efron, 1987).
+
+    Examples
+    --------
+    >>> from rocmax.metrics import Bootstrap, infer
+    >>> infer([0, 1] * 10, [*range(20)], method=Bootstrap(500), random_state=0).replicates.shape
+    (500,)
+    """
+
+    name: ClassVar[str] = "bootstrap"
+    sampling: ClassVar[bool] = True
+    classes: ClassVar[bool] = True
+
+    n_resamples: int = 2000
+    stratified: bool = True
+    interval: str = "percentile"
+
+    def __post_init__(self) -> None:
+        check_flag("stratified", self.stratified)
+        check_resamples(self.n_resamples)
+        choice(self.interval, ("percentile", "bca"), "interval")
+
+    @property
+    def resampling(self) -> str:
+        drawn = "stratified bootstrap" if self.stratified else "bootstrap"
+        ends = {"percentile": "percentiles", "bca": "BCa"}[self.interval]
+        return f"{drawn} of {self.n_resamples:,} resamples, {ends}"
+
+    def check(self, measure: Measure, data: Data, takers: dict[str, type[Method]]) -> None:
+        super().check(measure, data, takers)
+        if self.interval == "bca" and (data.classes or Trait.COMPONENTS not in measure.traits):
+            raise ValueError(
+                "Bootstrap(interval='bca') needs to know what every sample adds: it takes two classes and a measure"
+                f" with components, got measure={measure!r}"
+            )
+
+    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+        estimate, values = self._drawn(sample, measure, seed)
+        variance = variance_of(values)
+        moved = _accelerated(binary(sample), measure, estimate, values) if self.interval == "bca" else ()
+        return Interval(estimate, variance, _limits(estimate, variance, values, measure, *moved), self.name, values)
+
+    def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
+        if isinstance(sample, list):
+            seed = seed_of(seed)  # models of one seed share their draws
+            each = [self._drawn(data, measure, seed) for data in sample]
+            estimate, values = np.concatenate([one[0] for one in each]), np.hstack([one[1] for one in each])
+        else:
+            estimate, values = self._drawn(sample, measure, seed)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused as a variance
+            return Covariance(estimate, np.cov(values.T), values)
+
+    def _drawn(self, sample: Sample | Classes, measure: Measure, seed: Any) -> tuple[F64, F64]:
+        """Return estimates and replicates, of shape (n_resamples, n_models)."""
+        if isinstance(sample, Classes):
+            values = replicates(sample, measure, self.stratified, self.n_resamples, seed_of(seed))
+            return class_estimates(sample, measure), values
+        values = replicate(sample, measure, self.stratified, self.n_resamples, seed_of(seed))
+        return measure.estimates(sample), values
+
+
+def _limits(estimate: F64, variance: F64, values: F64, measure: Measure, *moved: Any) -> Limits:
+    """Return the limits by percentiles, of values that the measure can take."""
+    limits = percentiles(values, wald(estimate, np.sqrt(variance), Law()), *moved)
+    return limits._replace(tails=within(*measure.bounds, limits.tails))
+
+
+def _accelerated(
+    sample: Sample, measure: Measure, estimate: F64, values: F64
+) -> tuple[Callable[[F64], F64], Callable[[F64], F64]]:
+    """Return which percentiles stand for percentiles, corrected for bias and acceleration, and the inverse."""
+    below = (values < estimate).mean(axis=0) + 0.5 * (values == estimate).mean(axis=0)
+    edge = 0.5 / len(values)
+    bias = Law().quantile(np.clip(below, edge, 1 - edge))
+    found = []
+    for one in sample.models():
+        if one.weight_kind == "sampling" and one.weight is not None:
+            added = influence_of(one, measure)
+            second, third = (float((added**power).sum()) for power in (2, 3))
+        else:
+            _, squares, cubes = measure.moments(one)
+            # Influence of a sample of a class of size k is its centred component over k.
+            second = sum(s / k**2 for s, k in zip(squares, one.totals, strict=True))
+            third = sum(c / k**3 for c, k in zip(cubes, one.totals, strict=True))
+        found.append(third / (6 * second**1.5) if second > 0 else 0.0)
+    speed, law = np.array(found), Law()
+
+    def moved(tails: F64) -> F64:
+        at = bias + law.quantile(tails)
+        return np.asarray(law.cdf(bias + at / (1 - speed * at)))
+
+    def back(places: F64) -> F64:
+        inner = (places > 0) & (places < 1)
+        at = law.quantile(np.where(inner, places, 0.5)) - bias
+        with np.errstate(divide="ignore"):
+            at = np.where(1 + speed * at > 0, at / (1 + speed * at), np.sign(at) * np.inf)
+        return np.where(inner, law.cdf(at - bias), places)
+
+    return moved, back

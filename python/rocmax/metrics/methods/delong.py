@@ -1,0 +1,160 @@
+"""Intervals and covariances by the components of the samples: DeLong's, on the log-odds scale, and Wu's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from rocmax.metrics._components import covariance_of, variance_parts
+from rocmax.metrics._interval import FEW, Law, Limits, Tails, normal, tails_of, within
+from rocmax.metrics._multiclass import Classes, covariance_of_classes, variance_of_classes
+from rocmax.metrics._sample import Sample
+from rocmax.metrics._validation import F64
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
+from rocmax.metrics.methods.newcombe import Newcombe, newcombe
+
+_LEAST_FREEDOM = 0.01  # the quantiles of fewer degrees are beyond numbers
+
+
+@dataclass(frozen=True)
+class DeLong(Method):
+    """Normal intervals within the bounds of the measure; ``S10 / m + S01 / n`` is the variance.
+
+    S10 and S01 are the variances (divisors m - 1 and n - 1) of the components of the m positives and the n negatives
+    (DeLong et al., 1988); with groups Obuchowski's (1997) of clusters.
+    """
+
+    name: ClassVar[str] = "delong"
+    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.COMPONENTS})
+    sampling: ClassVar[bool] = True
+    groups: ClassVar[bool] = True
+    classes: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
+
+    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+        if isinstance(sample, Classes):
+            return self.of_parts(*variance_of_classes(sample, measure), measure)
+        return self.of_parts(*variance_parts(sample, measure), measure)
+
+    def of_parts(self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Interval:
+        """Return the interval by the parts of either class in the variance."""
+        variance = np.maximum(np.sum(parts, axis=0), 0.0)
+        return Interval(estimate, variance, normal(estimate, variance, measure.bounds), self.name)
+
+    def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
+        if isinstance(sample, list):
+            return Covariance(*covariance_of_classes(sample, measure))
+        return Covariance(*covariance_of(sample, measure))
+
+
+@dataclass(frozen=True)
+class LogitDeLong(DeLong):
+    """DeLong's variance on the log-odds scale, with Student's t.
+
+    The degrees of freedom are those of Welch and Satterthwaite (of sampling weights for the effective number of
+    samples, of clusters for their number); an AUC of fewer than five samples in a class, or of 0 or 1, has Newcombe's
+    interval. A measure without an upper bound has the logarithm in place of the log-odds.
+    """
+
+    name: ClassVar[str] = "logit-delong"
+
+    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+        counted = isinstance(sample, Sample) and (sample.weight is None or sample.steps is not None)
+        if measure.counts_pairs and counted and sample.n_groups is None and 1 in binary(sample).totals:
+            return Newcombe().estimate(sample, measure)
+        return super().estimate(sample, measure)
+
+    def of_parts(self, estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Interval:
+        found = super().of_parts(estimate, parts, sizes, measure)
+        return found._replace(limits=logit(estimate, parts, sizes, measure))
+
+    def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
+        return Method.covariance(self, sample, measure)
+
+
+@dataclass(frozen=True)
+class Wu(DeLong):
+    """Variance ``(n-1)/n S10/m + (m-1)/m S01/n`` of the scored AUC (Wu et al., 2007, Theorem 6)."""
+
+    name: ClassVar[str] = "wu"
+    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.SCORED})
+    groups: ClassVar[bool] = False
+    classes: ClassVar[bool] = False
+
+    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+        estimate, (pos, neg), (n_pos, n_neg) = variance_parts(binary(sample), measure)
+        parts = (n_neg - 1) / n_neg * pos, (n_pos - 1) / n_pos * neg
+        return self.of_parts(estimate, parts, (n_pos, n_neg), measure)
+
+    def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
+        return Method.covariance(self, sample, measure)
+
+
+def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Measure) -> Limits:
+    """Log-odds of the estimate -+ t standard errors, t with the degrees of Welch and Satterthwaite.
+
+    Of a measure without an upper bound the log, which is what log-odds tend to as their bound grows. The components of
+    fewer than five samples, or of samples that are all ranked alike, have a variance that is as good as unknown. There
+    the interval of an AUC, with a margin or without, is that of :func:`newcombe`.
+    """
+    least, most = measure.bounds
+    bounded = np.isfinite(most)
+    span = most - least if bounded else 1.0
+    share = (estimate - least) / span
+    rest = 1 - share if bounded else np.ones_like(share)
+    variance = np.sum(parts, axis=0)
+    inside = (share > 0) & (rest > 0) & (variance > 0)
+    scale, back = (special.logit, special.expit) if bounded else (np.log, np.exp)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # A part of 0 takes no degree of freedom, be there but one sample for it.
+        spent = [
+            np.where(part > 0, (part / variance) ** 2 / (size - 1), 0.0)
+            for part, size in zip(parts, sizes, strict=True)
+        ]
+        freedom = np.where(inside, 1 / np.sum(spent, axis=0), 1.0)
+        error = np.sqrt(variance) / (span * share * rest)
+    certain = freedom > _LEAST_FREEDOM
+
+    def ends(level: float) -> tuple[F64, F64]:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            reach = np.where(certain, Law(freedom).quantile(0.5 + level / 2), np.inf) * error
+            low, high = (np.where(inside, back(scale(share) + side * reach), share) for side in (-1, 1))
+        low, high = least + span * low, least + span * high
+        return np.minimum(low, estimate), np.maximum(high, estimate)
+
+    def tails(null: float) -> Tails:
+        at = (null - least) / span
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance = np.where(inside, scale(share) - scale(at), share - at)
+        known = np.where(inside, np.where(certain, error, np.inf), 0.0)
+        return tails_of(distance, known, Law(freedom))
+
+    limits = Limits(ends, within(least, most, tails))
+    if not measure.counts_pairs:
+        return limits
+    fewest = np.minimum.reduce(list(sizes))
+    # Of several classes the fewest stand against all others.
+    others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
+    return _either(~inside | (fewest < FEW), newcombe(estimate, (fewest, others)), limits)
+
+
+def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:
+    """Return for every estimate the limits of one method or of another."""
+    if not first.any():
+        return other
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = np.where(first, one.ends(level), other.ends(level))
+        return low, high
+
+    def tails(null: float) -> Tails:
+        pairs = zip(one.tails(null), other.tails(null), strict=True)
+        return Tails(*(np.where(first, a, b) for a, b in pairs))
+
+    return Limits(ends, tails)

@@ -1,0 +1,66 @@
+"""Newcombe's interval of an AUC, which needs its value and the sizes of the classes only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rocmax.metrics._interval import Law, Limits, Tails, critical, last_held, tails_of, within
+from rocmax.metrics._multiclass import Classes
+from rocmax.metrics._sample import Sample
+from rocmax.metrics._validation import F64
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.methods.base import Interval, Method, binary
+
+
+@dataclass(frozen=True)
+class Newcombe(Method):
+    """Score interval of the AUC: all A with ``(A - AUC)^2 <= z^2 V(A)`` (Newcombe, 2006, method 5).
+
+    V(A) is Hanley and McNeil's variance made symmetric in the classes. It needs no components, so that few positives
+    and a perfect ranking do not mislead it.
+    """
+
+    name: ClassVar[str] = "newcombe"
+    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AUC})
+    counts: ClassVar[bool] = True
+
+    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+        data = binary(sample)
+        estimate, sizes = measure.estimates(data), data.totals
+        return Interval(estimate, newcombe_variance(estimate, sizes), newcombe(estimate, sizes), self.name)
+
+
+def newcombe_variance(auc: F64, sizes: tuple[Any, Any]) -> F64:
+    """Return ``A (1-A) / (m n) (1 + ((m+n)/2 - 1) ((1-A)/(2-A) + A/(1+A)))``.
+
+    Hanley and McNeil's variance, that of scores with exponential distributions, made symmetric in
+    the classes (Newcombe, 2006, method 5).
+    """
+    n_pos, n_neg = sizes
+    spread = (1 - auc) / (2 - auc) + auc / (1 + auc)
+    return np.asarray(auc * (1 - auc) * (1 + ((n_pos + n_neg) / 2 - 1) * spread) / (n_pos * n_neg))
+
+
+def newcombe(auc: F64, sizes: tuple[Any, Any]) -> Limits:
+    """Return the limits of all A with ``|A - auc| <= z sqrt(V(A))``, V the variance of :func:`newcombe_variance`.
+
+    Like Wilson's interval of a proportion it takes the variance at its own ends, so that it does
+    not shrink to a point at an AUC of 0 or 1.
+    """
+
+    def ends(level: float) -> tuple[F64, F64]:
+        z = critical(level)
+
+        def gap(a: F64) -> F64:
+            return z * np.sqrt(newcombe_variance(a, sizes)) - np.abs(a - auc)
+
+        low, high = (last_held(auc, np.full_like(auc, outer), gap) for outer in (0.0, 1.0))
+        return np.where(auc <= 0, 0.0, low), np.where(auc >= 1, 1.0, high)
+
+    def tails(null: float) -> Tails:
+        return tails_of(auc - null, np.sqrt(newcombe_variance(np.full_like(auc, null), sizes)), Law())
+
+    return Limits(ends, within(0.0, 1.0, tails))

@@ -1,0 +1,38 @@
+"""Variances of areas under fitted binormal curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rocmax.metrics._binormal import fitted_covariance, fitted_variance
+from rocmax.metrics._interval import normal
+from rocmax.metrics._multiclass import Classes
+from rocmax.metrics._sample import Sample
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.curve import CurveMeasure
+from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
+
+
+@dataclass(frozen=True)
+class Obuchowski(Method):
+    """Variance of the area under a binormal curve (Obuchowski and McClish, 1997), and normal intervals.
+
+    The curve is a least-squares line through the probits of the rates inside the unit square. Of the AUC it is pROC's,
+    which depends on the class that is called positive: prefer "delong".
+    """
+
+    name: ClassVar[str] = "obuchowski"
+    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA})
+
+    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+        data = binary(sample)
+        assert isinstance(measure, CurveMeasure)
+        estimate, variance = measure.estimates(data), fitted_variance(data, measure)
+        return Interval(estimate, variance, normal(estimate, variance, measure.bounds), self.name)
+
+    def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
+        data = binary(sample)
+        assert isinstance(measure, CurveMeasure)
+        columns = [one.score for one in data.models()]
+        return Covariance(measure.estimates(data), fitted_covariance(data, columns, measure))

@@ -1,0 +1,72 @@
+"""Score intervals of areas and rates: the variance is taken at the interval's ends, not at the estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rocmax.metrics import _rate as rate
+from rocmax.metrics._components import parts_of
+from rocmax.metrics._multiclass import Classes
+from rocmax.metrics._sample import Sample
+from rocmax.metrics._score import Area, score, slope
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.curve import CurveMeasure
+from rocmax.metrics.measures.rates import Rate
+from rocmax.metrics.methods.base import Interval, Method, binary
+
+
+@dataclass(frozen=True)
+class Score(Method):
+    """Score interval: all values whose own curve does not reject the estimate.
+
+    Of an AUC or a partial AUC, all values theta up to the outermost with
+    ``(E(theta) - estimate)^2 <= z^2 (r V10(theta) / m + q V01(theta) / n)``. E is the mean of the estimate, and V10 and
+    V01 are the variances of components, on the binormal curve of the samples' slope that has this theta; r and q draw
+    them towards DeLong's at the estimate as samples grow more; z is larger where the positives' part is skewed. It
+    keeps its coverage with two to five positives, and for a class of one.
+
+    Of the true positive rate at a false positive rate f, all values at f of lines of slope b between normal quantiles
+    of the rates that at ``q = (floor(n f) + 1) / (n + 1)`` have an r with
+    ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``, b the slope of the curve about there and R'
+    that of the line; scores are taken to be continuous.
+
+    Where fewer than five negatives are in the range, or beyond the threshold of a rate, the limits are those of the
+    estimate's own distribution, which is that of order statistics: all theta of binormal curves on which an estimate so
+    low, and one so high, has a probability (mid-p) of at least ``(1 - confidence_level) / 2``, for slopes within a
+    factor of ``exp(2 / sqrt(2 h + 10))`` of the fitted one, ``h = min(10, m n / (m + n))``. Below one negative the
+    estimate lies beyond the data, and a warning says so. Measured coverage in percent of 95 % intervals, chance scores
+    and normal scores with shift 1 (``benches/python/coverage_metrics.py 2000 few``):
+
+    ==========================================  ======  =======
+    positives, negatives, range                 chance  shift 1
+    ==========================================  ======  =======
+    50, 8, (0, 0.05)                            99.5    98.4
+    5, 3, (0, 0.1)                              100.0   100.0
+    5, 5, (0, 0.1)                              98.4    100.0
+    10, 5, (0, 0.1)                             98.8    100.0
+    2 to 50 each, 0.1 to 3 negatives: at least  95.8    97.4
+    ==========================================  ======  =======
+    """
+
+    name: ClassVar[str] = "score"
+    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA, Trait.RATE})
+    counts: ClassVar[bool] = True
+
+    def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
+        data = binary(sample)
+        if isinstance(measure, Rate):
+            curves = (one.curve() for one in data.models())
+            found = rate.score(measure.reader(data), curves, measure.low, measure.turned, data.totals)
+            return Interval(*found, self.name)
+        assert isinstance(measure, CurveMeasure)
+        rows = []
+        for one in data.models():
+            curve = one.curve()
+            value, squares, _ = curve.moments(*measure.key)
+            rows.append((value, *parts_of(squares, curve.weights), slope(curve, measure.turned)))
+        estimate, pos, neg, slopes = np.array(rows).T
+        area = Area(measure.low, measure.high, measure.turned, measure.bounds)
+        return Interval(estimate, *score(estimate, (pos, neg), slopes, data.totals, area), self.name)
