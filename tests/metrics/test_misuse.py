@@ -91,7 +91,7 @@ def spoiled(value, index=4):
         (lambda: metrics.partial_auc_score(Y, S, method="ranked", normalize=None), "method='ranked' is a mean"),
         (lambda: metrics.partial_auc_score(Y, S, normalize=np.array(["width", "x"])), "normalize must be one of"),
         (lambda: metrics.infer(Y, S, confidence_level="95"), "confidence_level must be a number .* got '95'"),
-        (lambda: metrics.compare(Y, np.c_[S, S]).contrast(["a", "b"]), "contrast must be finite numbers of"),
+        (lambda: metrics.compare(Y, np.c_[S, S]).contrast(["a", "b"]), "rows must be finite numbers of"),
         (lambda: metrics.auc_power(0.7, n_pos="many", n_neg=3), "n_pos must be a number of at least 1, got 'many'"),
         (
             lambda: metrics.infer(np.ones(30), S, TPRAtFPR(0.2), method="score"),
