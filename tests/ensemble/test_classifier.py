@@ -106,7 +106,8 @@ def test_standings_are_those_of_paired_delong_tests(weighted: bool) -> None:
     found = standings(y, scores, RANGE, weight=weight)
     best = max(found)
     for one, score in zip(found, scores, strict=True):
-        against = compare(y, {"a": score, "b": scores[found.index(best)]}, PartialAUC(RANGE), method="delong", sample_weight=weight, weight_kind="sampling" if weighted else "frequency")  # fmt: skip
+        pair, kind = {"a": score, "b": scores[found.index(best)]}, "sampling" if weighted else "frequency"
+        against = compare(y, pair, PartialAUC(RANGE), method="delong", sample_weight=weight, weight_kind=kind)
         assert one.difference == pytest.approx(against.difference, abs=1e-12)
         assert one.difference_error == pytest.approx(against.standard_error, abs=1e-9)
         assert one.kept == (one.difference >= -2 * one.difference_error)
