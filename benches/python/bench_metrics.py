@@ -67,7 +67,7 @@ def large(n: int, share: float, dtype: type, tails: str) -> None:
     calls |= {name: (lambda f=f: f(y, s), 1) for name, f in others.items()}
     by_delong = delong_peers() if n <= 10**6 else {}
     calls |= {name: (lambda f=f: f(y, s, other), 1) for name, f in by_delong.values()}
-    options = {"metric": "auc", "method": "bootstrap", "n_resamples": REPLICATES, "random_state": 0}
+    options = {"method": metrics.Bootstrap(REPLICATES), "random_state": 0}
     for t in (1, 2):
         calls |= {
             f"auc {t}": (lambda t=t: _core.auc(y, s, t), count),
@@ -98,7 +98,7 @@ def small() -> None:
         "roc_auc_score": (lambda: metrics.roc_auc_score(y, s), 200),
         "of lists": (lambda: metrics.roc_auc_score(y.tolist(), s.tolist()), 200),
         "partial_auc_score": (lambda: metrics.partial_auc_score(y, s, fpr_range=(0, 0.3)), 200),
-        "auc_inference": (lambda: metrics.infer(y, s), 200),
+        "infer": (lambda: metrics.infer(y, s), 200),
         "scikit-learn": (lambda: sklearn.metrics.roc_auc_score(y, s), 20),
     }
     print("n = 20: microseconds a call")

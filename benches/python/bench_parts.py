@@ -22,8 +22,8 @@ from rocmax.metrics import ROCAccumulator
 CALLS = {
     "roc_auc_score": metrics.roc_auc_score,
     "partial_auc_score": lambda y, s: metrics.partial_auc_score(y, s, fpr_range=(0, 0.1)),
-    "auc_inference": metrics.auc_inference,
-    "compare_auc": lambda y, s: metrics.compare(y, {"a": s, "b": s}),
+    "infer": metrics.infer,
+    "compare": lambda y, s: metrics.compare(y, {"a": s, "b": s}),
 }
 
 

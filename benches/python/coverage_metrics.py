@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 from scipy import integrate, stats
 
-from rocmax.metrics import compare, infer
+from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR, compare, infer
 
 BATCH = 100
 
@@ -32,33 +32,30 @@ def area(high, shift=1.0):
 
 ROOT = np.sqrt(2)
 SCORED = stats.norm.cdf(1 / ROOT) + ROOT * stats.norm.pdf(1 / ROOT)
-BOOTSTRAP = {"method": "bootstrap", "n_resamples": 500}
-DELONG, LOGIT, SCORE, NEWCOMBE, OBUCHOWSKI, WU = (
-    {"method": method} for method in ("delong", "logit-delong", "score", "newcombe", "obuchowski", "wu")
-)
-BCA = {**BOOTSTRAP, "bootstrap_interval": "bca"}
+BOOTSTRAP, BCA = Bootstrap(500), Bootstrap(500, interval="bca")
+DELONG, LOGIT, SCORE, NEWCOMBE, OBUCHOWSKI, WU = "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu"
 # What is measured, its true value, and by which methods.
 MEASURES = {
-    "auc": ({}, stats.norm.cdf(1 / ROOT), [DELONG, LOGIT, SCORE, NEWCOMBE, OBUCHOWSKI, BOOTSTRAP, BCA]),
+    "auc": (AUC(), stats.norm.cdf(1 / ROOT), [DELONG, LOGIT, SCORE, NEWCOMBE, OBUCHOWSKI, BOOTSTRAP, BCA]),
     "pauc [0, 0.2]": (
-        {"metric": "partial_auc", "fpr_range": (0.0, 0.2)},
+        PartialAUC((0.0, 0.2)),
         area(0.2),
         [DELONG, LOGIT, SCORE, OBUCHOWSKI, BOOTSTRAP, BCA],
     ),
     "pauc [0, 0.05]": (
-        {"metric": "partial_auc", "fpr_range": (0.0, 0.05)},
+        PartialAUC((0.0, 0.05)),
         area(0.05),
         [DELONG, LOGIT, SCORE, OBUCHOWSKI, BOOTSTRAP, BCA],
     ),
-    "tpr at fpr 0.1": ({"metric": "tpr_at_fpr", "fpr": 0.1}, height(0.1), [DELONG, LOGIT, SCORE, BOOTSTRAP]),
+    "tpr at fpr 0.1": (TPRAtFPR(0.1), height(0.1), [DELONG, LOGIT, SCORE, BOOTSTRAP]),
     "fpr at tpr 0.9": (
-        {"metric": "fpr_at_tpr", "tpr": 0.9},
+        FPRAtTPR(0.9),
         stats.norm.sf(stats.norm.isf(0.9) + 1),
         [DELONG, LOGIT, SCORE, BOOTSTRAP],
     ),
-    "scored auc": ({"metric": "scored_auc"}, SCORED, [DELONG, LOGIT, WU, BOOTSTRAP]),
+    "scored auc": (ScoredAUC(), SCORED, [DELONG, LOGIT, WU, BOOTSTRAP]),
     "margin auc 0.5": (
-        {"metric": "margin_auc", "margin": 0.5},
+        MarginAUC(0.5),
         stats.norm.cdf(0.5 / ROOT),
         [DELONG, LOGIT, BOOTSTRAP],
     ),
@@ -66,29 +63,29 @@ MEASURES = {
 
 SHIFTS = (1.5, 1.0)
 DIFFERENCES = {
-    "auc": ({}, lambda shift: stats.norm.cdf(shift / ROOT)),
-    "pauc [0, 0.2]": ({"fpr_range": (0.0, 0.2)}, lambda shift: area(0.2, shift)),
-    "pauc [0, 0.05]": ({"fpr_range": (0.0, 0.05)}, lambda shift: area(0.05, shift)),
-    "tpr at fpr 0.1": ({"metric": "tpr_at_fpr", "fpr": 0.1}, lambda shift: height(0.1, shift)),
+    "auc": (AUC(), lambda shift: stats.norm.cdf(shift / ROOT)),
+    "pauc [0, 0.2]": (PartialAUC((0.0, 0.2)), lambda shift: area(0.2, shift)),
+    "pauc [0, 0.05]": (PartialAUC((0.0, 0.05)), lambda shift: area(0.05, shift)),
+    "tpr at fpr 0.1": (TPRAtFPR(0.1), lambda shift: height(0.1, shift)),
     "fpr at tpr 0.9": (
-        {"metric": "fpr_at_tpr", "tpr": 0.9},
+        FPRAtTPR(0.9),
         lambda shift: stats.norm.sf(stats.norm.isf(0.9) + shift),
     ),
     "scored auc": (
-        {"metric": "scored_auc"},
+        ScoredAUC(),
         lambda shift: shift * stats.norm.cdf(shift / ROOT) + ROOT * stats.norm.pdf(shift / ROOT),
     ),
 }
 
 
-def ends(y, s, options):
+def ends(y, s, measure, method, seed):
     """The ends of the intervals of all columns; NaN where the method refuses the sample."""
     try:
-        return infer(y, s, n_jobs=1, **options).confidence_interval
+        return infer(y, s, measure, method=method, random_state=seed, n_jobs=1).confidence_interval
     except ValueError:
         if s.shape[1] == 1:
             return [np.nan], [np.nan]
-        return np.hstack([ends(y, s[:, [k]], options) for k in range(s.shape[1])])
+        return np.hstack([ends(y, s[:, [k]], measure, method, seed) for k in range(s.shape[1])])
 
 
 # Positives, negatives, how many of these the range holds: the cells of small studies, then a grid.
@@ -104,14 +101,13 @@ def few(n_simulated: int) -> None:
         noise = [rng.normal(size=(m + n, BATCH)) for _ in range(-(-n_simulated // BATCH))]
         shown = []
         for shift in (0.0, 1.0):
-            for what, truth in (
-                ({"fpr_range": (0.0, rate)}, area(rate, shift)),
-                ({"metric": "tpr_at_fpr", "fpr": rate}, height(rate, shift)),
+            for kind, measure, truth in (
+                ("pAUC", PartialAUC((0.0, rate)), area(rate, shift)),
+                ("TPR", TPRAtFPR(rate), height(rate, shift)),
             ):
-                found = [infer(y, s + shift * y[:, None], n_jobs=1, null_value=truth, **what) for s in noise]
+                found = [infer(y, s + shift * y[:, None], measure, n_jobs=1, null_value=truth) for s in noise]
                 low, high = np.hstack([each.confidence_interval for each in found])
                 size = 100 * np.mean([each.pvalue <= 0.05 for each in found])
-                kind = "TPR" if "fpr" in what else "pAUC"
                 share = 100 * ((low <= truth) & (truth <= high)).mean()
                 shown.append(f"{kind}, shift {shift:g}: {share:5.1f} {(high - low).mean():.2f} {size:4.1f}")
         print(f"{m:3d} {n:3d} {held:4.1f}  " + "  ".join(shown), flush=True)
@@ -123,17 +119,17 @@ def differences(n_simulated: int) -> None:
             rng = np.random.default_rng(n + m)
             y = np.arange(n) < m
             noise = [rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=n) for _ in range(n_simulated)]
-            for name, (what, value) in DIFFERENCES.items():
+            for name, (measure, value) in DIFFERENCES.items():
                 truth = value(SHIFTS[0]) - value(SHIFTS[1])
                 for method in (DELONG, BOOTSTRAP):
                     found = []
                     for k, drawn in enumerate(noise):
                         s = drawn + np.outer(y, SHIFTS)
-                        options = {**what, **method, "random_state": k, "n_jobs": 1}
-                        found.append(compare(y, {"a": s[:, 0], "b": s[:, 1]}, **options).confidence_interval)
+                        test = compare(y, s, measure, method=method, random_state=k, n_jobs=1)
+                        found.append(test.confidence_interval)
                     low, high = np.transpose(found)
                     share, width = 100 * ((low <= truth) & (truth <= high)).mean(), (high - low).mean()
-                    kind = f"difference of {name} {method['method']}"
+                    kind = f"difference of {name} {test.method}"
                     print(f"n = {n:3d}  positives = {m:3d}  {kind:40s} {share:5.1f} %  width {width:.3f}", flush=True)
 
 
@@ -146,8 +142,7 @@ def size_of_comparisons(n_simulated: int) -> None:
             rejected = 0
             for k in range(n_simulated):
                 s = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=m + n) + y[:, None]
-                options = {"metric": "tpr_at_fpr", "fpr": fpr, "n_resamples": 500, "random_state": k, "n_jobs": 1}
-                found = compare(y, {"a": s[:, 0], "b": s[:, 1]}, **options)
+                found = compare(y, s, TPRAtFPR(fpr), random_state=k, n_jobs=1)
                 rejected += found.pvalue <= 0.05
             share = 100 * rejected / n_simulated
             print(f"{m:3d} + {n:3d}  TPR at FPR {fpr:g}  {found.method:10s} type I error {share:4.1f} %", flush=True)
@@ -161,12 +156,12 @@ def main(n_simulated: int, part: str = "all") -> None:
             rng = np.random.default_rng(n + m)
             y = np.arange(n) < m
             samples = [rng.normal(size=(n, BATCH)) + y[:, None] for _ in range(-(-n_simulated // BATCH))]
-            for name, (what, truth, methods) in MEASURES.items():
+            for name, (measure, truth, methods) in MEASURES.items():
                 for method in methods:
-                    found = [ends(y, s, {**what, **method, "random_state": k}) for k, s in enumerate(samples)]
+                    found = [ends(y, s, measure, method, k) for k, s in enumerate(samples)]
                     low, high = np.hstack(found)
                     share, width = 100 * ((low <= truth) & (truth <= high)).mean(), np.nanmean(high - low)
-                    kind = f"{name} {method['method']} {method.get('bootstrap_interval', '')}"
+                    kind = f"{name} {getattr(method, 'name', method)} {getattr(method, 'interval', '')}"
                     print(f"n = {n:3d}  positives = {m:3d}  {kind:36s} {share:5.1f} %  width {width:.3f}", flush=True)
     if part in ("all", "few"):
         few(n_simulated)
