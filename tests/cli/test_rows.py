@@ -149,7 +149,7 @@ def test_weights_and_groups_are_those_of_the_library(
             for part in (None, (0, 0.2))
         ]
         three = answer(run, "compare", data, "--score", "a", "b", "c", *asked)["comparisons"][0]
-        assert three["pvalue"] == compare(y, frame.select("a", "b", "c").to_numpy(), **passed).pvalue
+        assert three["joint"]["pvalue"] == compare(y, frame.select("a", "b", "c").to_numpy(), **passed).joint.pvalue
     code, out, err = run("evaluate", data, "--score", "a", *asked, "--plot", tmp_path / "p.svg")
     assert code == 0 and f"in {N // 2} groups" in out and "without confidence bands" in err
 

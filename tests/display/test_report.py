@@ -17,7 +17,7 @@ from command_line import Run
 from rocmax.display import write_report
 from rocmax.display._report._html import data_block, joined, tag
 from rocmax.display._report._thin import Points, best_at, stops, thinned
-from rocmax.metrics import PartialAUC, compare, infer, roc_curve, tpr_at_fpr_score
+from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer, roc_curve, tpr_at_fpr_score
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'"
 
@@ -65,15 +65,14 @@ def test_numbers_are_those_of_the_measures(sample):
     page = report(y, scores, fpr_range=(0, 0.1), title="Markers", source="scores.csv")
     text = " ".join(" ".join(page.texts).split())
     assert "Markers" in page.texts and "scores.csv" in page.texts
-    for measure in ({}, {"fpr_range": (0, 0.1)}, {"metric": "tpr_at_fpr", "fpr": 0.1}):
-        found = infer(y, scores, **measure)
+    for measure in ("auc", PartialAUC((0, 0.1)), TPRAtFPR(0.1)):
+        found = infer(y, scores, measure)
         for estimate, low, high in zip(found.estimate, *found.confidence_interval, strict=True):
             assert f"{estimate:.3f} [{low:.3f}, {high:.3f}]" in text
         assert found.summary()[1:] in text
         assert set(found.references) <= set(page.texts)
     compared = compare(y, scores, PartialAUC((0, 0.1)))
-    low, high = compared.pair_confidence_intervals[0]
-    difference = compared.pair_differences[0]
+    difference, (low, high) = compared.difference, compared.confidence_interval
     assert f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]" in text
     assert f"{-difference:+.3f} [{-high:+.3f}, {-low:+.3f}]" in text
     assert compared.summary()[1:] in text
@@ -179,7 +178,7 @@ def test_markup_is_escaped_unless_made_here():
     assert "<" not in re.sub(r"^<script[^>]*>|</script>$", "", data_block("x", ["</script>"]))
 
 
-@pytest.mark.filterwarnings("ignore:fpr=.* lies beyond the data", "ignore:there are only")
+@pytest.mark.filterwarnings("ignore:fpr=.* lies beyond the data", "ignore:there are only", "ignore:method=")
 def test_one_model_few_samples_and_warnings(tmp_path: Path):
     path = tmp_path / "report.html"
     write_report(path, [0, 0, 0, 1], [0.1, 0.5, 0.2, 0.4])
@@ -189,7 +188,7 @@ def test_one_model_few_samples_and_warnings(tmp_path: Path):
     page = report([0, 0, 0, 1], {"a": [0.1, 0.5, 0.2, 0.4], "b": [1, 2, 3, 4]})
     assert "A comparison needs two samples of each class." in page.texts
     y = np.arange(40) % 13 == 0
-    with pytest.warns(UserWarning, match="there are") as caught:
+    with pytest.warns(UserWarning, match="undercovers") as caught:
         page = report(y, np.arange(40.0) + 20 * y, groups=np.arange(40) // 2)
     assert [text for text in page.texts if caught[0].message.fact in text] and not [
         t for t in page.texts if "method=" in t
