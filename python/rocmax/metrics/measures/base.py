@@ -14,6 +14,7 @@ from rocmax import _core
 from rocmax._parameters import shown
 from rocmax.metrics._sample import Sample, explain, require_two, sample
 from rocmax.metrics._validation import F64, number
+from rocmax.metrics.measures._functions import way_of
 
 #: Of which class a measure counts samples, and how many of the other set what it counts them by.
 Deciding = tuple[tuple[float, str], tuple[float, str]]
@@ -207,8 +208,6 @@ class Measure:
         >>> print(str(infer(y, s, Measure.of(median_gap), random_state=0)).splitlines()[0])
         median_gap 0.60 [-0.12, 0.95] (95 % CI)
         """
-        from rocmax.metrics.measures.own import OwnMeasure
-
         return OwnMeasure(function)
 
     def __repr__(self) -> str:
@@ -330,3 +329,29 @@ class Measure:
     def threshold(self, curve: _core.Curve) -> float | None:
         """Return the threshold at which a rate is read, None for other measures."""
         return None
+
+
+@dataclass(frozen=True, repr=False)
+class OwnMeasure(Measure):
+    """What :meth:`Measure.of` returns: the function is called with copies, which it may change."""
+
+    function: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function) or isinstance(self.function, Measure):
+            raise ValueError(f"Measure.of takes a function of labels and scores, got {shown(self.function)}")
+        way_of(self.function)
+
+    def value(self, sample: Sample) -> Any:
+        weight = None if sample.weight is None else sample.weight.copy()
+        return way_of(self.function)(sample.positive.copy(), sample.score.copy(), weight)
+
+    def __repr__(self) -> str:
+        return f"Measure.of({self!s})"
+
+    def __str__(self) -> str:
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"measure": str(self)}

@@ -1,41 +1,12 @@
-"""A measure that a function computes."""
+"""How a function of one's own is called with labels, scores and weights."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from rocmax._parameters import shown
-from rocmax.metrics._sample import Sample
-from rocmax.metrics.measures.base import Measure
-
-
-@dataclass(frozen=True, repr=False)
-class OwnMeasure(Measure):
-    """What :meth:`Measure.of` returns: the function is called with copies, which it may change."""
-
-    function: Callable[..., Any]
-
-    def __post_init__(self) -> None:
-        if not callable(self.function) or isinstance(self.function, Measure):
-            raise ValueError(f"Measure.of takes a function of labels and scores, got {shown(self.function)}")
-        way_of(self.function)
-
-    def value(self, sample: Sample) -> Any:
-        weight = None if sample.weight is None else sample.weight.copy()
-        return way_of(self.function)(sample.positive.copy(), sample.score.copy(), weight)
-
-    def __repr__(self) -> str:
-        return f"Measure.of({self!s})"
-
-    def __str__(self) -> str:
-        return str(getattr(self.function, "__name__", type(self.function).__name__))
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return {"measure": str(self)}
 
 
 def way_of(function: Callable[..., Any]) -> Callable[[Any, Any, Any], Any]:
