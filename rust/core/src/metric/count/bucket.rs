@@ -1,5 +1,6 @@
 //! The samples of one bucket by what is compared: their keys, or their ranks where keys tie.
 
+use super::counting_sort::{CHUNK, Stage};
 use super::keys::Chunk;
 use super::rank_sums::{Found, Ranks};
 use super::slots::{self, Slots};
@@ -7,6 +8,10 @@ use super::sums::{PairCounts, Wanted, grown};
 use crate::metric::labels::TILE;
 use crate::metric::score::Score;
 use crate::order::{Entry, fast};
+
+/// A bucket of more keys than this is counted in so many parts: what is looked up then stays in a cache.
+const LARGE: usize = 1 << 17;
+const PARTS: usize = 1 << 6;
 
 /// What is made of a bucket.
 pub(crate) trait Work {
@@ -45,6 +50,7 @@ impl Workers {
         tie: &mut bool,
         mut work: W,
     ) -> W::Output {
+        self.worker.floats = S::EXACT;
         if S::EXACT || !*tie {
             let classes = [0, 1].map(|class| chunks.iter().map(|chunk| chunk.keys(bucket, class)).collect());
             let (found, tied) = work.of(&mut self.worker, &classes);
@@ -75,7 +81,8 @@ impl Workers {
         ranks.resize(entries.len(), 0);
         let (mut rank, mut last) = (0, None);
         for &entry in entries.iter().rev() {
-            rank += i32::from(last.is_some_and(|last| !entry.ties(last)));
+            // By two, as a line tells keys apart.
+            rank += 2 * i32::from(last.is_some_and(|last| !entry.ties(last)));
             ranks[entry.index()] = rank;
             last = Some(entry);
         }
@@ -92,6 +99,9 @@ pub(crate) struct Worker {
     /// The keys in the slots as they come.
     own: Vec<i32>,
     ranks: Ranks,
+    stage: Stage,
+    /// Whether keys are the bits of float32 scores, which lie evenly as numbers and not as bits.
+    floats: bool,
 }
 
 impl Worker {
@@ -101,6 +111,44 @@ impl Worker {
 
     /// Counts the pairs of two classes, the positives first, each in parts.
     pub(crate) fn count(&mut self, classes: &Classes<'_>, wanted: Wanted) -> PairCounts {
+        if sizes(classes).iter().sum::<usize>() > LARGE {
+            self.in_parts(classes, wanted)
+        } else {
+            self.whole(classes, wanted)
+        }
+    }
+
+    /// The same of keys that are too many for the caches: first they are scattered into parts that are not.
+    fn in_parts(&mut self, classes: &Classes<'_>, wanted: Wanted) -> PairCounts {
+        let ends = classes.iter().flatten().map(|keys| fast(Ends(keys)));
+        let (low, high) = ends.fold((i32::MAX, i32::MIN), |ends, (low, high)| (ends.0.min(low), ends.1.max(high)));
+        let (line, mut cells) = (Line::new(low, high, PARTS as u32, self.floats), vec![0; CHUNK]);
+        self.stage.reserve(CHUNK);
+        let scattered = classes.each_ref().map(|parts| {
+            let all = parts.concat();
+            let chunks = all.chunks(CHUNK).map(|keys| {
+                fast(Cells { line, keys, cells: &mut cells[..keys.len()] });
+                self.stage.keys[..keys.len()].copy_from_slice(keys);
+                self.stage.ids.iter_mut().zip(&cells[..keys.len()]).for_each(|(id, &cell)| *id = cell as u16);
+                let mut scattered = vec![0; keys.len()];
+                let starts = self.stage.scatter(PARTS, &mut scattered, &mut []);
+                (scattered, starts)
+            });
+            chunks.collect::<Vec<_>>()
+        });
+        let (mut total, mut below) = (PairCounts::default(), [0u64; 2]);
+        for part in 0..PARTS {
+            let classes = scattered.each_ref().map(|chunks| {
+                let own = |(_, starts): &(Vec<i32>, Vec<u32>)| starts[part] as usize..starts[part + 1] as usize;
+                chunks.iter().map(|chunk| &chunk.0[own(chunk)]).collect()
+            });
+            total.add(self.whole(&classes, wanted).above(sizes(&classes), below));
+            below.iter_mut().zip(sizes(&classes)).for_each(|(below, size)| *below += size as u64);
+        }
+        total
+    }
+
+    fn whole(&mut self, classes: &Classes<'_>, wanted: Wanted) -> PairCounts {
         let sizes = sizes(classes);
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
@@ -127,11 +175,11 @@ impl Worker {
 
     /// Takes all `parts` into slots.
     pub(crate) fn fill(&mut self, parts: &[&[i32]]) {
-        let Self { slots, line, cells, own, .. } = self;
+        let Self { slots, line, cells, own, floats, .. } = self;
         own.clear();
         parts.iter().for_each(|part| own.extend_from_slice(part));
         let (low, high) = fast(Ends(own));
-        *line = Line::new(low, high, slots::n_cells(own.len()));
+        *line = Line::new(low, high, slots::n_cells(own.len()), *floats);
         let cells = grown(cells, own.len());
         fast(Cells { line: *line, keys: own, cells });
         slots.fill(line.last as usize + 1, cells, own);
@@ -164,25 +212,47 @@ impl Worker {
 #[derive(Debug, Clone, Copy, Default)]
 struct Line {
     low: i32,
-    /// Cells in two units.
+    /// Cells a unit; of integers in two.
     scale: f32,
     last: u32,
+    floats: bool,
 }
 
 impl Line {
-    fn new(low: i32, high: i32, cells: u32) -> Self {
-        Self { low, scale: cells as f32 / (high.abs_diff(low) / 2 + 1) as f32, last: cells - 1 }
+    fn new(low: i32, high: i32, cells: u32, floats: bool) -> Self {
+        let length = if floats { float(high) - float(low) } else { (high.abs_diff(low) / 2 + 1) as f32 };
+        let scale = cells as f32 / length;
+        // A range too wide or too narrow for the arithmetic becomes one cell.
+        let usable = length.is_normal() && scale.is_normal();
+        Self { low, scale: if usable { scale } else { 0.0 }, last: cells - 1, floats }
     }
 
-    /// Every operation is monotone, so the cell is; adding 2^23 rounds to a whole number, which then stands in the low
-    /// bits.
+    /// Every operation is monotone, so the cell is.
+    #[inline(always)]
+    fn cell_of_float(self, key: i32) -> u32 {
+        self.nearest((float(key) - float(self.low)) * self.scale)
+    }
+
     #[inline(always)]
     fn cell(self, key: i32) -> u32 {
         let above = i32::max(key, self.low).wrapping_sub(self.low) as u32 / 2;
-        let (x, last) = (above as i32 as f32 * self.scale, self.last as f32);
+        self.nearest(above as i32 as f32 * self.scale)
+    }
+
+    /// Adding 2^23 rounds to a whole number, which then stands in the low bits.
+    #[inline(always)]
+    fn nearest(self, x: f32) -> u32 {
+        let last = self.last as f32;
+        let x = if x > 0.0 { x } else { 0.0 };
         let x = if x < last { x } else { last };
         (x + 8_388_608.0).to_bits() & ((1 << 23) - 1)
     }
+}
+
+/// The float32 whose key this is.
+#[inline(always)]
+fn float(key: i32) -> f32 {
+    f32::from_bits((key ^ ((key >> 31) as u32 >> 1) as i32) as u32)
 }
 
 /// Writes the cell of every key.
@@ -197,8 +267,11 @@ impl pulp::NullaryFnOnce for Cells<'_> {
 
     #[inline(always)]
     fn call(self) {
-        for (cell, &key) in self.cells.iter_mut().zip(self.keys) {
-            *cell = self.line.cell(key);
+        let of_keys = self.cells.iter_mut().zip(self.keys);
+        if self.line.floats {
+            of_keys.for_each(|(cell, &key)| *cell = self.line.cell_of_float(key));
+        } else {
+            of_keys.for_each(|(cell, &key)| *cell = self.line.cell(key));
         }
     }
 }
@@ -212,5 +285,24 @@ impl pulp::NullaryFnOnce for Ends<'_> {
     #[inline(always)]
     fn call(self) -> Self::Output {
         self.0.iter().fold((i32::MAX, i32::MIN), |(low, high), &key| (low.min(key), high.max(key)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::uniform;
+
+    #[test]
+    fn parts_count_as_the_whole() {
+        let mut next = uniform(3);
+        for levels in [40.0, 1e6, 4e9] {
+            let mut draw = |n: usize| (0..n).map(|_| ((next() - 0.5) * levels) as i32).collect::<Vec<_>>();
+            let (pos, neg, more) = (draw(90_000), draw(70_000), draw(30));
+            let (mut worker, classes) = (Worker::default(), [vec![&pos[..]], vec![&neg[..], &more[..]]]);
+            for wanted in [Wanted::Pairs, Wanted::Squares] {
+                assert_eq!(worker.in_parts(&classes, wanted), worker.whole(&classes, wanted), "{levels}");
+            }
+        }
     }
 }

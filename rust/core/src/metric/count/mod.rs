@@ -43,7 +43,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { sorted: 1 << 12, few_values: 1 << 12, narrow: 1 << 12, bucket: 1 << 11, share: 1 << 15 }
+        Self { sorted: 1 << 9, few_values: 1 << 11, narrow: 1 << 11, bucket: 1 << 11, share: 1 << 15 }
     }
 }
 
