@@ -53,10 +53,11 @@ class Curve:
         return f"Curve({self.name!r}, {len(self.fpr)} points, area {self.area:.4f})"
 
 
-def grid_of(fpr_range: tuple[float, float] | None) -> F64:
-    """Return the FPRs at which a band is computed."""
+def grid_of(fpr_range: tuple[float, float] | None, least: float | None = None) -> F64:
+    """Return the FPRs at which a band is computed, for a logarithmic axis from `least` up too."""
     low, high = fpr_range or (0.0, 1.0)
-    return np.union1d(np.linspace(0.0, 1.0, GRID_SIZE), np.linspace(low, high, GRID_SIZE))
+    grid = np.union1d(np.linspace(0.0, 1.0, GRID_SIZE), np.linspace(low, high, GRID_SIZE))
+    return grid if least is None else np.union1d(grid, np.geomspace(least, 1.0, GRID_SIZE))
 
 
 def curve_of(
@@ -71,6 +72,17 @@ def curve_of(
     fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
     area = partial_auc_score(positive, scores, fpr_range=fpr_range or (0.0, 1.0), sample_weight=sample_weight)
     return Curve(name, fpr, tpr, float(area), band)
+
+
+def points_from(curve: Curve, least: float) -> tuple[F64, F64]:
+    """Return the points of a curve from the FPR `least` up, if it is above 0 as many as a logarithmic axis needs."""
+    if least == 0.0:
+        return curve.fpr, curve.tpr
+    kept, grid = curve.fpr >= least, np.geomspace(least, 1.0, GRID_SIZE)
+    fpr = np.concatenate([grid, curve.fpr[kept]])
+    tpr = np.concatenate([np.interp(grid, curve.fpr, curve.tpr), curve.tpr[kept]])
+    order = np.lexsort((tpr, fpr))
+    return fpr[order], tpr[order]
 
 
 def mean_curve(name: str, parts: Sequence[Curve], shares: F64 | None = None) -> Curve:

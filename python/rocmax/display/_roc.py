@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import _num_samples
+from numpy.typing import ArrayLike
 
-from rocmax._parameters import check_flag, shown
-from rocmax._validation import rows_of
+from rocmax._parameters import check_flag
 from rocmax.display._common import (
     AVERAGE,
     SHADE,
     Scores,
-    as_names,
     axes_of,
     dress,
-    estimator_scores,
-    in_memory,
     ink,
-    is_positive,
     legend_name,
     look,
     mark_name,
-    marked_point,
     name_curves,
-    named_scores,
     of_estimators,
     styles,
 )
-from rocmax.display._curves import Curve, bootstrap_band, curve_of, grid_of, mean_curve
-from rocmax.display._many_classes import class_curves, class_scores
-from rocmax.metrics import PartialAUC, infer
+from rocmax.display._curves import Curve, points_from
+from rocmax.display._many_classes import class_scores
+from rocmax.display._roc_curves import held_out_curves, predicted_curves, reader_curves
+from rocmax.metrics import PartialAUC
 from rocmax.metrics import _words as words
-from rocmax.metrics._band import roc_band
-from rocmax.metrics._multiclass import classes
-from rocmax.metrics._resample import check_resamples, seed_of
-from rocmax.metrics._validation import check_level, choice, is_one_of, rate_range, second_class, weights
-from rocmax.metrics.reader_study._study import read_study
+from rocmax.metrics._validation import choice, is_one_of, rate_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,6 +93,7 @@ class ROCDisplay:
         random_state: int | None = 0,
         thresholds: Sequence[Any] = (),
         axes: str = "rates",
+        xscale: str = "linear",
         curve_kwargs: Any = None,
         zoom: bool = False,
         ax: Axes | None = None,
@@ -149,51 +138,31 @@ class ROCDisplay:
         thresholds : sequence, optional
             Thresholds to mark on each curve, such as ``[0.5, "youden"]``: numbers and rules of
             :func:`rocmax.metrics.operating_point`.
-        axes, curve_kwargs, zoom, ax : optional
+        axes, xscale, curve_kwargs, zoom, ax : optional
             As in `plot`.
 
         Returns
         -------
         display : ROCDisplay
         """
-        y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
-        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        measure = PartialAUC(fpr_range or (0.0, 1.0), multi_class=multi_class, average=average, labels=labels)
-        _check_look(zoom, axes)
-        drawn: dict[str, Any] = {"zoom": zoom, "axes": axes, "curve_kwargs": curve_kwargs}
-        choice(band, ("pointwise", "simultaneous"), "band")
-        rules = _rules(thresholds)
-        seed = 0
-        if confidence_level is not None:
-            confidence_level = check_level(confidence_level)
-            n_resamples, seed = check_resamples(n_resamples), seed_of(random_state)
-            if sample_weight is not None:
-                raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
-        if multi_class != "raise":
-            if pos_label is not None or band != "pointwise" or rules:
-                raise ValueError(
-                    "multi_class draws all classes: it takes no pos_label, no band='simultaneous' and no thresholds"
-                )
-            if isinstance(y_score, Mapping):
-                raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
-            data = classes(y_true, y_score, sample_weight, measure.labels, None)
-            found = class_curves(data, measure, names, confidence_level, n_resamples, seed)
-            return cls(found, fpr_range=fpr_range).plot(ax, **drawn)
-        positive, label = is_positive(y_true, pos_label)
-        if confidence_level is not None and min(positive.sum(), (~positive).sum()) < 2:
-            raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
-        curves = []
-        for name, scores in named_scores(y_score, names, len(positive)):
-            held = None
-            if confidence_level is not None:
-                held = _band(positive, scores, band, grid_of(fpr_range), confidence_level, n_resamples, seed)
-            curve = curve_of(name, positive, scores, fpr_range, sample_weight, held)
-            if confidence_level is not None:
-                area = infer(positive, scores, measure, confidence_level=confidence_level)
-                curve = replace(curve, interval=area.confidence_interval)
-            marks = [marked_point(positive, scores, rule, sample_weight, "thresholds") for rule in rules]
-            curves.append(replace(curve, marks=tuple(marks)))
-        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, **drawn)
+        fpr_range = _check(fpr_range, zoom, axes, xscale)
+        curves, label = predicted_curves(
+            y_true,
+            y_score,
+            measure=PartialAUC(fpr_range or (0.0, 1.0), multi_class=multi_class, average=average, labels=labels),
+            fpr_range=fpr_range,
+            names=names,
+            sample_weight=sample_weight,
+            pos_label=pos_label,
+            confidence_level=confidence_level,
+            band=band,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            thresholds=thresholds,
+            xscale=xscale,
+        )
+        display = cls(curves, fpr_range=fpr_range, pos_label=label)
+        return display.plot(ax, zoom=zoom, axes=axes, xscale=xscale, curve_kwargs=curve_kwargs)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
@@ -232,6 +201,7 @@ class ROCDisplay:
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         axes: str = "rates",
+        xscale: str = "linear",
         curve_kwargs: Any = None,
         zoom: bool = False,
         ax: Axes | None = None,
@@ -248,7 +218,7 @@ class ROCDisplay:
             Their labels.
         fpr_range, pos_label : optional
             As in `from_predictions`.
-        axes, curve_kwargs, zoom, ax : optional
+        axes, xscale, curve_kwargs, zoom, ax : optional
             As in `plot`.
         names : sequence of str, optional
             Names of the folds, by default "fold 1" and so on.
@@ -264,38 +234,10 @@ class ROCDisplay:
         ValueError
             If `cv_results` lacks estimators or indices, or a fold holds one class only.
         """
-        if not isinstance(cv_results, Mapping) or not {"estimator", "indices"} <= set(cv_results):
-            held = ", ".join(map(str, cv_results)) if isinstance(cv_results, Mapping) else shown(cv_results)
-            raise ValueError(
-                f"cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got {held}"
-            )
-        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        _check_look(zoom, axes)
-        models = cv_results["estimator"]
-        if pos_label is None and len(models):
-            pos_label = second_class(models[0])
-        positive, label = is_positive(y, pos_label, "y")
-        if _num_samples(X) != len(positive):
-            raise ValueError(f"X has {_num_samples(X)} samples, y has {len(positive)}; they must agree")
-        weight = None if sample_weight is None else weights(sample_weight, len(positive))
-        tests = cv_results["indices"]["test"]
-        most = max((int(np.max(test)) for test in tests if len(test)), default=-1)
-        if most >= len(positive):
-            raise ValueError(
-                f"y has {len(positive)} samples, cv_results is of {most + 1} or more: give what was validated"
-            )
-        names = [f"fold {k + 1}" for k in range(len(tests))] if names is None else as_names(names)
-        if len(names) != len(tests):
-            raise ValueError(f"names has {len(names)} entries for {len(tests)} folds of cv_results")
-        curves = []
-        for name, model, test in zip(names, models, tests, strict=True):
-            (scores,) = estimator_scores(model, rows_of(X, test), positive[test], pos_label)[0].values()
-            held_out = None if weight is None else weight[test]
-            if positive[test].all() or not positive[test].any():
-                raise ValueError(f"{name} of cv_results holds one class of y only; stratify the folds")
-            curves.append(curve_of(name, positive[test], scores, fpr_range, held_out))
-        drawn: dict[str, Any] = {"zoom": zoom, "axes": axes, "curve_kwargs": curve_kwargs}
-        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(ax, **drawn)
+        fpr_range = _check(fpr_range, zoom, axes, xscale)
+        curves, label = held_out_curves(cv_results, X, y, fpr_range, names, sample_weight, pos_label)
+        display = cls(curves, fpr_range=fpr_range, pos_label=label)
+        return display.plot(ax, zoom=zoom, axes=axes, xscale=xscale, curve_kwargs=curve_kwargs)
 
     @classmethod
     def from_reader_study(
@@ -309,6 +251,7 @@ class ROCDisplay:
         fpr_range: tuple[float, float] | None = None,
         pos_label: Any = None,
         axes: str = "rates",
+        xscale: str = "linear",
         curve_kwargs: Any = None,
         zoom: bool = False,
         ax: Axes | None = None,
@@ -321,7 +264,7 @@ class ROCDisplay:
             One row a reading, as in :func:`rocmax.metrics.mrmc_analysis`.
         fpr_range, pos_label : optional
             As in `from_predictions`.
-        axes, curve_kwargs, zoom, ax : optional
+        axes, xscale, curve_kwargs, zoom, ax : optional
             As in `plot`.
 
         Returns
@@ -329,24 +272,17 @@ class ROCDisplay:
         display : ROCDisplay
             Its curves average the TPR of the readers at each FPR, and their areas; `parts` of a curve are the readers'.
         """
-        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        _check_look(zoom, axes)
-        study = read_study(y_true, y_score, reader, modality, case, pos_label)
-        names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
-        parts = [
-            curve_of(name, data.y, data.score, fpr_range, None)
-            for name, (_, data) in zip(names, study.tests(), strict=True)
-        ]
-        rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
-        curves = [mean_curve(str(name), row) for name, row in zip(study.modalities, rows, strict=True)]
-        drawn: dict[str, Any] = {"zoom": zoom, "axes": axes, "curve_kwargs": curve_kwargs}
-        return cls(curves, fpr_range=fpr_range, pos_label=study.pos_label).plot(ax, **drawn)
+        fpr_range = _check(fpr_range, zoom, axes, xscale)
+        curves, label = reader_curves(y_true, y_score, reader, modality, case, fpr_range, pos_label)
+        display = cls(curves, fpr_range=fpr_range, pos_label=label)
+        return display.plot(ax, zoom=zoom, axes=axes, xscale=xscale, curve_kwargs=curve_kwargs)
 
     def plot(
         self,
         ax: Axes | None = None,
         *,
         axes: str = "rates",
+        xscale: str = "linear",
         curve_kwargs: Any = None,
         zoom: bool = False,
         legend: bool = True,
@@ -360,6 +296,8 @@ class ROCDisplay:
         axes : {"rates", "sensitivity-specificity"}, default="rates"
             The true positive rate against the false one, or sensitivity against specificity, which falls from 1 to 0:
             the same picture.
+        xscale : {"linear", "log"}, default="linear"
+            Scale of the false positive rate. "log" shows small rates and starts at the smallest above 0 of all curves.
         curve_kwargs : dict or list of dict, optional
             Options of matplotlib's `plot` for all curves, or for each.
         zoom : bool, default=False
@@ -372,32 +310,40 @@ class ROCDisplay:
         display : ROCDisplay
             This object, with `ax_` and `figure_` set.
         """
-        low, high = self.fpr_range or (0.0, 1.0)
-        _check_look(zoom, axes)
+        _check(self.fpr_range, zoom, axes, xscale)
         check_flag("legend", legend)
         given = styles(curve_kwargs, len(self.curves))
         ax = axes_of(ax)
         across = _ACROSS[axes]
+        least = 0.0 if xscale == "linear" else self._least_fpr()
+        low, high = self.fpr_range or (0.0, 1.0)
+        low = max(low, least)
         if self.fpr_range is not None and not zoom:
             ax.axvspan(*across(np.array([low, high])), zorder=0, **SHADE)
         for k, curve in enumerate(self.curves):
             style = {**look(k), **({"color": ink(ax), **AVERAGE} if curve.is_average else {}), **given[k]}
             for part in curve.parts:
-                ax.plot(across(part.fpr), part.tpr, color=style["color"], linewidth=0.8, alpha=0.5)
-            ax.plot(across(curve.fpr), curve.tpr, **{"label": self._label(curve), **style})
+                fpr, tpr = points_from(part, least)
+                ax.plot(across(fpr), tpr, color=style["color"], linewidth=0.8, alpha=0.5)
+            fpr, tpr = points_from(curve, least)
+            ax.plot(across(fpr), tpr, **{"label": self._label(curve), **style})
             if curve.band is not None:
-                grid, below, above = curve.band
+                grid, below, above = (edge[curve.band[0] >= least] for edge in curve.band)
                 ax.fill_between(across(grid), below, above, color=style["color"], alpha=0.15, linewidth=0)
-            self._mark(ax, curve, across, style["color"])
-        ax.plot(across(np.array([0.0, 1.0])), [0, 1], color=ink(ax), alpha=0.6, linewidth=1, linestyle=(0, (4, 3)))
+            self._mark(ax, curve, lambda fpr: across(max(fpr, least)), style["color"])
+        chance = np.array([0.0, 1.0]) if xscale == "linear" else np.geomspace(least, 1.0)
+        ax.plot(across(chance), chance, color=ink(ax), alpha=0.6, linewidth=1, linestyle=(0, (4, 3)))
         xlabel, ylabel = _AXES[axes]
         dress(ax, xlabel=xlabel, ylabel=ylabel)
+        ax.set_xscale(xscale)
         if zoom:
             ax.set(xlim=across(np.array([low, high])), ylim=self._tpr_limits(low, high))
+        elif xscale == "log":
+            ax.set(xlim=(least, 1.0), ylim=(-0.01, 1.01))
         else:
             ax.set(xlim=across(np.array([-0.01, 1.01])), ylim=(-0.01, 1.01), aspect="equal")
         if legend:
-            name_curves(ax, "lower right")
+            name_curves(ax, "lower right" if xscale == "linear" else "best")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -416,6 +362,11 @@ class ROCDisplay:
             label = legend_name(f"{curve.name}  {mark_name(mark)}".strip())
             ax.plot(across(mark.fpr), mark.tpr, label=label, markeredgecolor=ax.get_facecolor(), zorder=3, **look_of)
 
+    def _least_fpr(self) -> float:
+        """Return the smallest false positive rate above 0 of all curves."""
+        rates = [one.fpr[one.fpr > 0] for whole in self.curves for one in (whole, *whole.parts)]
+        return min(float(each.min(initial=1.0)) for each in rates) / 1.05
+
     def _tpr_limits(self, low: float, high: float) -> tuple[float, float]:
         ends = []
         for curve in [one for whole in self.curves for one in (whole, *whole.parts)]:
@@ -426,23 +377,11 @@ class ROCDisplay:
         return max(0.0, float(np.min(ends)) - 0.02), min(1.01, float(np.max(ends)) + 0.02)
 
 
-def _check_look(zoom: Any, axes: Any) -> None:
+def _check(fpr_range: Any, zoom: Any, axes: Any, xscale: Any) -> tuple[float, float] | None:
+    """Return the range, after a check of how to draw it."""
     check_flag("zoom", zoom)
     choice(axes, tuple(_AXES), "axes")
-
-
-def _rules(thresholds: Any) -> list[Any]:
-    """Return the thresholds to mark, or the rules for them."""
-    if isinstance(thresholds, (str, bytes, Mapping)) or not np.iterable(thresholds):
-        raise ValueError(f"thresholds must be a list of numbers and rules, got {shown(thresholds)}")
-    return list(thresholds)
-
-
-def _band(
-    positive: NDArray[np.bool_], scores: NDArray[np.float64], band: str, grid: Any, level: float, n: int, seed: int
-) -> tuple[Any, Any, Any]:
-    """Return the band of a curve on a grid of FPRs."""
-    if band == "pointwise":
-        return bootstrap_band(positive, scores, grid, level, n, seed)
-    whole = roc_band(positive, scores, confidence_level=level, n_resamples=n, random_state=seed)
-    return grid, whole.low(grid), whole.high(grid)
+    choice(xscale, ("linear", "log"), "xscale")
+    if xscale == "log" and axes != "rates":
+        raise ValueError(f"xscale='log' is for the false positive rate: it needs axes='rates', got axes={axes!r}")
+    return None if fpr_range is None else rate_range(fpr_range, "fpr_range")

@@ -1,0 +1,164 @@
+"""The curves of an ROC plot: of predictions, of the folds of a cross-validation, of the readers of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _num_samples
+
+from rocmax._parameters import shown
+from rocmax._validation import rows_of
+from rocmax.display._common import (
+    Scores,
+    as_names,
+    estimator_scores,
+    in_memory,
+    is_positive,
+    marked_point,
+    named_scores,
+)
+from rocmax.display._curves import Curve, bootstrap_band, curve_of, grid_of, mean_curve
+from rocmax.display._many_classes import class_curves
+from rocmax.metrics import PartialAUC, infer
+from rocmax.metrics._band import roc_band
+from rocmax.metrics._multiclass import classes
+from rocmax.metrics._resample import check_resamples, seed_of
+from rocmax.metrics._validation import check_level, choice, second_class, weights
+from rocmax.metrics.reader_study._study import read_study
+
+Found = tuple[Sequence[Curve], Any]  # curves, and the label of the positive class
+
+
+def predicted_curves(
+    y_true: ArrayLike,
+    y_score: Scores,
+    *,
+    measure: PartialAUC,
+    fpr_range: tuple[float, float] | None,
+    names: Sequence[str] | None,
+    sample_weight: ArrayLike | None,
+    pos_label: Any,
+    confidence_level: float | None,
+    band: str,
+    n_resamples: int,
+    random_state: int | None,
+    thresholds: Sequence[Any],
+    xscale: str,
+) -> Found:
+    """Return the curve of every model, or of every class, with bands and marks."""
+    y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
+    choice(band, ("pointwise", "simultaneous"), "band")
+    rules = _rules(thresholds)
+    seed = 0
+    if confidence_level is not None:
+        confidence_level = check_level(confidence_level)
+        n_resamples, seed = check_resamples(n_resamples), seed_of(random_state)
+        if sample_weight is not None:
+            raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
+    if measure.multi_class != "raise":
+        if pos_label is not None or band != "pointwise" or rules:
+            raise ValueError(
+                "multi_class draws all classes: it takes no pos_label, no band='simultaneous' and no thresholds"
+            )
+        if isinstance(y_score, Mapping):
+            raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
+        data = classes(y_true, y_score, sample_weight, measure.labels, None)
+        found = class_curves(data, measure, names, confidence_level, n_resamples, seed)
+        return found, None
+    positive, label = is_positive(y_true, pos_label)
+    if confidence_level is not None and min(positive.sum(), (~positive).sum()) < 2:
+        raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
+    grid = grid_of(fpr_range, None if xscale == "linear" else 1.0 / (~positive).sum())
+    curves = []
+    for name, scores in named_scores(y_score, names, len(positive)):
+        held = None
+        if confidence_level is not None:
+            held = _band(positive, scores, band, grid, confidence_level, n_resamples, seed)
+        curve = curve_of(name, positive, scores, fpr_range, sample_weight, held)
+        if confidence_level is not None:
+            area = infer(positive, scores, measure, confidence_level=confidence_level)
+            curve = replace(curve, interval=area.confidence_interval)
+        marks = [marked_point(positive, scores, rule, sample_weight, "thresholds") for rule in rules]
+        curves.append(replace(curve, marks=tuple(marks)))
+    return curves, label
+
+
+def held_out_curves(
+    cv_results: Mapping[str, Any],
+    X: Any,
+    y: ArrayLike,
+    fpr_range: tuple[float, float] | None,
+    names: Sequence[str] | None,
+    sample_weight: ArrayLike | None,
+    pos_label: Any,
+) -> Found:
+    """Return the curve of every fold on its held-out samples."""
+    if not isinstance(cv_results, Mapping) or not {"estimator", "indices"} <= set(cv_results):
+        held = ", ".join(map(str, cv_results)) if isinstance(cv_results, Mapping) else shown(cv_results)
+        raise ValueError(
+            f"cv_results must come from cross_validate(..., return_estimator=True, return_indices=True), got {held}"
+        )
+    models = cv_results["estimator"]
+    if pos_label is None and len(models):
+        pos_label = second_class(models[0])
+    positive, label = is_positive(y, pos_label, "y")
+    if _num_samples(X) != len(positive):
+        raise ValueError(f"X has {_num_samples(X)} samples, y has {len(positive)}; they must agree")
+    weight = None if sample_weight is None else weights(sample_weight, len(positive))
+    tests = cv_results["indices"]["test"]
+    most = max((int(np.max(test)) for test in tests if len(test)), default=-1)
+    if most >= len(positive):
+        raise ValueError(f"y has {len(positive)} samples, cv_results is of {most + 1} or more: give what was validated")
+    names = [f"fold {k + 1}" for k in range(len(tests))] if names is None else as_names(names)
+    if len(names) != len(tests):
+        raise ValueError(f"names has {len(names)} entries for {len(tests)} folds of cv_results")
+    curves = []
+    for name, model, test in zip(names, models, tests, strict=True):
+        (scores,) = estimator_scores(model, rows_of(X, test), positive[test], pos_label)[0].values()
+        held_out = None if weight is None else weight[test]
+        if positive[test].all() or not positive[test].any():
+            raise ValueError(f"{name} of cv_results holds one class of y only; stratify the folds")
+        curves.append(curve_of(name, positive[test], scores, fpr_range, held_out))
+    return curves, label
+
+
+def reader_curves(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    reader: ArrayLike,
+    modality: ArrayLike,
+    case: ArrayLike,
+    fpr_range: tuple[float, float] | None,
+    pos_label: Any,
+) -> Found:
+    """Return the mean curve of the readers for every modality."""
+    study = read_study(y_true, y_score, reader, modality, case, pos_label)
+    names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
+    parts = [
+        curve_of(name, data.y, data.score, fpr_range, None)
+        for name, (_, data) in zip(names, study.tests(), strict=True)
+    ]
+    rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
+    curves = [mean_curve(str(name), row) for name, row in zip(study.modalities, rows, strict=True)]
+    return curves, study.pos_label
+
+
+def _rules(thresholds: Any) -> list[Any]:
+    """Return the thresholds to mark, or the rules for them."""
+    if isinstance(thresholds, (str, bytes, Mapping)) or not np.iterable(thresholds):
+        raise ValueError(f"thresholds must be a list of numbers and rules, got {shown(thresholds)}")
+    return list(thresholds)
+
+
+def _band(
+    positive: NDArray[np.bool_], scores: NDArray[np.float64], band: str, grid: Any, level: float, n: int, seed: int
+) -> tuple[Any, Any, Any]:
+    """Return the band of a curve on a grid of FPRs."""
+    if band == "pointwise":
+        return bootstrap_band(positive, scores, grid, level, n, seed)
+    whole = roc_band(positive, scores, confidence_level=level, n_resamples=n, random_state=seed)
+    return grid, whole.low(grid), whole.high(grid)

@@ -1,0 +1,62 @@
+"""ROC curves on a logarithmic axis."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt  # noqa: E402
+
+from rocmax.display import ROCDisplay  # noqa: E402
+
+RNG = np.random.default_rng(0)
+Y = RNG.random(500) < 0.3
+S = np.round(RNG.normal(size=500) + 1.5 * Y, 1)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def test_lines_are_those_of_the_curve():
+    display = ROCDisplay.from_predictions(Y, {"a": S, "b": -S}, xscale="log", fpr_range=(0, 0.1))
+    least, most = display.ax_.get_xlim()
+    rates = np.concatenate([curve.fpr for curve in display.curves])
+    assert display.ax_.get_xscale() == "log" and most == 1.0
+    assert 0 < least <= rates[rates > 0].min() < 1.2 * least
+    for curve, line in zip(display.curves, display.ax_.lines[:2], strict=True):
+        x, y = line.get_data()
+        below, above = np.interp(x * (1 - 1e-9), curve.fpr, curve.tpr), np.interp(x * (1 + 1e-9), curve.fpr, curve.tpr)
+        assert (y >= below - 1e-6).all() and (y <= above + 1e-6).all()
+        assert (np.diff(x) >= 0).all() and np.diff(np.log(x)).max() < 0.1  # a straight piece is bent there
+        assert set(zip(curve.fpr[curve.fpr > 0], curve.tpr[curve.fpr > 0], strict=True)) <= set(zip(x, y, strict=True))
+    chance = display.ax_.lines[-1]
+    assert np.array_equal(*chance.get_data())
+
+
+def test_marks_and_bands_are_in_the_picture():
+    display = ROCDisplay.from_predictions(
+        Y, S, xscale="log", thresholds=[np.inf, "youden"], confidence_level=0.9, n_resamples=20
+    )
+    least = display.ax_.get_xlim()[0]
+    marks = [line.get_xdata()[0] for line in display.ax_.lines if line.get_marker() in ("o", "s")]
+    assert marks == [least, display.curves[0].marks[1].fpr]
+    grid = display.curves[0].band[0]
+    assert (grid[grid > 0] < 0.01).sum() > 50
+    again = display.plot(xscale="linear", zoom=True)
+    assert again.ax_.get_xscale() == "linear"
+
+
+def test_zoom_shows_the_range_from_the_least_rate():
+    display = ROCDisplay.from_predictions(Y, S, xscale="log", fpr_range=(0, 0.1), zoom=True)
+    low, high = display.ax_.get_xlim()
+    assert 0 < low < 0.01 and high == pytest.approx(0.1)
+
+
+def test_it_needs_rates():
+    with pytest.raises(ValueError, match=r"xscale='log' is for .* needs axes='rates', got axes='sensitivity-spec"):
+        ROCDisplay.from_predictions(Y, S, xscale="log", axes="sensitivity-specificity")
+    with pytest.raises(ValueError, match="xscale must be one of"):
+        ROCDisplay.from_predictions(Y, S).plot(xscale="symlog")
