@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import pyplot as plt
 
-from rocmax.display import ROCDisplay  # noqa: E402
+from rocmax.display import ROCDisplay
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(500) < 0.3
