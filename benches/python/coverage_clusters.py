@@ -15,7 +15,7 @@ import warnings
 import numpy as np
 from scipy import stats
 
-from rocmax.metrics import operating_point
+from rocmax.metrics import Bootstrap, operating_point
 
 CUT = stats.norm.isf(0.1)
 THRESHOLDS = [0.5, CUT, ("fpr", 0.1), "youden"]
@@ -56,7 +56,7 @@ def main(n_simulated: int) -> None:
                 width = {name: np.zeros(4) for name in NAMES}
                 for k in range(n_simulated):
                     y, s, groups = sample(rng, n_clusters, share, whole)
-                    how = {"method": "bootstrap", "n_resamples": 300, "random_state": k, "n_jobs": 1}
+                    how = {"method": Bootstrap(300), "random_state": k, "n_jobs": 1}
                     found = operating_point(y, s, threshold=THRESHOLDS, groups=groups, **how)
                     for name in NAMES:
                         low, high = getattr(found, f"{name}_interval")

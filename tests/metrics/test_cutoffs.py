@@ -202,7 +202,7 @@ def naive_bootstrap(y, s, rule, n_resamples, stratified, seed=1):
 @pytest.mark.parametrize("stratified", [True, False])
 def test_bootstrap_is_that_of_a_twin(rule, stratified):
     y, s, _ = data(6, 60)
-    options = {"threshold": rule, "method": "bootstrap", "stratified": stratified, "n_resamples": 4000}
+    options = {"threshold": rule, "method": metrics.Bootstrap(4000, stratified=stratified)}
     found = metrics.operating_point(y, s, **options, random_state=0)
     twin = naive_bootstrap(y, s, rule, 1500, stratified)
     for name, column in zip(("threshold", "tpr", "fpr"), twin.T, strict=True):
@@ -214,7 +214,7 @@ def test_bootstrap_is_that_of_a_twin(rule, stratified):
 
 def test_bootstrap_of_a_given_threshold_is_binomial():
     y, s, _ = data(7, 200)
-    found = metrics.operating_point(y, s, threshold=0.5, method="bootstrap", n_resamples=20000, random_state=0)
+    found = metrics.operating_point(y, s, threshold=0.5, method=metrics.Bootstrap(20000), random_state=0)
     for name, n in (("tpr", y.sum()), ("fpr", (~y).sum())):
         expected = stats.binom.ppf([0.025, 0.975], n, getattr(found, name)) / n
         assert list(getattr(found, f"{name}_interval")) == pytest.approx(expected, abs=1.01 / n)
@@ -226,8 +226,7 @@ def test_replicates_depend_on_the_seed_alone():
     for weighted in ({}, {"sample_weight": w}, {"sample_weight": w, "weight_kind": "sampling"}):
         options = {
             "threshold": ["youden", 0.3],
-            "method": "bootstrap",
-            "n_resamples": 50,
+            "method": metrics.Bootstrap(50),
             "random_state": 3,
             **weighted,
         }
@@ -265,7 +264,7 @@ def test_a_single_sample_is_not_drawn_again():
 
 def test_replicates_that_do_not_vary_are_no_certainty():
     with pytest.warns(UserWarning, match=r"the threshold 3 separates the classes in all replicates.*'wilson'"):
-        metrics.operating_point([0, 0, 1, 1], [1, 2, 3, 4], threshold=[2, 3], method="bootstrap", n_resamples=50)
+        metrics.operating_point([0, 0, 1, 1], [1, 2, 3, 4], threshold=[2, 3], method=metrics.Bootstrap(50))
 
 
 @pytest.mark.parametrize("off", [0.0, 1e-13, 1e-11, 1e-9, -1e-9])

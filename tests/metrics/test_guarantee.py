@@ -8,7 +8,7 @@ from scipy import special, stats
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCSVC
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import operating_point
+from rocmax.metrics import Bootstrap, operating_point
 
 
 def samples(rng, n_pos, n_neg, shift=1.0):
@@ -76,7 +76,7 @@ def test_what_cannot_be_guaranteed_is_refused():
     for threshold in (("fpr", 0.0), ("sensitivity", 0.0), ("alerts", 50)):
         with pytest.raises(ValueError, match="guarantee needs a limit that allows more than none and less than all"):
             operating_point(y, s, threshold=threshold, guarantee=0.9)
-    for options in ({"method": "bootstrap"}, {"sample_weight": np.ones(50)}, {"groups": np.arange(50)}):
+    for options in ({"method": Bootstrap(50)}, {"sample_weight": np.ones(50)}, {"groups": np.arange(50)}):
         with pytest.raises(ValueError, match=r"guarantee assumes independent|groups need method"):
             operating_point(y, s, threshold=("fpr", 0.5), guarantee=0.9, **options)
     with pytest.raises(ValueError, match=r"guarantee must be a number in \(0, 1\), got 1"):
@@ -125,7 +125,7 @@ def test_intervals_of_a_budget_choose_the_threshold_anew():
         drawn.append(operating_point(y[rows], s[rows], threshold=("alerts", 30)).ppv)
     np.testing.assert_allclose(found.ppv_interval, np.quantile(drawn, [0.025, 0.975]), atol=0.04)
     clusters = operating_point(
-        y, s, threshold=("alerts", 30), method="bootstrap", groups=np.arange(200) // 2, random_state=0, n_resamples=50
+        y, s, threshold=("alerts", 30), method=Bootstrap(50), groups=np.arange(200) // 2, random_state=0
     )
     assert clusters.threshold == found.threshold and clusters.n_groups == 100
 

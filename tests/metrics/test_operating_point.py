@@ -73,7 +73,8 @@ def test_several_thresholds_print_their_intervals(method):
     rng = np.random.default_rng(0)
     y = np.arange(100) % 3 == 0
     s = rng.normal(size=100) + y
-    options = {"method": method, "n_resamples": 100, "random_state": 0, "confidence_level": 0.9}
+    how = metrics.Bootstrap(100) if method == "bootstrap" else method
+    options = {"method": how, "random_state": 0, "confidence_level": 0.9}
     found = metrics.operating_point(y, s, threshold=["youden", ("fpr", 0.1), np.inf], **options)
     lines, summary = str(found).splitlines(), found.summary()
     fixed = {"wilson": "taken as fixed (infer", "bootstrap": "the rule chooses anew in every resample"}
@@ -91,7 +92,7 @@ def test_several_thresholds_print_their_intervals(method):
 def test_clusters_of_equal_samples_are_as_one_sample():
     rng = np.random.default_rng(0)
     y, s = rng.random(120) < 0.3, rng.normal(size=120).round(1)
-    how = {"threshold": ["youden", ("fpr", 0.1), 0.5], "method": "bootstrap", "random_state": 0, "n_resamples": 300}
+    how = {"threshold": ["youden", ("fpr", 0.1), 0.5], "method": metrics.Bootstrap(300), "random_state": 0}
     one = metrics.operating_point(y, s, groups=np.arange(120), **how)
     # Whole clusters are drawn: to have each sample three times adds nothing to what is known.
     order = rng.permutation(360)
@@ -108,7 +109,7 @@ def test_clusters_of_equal_samples_are_as_one_sample():
     alone = metrics.operating_point(three[0], three[1], **how)
     assert (alone.tpr_interval.high - alone.tpr_interval.low < many.tpr_interval.high - many.tpr_interval.low)[2]
     assert "bootstrap of clusters, 300 resamples" in str(many) and "method='wilson'" not in str(many)
-    unclustered = metrics.operating_point(y, s, stratified=False, **how)
+    unclustered = metrics.operating_point(y, s, **how | {"method": metrics.Bootstrap(300, stratified=False)})
     np.testing.assert_allclose(
         [end[2] for end in one.tpr_interval], [end[2] for end in unclustered.tpr_interval], atol=0.05
     )
@@ -117,7 +118,7 @@ def test_clusters_of_equal_samples_are_as_one_sample():
 def test_clusters_that_separate_the_classes_have_intervals_with_a_width():
     group = np.arange(40) // 2
     y, level = group < 10, 0.9
-    how = {"method": "bootstrap", "groups": group, "random_state": 0, "confidence_level": level, "n_resamples": 50}
+    how = {"method": metrics.Bootstrap(50), "groups": group, "random_state": 0, "confidence_level": level}
     found = metrics.operating_point(y, y + 0.0, threshold=[0.5, 2.0], prevalence=0.1, **how)
     # As of 10 samples, one a cluster, by Student's quantile in place of the normal one.
     z, t = stats.norm.ppf(0.95), stats.t.ppf(0.95, 9)
@@ -137,9 +138,7 @@ def test_effective_samples_of_clusters_are_those_of_the_variance():
     group = np.repeat(np.arange(30), rng.integers(1, 9, 30))
     y = rng.random(len(group)) < 0.4
     s = y + rng.normal(size=30)[group] + rng.normal(size=len(group))
-    found = metrics.operating_point(
-        y, s, threshold=0.5, groups=group, method="bootstrap", random_state=0, n_resamples=4000
-    )
+    found = metrics.operating_point(y, s, threshold=0.5, groups=group, method=metrics.Bootstrap(4000), random_state=0)
     rates = []
     for _ in range(4000):
         rows = np.concatenate([np.flatnonzero(group == k) for k in rng.integers(30, size=30)])
@@ -158,8 +157,11 @@ def test_effective_samples_of_clusters_are_those_of_the_variance():
 def test_clusters_need_the_bootstrap_and_two_of_each_class():
     y, s = [0, 0, 1, 1, 1, 0], [0.1, 0.4, 0.3, 0.8, 0.9, 0.5]
     for how in ({}, {"method": "bootstrap", "sample_weight": np.ones(6)}):
-        with pytest.raises(ValueError, match="groups need method='bootstrap'"):
+        with pytest.raises(ValueError, match=r"groups need method='bootstrap'|groups and sample_weight cannot"):
             metrics.operating_point(y, s, groups=[0, 0, 1, 1, 2, 2], **how)
+    for method in ("delong", metrics.Bootstrap(interval="bca"), metrics.DeLong()):
+        with pytest.raises(ValueError, match=r"method must be 'wilson', 'bootstrap' or .* with percentiles, got"):
+            metrics.operating_point(y, s, method=method)
     with pytest.raises(ValueError, match="groups must spread each class over two of them or more, got 1"):
         metrics.operating_point(y, s, groups=[0, 0, 1, 1, 1, 2], method="bootstrap")
     with pytest.raises(ValueError, match=r"groups must have shape \(6,\), got \(2,\)"):

@@ -83,7 +83,7 @@ def test_both_intervals_of_a_rate_say_what_they_take_as_fixed():
     given = metrics.operating_point(Y, S, threshold=5.0)
     assert str(given).splitlines()[0] == "threshold 5 (given), taken as fixed"
     few = np.arange(200) % 2 == 0
-    drawn = metrics.operating_point(few, RNG.normal(size=200) + few, method="bootstrap", n_resamples=50, random_state=0)
+    drawn = metrics.operating_point(few, RNG.normal(size=200) + few, method=metrics.Bootstrap(50), random_state=0)
     assert "chooses anew in every resample" in str(drawn).splitlines()[0]
     assert "the FPR is fixed" in str(metrics.infer(Y, NAMED, TPRAtFPR(3e-6))).splitlines()[0]
     assert "fixed" not in str(metrics.infer(Y, S))

@@ -293,8 +293,7 @@ def _metric_calls() -> dict[str, Call]:
         "several": {"threshold": [0.1, "eer", ("sensitivity", 0.6)], **weight},
         "bootstrap": {
             "threshold": ("cost", 2.0),
-            "method": "bootstrap",
-            "n_resamples": 20,
+            "method": metrics.Bootstrap(20),
             "random_state": 0,
             **weight,
             "weight_kind": "sampling",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax._parameters import check_flag, shown
+from rocmax._parameters import shown
 from rocmax.metrics._sample import Sample, call, explain, no_counts
 from rocmax.metrics._validation import F64
 from rocmax.metrics.measures.base import Measure
@@ -34,13 +34,6 @@ def seed_of(random_state: Any) -> int:
         "random_state must be None, an integer in [0, 2**64), a numpy Generator or a RandomState, got"
         f" {shown(random_state)}"
     )
-
-
-def check_resampling(stratified: Any, n_resamples: Any, random_state: Any) -> None:
-    """Check the options of a bootstrap, also where none is made; draws nothing."""
-    check_flag("stratified", stratified)
-    check_resamples(n_resamples)
-    check_seed(random_state)
 
 
 def check_seed(random_state: Any) -> None:

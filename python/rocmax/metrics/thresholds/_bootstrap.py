@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,41 +14,52 @@ from rocmax import _core
 from rocmax._memory import require_memory
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._interval import critical
-from rocmax.metrics._resample import drawable
+from rocmax.metrics._resample import drawable, seed_of
 from rocmax.metrics._sample import Sample, call, explain
-from rocmax.metrics._validation import F64, names_of
+from rocmax.metrics._validation import F64
+from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.thresholds._rules import Rule
 from rocmax.metrics.thresholds._worth import Calls, Ends, Sizes, intervals, percentiles, values
 
 
-class Drawing(NamedTuple):
-    """How resamples are drawn."""
-
-    n_resamples: int
-    seed: int
-    stratified: bool = True
-    weight_kind: str = "frequency"
-
-    def check_memory(self, n_thresholds: int) -> None:
-        """Fail before any work where the replicates do not fit."""
-        needed = 8 * 16 * self.n_resamples * n_thresholds
-        require_memory(needed, f"n_resamples={self.n_resamples} with {n_thresholds} thresholds", "take fewer")
-
-
-def sample_intervals(
-    data: Sample, rules: Sequence[Rule], prevalence: float | None, level: float, drawing: Drawing
+def resampled(
+    data: Sample,
+    rules: Sequence[Rule],
+    thresholds: F64,
+    found: dict[str, F64],
+    prevalence: float | None,
+    level: float,
+    bootstrap: Bootstrap,
+    random_state: Any,
 ) -> dict[str, Ends]:
-    """Return percentiles over samples that are drawn again, on which every rule chooses anew."""
-    data = drawable(data._replace(weight_kind=drawing.weight_kind), "method='wilson' has intervals of one")
-    n, seed, stratified, weight_kind = drawing
-    flat = call(_core.bootstrap_cuts, data, weight_kind, list(map(tuple, rules)), stratified, n, seed, data.threads)
-    threshold, tpr, fpr, share = np.moveaxis(flat.reshape(n, len(rules), 4), 2, 0)
+    """Return intervals from resamples on which every rule chooses anew.
+
+    Percentiles; of clusters the intervals of :func:`intervals` for the effective numbers of samples, and percentiles of
+    the thresholds.
+    """
+    needed = 8 * 16 * bootstrap.n_resamples * len(rules)
+    require_memory(needed, f"n_resamples={bootstrap.n_resamples} with {len(rules)} thresholds", "take fewer")
+    draw = _cuts if data.group is None else _cluster_cuts
+    threshold, tpr, fpr, share = np.moveaxis(draw(data, rules, bootstrap, seed_of(random_state)), 2, 0)
+    ends = percentiles({"threshold": threshold}, level)
+    if data.group is not None:
+        sizes = _cluster_sizes(data, thresholds, values(Calls.of_rates(tpr, fpr, share)), level)
+        return intervals(found, sizes, prevalence, critical(level)) | ends
     drawn = values(Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
     # The rates as they are: they would be rounded on their way through the shares.
-    return percentiles({"threshold": threshold, **drawn, "tpr": tpr, "fpr": fpr}, level)
+    ends |= percentiles(drawn | {"tpr": tpr, "fpr": fpr}, level)
+    _warn_of_no_width(ends, thresholds)
+    return ends
 
 
-def warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
+def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
+    """Return threshold, TPR, FPR and prevalence of rules on replicates, of shape (n_resamples, n_rules, 4)."""
+    data = drawable(data, "method='wilson' has intervals of one")
+    how = (data.weight_kind, list(map(tuple, rules)), bootstrap.stratified, bootstrap.n_resamples, seed)
+    return call(_core.bootstrap_cuts, data, *how, data.threads).reshape(bootstrap.n_resamples, len(rules), 4)
+
+
+def _warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
     """Warn of rates that are 1 and 0 in all replicates."""
     (tpr, _), (_, fpr) = ends["tpr"], ends["fpr"]
     apart = (tpr >= 1) & (fpr <= 0)
@@ -58,62 +69,56 @@ def warn_of_no_width(ends: dict[str, Ends], thresholds: F64) -> None:
         warnings.warn(CoverageWarning(message, fact, "wilson"), stacklevel=4)
 
 
-def cluster_intervals(
-    data: Sample,
-    groups: Any,
-    rules: Sequence[Rule],
-    thresholds: F64,
-    found: dict[str, F64],
-    prevalence: float | None,
-    level: float,
-    drawing: Drawing,
-) -> dict[str, Ends]:
-    """Return the intervals of :func:`intervals` for the effective numbers of samples, of thresholds percentiles."""
-    threshold, tpr, fpr, share = np.moveaxis(_cluster_cuts(data, groups, rules, drawing), 2, 0)
-    sizes = _cluster_sizes(data, groups, thresholds, values(Calls.of_rates(tpr, fpr, share)), level)
-    return intervals(found, sizes, prevalence, critical(level)) | percentiles({"threshold": threshold}, level)
-
-
-def _cluster_cuts(data: Sample, groups: Any, rules: Sequence[Rule], drawing: Drawing) -> F64:
-    """Return threshold, TPR, FPR and prevalence of rules on replicates, of shape (n_resamples, n_rules, 4).
+def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
+    """Return the same of clusters.
 
     A replicate draws as many clusters as there are, with replacement, each with all its samples (Field and Welsh,
     2007); draws without one of the classes are skipped. O(n log n) each.
     """
-    data, draws = _drawn(data, groups, drawing.seed)
-    found = np.empty((drawing.n_resamples, len(rules), 4))
-    for row, weight in zip(found, draws, strict=False):
+    explain(data)
+    order = np.argsort(data.score, kind="stable")  # so that no replicate has much to sort
+    group, n_groups = np.asarray(data.group)[order], int(data.n_groups or 0)
+    data = data._replace(y=data.y[order], score=data.score[order])
+    positive = data.positive
+    held = min(len(np.unique(group[rows])) for rows in (positive, ~positive))
+    if held < 2:
+        raise ValueError(f"groups must spread each class over two of them or more, got {held}")
+    rng = np.random.default_rng(seed)
+    found: list[F64] = []
+    while len(found) < bootstrap.n_resamples:
+        weight = np.bincount(rng.integers(n_groups, size=n_groups), minlength=n_groups)[group].astype(np.float64)
         kept = weight > 0
+        if not (positive[kept].any() and not positive[kept].all()):
+            continue
         part = data._replace(y=data.y[kept], score=data.score[kept], weight=weight[kept])
-        cuts, (tp, fp, fn, tn) = Calls.of_rules(call(_core.Curve, part, part.threads), rules)
-        row[:] = np.stack([cuts, tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fp + fn + tn)], axis=1)
-    return found
+        cuts, (tp, fp, fn, tn) = Calls.of_rules(part.curve(), rules)
+        found.append(np.stack([cuts, tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fp + fn + tn)], axis=1))
+    return np.stack(found)
 
 
-def _cluster_sizes(data: Sample, groups: Any, thresholds: F64, drawn: dict[str, F64], level: float) -> Sizes:
+def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: float) -> Sizes:
     """Return how many independent samples would vary as much as replicates of clusters do (Korn and Graubard, 1998).
 
     A share whose replicates have mean p and variance v has ``p (1 - p) / v`` samples, at most as many as there are of
     its kind, and as many as there are clusters with any where it is always 0 or 1; times ``(z / t)^2``, t the quantile
     of Student's distribution of as many degrees of freedom as there are such clusters, less one.
     """
-    names, group = names_of(groups, len(data.y), "groups")
-    positive = data.positive
-    top, least = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+    positive, group, n_groups = data.positive, np.asarray(data.group), int(data.n_groups or 0)
+    top, least = np.full(n_groups, -np.inf), np.full(n_groups, np.inf)
     np.maximum.at(top, group, data.score)
     np.minimum.at(least, group, data.score)
     n_called = _at_least(data.score, thresholds)
     n, n_pos = len(data.y), int(positive.sum())
     of_class = [len(np.unique(group[rows])) for rows in (positive, ~positive)]
-    called = _at_least(top, thresholds), len(names) - _at_least(least, thresholds)
+    called = _at_least(top, thresholds), n_groups - _at_least(least, thresholds)
     # Of every share its name, how many samples it is of, and how many clusters hold some.
     kinds = (
         ("tpr", n_pos, of_class[0]),
         ("specificity", n - n_pos, of_class[1]),
         ("ppv", n_called, called[0]),
         ("npv", n - n_called, called[1]),
-        ("accuracy", n, len(names)),
-        ("predicted_positive", n, len(names)),
+        ("accuracy", n, n_groups),
+        ("predicted_positive", n, n_groups),
     )
     return Sizes(*(_effective(drawn[name], rows, clusters, level) for name, rows, clusters in kinds))
 
@@ -134,25 +139,3 @@ def _effective(replicates: F64, rows: Any, clusters: Any, level: float) -> F64:
     size = np.where((variance > 0) | ((mean > 0) & (mean < 1)), size, clusters)
     t = special.stdtrit(np.maximum(np.asarray(clusters) - 1, 1), (1 + level) / 2)
     return np.asarray(size * (critical(level) / t) ** 2)
-
-
-def _drawn(data: Sample, groups: Any, seed: int) -> tuple[Sample, Iterator[F64]]:
-    """Return the samples by score, so that no replicate has much to sort, and how often each is drawn, without end."""
-    explain(data)
-    names, group = names_of(groups, len(data.y), "groups")
-    order = np.argsort(data.score, kind="stable")
-    data, group = data._replace(y=data.y[order], score=data.score[order]), group[order]
-    positive = data.positive
-    held = min(len(np.unique(group[rows])) for rows in (positive, ~positive))
-    if held < 2:
-        raise ValueError(f"groups must spread each class over two of them or more, got {held}")
-    rng = np.random.default_rng(seed)
-
-    def draws() -> Iterator[F64]:
-        while True:
-            times = np.bincount(rng.integers(len(names), size=len(names)), minlength=len(names))
-            weight = times[group].astype(np.float64)
-            if weight[positive].any() and weight[~positive].any():
-                yield weight
-
-    return data, draws()

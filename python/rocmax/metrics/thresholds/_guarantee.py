@@ -15,9 +15,9 @@ from rocmax.metrics._validation import F64
 from rocmax.metrics.thresholds._rules import Rule
 
 
-def check_guarantee(threshold: Any, rules: Sequence[Rule] | None, method: str, *others: Any) -> None:
+def check_guarantee(threshold: Any, rules: Sequence[Rule] | None, *others: Any) -> None:
     """Refuse a guarantee for a rule without a limit, or together with what it is not defined for."""
-    if method != "wilson" or any(other is not None for other in others):
+    if any(other is not None for other in others):
         raise ValueError(
             "guarantee assumes independent samples of equal weight: omit sample_weight and groups, and use"
             " method='wilson'"

@@ -7,22 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax import _core
+from rocmax._parameters import shown
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical
-from rocmax.metrics._resample import check_resamples, check_resampling, seed_of
+from rocmax.metrics._resample import check_seed
 from rocmax.metrics._result import of_samples
-from rocmax.metrics._sample import Sample, call, one_model, sample
-from rocmax.metrics._validation import F64, check_level, choice, names_of, number
+from rocmax.metrics._sample import Sample, one_model, sample
+from rocmax.metrics._validation import F64, check_level, number
 from rocmax.metrics._weights import kind_of, warn_unless_counts
 from rocmax.metrics.methods.bootstrap import Bootstrap
-from rocmax.metrics.thresholds._bootstrap import Drawing, cluster_intervals, sample_intervals, warn_of_no_width
+from rocmax.metrics.thresholds._bootstrap import resampled
 from rocmax.metrics.thresholds._guarantee import check_guarantee, guaranteed
 from rocmax.metrics.thresholds._result import OperatingPoint
 from rocmax.metrics.thresholds._rules import Rule, check_budget, requested, warn_beyond, weighed
-from rocmax.metrics.thresholds._worth import OF_PREVALENCE, Calls, Sizes, intervals, values
-
-_METHODS = ("wilson", "bootstrap")
+from rocmax.metrics.thresholds._worth import Calls, Sizes, intervals, values
 
 
 def operating_point(
@@ -33,10 +31,8 @@ def operating_point(
     cost: float = 1.0,
     prevalence: float | None = None,
     guarantee: float | None = None,
-    method: str = "wilson",
+    method: Any = "wilson",
     confidence_level: float = 0.95,
-    n_resamples: int = 2000,
-    stratified: bool = True,
     sample_weight: ArrayLike | None = None,
     weight_kind: str | None = None,
     groups: ArrayLike | None = None,
@@ -89,20 +85,17 @@ def operating_point(
         beyond the k-th of n scores has a beta distribution with parameters k and ``n - k + 1``, whatever the
         distribution of continuous scores [5]_; with ties the probability is higher still. Of several thresholds each
         keeps its own limit. Takes no weights, no clusters and no bootstrap.
-    method : {"wilson", "bootstrap"}, default="wilson"
+    method : {"wilson", "bootstrap"} or Bootstrap, default="wilson"
         "wilson": intervals for a fixed threshold; a threshold that was chosen on the same samples looks better on them
         than on new data. Shares have Wilson's interval, likelihood ratios ``exp(log LR -+ z sqrt(v))`` with
         ``v = (1 - a) / (a m) + (1 - b) / (b n)`` for the ratio of rates a and b [2]_, where half a sample is added to
         each count if a rate is 0 or both are 1. At a given prevalence predictive values have the standard logit
         interval [3]_, and accuracy and share called positive combine the intervals of both rates (MOVER).
-        "bootstrap": percentiles over resamples, in each of which the rule chooses the threshold anew; the threshold has
-        an interval too. A rate of 0 or 1 at a given threshold is the same in all resamples: use "wilson" there.
+        "bootstrap", or :class:`Bootstrap` with its options: percentiles over resamples, in each of which the rule
+        chooses the threshold anew; the threshold has an interval too. A rate of 0 or 1 at a given threshold is the same
+        in all resamples: use "wilson" there.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
-    n_resamples : int, default=2000
-        Number of bootstrap resamples.
-    stratified : bool, default=True
-        Whether the bootstrap keeps the number of samples of each class.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
     weight_kind : {"frequency", "sampling"} or None, default=None
@@ -110,7 +103,7 @@ def operating_point(
         :func:`infer`. Intervals with sampling weights use the effective number of samples (Kish, 1965).
     groups : array-like of shape (n_samples,), default=None
         Clusters of correlated samples, such as the lesions of a patient. The bootstrap draws whole clusters, as many as
-        there are, whatever `stratified`; needs ``method="bootstrap"`` and takes no weights. Intervals are those of
+        there are, never stratified; needs ``method="bootstrap"`` and takes no weights. Intervals are those of
         "wilson" with the effective number of samples, ``p (1 - p) / v`` for a share whose replicates have mean p and
         variance v, and Student's quantile [4]_; the threshold has percentiles. Measured coverage of 95 % intervals is
         92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
@@ -165,79 +158,85 @@ def operating_point(
     (51.0, 0.98, 0.966)
     """
     level = check_level(confidence_level)
-    choice(method, _METHODS, "method")
-    check_resampling(stratified, n_resamples, random_state)
+    bootstrap = _bootstrap(method)
     kind = kind_of(weight_kind)
+    check_seed(random_state)
     cost = number(cost, "cost", "above 0", lambda value: 0.0 < value < np.inf)
     known = prevalence is not None
     if known:
         prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-    if groups is not None and (method != "bootstrap" or sample_weight is not None):
-        raise ValueError("groups need method='bootstrap', which draws whole clusters, and no sample_weight")
+    if groups is not None and bootstrap is None:
+        raise ValueError("groups need method='bootstrap', which draws whole clusters")
     rules, several = requested(threshold)
     if guarantee is not None:
         guarantee = number(guarantee, "guarantee", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-        check_guarantee(threshold, rules, method, sample_weight, groups)
-    data = one_model(sample(y_true, y_score, sample_weight, weight_kind=kind, pos_label=pos_label, n_jobs=n_jobs))
-    curve = call(_core.Curve, data, data.threads)
+        check_guarantee(threshold, rules, bootstrap, sample_weight, groups)
+    how: dict[str, Any] = {"weight_kind": kind, "groups": groups, "pos_label": pos_label, "n_jobs": n_jobs}
+    data = one_model(sample(y_true, y_score, sample_weight, **how))
+    curve = data.curve()
     if rules is None:
         rules = [Rule("at", score) for score in curve.steps()[0].tolist()]
-    criteria = [rule.criterion for rule in rules]
     n_pos, n_neg = data.totals
     for rule in rules:
         check_budget(rule, n_pos + n_neg)
     if guarantee is None:
         used, reached = [weighed(rule, cost, prevalence) for rule in rules], None
-        warn_beyond(rules, *(data.effective))
+        warn_beyond(rules, *data.effective)
     else:
         used, reached = guaranteed(data, rules, guarantee)
     found, calls = Calls.of_rules(curve, used)
-    shares = values(calls)
-    if prevalence is not None:
-        there = values(Calls.of_rates(shares["tpr"], shares["fpr"], prevalence))
-        shares |= {name: there[name] for name in OF_PREVALENCE}
-    made: dict[str, Any] = {name: _shaped(column, several) for name, column in (shares | calls._asdict()).items()}
-    if method == "wilson":
-        ends = intervals(shares, _sizes(data, found, calls, kind), prevalence, critical(level))
+    shares = values(calls, prevalence)
+    if bootstrap is None:
+        ends = intervals(shares, _sizes(data, found, calls), prevalence, critical(level))
     else:
-        drawing = Drawing(check_resamples(n_resamples), seed_of(random_state), bool(stratified), kind)
-        drawing.check_memory(len(used))
-        if groups is None:
-            ends = sample_intervals(data, used, prevalence, level, drawing)
-            made["resampling"] = Bootstrap(n_resamples, stratified).resampling
-            warn_of_no_width(ends, found)
-        else:
-            ends = cluster_intervals(data, groups, used, found, shares, prevalence, level, drawing)
-            made["resampling"] = f"bootstrap of clusters, {n_resamples:,} resamples, effective sample sizes"
-    for name, both in ends.items():
-        made[f"{name}_interval"] = ConfidenceInterval(*(_shaped(end, several) for end in both))
+        ends = resampled(data, used, found, shares, prevalence, level, bootstrap, random_state)
     warn_unless_counts(weight_kind, data.weight)
+
+    def shaped(column: F64) -> Any:
+        return column if several else float(column[0])
+
+    criteria = [rule.criterion for rule in rules]
     return OperatingPoint(
-        threshold=_shaped(found, several),
+        threshold=shaped(found),
         pos_label=data.pos_label,
-        criterion=criteria if several and any(criteria) else None if several else criteria[0],
-        guarantee=None if reached is None else _shaped(reached, several),
+        criterion=(criteria if any(criteria) else None) if several else criteria[0],
+        guarantee=None if reached is None else shaped(reached),
         cost=cost,
         prevalence=n_pos / (n_pos + n_neg) if prevalence is None else prevalence,
         prevalence_known=known,
         confidence_level=level,
         n_pos=n_pos,
         n_neg=n_neg,
-        method=method,
-        **of_samples(data if groups is None else data._replace(group=names_of(groups, len(data.y), "groups")[1])),
-        **made,
+        method="wilson" if bootstrap is None else bootstrap.name,
+        resampling=None if bootstrap is None else _resampling(bootstrap, groups is not None),
+        **of_samples(data),
+        **{name: shaped(column) for name, column in (shares | calls._asdict()).items()},
+        **{f"{name}_interval": ConfidenceInterval(*map(shaped, both)) for name, both in ends.items()},
     )
 
 
-def _shaped(column: F64, several: bool) -> Any:
-    return column if several else float(column[0])
+def _bootstrap(method: Any) -> Bootstrap | None:
+    """Return how the intervals resample, None for those of fixed thresholds."""
+    if isinstance(method, str) and method in ("wilson", "bootstrap"):
+        return None if method == "wilson" else Bootstrap()
+    if isinstance(method, Bootstrap) and method.interval == "percentile":
+        return method
+    raise ValueError(
+        "method must be 'wilson', 'bootstrap' or a value such as Bootstrap(500, stratified=False), with percentiles,"
+        f" got {shown(method)}"
+    )
 
 
-def _sizes(data: Sample, thresholds: F64, calls: Calls, weight_kind: str) -> Sizes:
+def _resampling(bootstrap: Bootstrap, grouped: bool) -> str:
+    of_clusters = f"bootstrap of clusters, {bootstrap.n_resamples:,} resamples, effective sample sizes"
+    return of_clusters if grouped else bootstrap.resampling
+
+
+def _sizes(data: Sample, thresholds: F64, calls: Calls) -> Sizes:
     """Return the number of samples of each kind, of sampling weights the effective one."""
-    if weight_kind == "frequency" or data.weight is None:
+    if data.weight_kind == "frequency" or data.weight is None:
         return Sizes.of(calls)
     scale = data.weight.max()
-    curve = call(_core.Curve, data._replace(weight=(data.weight / scale) ** 2), data.threads)
+    curve = data._replace(weight=(data.weight / scale) ** 2).curve()
     squares = Calls.of_rules(curve, [Rule("at", threshold) for threshold in thresholds.tolist()])[1]
     return Sizes.kish(Calls(*(part / scale for part in calls)), squares)

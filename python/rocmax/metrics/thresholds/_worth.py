@@ -84,14 +84,19 @@ class Sizes(NamedTuple):
             return cls(*(sums**2 / of for sums, of in zip(cls.of(calls), cls.of(squares), strict=True)))
 
 
-def values(calls: Calls) -> dict[str, F64]:
-    """Return every quantity; NaN where it is 0 / 0."""
+def values(calls: Calls, prevalence: float | None = None) -> dict[str, F64]:
+    """Return every quantity, at a known prevalence if one is given; NaN where it is 0 / 0."""
     tp, fp, fn, tn = calls
     with np.errstate(divide="ignore", invalid="ignore"):
         tpr, fpr, tnr, fnr = tp / (tp + fn), fp / (fp + tn), tn / (fp + tn), fn / (tp + fn)
-        found = (tpr, fpr, tnr, tp / (tp + fp), tn / (tn + fn), tpr / fpr, fnr / tnr)
+        rates = dict(zip(QUANTITIES[:3], (tpr, fpr, tnr), strict=True))
+        ratios = {"lr_positive": tpr / fpr, "lr_negative": fnr / tnr}
+        if prevalence is not None:
+            tp, fp, fn, tn = Calls.of_rates(tpr, fpr, prevalence)
         every = tp + fp + fn + tn
-        return dict(zip(QUANTITIES, (*found, (tp + tn) / every, (tp + fp) / every), strict=True))
+        shares = tp / (tp + fp), tn / (tn + fn), (tp + tn) / every, (tp + fp) / every
+    found = rates | ratios | dict(zip(OF_PREVALENCE, shares, strict=True))
+    return {name: found[name] for name in QUANTITIES}
 
 
 def intervals(found: dict[str, F64], sizes: Sizes, prevalence: float | None, z: float) -> dict[str, Ends]:
