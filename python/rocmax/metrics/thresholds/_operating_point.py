@@ -195,6 +195,8 @@ def operating_point(
     def shaped(column: F64) -> Any:
         return column if several else float(column[0])
 
+    made: dict[str, Any] = {name: shaped(column) for name, column in (shares | calls._asdict()).items()}
+    made |= {f"{name}_interval": ConfidenceInterval(*map(shaped, both)) for name, both in ends.items()}
     criteria = [rule.criterion for rule in rules]
     return OperatingPoint(
         threshold=shaped(found),
@@ -210,8 +212,7 @@ def operating_point(
         method="wilson" if bootstrap is None else bootstrap.name,
         resampling=None if bootstrap is None else _resampling(bootstrap, groups is not None),
         **of_samples(data),
-        **{name: shaped(column) for name, column in (shares | calls._asdict()).items()},
-        **{f"{name}_interval": ConfidenceInterval(*map(shaped, both)) for name, both in ends.items()},
+        **made,
     )
 
 

@@ -123,7 +123,8 @@ def requested(threshold: Any) -> tuple[list[Rule] | None, bool]:
     """Return the rules ("at" for a threshold that is given; None for all scores), and whether there are several."""
     if isinstance(threshold, str) and threshold == "all":
         return None, True
-    one = isinstance(threshold, str) or parse_rule(threshold) is not None or _named(threshold)
+    named = isinstance(threshold, tuple) and len(threshold) > 0 and isinstance(threshold[0], str)
+    one = isinstance(threshold, str) or (named and parse_rule(threshold[0]) is None)  # ("fpr", 0.1), also a bad one
     listed = isinstance(threshold, (list, tuple)) or (getattr(threshold, "ndim", None) == 1 and not issparse(threshold))
     if one or not listed:
         return [_rule(threshold)], False
@@ -132,17 +133,10 @@ def requested(threshold: Any) -> tuple[list[Rule] | None, bool]:
     return [_rule(value) for value in threshold], True
 
 
-def _named(threshold: Any) -> bool:
-    """Whether it begins as a rule with a number does, and is no tuple of rules."""
-    begins = isinstance(threshold, tuple) and len(threshold) > 0 and isinstance(threshold[0], str)
-    return begins and parse_rule(threshold[0]) is None
-
-
 def _rule(threshold: Any) -> Rule:
-    rule = parse_rule(threshold)
-    if rule is not None:
-        return rule
-    return Rule("at", number(threshold, "threshold", f"or one of {CHOICES}", lambda value: not np.isnan(value)))
+    return parse_rule(threshold) or Rule(
+        "at", number(threshold, "threshold", f"or one of {CHOICES}", lambda value: not np.isnan(value))
+    )
 
 
 def weighed(rule: Rule, cost: float, prevalence: float | None) -> Rule:
