@@ -200,6 +200,7 @@ def naive_bootstrap(y, s, rule, n_resamples, stratified, seed=1):
 
 @pytest.mark.parametrize("rule", ["youden", ("sensitivity", 0.8), ("fpr", 0.1), ("alerts", 15)], ids=str)
 @pytest.mark.parametrize("stratified", [True, False])
+@pytest.mark.filterwarnings("ignore:intervals undercover. stratified:rocmax.exceptions.CoverageWarning")
 def test_bootstrap_is_that_of_a_twin(rule, stratified):
     y, s, _ = data(6, 60)
     options = {"threshold": rule, "method": metrics.Bootstrap(4000, stratified=stratified)}

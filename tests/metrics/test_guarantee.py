@@ -121,13 +121,23 @@ def test_intervals_of_a_budget_choose_the_threshold_anew():
     assert found.predicted_positive_interval.high == pytest.approx(30 / 200)
     rng, drawn = np.random.default_rng(1), []
     for _ in range(1000):
-        rows = np.r_[rng.integers(0, 60, 60), rng.integers(60, 200, 140)]
-        drawn.append(operating_point(y[rows], s[rows], threshold=("alerts", 30)).ppv)
-    np.testing.assert_allclose(found.ppv_interval, np.quantile(drawn, [0.025, 0.975]), atol=0.04)
+        rows = rng.integers(0, 200, 200)
+        drawn.append(operating_point(y[rows], s[rows], threshold=("alerts", 30))[1:3])
+    np.testing.assert_allclose(found.tpr_interval, np.quantile([tpr for tpr, _ in drawn], [0.025, 0.975]), atol=0.04)
+    np.testing.assert_allclose(found.fpr_interval, np.quantile([fpr for _, fpr in drawn], [0.025, 0.975]), atol=0.02)
     clusters = operating_point(
-        y, s, threshold=("alerts", 30), method=Bootstrap(50), groups=np.arange(200) // 2, random_state=0
+        y,
+        s,
+        threshold=("alerts", 30),
+        method=Bootstrap(50, stratified=False),
+        groups=np.arange(200) // 2,
+        random_state=0,
     )
     assert clusters.threshold == found.threshold and clusters.n_groups == 100
+    # Stratified resamples all have 60 positives.
+    with pytest.warns(CoverageWarning, match=r"stratified resamples fix the share of positives"):
+        fixed = operating_point(y, s, threshold=("alerts", 30), method=Bootstrap(2000), random_state=0)
+    assert np.diff(fixed.tpr_interval) < np.diff(found.tpr_interval)
 
 
 def test_a_budget_is_for_all_training_samples():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import shown
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical
 from rocmax.metrics._resample import check_seed
@@ -92,8 +95,9 @@ def operating_point(
         each count if a rate is 0 or both are 1. At a given prevalence predictive values have the standard logit
         interval [3]_, and accuracy and share called positive combine the intervals of both rates (MOVER).
         "bootstrap", or :class:`Bootstrap` with its options: percentiles over resamples, in each of which the rule
-        chooses the threshold anew; the threshold has an interval too. A rate of 0 or 1 at a given threshold is the same
-        in all resamples: use "wilson" there.
+        chooses the threshold anew; the threshold has an interval too. Resamples are stratified by class, but not for
+        "alerts", whose budget is shared by both classes. A rate of 0 or 1 at a given threshold is the same in all
+        resamples: use "wilson" there.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -158,7 +162,8 @@ def operating_point(
     (51.0, 0.98, 0.966)
     """
     level = check_level(confidence_level)
-    bootstrap = _bootstrap(method)
+    rules, several = requested(threshold)
+    bootstrap = _bootstrap(method, rules if groups is None else None)
     kind = kind_of(weight_kind)
     check_seed(random_state)
     cost = number(cost, "cost", "above 0", lambda value: 0.0 < value < np.inf)
@@ -167,7 +172,6 @@ def operating_point(
         prevalence = number(prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
     if groups is not None and bootstrap is None:
         raise ValueError("groups need method='bootstrap', which draws whole clusters")
-    rules, several = requested(threshold)
     if guarantee is not None:
         guarantee = number(guarantee, "guarantee", "in (0, 1)", lambda value: 0.0 < value < 1.0)
         check_guarantee(threshold, rules, bootstrap, sample_weight, groups)
@@ -216,16 +220,21 @@ def operating_point(
     )
 
 
-def _bootstrap(method: Any) -> Bootstrap | None:
+def _bootstrap(method: Any, rules: Sequence[Rule] | None) -> Bootstrap | None:
     """Return how the intervals resample, None for those of fixed thresholds."""
+    budget = any(rule.limits == "samples" for rule in rules or ())
     if isinstance(method, str) and method in ("wilson", "bootstrap"):
-        return None if method == "wilson" else Bootstrap()
-    if isinstance(method, Bootstrap) and method.interval == "percentile":
-        return method
-    raise ValueError(
-        "method must be 'wilson', 'bootstrap' or a value such as Bootstrap(500, stratified=False), with percentiles,"
-        f" got {shown(method)}"
-    )
+        return None if method == "wilson" else Bootstrap(stratified=not budget)
+    if not isinstance(method, Bootstrap) or method.interval != "percentile":
+        raise ValueError(
+            "method must be 'wilson', 'bootstrap' or a value such as Bootstrap(500, stratified=False), with"
+            f" percentiles, got {shown(method)}"
+        )
+    if budget and method.stratified:
+        fact = "stratified resamples fix the share of positives, which a budget of alerts depends on"
+        message = f"intervals undercover: {fact}; use Bootstrap(stratified=False)"
+        warnings.warn(CoverageWarning(message, fact), stacklevel=3)
+    return method
 
 
 def _resampling(bootstrap: Bootstrap, grouped: bool) -> str:
