@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, precision_score
 
 from rocmax import PartialAUCSVC, metrics
 from rocmax.estimators._thresholds import choose_threshold
-from rocmax.metrics.thresholds._worth import QUANTITIES
+from rocmax.metrics.thresholds._quantities import QUANTITIES
 
 RULES = [
     "youden",

@@ -1,1 +1,1 @@
-"""Thresholds: rules that choose one, what it is worth, and how sure both are."""
+"""Thresholds: the rules that choose them, and rates and predictive values there, with confidence intervals."""

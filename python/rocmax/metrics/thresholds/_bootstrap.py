@@ -1,4 +1,4 @@
-"""Intervals of thresholds and of what they are worth by resampling, of samples or of clusters."""
+"""Bootstrap intervals of thresholds and of the rates there, from resamples of samples or of clusters."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rocmax.metrics._resample import drawable, seed_of
 from rocmax.metrics._sample import Sample, call, explain
 from rocmax.metrics._validation import F64
 from rocmax.metrics.methods.bootstrap import Bootstrap
+from rocmax.metrics.thresholds._quantities import Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics.thresholds._rules import Rule
-from rocmax.metrics.thresholds._worth import Calls, Ends, Sizes, intervals, percentiles, values
 
 
 def resampled(
@@ -54,7 +54,7 @@ def resampled(
 
 def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
     """Return threshold, TPR, FPR and prevalence of rules on replicates, of shape (n_resamples, n_rules, 4)."""
-    data = drawable(data, "method='wilson' has intervals of one")
+    data = drawable(data, "method='wilson' has intervals for one sample")
     how = (data.weight_kind, list(map(tuple, rules)), bootstrap.stratified, bootstrap.n_resamples, seed)
     return call(_core.bootstrap_cuts, data, *how, data.threads).reshape(bootstrap.n_resamples, len(rules), 4)
 
@@ -97,11 +97,11 @@ def _cluster_cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, see
 
 
 def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: float) -> Sizes:
-    """Return how many independent samples would vary as much as replicates of clusters do (Korn and Graubard, 1998).
+    """Return the effective number of samples of each share (Korn and Graubard, 1998).
 
-    A share whose replicates have mean p and variance v has ``p (1 - p) / v`` samples, at most as many as there are of
-    its kind, and as many as there are clusters with any where it is always 0 or 1; times ``(z / t)^2``, t the quantile
-    of Student's distribution of as many degrees of freedom as there are such clusters, less one.
+    A share whose replicates have mean p and variance v has ``p (1 - p) / v`` effective samples, at most the number of
+    samples of its kind; if it is 0 or 1 in all replicates, the number of clusters that hold such samples. They are
+    multiplied by ``(z / t)^2``, with t the quantile of Student's distribution of that number of clusters less one.
     """
     positive, group, n_groups = data.positive, np.asarray(data.group), int(data.n_groups or 0)
     top, least = np.full(n_groups, -np.inf), np.full(n_groups, np.inf)
@@ -111,7 +111,7 @@ def _cluster_sizes(data: Sample, thresholds: F64, drawn: dict[str, F64], level: 
     n, n_pos = len(data.y), int(positive.sum())
     of_class = [len(np.unique(group[rows])) for rows in (positive, ~positive)]
     called = _at_least(top, thresholds), n_groups - _at_least(least, thresholds)
-    # Of every share its name, how many samples it is of, and how many clusters hold some.
+    # Name of the share, number of samples it is a share of, number of clusters that hold some of them.
     kinds = (
         ("tpr", n_pos, of_class[0]),
         ("specificity", n - n_pos, of_class[1]),
@@ -129,7 +129,7 @@ def _at_least(values: F64, thresholds: F64) -> NDArray[np.intp]:
 
 
 def _effective(replicates: F64, rows: Any, clusters: Any, level: float) -> F64:
-    """Return the effective number of samples of shares, of replicates by row."""
+    """Return the effective number of samples of shares, from replicates by row."""
     kept = ~np.isnan(replicates)
     count = kept.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

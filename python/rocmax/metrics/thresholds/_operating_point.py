@@ -1,4 +1,4 @@
-"""Operating points: thresholds that are given or that rules choose, and what they are worth."""
+"""Operating points: rates and predictive values at thresholds that are given or that a rule chooses."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from rocmax.metrics._weights import kind_of, warn_unless_counts
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.thresholds._bootstrap import resampled
 from rocmax.metrics.thresholds._guarantee import check_guarantee, guaranteed
+from rocmax.metrics.thresholds._quantities import Calls, Sizes, intervals, values
 from rocmax.metrics.thresholds._result import OperatingPoint
 from rocmax.metrics.thresholds._rules import Rule, check_budget, requested, warn_beyond, weighed
-from rocmax.metrics.thresholds._worth import Calls, Sizes, intervals, values
 
 
 def operating_point(
@@ -243,7 +243,7 @@ def _resampling(bootstrap: Bootstrap, grouped: bool) -> str:
 
 
 def _sizes(data: Sample, thresholds: F64, calls: Calls) -> Sizes:
-    """Return the number of samples of each kind, of sampling weights the effective one."""
+    """Return the number of samples of each kind, with sampling weights the effective number."""
     if data.weight_kind == "frequency" or data.weight is None:
         return Sizes.of(calls)
     scale = data.weight.max()

@@ -1,4 +1,4 @@
-"""Thresholds, what calling scores at or above them positive is worth, and the words for it."""
+"""The result of `operating_point`: rates and predictive values at thresholds, in words and tables."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._references import REFERENCES
 from rocmax.metrics._result import Unpacked
+from rocmax.metrics.thresholds._quantities import QUANTITIES
 from rocmax.metrics.thresholds._rules import RULES, parse_rule
-from rocmax.metrics.thresholds._worth import QUANTITIES
 
 _LISTED = 20  # rows of a printed table
 _LARGE = 1e4  # likelihood ratios of four digits

@@ -102,12 +102,12 @@ def values(calls: Calls, prevalence: float | None = None) -> dict[str, F64]:
 def intervals(found: dict[str, F64], sizes: Sizes, prevalence: float | None, z: float) -> dict[str, Ends]:
     """Return the interval of every quantity at given thresholds.
 
-    Of rates those of Wilson. Of likelihood ratios ``exp(log LR -+ z sqrt(v))`` (Simel et al., 1991), with
-    ``v = (1 - a) / (a m) + (1 - b) / (b n)`` for a ratio of the rates a of m and b of n samples; where a rate is 0 or
-    both are 1, with half a sample added to each count. At a known prevalence those of the predictive values are theirs
-    by Bayes' theorem, the standard logit intervals of Mercaldo et al. (2007), and those of sums of both rates by their
-    distances to each end (MOVER: Zou and Donner, 2008); of samples as they occur all are shares of samples, as rates
-    are.
+    Rates have Wilson's interval, likelihood ratios ``exp(log LR -+ z sqrt(v))`` (Simel et al., 1991) with
+    ``v = (1 - a) / (a m) + (1 - b) / (b n)`` for the ratio of the rates a of m and b of n samples; if a rate is 0 or
+    both are 1, half a sample is added to each count. At a known prevalence, predictive values have the intervals of the
+    likelihood ratios by Bayes' theorem (the standard logit intervals of Mercaldo et al., 2007), and accuracy and share
+    called positive those of the sum of two rates (MOVER: Zou and Donner, 2008). Otherwise all of them are shares of
+    samples, with Wilson's interval.
     """
 
     def share(name: str, size: F64) -> Ends:
@@ -136,7 +136,7 @@ def intervals(found: dict[str, F64], sizes: Sizes, prevalence: float | None, z: 
 
 
 def _share(odds: F64) -> F64:
-    """Return the probability of odds, of infinite ones 1."""
+    """Return the probability of odds; 1 if they are infinite."""
     with np.errstate(divide="ignore", over="ignore"):  # of a prevalence next to 0
         return np.asarray(1 / (1 + 1 / odds))
 
@@ -146,7 +146,7 @@ def _known(missing: F64, low: F64, high: F64) -> Ends:
 
 
 def _ratio(of_pos: F64, of_neg: F64, sizes: Sizes, z: float) -> Ends:
-    """Return the ends of a likelihood ratio, which holds the estimate."""
+    """Return the confidence limits of a likelihood ratio."""
     m, n = sizes.pos, sizes.neg
     few = (np.minimum(of_pos, of_neg) <= 0) | (np.minimum(of_pos, of_neg) >= 1)  # else there would be no width
     a, b = (np.where(few, (rate * size + 0.5) / (size + 1), rate) for rate, size in ((of_pos, m), (of_neg, n)))
@@ -157,9 +157,9 @@ def _ratio(of_pos: F64, of_neg: F64, sizes: Sizes, z: float) -> Ends:
 
 
 def percentiles(replicates: dict[str, F64], level: float) -> dict[str, Ends]:
-    """Return the quantiles of replicates (by row) on either side, values that are among them: some may be infinite.
+    """Return percentiles of replicates (by row) that are replicates themselves: some may be infinite.
 
-    Replicates with nothing to measure are left out.
+    Replicates that are NaN are left out.
     """
 
     def ends(column: F64) -> tuple[float, float]:
