@@ -137,6 +137,16 @@ def test_curve_agrees_with_scikit_learn():
                 np.testing.assert_allclose(ours, theirs, atol=EXACT)
 
 
+def test_precision_recall_curve_agrees_with_scikit_learn():
+    rng = np.random.default_rng(4)
+    for ties in (0, 1, 3):
+        y, s, w = rng.integers(0, 2, 200), np.round(rng.normal(size=200), ties), rng.random(200)
+        for options in ({}, {"drop_intermediate": True}, {"sample_weight": w}, {"pos_label": 0}):
+            expected = sklearn.metrics.precision_recall_curve(y, s, **options)
+            for ours, theirs in zip(metrics.precision_recall_curve(y, s, **options), expected, strict=True):
+                np.testing.assert_allclose(ours, theirs, atol=EXACT)
+
+
 @pytest.mark.parametrize(
     ("y_true", "y_score"),
     [
@@ -229,7 +239,8 @@ CURVES = [
 
 @pytest.mark.parametrize(("y", "s", "options"), CURVES)
 @pytest.mark.filterwarnings("default")
-def test_the_curve_is_what_scikit_learn_answers(y, s, options, recwarn):
+@pytest.mark.parametrize("name", ["roc_curve", "precision_recall_curve"])
+def test_the_curve_is_what_scikit_learn_answers(name, y, s, options, recwarn):
     def outcome(function):
         recwarn.clear()
         try:
@@ -238,7 +249,7 @@ def test_the_curve_is_what_scikit_learn_answers(y, s, options, recwarn):
             found = [type(error), str(error)]
         return found, [(w.category, str(w.message)) for w in recwarn.list]
 
-    ours, theirs = outcome(metrics.roc_curve), outcome(sklearn.metrics.roc_curve)
+    ours, theirs = outcome(getattr(metrics, name)), outcome(getattr(sklearn.metrics, name))
     assert ours[1] == theirs[1]
     assert len(ours[0]) == len(theirs[0])
     for a, b in zip(ours[0], theirs[0], strict=True):

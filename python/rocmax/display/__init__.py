@@ -1,6 +1,8 @@
-"""Plots of ROC and scored-ROC curves and of models, and reports; matplotlib and Bokeh are imported when they draw."""
+"""Plots of curves and of models, and reports; matplotlib and Bokeh are imported when they draw."""
 
+from rocmax.display._decision import DecisionCurveDisplay
 from rocmax.display._det import DETDisplay
+from rocmax.display._precision_recall import PrecisionRecallDisplay
 from rocmax.display._reliability import ReliabilityDisplay
 from rocmax.display._report._write import write_report
 from rocmax.display._roc import ROCDisplay
@@ -10,6 +12,8 @@ from rocmax.display._weights import WeightsDisplay
 
 __all__ = [
     "DETDisplay",
+    "DecisionCurveDisplay",
+    "PrecisionRecallDisplay",
     "ROCDisplay",
     "ReliabilityDisplay",
     "SROCDisplay",

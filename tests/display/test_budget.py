@@ -1,0 +1,98 @@
+"""Precision-recall curves and decision curves."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+
+from matplotlib import pyplot  # noqa: E402
+from scipy.special import expit  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+
+from rocmax.display import DecisionCurveDisplay, PrecisionRecallDisplay  # noqa: E402
+from rocmax.metrics import AveragePrecision, NetBenefit, infer, precision_recall_curve  # noqa: E402
+
+rng = np.random.default_rng(0)
+Y = rng.random(400) < 0.2
+S = rng.normal(size=400) + Y
+P = expit(S - 1.7)
+OTHER = expit(S + rng.normal(size=400) - 1.7)
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Iterator[None]:
+    yield
+    pyplot.close("all")
+
+
+def test_precision_recall_curves() -> None:
+    display = PrecisionRecallDisplay.from_predictions(
+        Y, {"a": S, "b": -S}, confidence_level=0.9, n_resamples=200, random_state=1
+    )
+    precision, recall, _ = precision_recall_curve(Y, S)
+    line = display.ax_.lines[0]
+    np.testing.assert_array_equal(line.get_xdata(), recall[::-1])
+    np.testing.assert_array_equal(line.get_ydata(), precision[::-1])
+    # The step before a point has its precision.
+    assert line.get_drawstyle() == "steps-pre"
+    found = infer(Y, S, AveragePrecision(), confidence_level=0.9)
+    low, high = found.confidence_interval
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts[0] == f"a  AP {found.estimate:.3f} [{low:.3f}, {high:.3f}]"
+    assert texts[2] == f"prevalence {Y.mean():.3f}"
+    assert len(texts) == 3  # both models have the same
+    assert repr(display).startswith("PrecisionRecallDisplay(a  AP 0.")
+    assert display.curves[0].prevalence == pytest.approx(Y.mean())
+    # The band lies around the curve.
+    grid, below, above = display.curves[0].band or ((), (), ())
+    inside = np.array([precision[recall >= at].max() for at in grid])
+    held = np.array([precision[recall >= at][-1] for at in grid])
+    assert ((below <= held + 0.02) & (held <= above + 0.02)).mean() > 0.95
+    assert (inside >= below).all()
+
+
+def test_weights_and_estimators_of_precision_and_recall() -> None:
+    weight = np.arange(400) % 3
+    one = PrecisionRecallDisplay.from_predictions(Y, S, sample_weight=weight)
+    rows = np.repeat(np.arange(400), weight)
+    other = PrecisionRecallDisplay.from_predictions(Y[rows], S[rows])
+    np.testing.assert_allclose(one.ax_.lines[0].get_ydata(), other.ax_.lines[0].get_ydata())
+    model = LogisticRegression().fit(S[:, None], Y)
+    drawn = PrecisionRecallDisplay.from_estimator(model, S[:, None], Y)
+    assert drawn.curves[0].average_precision == pytest.approx(AveragePrecision()(Y, S))
+    with pytest.raises(ValueError, match="the bootstrap band takes no sample_weight"):
+        PrecisionRecallDisplay.from_predictions(Y, S, sample_weight=weight, confidence_level=0.95)
+    with pytest.raises(ValueError, match="needs two samples of each class"):
+        PrecisionRecallDisplay.from_predictions([0, 0, 1], [0.1, 0.2, 0.3], confidence_level=0.95)
+
+
+def test_decision_curves() -> None:
+    display = DecisionCurveDisplay.from_predictions(Y, {"a": P, "b": OTHER}, confidence_level=0.9)
+    assert [line.get_label() for line in display.ax_.lines] == ["a", "b", "act on everybody", "act on nobody"]
+    at = 19  # threshold 0.2
+    for curve, scores in zip(display.curves, (P, OTHER), strict=True):
+        found = infer(Y, scores, NetBenefit(0.2), confidence_level=0.9)
+        assert curve.thresholds[at] == 0.2
+        assert curve.net_benefit[at] == found.estimate
+        assert curve.band is not None
+        np.testing.assert_allclose([edge[at] for edge in curve.band], found.confidence_interval)
+    everybody = NetBenefit(0.2)(Y, np.ones(400))
+    assert display.ax_.lines[2].get_ydata()[at] == pytest.approx(everybody)
+    assert repr(display) == "DecisionCurveDisplay(DecisionCurve('a', 99 thresholds), DecisionCurve('b', 99 thresholds))"
+
+
+def test_thresholds_and_prevalence_of_decision_curves() -> None:
+    display = DecisionCurveDisplay.from_predictions(Y, P, thresholds=[0.05, 0.1], prevalence=0.02)
+    assert display.curves[0].net_benefit[1] == NetBenefit(0.1, 0.02)(Y, P)
+    assert display.prevalence == 0.02
+    model = LogisticRegression().fit(S[:, None], Y)
+    drawn = DecisionCurveDisplay.from_estimator(model, S[:, None], Y)
+    assert drawn.curves[0].net_benefit[9] == NetBenefit(0.1)(Y, model.predict_proba(S[:, None])[:, 1])
+    for bad in ([], [0.2, 0.1], [0.0, 0.5], "a"):
+        with pytest.raises(ValueError, match="thresholds must be ascending probabilities"):
+            DecisionCurveDisplay.from_predictions(Y, P, thresholds=bad)
+    with pytest.raises(ValueError, match="needs probabilities: scores go from"):
+        DecisionCurveDisplay.from_predictions(Y, S)
