@@ -1,16 +1,31 @@
-"""Measures judged by a budget: values against definitions written anew, components against finite differences."""
+"""Measures judged by a budget: values by definitions written anew, components by differences, intervals and tests."""
+
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
+from sklearn.model_selection import cross_val_score
 
-from rocmax.metrics.measures import (
-    at_k,
-    average_precision,
-    early,
-    equal_error_rate,
-    log_auc,
-    net_benefit,
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import (
+    BEDROC,
+    RIE,
+    AveragePrecision,
+    Bootstrap,
+    EnrichmentFactor,
+    EqualErrorRate,
+    FPRAtTPR,
+    LogAUC,
+    NetBenefit,
+    PrecisionAt,
+    RecallAt,
+    ROCAccumulator,
+    compare,
+    cross_validated_auc,
+    infer,
+    mrmc_analysis,
 )
 from rocmax.metrics.measures._ranking import Ranking
 
@@ -20,17 +35,18 @@ def data(seed, n=60, digits=9, weighted=False):
     y = rng.random(n) < 0.3
     y[:2] = [True, False]
     s = np.round(rng.normal(size=n) + y, digits)
+    s = (s - s.min()) / (s.max() - s.min())
     return y, s, rng.integers(0, 4, n) + (np.arange(n) < 2.0) if weighted else None
 
+
+pytestmark = pytest.mark.filterwarnings("ignore:alpha times the share of positives")
 
 SAMPLES = [(seed, digits, weighted) for seed in range(3) for digits in (9, 1, 0) for weighted in (False, True)]
 
 
 def one_by_one(y, s, w, k):
     """Positives among the first k of repeated samples, a tied group by its mean share."""
-    w = np.ones(len(y)) if w is None else w
-    found = left = 0.0
-    left = k
+    found, left = 0.0, k
     for score in np.unique(s)[::-1]:
         tied = s == score
         taken = min(left, w[tied].sum())
@@ -42,7 +58,6 @@ def one_by_one(y, s, w, k):
 
 def curve(y, s, w):
     """Points of the ROC curve."""
-    w = np.ones(len(y)) if w is None else w
     at = [s >= score for score in np.unique(s)[::-1]]
     return [np.array([0.0] + [w[called & of].sum() / w[of].sum() for called in at]) for of in (~y, y)]
 
@@ -51,7 +66,6 @@ def slow_log_auc(y, s, w, low, high):
     """By the trapezoid rule on a million points, evenly apart in the logarithm."""
     fpr, tpr = curve(y, s, w)
     x = np.geomspace(low, high, 1_000_001)
-    # The highest point of the curve at a rate, which matters on a set of measure 0 only.
     return np.trapezoid(np.interp(x, fpr, tpr), np.log(x)) / np.log(high / low)
 
 
@@ -59,89 +73,244 @@ def slow_eer(y, s, w):
     fpr, tpr = curve(y, s, w)
     gap = fpr + tpr - 1
     k = int(np.flatnonzero(gap >= 0)[0])
-    t = (0 - gap[k - 1]) / (gap[k] - gap[k - 1])
-    return fpr[k - 1] + t * (fpr[k] - fpr[k - 1])
+    return fpr[k - 1] - gap[k - 1] / (gap[k] - gap[k - 1]) * (fpr[k] - fpr[k - 1])
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_values(sample):
     seed, digits, weighted = sample
-    y, s, w = data(seed, digits=digits, weighted=weighted)
-    ranking = Ranking.of(y, s, w)
-    assert average_precision.value(ranking) == pytest.approx(average_precision_score(y, s, sample_weight=w), abs=1e-13)
-    ones = np.ones(len(y)) if w is None else w
+    y, s, weight = data(seed, digits=digits, weighted=weighted)
+    w = np.ones(len(y)) if weight is None else weight
+
+    def same(measure, expected, error=1e-12):
+        assert measure(y, s, weight) == pytest.approx(expected, abs=error)
+        # The scale of weights does not matter where no count of samples is asked for.
+        if weight is not None and not isinstance(getattr(measure, "k", None), int):
+            assert measure(y, s, 0.01 * weight) == pytest.approx(expected, abs=error)
+            assert measure(np.repeat(y, weight.astype(int)), np.repeat(s, weight.astype(int))) == pytest.approx(
+                expected, abs=error
+            )
+
+    same(AveragePrecision(), average_precision_score(y, s, sample_weight=w))
     for prior in (0.01, 0.5):
-        odds = prior / (1 - prior) * ones[~y].sum() / ones[y].sum()
-        expected = average_precision_score(y, s, sample_weight=ones * np.where(y, odds, 1.0))
-        assert average_precision.value(ranking, prior) == pytest.approx(expected, abs=1e-13)
-    for k in (1, 7, 20, 20.5, ones.sum()):
-        cut = at_k.cut(ranking, k / ones.sum())
-        assert cut.tpr * ones[y].sum() == pytest.approx(one_by_one(y, s, w, k), abs=1e-10)
-    assert equal_error_rate.value(ranking) == pytest.approx(slow_eer(y, s, w), abs=1e-12)
+        odds = prior / (1 - prior) * w[~y].sum() / w[y].sum()
+        same(AveragePrecision(prior), average_precision_score(y, s, sample_weight=w * np.where(y, odds, 1.0)))
+    for k in (1, 7, 20, int(w.sum())):
+        found = one_by_one(y, s, w, k)
+        same(PrecisionAt(k), found / k)
+        same(RecallAt(k), found / w[y].sum())
+    for share in (0.07, 0.5, 0.999):
+        found = one_by_one(y, s, w, share * w.sum())
+        same(PrecisionAt(share), found / (share * w.sum()))
+        same(RecallAt(share), found / w[y].sum())
+    same(EqualErrorRate(), slow_eer(y, s, w))
     for low, high in ((0.001, 0.1), (0.05, 0.4), (0.2, 1.0)):
-        expected = slow_log_auc(y, s, w, low, high)
-        assert log_auc.value(ranking, low, high) == pytest.approx(expected, abs=1e-5)
+        same(LogAUC(low, high), slow_log_auc(y, s, w, low, high), 1e-5)
     for t in (0.1, 0.5):
         called = s >= t
-        expected = (ones @ (y & called) - t / (1 - t) * (ones @ (~y & called))) / ones.sum()
-        assert net_benefit.value(ranking, t) == pytest.approx(expected, abs=1e-13)
+        same(NetBenefit(t), (w @ (y & called) - t / (1 - t) * (w @ (~y & called))) / w.sum())
+        rates = [w @ (called & of) / w[of].sum() for of in (y, ~y)]
+        same(NetBenefit(t, 0.2), 0.2 * rates[0] - 0.8 * rates[1] * t / (1 - t))
 
 
-SMOOTH = {
-    "average precision": (average_precision.value, average_precision.components, ()),
-    "average precision at 3 %": (average_precision.value, average_precision.components, (0.03,)),
-    "log AUC": (log_auc.value, log_auc.components, (0.05, 0.4)),
-    "log AUC to 1": (log_auc.value, log_auc.components, (0.13, 1.0)),
-    "net benefit": (net_benefit.value, net_benefit.components, (0.3,)),
-}
+MEASURES = [
+    AveragePrecision(),
+    AveragePrecision(0.03),
+    LogAUC(0.05, 0.4),
+    LogAUC(0.13, 1.0),
+    NetBenefit(0.3),
+    RIE(0.5),
+    RIE(),
+    BEDROC(),
+]
+CUTS = [PrecisionAt(60), RecallAt(0.2), EnrichmentFactor(0.1), EqualErrorRate()]
 
 
-@pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("digits", [9, 0])
+@pytest.mark.parametrize("measure", MEASURES, ids=repr)
+@pytest.mark.parametrize("digits", [9, 1])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_components_are_derivatives(name, digits, weighted):
-    value, components, options = SMOOTH[name]
+def test_components_are_derivatives(measure, digits, weighted):
     y, s, w = data(3, digits=digits, weighted=weighted)
-    if w is not None:
-        w = np.maximum(w, 0.5)
+    w = np.ones(len(y)) if w is None else np.maximum(w, 0.5)
+    check(y, s, w, measure, np.arange(len(y)))
+
+
+@pytest.mark.parametrize("measure", [PrecisionAt(15_000), *CUTS[1:]], ids=repr)
+def test_components_at_a_cut_through_ties_are_derivatives(measure):
+    # Five distinct scores and so many samples that those which the slope is drawn towards do not count.
+    rng = np.random.default_rng(0)
+    y = rng.random(200_000) < 0.3
+    s = np.clip(np.round(rng.normal(size=len(y)) + 0.7 * y), -1, 3)
+    rows = np.concatenate([np.flatnonzero((s == score) & of)[:1] for score in np.unique(s) for of in (y, ~y)])
+    check(y, s, np.ones(len(y)), measure, rows, 1e-2)
+
+
+def check(y, s, w, measure, rows, error=2e-6):
+    """Compare components with differences of the value when a sample gains a little of its class's weight."""
     ranking = Ranking.of(y, s, w)
-    found = ranking.place(*components(ranking, *options))
-    check(y, s, w, found, lambda changed: value(changed, *options))
-
-
-def check(y, s, w, found, value):
-    """Components against differences of the value when one sample of a class gains a little of the class's weight."""
-    w = np.ones(len(y)) if w is None else w
+    found = ranking.place(*measure.parts(ranking, ranking.sizes))
     for of in (y, ~y):
-        # The class sizes, and so the prevalence, stay.
-        rows, size, e = np.flatnonzero(of), w[of].sum(), 1e-6
-        slopes = []
-        for i in rows:
+        size, e = w[of].sum(), 1e-6
+        centred = found - w[of] @ found[of] / size
+        for i in rows[of[rows]]:
             ends = []
             for side in (-e, e):
                 changed = w.copy()
-                changed[of] *= 1 - side
+                changed[of] *= 1 - side  # the class sizes, and so the prevalence, stay
                 changed[i] += side * size
-                ends.append(value(Ranking.of(y, s, changed)))
-            slopes.append((ends[1] - ends[0]) / (2 * e))
-        centred = found[rows] - w[rows] @ found[rows] / size
-        assert centred == pytest.approx(np.array(slopes), abs=2e-6)
-        assert abs(w[rows] @ slopes) < 1e-5 * size
+                ends.append(measure.read(Ranking.of(y, s, changed)))
+            assert centred[i] == pytest.approx((ends[1] - ends[0]) / (2 * e), abs=error * max(1, abs(centred[i])))
 
 
-@pytest.mark.parametrize("digits", [9, 0])
-def test_components_of_rie_are_derivatives(digits):
-    y, s, _ = data(4, digits=digits)
-    for alpha in (0.5, 20.0):
-        ranking = Ranking.of(y, s)
-        found = ranking.place(*early.rie_components(ranking, alpha))
-        check(y, s, None, found, lambda changed: exact_rie(changed, alpha))  # noqa: B023
+@pytest.mark.parametrize("measure", [*MEASURES, *CUTS], ids=repr)
+def test_standard_errors_are_those_of_the_bootstrap(measure):
+    y, s, _ = data(5, 3000)
+    found = infer(y, s, measure, method="delong")
+    drawn = infer(y, s, measure, method=Bootstrap(400), random_state=0)
+    assert found.estimate == drawn.estimate == measure(y, s)
+    assert found.standard_error == pytest.approx(drawn.standard_error, rel=0.2)
+    default = infer(y, s, measure)
+    assert default.method == ("logit-delong" if measure.name == "average_precision" else "score")
+    assert default.standard_error == pytest.approx(found.standard_error, rel=0.1)
+    width = np.diff(default.confidence_interval)[0]
+    assert width == pytest.approx(np.diff(drawn.confidence_interval)[0], rel=0.2)
 
 
-def exact_rie(ranking, alpha):
-    width = ranking.pos + ranking.neg
-    end = np.cumsum(width) / width.sum()
-    start = end - width / width.sum()
-    early_part = np.exp(-alpha * start) - np.exp(-alpha * end)
-    pi = ranking.prevalence
-    return (early_part * ranking.pos / width).sum() / pi / (1 - np.exp(-alpha))
+@pytest.mark.parametrize("measure", [*MEASURES, *CUTS], ids=repr)
+def test_tests_are_dual_to_intervals(measure):
+    for seed, m in ((0, 3), (1, 20)):
+        rng = np.random.default_rng(seed)
+        y = np.arange(100) < m
+        s = rng.normal(size=100) + y
+        s = (s - s.min()) / (s.max() - s.min())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CoverageWarning)
+            for method in (None, "delong"):
+                found = infer(y, s, measure, method=method, confidence_level=0.9)
+                least, most = measure.bounds
+                assert (
+                    least <= found.confidence_interval.low <= found.estimate <= found.confidence_interval.high <= most
+                )
+                for end in found.confidence_interval:
+                    if least < end < most and end != found.estimate:
+                        tested = infer(y, s, measure, method=method, null_value=float(end))
+                        assert tested.pvalue == pytest.approx(0.1, abs=1e-6), (measure, method)
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, *CUTS], ids=repr)
+def test_models_weights_and_clusters(measure):
+    y, s, w = data(7, 300, weighted=True)
+    other = np.clip(s + 0.1 * np.random.default_rng(0).normal(size=len(s)), 0, 1)
+    both = np.column_stack([s, other])
+    many = infer(y, both, measure)
+    for k in range(2):
+        assert many.estimate[k] == pytest.approx(infer(y, both[:, k], measure).estimate)
+        assert many.confidence_interval.low[k] == pytest.approx(infer(y, both[:, k], measure).confidence_interval.low)
+    # A weight is as many samples.
+    repeated = np.repeat(np.arange(len(y)), w.astype(int))
+    found, expected = infer(y, s, measure, sample_weight=w), infer(y[repeated], s[repeated], measure)
+    assert found.confidence_interval == pytest.approx(expected.confidence_interval)
+    # Every sample a cluster of its own, and the difference of a model and itself.
+    alone = infer(y, s, measure, groups=np.arange(len(y)), method="delong")
+    assert alone.standard_error == pytest.approx(infer(y, s, measure, method="delong").standard_error, rel=0.02)
+    # So does a cluster of two equal samples, but for the slope at a cut, which takes them for two.
+    twice = infer(np.tile(y, 2), np.tile(s, 2), measure, groups=np.tile(np.arange(len(y)), 2))
+    if not isinstance(getattr(measure, "k", None), int):
+        assert twice.standard_error == pytest.approx(alone.standard_error, rel=0.1 if measure in CUTS else 0.02)
+    compared = compare(y, {"a": s, "b": other}, measure)
+    assert compared.difference == pytest.approx(measure(y, s) - measure(y, other))
+    drawn = compare(y, {"a": s, "b": other}, measure, method=Bootstrap(300), random_state=0)
+    assert compared.pairs[0].standard_error == pytest.approx(drawn.pairs[0].standard_error, rel=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoverageWarning)  # of zero width
+        assert compare(y, {"a": s, "b": s}, measure).pvalue == 1.0
+
+
+def test_perfect_and_random_rankings():
+    y = np.arange(100) < 10
+    best = np.linspace(1, 0, 100)
+    assert [measure(y, best) for measure in (AveragePrecision(), PrecisionAt(10), RecallAt(0.1))] == [1.0, 1.0, 1.0]
+    assert EqualErrorRate()(y, best) == 0.0
+    assert LogAUC()(y, best) == 1.0
+    for measure in (PrecisionAt(5), RecallAt(0.1), EqualErrorRate(), LogAUC(0.02, 1.0)):
+        low, high = infer(y, best, measure).confidence_interval
+        assert high - low > 0.02  # not a point, as by "delong"
+    flat = np.full(100, 0.5)
+    assert AveragePrecision()(y, flat) == pytest.approx(0.1)
+    assert PrecisionAt(7)(y, flat) == pytest.approx(0.1)
+    assert EqualErrorRate()(y, flat) == pytest.approx(0.5)
+    assert LogAUC()(y, flat) == pytest.approx(0.099 / np.log(100))
+
+
+def test_messages():
+    y, s, _ = data(0)
+    for k in (0, -3, 1.5, 1.0, True, "10", np.nan):
+        with pytest.raises(ValueError, match="k must"):
+            PrecisionAt(k)
+    with pytest.raises(ValueError, match="k=61 is more than the samples, of which there are 60"):
+        PrecisionAt(61)(y, s)
+    with pytest.raises(ValueError, match="net benefit needs probabilities: scores go from"):
+        NetBenefit(0.2)(y, 2 * s)
+    with pytest.raises(ValueError, match="threshold must be"):
+        NetBenefit(1.0)
+    with pytest.raises(ValueError, match=r"low must be less than high, got 0\.1 and 0\.1"):
+        LogAUC(0.1, 0.1)
+    with pytest.raises(ValueError, match="low must be"):
+        LogAUC(0.0)
+    with pytest.warns(CoverageWarning, match="average precision is biased upwards with few positives"):
+        infer(np.arange(100) < 4, np.arange(100) % 7 / 7, "average_precision")
+    with pytest.warns(CoverageWarning, match="alpha times the share of positives is 8, where BEDROC saturates"):
+        infer(np.arange(100) < 40, np.arange(100) % 7 / 7, "bedroc")
+    with pytest.warns(CoverageWarning, match="low=0.001 lies below 1 / n_neg"):
+        infer(y, s, "log_auc")
+
+
+def test_names():
+    assert str(PrecisionAt(500)) == "precision among the 500 highest scores"
+    assert str(RecallAt(0.01)) == "recall among the highest 1 %"
+    assert [PrecisionAt(500).short, RecallAt(0.01).short, EqualErrorRate().short] == [
+        "precision@500",
+        "recall@1%",
+        "EER",
+    ]
+    assert repr(PrecisionAt(np.int32(5))) == "PrecisionAt(5)"
+    assert PrecisionAt(5) == PrecisionAt(np.int64(5)) != PrecisionAt(0.5)
+
+
+def test_scorers():
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.3
+    X = rng.normal(size=(200, 3)) + y[:, None]
+    for measure in (AveragePrecision(), NetBenefit(0.3), RecallAt(0.1)):
+        assert np.isfinite(cross_val_score(LogisticRegression(), X, y, scoring=measure.scorer(), cv=3)).all()
+    for measure in (EqualErrorRate(), FPRAtTPR(0.8)):  # lower is better
+        found = cross_val_score(LogisticRegression(), X, y, scoring=measure.scorer(), cv=3)
+        assert (found > -1).all() and (found < 0).all()
+    expected = cross_val_score(LogisticRegression(), X, y, scoring="average_precision", cv=3)
+    found = cross_val_score(LogisticRegression(), X, y, scoring=AveragePrecision().scorer(), cv=3)
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("measure", [*MEASURES, *CUTS], ids=repr)
+def test_counts_folds_and_reader_studies(measure):
+    y, s, _ = data(9, 240)
+    counted = ROCAccumulator().update(y, s).result(measure)
+    assert counted.confidence_interval == pytest.approx(infer(y, s, measure).confidence_interval)
+    fold = np.arange(240) % 3
+    validated = cross_validated_auc(y, s, measure if measure != PrecisionAt(60) else PrecisionAt(0.25), fold=fold)
+    assert validated.confidence_interval.low < validated.estimate < validated.confidence_interval.high
+    noise = 0.05 * np.random.default_rng(0).normal(size=960)
+    readings = np.clip(np.tile(s, 4) + noise, 0, 1)
+    study = mrmc_analysis(
+        np.tile(y, 4),
+        readings,
+        measure,
+        reader=np.repeat([0, 1, 0, 1], 240),
+        modality=np.repeat([0, 0, 1, 1], 240),
+        case=np.tile(np.arange(240), 4),
+        readers="fixed",
+    )
+    for k in range(4):
+        part = slice(240 * k, 240 * (k + 1))
+        assert np.ravel(study.estimates)[k] == pytest.approx(measure(y, readings[part]))
+    assert 0.0 < study.pvalue < 1.0

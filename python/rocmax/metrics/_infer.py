@@ -195,7 +195,7 @@ def _threshold(data: Sample, measure: Measure) -> Any:
     """Return where a rate was read, one a model."""
     if Trait.RATE not in measure.traits:
         return None
-    found = [measure.threshold(one.curve()) for one in data.models()]
+    found = [measure.threshold_of(one.curve()) for one in data.models()]
     return np.array(found) if data.many else found[0]
 
 

@@ -30,6 +30,7 @@ def scorer_of(measure: Any, pos_label: Any = None, response_method: Any = None) 
         check_label(pos_label)
     # scikit-learn turns the scores for a `pos_label`; None it would take for a label.
     label = {} if pos_label is None else {"pos_label": pos_label}
-    scorer = make_scorer(_value, response_method=response_method or _RESPONSE, measure=measure, **label)
+    how = {"response_method": response_method or _RESPONSE, "greater_is_better": not measure.lower_is_better}
+    scorer = make_scorer(_value, measure=measure, **how, **label)
     scorer.__class__ = _OfClasses
     return scorer

@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from rocmax._parameters import shown
+from rocmax.metrics.measures.at_k import PrecisionAt, RecallAt
 from rocmax.metrics.measures.auc import AUC, MarginAUC, ScoredAUC
+from rocmax.metrics.measures.average_precision import AveragePrecision
 from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.equal_error_rate import EqualErrorRate
+from rocmax.metrics.measures.log_auc import LogAUC
+from rocmax.metrics.measures.net_benefit import NetBenefit
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.measures.rates import FPRAtTPR, TPRAtFPR
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
@@ -16,11 +21,17 @@ __all__ = [
     "BEDROC",
     "MEASURES",
     "RIE",
+    "AveragePrecision",
     "EnrichmentFactor",
+    "EqualErrorRate",
     "FPRAtTPR",
+    "LogAUC",
     "MarginAUC",
     "Measure",
+    "NetBenefit",
     "PartialAUC",
+    "PrecisionAt",
+    "RecallAt",
     "ScoredAUC",
     "TPRAtFPR",
     "as_measure",
@@ -37,6 +48,12 @@ MEASURES: tuple[type[Measure], ...] = (
     EnrichmentFactor,
     RIE,
     BEDROC,
+    LogAUC,
+    AveragePrecision,
+    PrecisionAt,
+    RecallAt,
+    EqualErrorRate,
+    NetBenefit,
 )
 _NAMED = {measure.name: measure for measure in MEASURES}
 

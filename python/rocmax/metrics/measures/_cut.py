@@ -20,7 +20,7 @@ from rocmax._typing import F64
 from rocmax.metrics.measures._ranking import Ranking
 
 # Half the width of the window around a cut, in standard errors of the sum above it, and how many samples the slope of
-# two normal distributions with the same variance counts for: 1 to 3 and 2 to 8 covered as well.
+# two normal distributions with the same variance counts for.
 _WINDOW, _PRIOR = 2.0, 4.0
 
 
@@ -34,38 +34,51 @@ class Cut(NamedTuple):
 
 
 def cut_of(
-    ranking: Ranking, shares: tuple[float, float], at: float, counts: tuple[float, float], *, pooled: bool
+    ranking: Ranking, scales: tuple[float, float], at: float, counts: tuple[float, float], *, pooled: bool
 ) -> Cut:
-    """Cut where the sum of both rates, each times its class's share of the sum, reaches `at`.
+    """Cut where the sum of the weights of both classes, each times its scale, reaches `at`.
 
-    `counts` are the numbers of samples behind the rates. In a `pooled` sum both classes have the share of their counts.
+    `counts` are the numbers of samples behind the weights. In a `pooled` sum both classes have the same scale.
     """
-    a, b = ranking.shares()
-    pos, neg = shares[0] * a, shares[1] * b
+    pos, neg = scales[0] * ranking.pos, scales[1] * ranking.neg
     step = pos + neg
     reached = np.cumsum(step)
     k = min(int(np.searchsorted(reached, at)), len(step) - 1)
     share = float(np.clip(1.0 - (reached[k] - at) / step[k], 0.0, 1.0)) if step[k] > 0 else 1.0
     above = (np.arange(len(step)) < k).astype(np.float64)
     above[k] = share
-    tpr, fpr = (float(np.clip(part[:k].sum() + share * part[k], 0.0, 1.0)) for part in (a, b))
-    m, n = counts
-    rates = [(rate * size + 0.5) / (size + 1.0) for rate, size in ((tpr, m), (fpr, n))]
-    error = np.sqrt(sum(s**2 * r * (1 - r) / size for s, r, size in zip(shares, rates, counts, strict=True)))
+    tpr, fpr = (
+        min(float(part[:k].sum() + share * part[k]) / size, 1.0)
+        for part, size in zip((ranking.pos, ranking.neg), ranking.sizes, strict=True)
+    )
+    return Cut(tpr, fpr, above, _near(ranking, scales, at, counts, (tpr, fpr), (pos, neg, reached), pooled))
+
+
+def _near(
+    ranking: Ranking,
+    scales: tuple[float, float],
+    at: float,
+    counts: tuple[float, float],
+    rates: tuple[float, float],
+    sums: tuple[F64, F64, F64],
+    pooled: bool,
+) -> float:
+    """Return the positives' share in a window around the cut, drawn towards that of normal scores."""
+    pos, neg, reached = sums
+    inner = [(rate * count + 0.5) / (count + 1.0) for rate, count in zip(rates, counts, strict=True)]
+    wholes = [scale * size for scale, size in zip(scales, ranking.sizes, strict=True)]
+    error = sum(w**2 * r * (1.0 - r) / n for w, r, n in zip(wholes, inner, counts, strict=True)) ** 0.5
     ends = np.clip([at - _WINDOW * error, at + _WINDOW * error], 0.0, reached[-1])
     corners = np.concatenate([[0.0], reached])
     first, last = max(int(np.searchsorted(corners, ends[0], "right")) - 1, 0), int(np.searchsorted(corners, ends[1]))
-    window = slice(first, last + 1)
-    inside = [float(np.diff(np.interp(ends, corners[window], _sums(part, first, last)))[0]) for part in (pos, neg)]
-    u, v = (float(special.ndtri(rate)) for rate in rates)
-    density = shares[0] * np.exp((v**2 - u**2) / 2)
-    usual = density / (density + shares[1])
-    found = [inside[0] / shares[0] * m, inside[1] / shares[1] * n]
+    inside = []
+    for part in (pos, neg):
+        summed = np.concatenate([[0.0], np.cumsum(part[first:last])])
+        inside.append(float(np.diff(np.interp(ends, corners[first : last + 1], summed))[0]))
+    u, v = (float(special.ndtri(rate)) for rate in inner)
+    density = wholes[0] * np.exp((v**2 - u**2) / 2)
+    usual = density / (density + wholes[1])
+    found = [part / whole * count for part, whole, count in zip(inside, wholes, counts, strict=True)]
     count = sum(found) if pooled else min(found)
     whole = sum(inside)
-    near = (count * inside[0] / whole + _PRIOR * usual) / (count + _PRIOR) if whole > 0 else usual
-    return Cut(tpr, fpr, above, float(near))
-
-
-def _sums(part: F64, first: int, last: int) -> F64:
-    return np.concatenate([[0.0], np.cumsum(part[first:last])])
+    return float((count * inside[0] / whole + _PRIOR * usual) / (count + _PRIOR)) if whole > 0 else float(usual)

@@ -10,40 +10,44 @@ DeLong.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._typing import F64
+from rocmax.metrics._sample import Sample
 
 
 @dataclass(frozen=True)
 class Ranking:
     """The samples of one model.
 
+    Without the samples, of the weights alone, it has no `order`.
+
     Attributes
     ----------
     pos, neg : ndarray of shape (n_distinct,)
         Weights of the positives and of the negatives at every distinct score, the highest score first.
-    positive : ndarray of shape (n_samples,)
+    score : ndarray of shape (n_distinct,)
+        The distinct scores.
+    positive : ndarray of shape (n_samples,) or None
         Which samples are positive.
-    order : ndarray of shape (n_samples,)
+    order : ndarray of shape (n_samples,) or None
         The samples by descending score.
     starts : ndarray of shape (n_distinct,) or None
         Where each distinct score begins in `order`; None without ties.
-    score : ndarray of shape (n_distinct,)
-        The distinct scores.
     """
 
     pos: F64
     neg: F64
-    positive: NDArray[np.bool_]
-    order: NDArray[np.intp]
-    starts: NDArray[np.intp] | None
-    score: NDArray[np.generic]
+    score: NDArray[Any]
+    positive: NDArray[np.bool_] | None = None
+    order: NDArray[np.intp] | None = None
+    starts: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, positive: NDArray[np.bool_], score: NDArray[np.generic], weight: F64 | None = None) -> Ranking:
+    def of(cls, positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None = None) -> Ranking:
         """Sort once: O(n log n)."""
         order = np.argsort(score)[::-1]
         sorted_score, sorted_positive = score[order], positive[order]
@@ -52,10 +56,16 @@ class Ranking:
         neg = np.where(sorted_positive, 0.0, mass)
         new = sorted_score[1:] != sorted_score[:-1]
         if new.all():
-            return cls(pos, neg, positive, order, None, sorted_score)
+            return cls(pos, neg, sorted_score, positive, order)
         starts = np.concatenate([[0], np.flatnonzero(new) + 1])
         pos, neg = np.add.reduceat(pos, starts), np.add.reduceat(neg, starts)
-        return cls(pos, neg, positive, order, starts, sorted_score[starts])
+        return cls(pos, neg, sorted_score[starts], positive, order, starts)
+
+    @classmethod
+    def of_weights(cls, sample: Sample) -> Ranking:
+        """Return the weights at the distinct scores, from the core's sort, without the samples."""
+        score, pos, neg = sample.curve().steps()
+        return cls(pos, neg, score)
 
     @property
     def sizes(self) -> tuple[float, float]:
@@ -75,6 +85,7 @@ class Ranking:
 
     def place(self, of_pos: F64, of_neg: F64) -> F64:
         """Return for every sample the component of its class at its score, in the samples' own order."""
+        assert self.order is not None and self.positive is not None
         if self.starts is not None:
             counts = np.diff(np.append(self.starts, len(self.order)))
             of_pos, of_neg = np.repeat(of_pos, counts), np.repeat(of_neg, counts)

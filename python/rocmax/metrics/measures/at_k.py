@@ -1,46 +1,159 @@
-"""Precision and recall among the k highest scores.
-
-With R and F the true and the false positive rate at the cut and pi the prevalence, ``pi R + (1 - pi) F = k / N``, the
-precision is ``N pi R / k`` and the recall R. The cut is set by the same samples: with r the share of positives near it,
-R has the components ``(1 - r) 1[s_i above]`` and ``-r (1 - pi) / pi 1[t_j above]``. For a precision p the variance of
-these is
-
-    V(p) = ((1 - r)^2 p (1 - k p / m) + r^2 (1 - p) (1 - k (1 - p) / n)) / k,
-
-and the limits of the score interval are the p with ``(estimate - p)^2 = z^2 V(p)``.
-"""
+"""Precision and recall among the k highest scores, an alert budget."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
 import numpy as np
 
-from rocmax._typing import F64
+from rocmax._parameters import shown
+from rocmax.metrics._validation import F64, number
 from rocmax.metrics.measures._cut import Cut, cut_of
 from rocmax.metrics.measures._ranking import Ranking
+from rocmax.metrics.measures._spread import Spread
+from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 
 
-def cut(ranking: Ranking, share: float, counts: tuple[float, float] | None = None) -> Cut:
-    """Cut a ranking after this share of all samples."""
-    pi = ranking.prevalence
-    return cut_of(ranking, (pi, 1.0 - pi), share, counts or ranking.sizes, pooled=True)
+@dataclass(frozen=True, repr=False)
+class _AtK(RankedMeasure):
+    """What precision and recall have in common."""
+
+    k: Any
+
+    def __post_init__(self) -> None:
+        k = self.k
+        if isinstance(k, Integral) and not isinstance(k, bool | np.bool_):
+            if k < 1:
+                raise ValueError(f"k must be a whole number of at least 1 or a share in (0, 1), got {shown(k)}")
+            object.__setattr__(self, "k", int(k))
+            return
+        kind = "in (0, 1), or a whole number (an integer) of at least 1"
+        object.__setattr__(self, "k", number(k, "k", kind, lambda value: 0.0 < value < 1.0))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def __str__(self) -> str:
+        what = self.name.removesuffix("_at")
+        if isinstance(self.k, int):
+            return f"{what} among the {self.k:,} highest scores" if self.k > 1 else f"{what} at the highest score"
+        return f"{what} among the highest {100 * self.k:g} %"
+
+    @property
+    def short(self) -> str:
+        return f"{self.name.removesuffix('_at')}@{self.k if isinstance(self.k, int) else f'{100 * self.k:g}%'}"
+
+    def alerts(self, ranking: Ranking) -> float:
+        """Return the weight of the samples above the cut."""
+        total = sum(ranking.sizes)
+        if not isinstance(self.k, int):
+            return float(self.k) * total
+        if self.k > total * (1 + 1e-9):
+            raise ValueError(f"k={self.k} is more than the samples, of which there are {total:g}; choose a smaller k")
+        return min(float(self.k), total)
 
 
-def recall_components(ranking: Ranking, share: float, counts: tuple[float, float] | None = None) -> tuple[F64, F64]:
+@dataclass(frozen=True, repr=False)
+class RecallAt(_AtK):
+    """Recall (true positive rate) of the k highest scores: the share of the positives that k alerts find.
+
+    Of tied scores every order is as likely: a group of t of them, p positive, of which the first k take x, counts its
+    expectation ``p x / t``. O(n log n).
+
+    The cut is set by the same samples. With r the share of positives near it and pi the prevalence, the components are
+    ``(1 - r) 1[s_i above]`` of a positive and ``-r (1 - pi) / pi 1[t_j above]`` of a negative. r is read from the
+    samples within two standard errors of the cut and drawn, as if by four samples, towards its value for normal scores
+    with the same variance in both classes.
+
+    Parameters
+    ----------
+    k : int or float
+        A number of samples if an integer of at least 1, a share of the samples if in (0, 1). With weights the k highest
+        scores are those whose weights add up to k.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import RecallAt
+    >>> RecallAt(2)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    """
+
+    name: ClassVar[str] = "recall_at"
+
+    def read(self, ranking: Ranking) -> float:
+        return cut(ranking, self.alerts(ranking), ranking.sizes).tpr
+
+    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
+        return recall_parts(ranking, self.alerts(ranking), counts)
+
+    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
+        return recall_spread(ranking, self.alerts(ranking), counts)
+
+
+@dataclass(frozen=True, repr=False)
+class PrecisionAt(_AtK):
+    """Precision (positive predictive value) among the k highest scores: the share of k alerts that are positive.
+
+    Of tied scores every order is as likely: a group of t of them, p positive, of which the first k take x, counts its
+    expectation ``p x / t``. With the class sizes fixed it is :class:`RecallAt` times ``m / k``, for m positives, and so
+    are its components. O(n log n).
+
+    Parameters
+    ----------
+    k : int or float
+        As in :class:`RecallAt`.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import PrecisionAt
+    >>> PrecisionAt(3)([0, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.3])
+    0.6666666666666666
+    """
+
+    name: ClassVar[str] = "precision_at"
+
+    def read(self, ranking: Ranking) -> float:
+        alerts = self.alerts(ranking)
+        return min(cut(ranking, alerts, ranking.sizes).tpr * (ranking.sizes[0] / alerts), 1.0)
+
+    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
+        alerts = self.alerts(ranking)
+        scale = ranking.sizes[0] / alerts
+        of_pos, of_neg = recall_parts(ranking, alerts, counts)
+        return scale * of_pos, scale * of_neg
+
+    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
+        alerts = self.alerts(ranking)
+        return recall_spread(ranking, alerts, counts).moved(0.0, ranking.sizes[0] / alerts)
+
+
+def cut(ranking: Ranking, alerts: float, counts: Counts) -> Cut:
+    """Cut a ranking where the weight of the samples reaches a number."""
+    return cut_of(ranking, (1.0, 1.0), alerts, counts, pooled=True)
+
+
+def recall_parts(ranking: Ranking, alerts: float, counts: Counts) -> tuple[F64, F64]:
     """Return the components of the recall for the positives and the negatives at every distinct score."""
-    at, pi = cut(ranking, share, counts), ranking.prevalence
+    at, pi = cut(ranking, alerts, counts), ranking.prevalence
     return (1.0 - at.near) * at.above, -at.near * (1.0 - pi) / pi * at.above
 
 
-def limits(precision: float, near: float, k: float, sizes: tuple[float, float], z: float) -> tuple[float, float]:
-    """Return the limits of the precision among k samples: the ends of a quadratic inequality."""
-    m, n = sizes
-    first, second = (1.0 - near) ** 2 / k, near**2 / k
-    # V(p) = c0 + c1 p + c2 p^2.
-    c0 = second * (1 - k / n)
-    c1 = first + second * (2 * k / n - 1)
-    c2 = -first * k / m - second * k / n
-    a, b, c = 1 - z**2 * c2, -2 * precision - z**2 * c1, precision**2 - z**2 * c0
-    root = np.sqrt(max(b**2 - 4 * a * c, 0.0))
-    low, high = (-b - root) / (2 * a), (-b + root) / (2 * a)
-    least, most = max(0.0, 1 - n / k), min(1.0, m / k)
-    return float(np.clip(low, least, precision)), float(np.clip(high, precision, most))
+def recall_spread(ranking: Ranking, alerts: float, counts: Counts) -> Spread:
+    """Return the spread of the recall R.
+
+    With F the false positive rate at the cut, ``pi R + (1 - pi) F = alerts / N``, its variance is
+    ``(1 - r)^2 R (1 - R) / m + (r (1 - pi) / pi)^2 F (1 - F) / n``, in which F is a linear function of R.
+    """
+    at, pi = cut(ranking, alerts, counts), ranking.prevalence
+    m, n = counts
+    odds = pi / (1.0 - pi)
+    own, other = (1.0 - at.near) ** 2 / m, (at.near / odds) ** 2 / n
+    whole = alerts / ranking.sizes[1]  # F = whole - odds R
+    c0 = other * whole * (1.0 - whole)
+    c1 = own + other * odds * (2.0 * whole - 1.0)
+    c2 = -own - other * odds**2
+    bounds = max(0.0, (whole - 1.0) / odds), min(1.0, whole / odds)
+    return Spread(at.tpr, (c0, c1, c2), bounds=bounds)

@@ -28,6 +28,7 @@ class Trait(Enum):
     AREA = "the AUC or a partial AUC of one range"
     RATE = "TPRAtFPR or FPRAtTPR"
     SCORED = "the scored AUC"
+    SPREAD = "a measure with a score interval of its own"
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,6 +74,8 @@ class Measure:
     counts_pairs: ClassVar[bool] = False
     #: Whether distances of scores count, so that scores that are pooled in bins do not do.
     by_distance: ClassVar[bool] = False
+    #: Whether a good model has a low value.
+    lower_is_better: ClassVar[bool] = False
     #: How several classes are measured, "raise" for two only.
     multi_class: ClassVar[Any] = "raise"
     average: ClassVar[Any] = "macro"
@@ -155,6 +158,8 @@ class Measure:
 
     def scorer(self, *, pos_label: Any = None, response_method: Any = None) -> Any:
         """Return a scorer for the `scoring=` of `cross_val_score` and `GridSearchCV`.
+
+        Scores are the measure, or its negative where lower is better, as in scikit-learn: of an error rate.
 
         Parameters
         ----------
@@ -326,7 +331,11 @@ class Measure:
         """Return in words that the estimate lies beyond the samples, if it does."""
         return None
 
-    def threshold(self, curve: _core.Curve) -> float | None:
+    def caution(self, sizes: tuple[float, float]) -> str | None:
+        """Return in words what is wrong with an estimate from so many positives and negatives, if anything is."""
+        return None
+
+    def threshold_of(self, curve: _core.Curve) -> float | None:
         """Return the threshold at which a rate is read, None for other measures."""
         return None
 

@@ -1,28 +1,63 @@
-"""The equal error rate: the false positive rate F at the point of the ROC curve where ``F = 1 - R``.
-
-The curve has straight lines between its points, one a distinct score. With r the share of the positives' density in the
-sum of both densities there, the rate has the components ``-(1 - r) 1[s_i above]`` and ``r 1[t_j above]``.
-"""
+"""The equal error rate of detection and verification."""
 
 from __future__ import annotations
 
-from rocmax._typing import F64
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rocmax.metrics._validation import F64
 from rocmax.metrics.measures._cut import Cut, cut_of
 from rocmax.metrics.measures._ranking import Ranking
+from rocmax.metrics.measures._spread import Spread, wilson
+from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 
 
-def cut(ranking: Ranking, counts: tuple[float, float] | None = None) -> Cut:
+@dataclass(frozen=True, repr=False)
+class EqualErrorRate(RankedMeasure):
+    """Equal error rate: the false positive rate at the point of the ROC curve where it equals the false negative rate.
+
+    The curve has straight lines between its points, one a distinct score, so that the rate is where it crosses the
+    diagonal from (0, 1) to (1, 0); lower is better, and 0.5 is chance. O(n log n).
+
+    With r the share of the positives' density in the sum of both densities there, the components are
+    ``-(1 - r) 1[s_i above]`` of a positive and ``r 1[t_j above]`` of a negative; r is read as in :class:`RecallAt`.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import EqualErrorRate
+    >>> EqualErrorRate()([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
+    """
+
+    name: ClassVar[str] = "equal_error_rate"
+    lower_is_better: ClassVar[bool] = True
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def __str__(self) -> str:
+        return "equal error rate"
+
+    @property
+    def short(self) -> str:
+        return "EER"
+
+    def read(self, ranking: Ranking) -> float:
+        at = _cut(ranking, ranking.sizes)
+        return (at.fpr + 1.0 - at.tpr) / 2
+
+    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
+        at = _cut(ranking, counts)
+        return -(1.0 - at.near) * at.above, at.near * at.above
+
+    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
+        """Return the spread ``e (1 - e) ((1 - r)^2 / m + r^2 / n)`` of the rate e."""
+        at = _cut(ranking, counts)
+        return wilson((at.fpr + 1.0 - at.tpr) / 2, ((1.0 - at.near) ** 2, at.near**2), counts)
+
+
+def _cut(ranking: Ranking, counts: Counts) -> Cut:
     """Cut a ranking where both error rates agree."""
-    return cut_of(ranking, (1.0, 1.0), 1.0, counts or ranking.sizes, pooled=False)
-
-
-def value(ranking: Ranking) -> float:
-    """Return the equal error rate. O(n) after the sort."""
-    at = cut(ranking)
-    return (at.fpr + 1.0 - at.tpr) / 2
-
-
-def components(ranking: Ranking, counts: tuple[float, float] | None = None) -> tuple[F64, F64]:
-    """Return the components of the positives and of the negatives at every distinct score."""
-    at = cut(ranking, counts)
-    return -(1.0 - at.near) * at.above, at.near * at.above
+    m, n = ranking.sizes
+    return cut_of(ranking, (1.0 / m, 1.0 / n), 1.0, counts, pooled=False)

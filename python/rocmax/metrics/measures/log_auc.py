@@ -1,22 +1,120 @@
-"""The area under the ROC curve over the logarithm of the false positive rate (Mysinger and Shoichet, 2010).
-
-``LogAUC = int_low^high R(x) dlog10(x) / log10(high / low)`` of the curve R with straight lines between its points
-(x_k, y_k), one a distinct score, integrated exactly: of a line with slope s from (x0, y0) to (x1, y1) the integral over
-ln x is ``(y0 - s x0) ln(x1 / x0) + s (x1 - x0)``. If the points move by (dx_k, dy_k), the integral over ln x changes by
-``int (dy dx - dx dy) / x`` along the curve; a sample moves all points from its own on.
-"""
+"""The area under the ROC curve over the logarithm of the false positive rate."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rocmax._typing import F64
+from rocmax._parameters import shown
+from rocmax.metrics._validation import F64, number
 from rocmax.metrics.measures._ranking import Ranking, from_here
+from rocmax.metrics.measures._spread import Spread, drawn
+from rocmax.metrics.measures.base import Deciding
+from rocmax.metrics.measures.ranked import Counts, RankedMeasure, moments_of
 
 
-class _Pieces(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class LogAUC(RankedMeasure):
+    """Mean of the true positive rate over the logarithm of the false positive rate (Mysinger and Shoichet, 2010) [1]_.
+
+    ``LogAUC = int_low^high R(x) dlog10(x) / log10(high / low)`` of the ROC curve R with straight lines between its
+    points (x_k, y_k), one a distinct score, integrated exactly: of a line with slope s from (x0, y0) to (x1, y1) the
+    integral over ln x is ``(y0 - s x0) ln(x1 / x0) + s (x1 - x0)``. A ranking at random has
+    ``(high - low) / ln(high / low)``, 0.0215 by default; the adjusted LogAUC of the literature is less by that.
+    O(n log n).
+
+    If the points move by (dx_k, dy_k), the integral over ln x changes by ``int (dy dx - dx dy) / x`` along the curve. A
+    sample moves all points from its own on, which gives its component.
+
+    Parameters
+    ----------
+    low, high : float, default=0.001 and 0.1
+        The range of the false positive rate, ``0 < low < high <= 1``. With fewer than ``1 / low`` negatives the curve
+        is a straight line below the first of them, the area is biased upwards and a warning says so.
+
+    References
+    ----------
+    .. [1] M. M. Mysinger and B. K. Shoichet, "Rapid context-dependent ligand desolvation in molecular docking", Journal
+       of Chemical Information and Modeling 50, 2010. :doi:`10.1021/ci100214a`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import LogAUC
+    >>> round(LogAUC(0.01, 1.0)([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
+    0.5753
+    """
+
+    name: ClassVar[str] = "log_auc"
+    low: float = 0.001
+    high: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            value = number(getattr(self, name), name, "in (0, 1]", lambda value: 1e-100 <= value <= 1.0)
+            object.__setattr__(self, name, value)
+        if not self.low < (1.0 - 1e-9) * self.high:
+            raise ValueError(f"low must be less than high, got {shown(self.low)} and {shown(self.high)}")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def __str__(self) -> str:
+        return f"LogAUC (FPR {self.low:g}-{self.high:g})"
+
+    @property
+    def short(self) -> str:
+        return f"LogAUC {self.low:g}-{self.high:g}"
+
+    def read(self, ranking: Ranking) -> float:
+        x, y, run, rise, first, last = _lines(ranking, self.low, self.high)
+        used = (run > 0) & (last > first)
+        x, y, run, rise, first, last = (part[used] for part in (x, y, run, rise, first, last))
+        start = np.maximum(x + first * run, self.low)
+        width = np.log1p((last - first) * run / start)
+        # The height where the part begins, and what the line rises from there.
+        area = (y + first * rise) * width + rise / run * ((last - first) * run - start * width)
+        return float(np.clip(area.sum() / np.log(self.high / self.low), 0.0, 1.0))
+
+    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
+        x, _, run, rise, first, last = _lines(ranking, self.low, self.high)
+        start = np.maximum(x + first * run, self.low)
+        length = last - first
+        # int dt / x and int t dt / x, t the share of the line, over the part in the range.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            whole = np.where(run > 0, np.log1p(length * run / start) / run, length / start)
+            of_end = (length - x * whole) / run
+        # On short and on vertical lines the difference has no digits left.
+        of_end = np.where(length * run < 1e-6 * start, (first + last) / 2 * whole, of_end)
+        of_start = whole - of_end
+
+        def summed(step: F64) -> F64:
+            coefficient = step * of_end + np.append((step * of_start)[1:], 0.0)
+            return np.asarray(from_here(coefficient) / np.log(self.high / self.low))
+
+        return summed(run), -summed(rise)
+
+    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
+        squares, _ = moments_of(ranking, self.parts(ranking, counts))
+        return drawn(self.read(ranking), squares, counts)
+
+    def deciding(self, sizes: tuple[float, float]) -> Deciding:
+        middle = float(np.sqrt(self.low * self.high))
+        return (sizes[0], "positives"), (
+            sizes[1] * middle,
+            f"negatives below FPR {middle:.3g}, the middle of the range",
+        )
+
+    def caution(self, sizes: tuple[float, float]) -> str | None:
+        if sizes[1] * self.low >= 1.0 - 1e-9:
+            return None
+        text = f"low={self.low:.3g} lies below 1 / n_neg = {1 / sizes[1]:.3g}"
+        return f"{text}, where the curve is a straight line: LogAUC is biased upwards"
+
+
+class _Lines(NamedTuple):
     """The lines between the points of a curve: where each begins, how far it goes, and its part in the range."""
 
     x: F64
@@ -27,47 +125,11 @@ class _Pieces(NamedTuple):
     last: F64
 
 
-def _pieces(ranking: Ranking, low: float, high: float) -> _Pieces:
-    run, rise = ranking.shares()[::-1]
-    x, y = (np.concatenate([[0.0], np.cumsum(step)[:-1]]) for step in (run, rise))
-    x[1:], y[1:] = np.minimum(x[1:], 1.0), np.minimum(y[1:], 1.0)
+def _lines(ranking: Ranking, low: float, high: float) -> _Lines:
+    rise, run = ranking.shares()
+    x, y = (np.minimum(np.concatenate([[0.0], np.cumsum(step)[:-1]]), 1.0) for step in (run, rise))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         first, last = ((end - x) / run for end in (low, high))
-    flat = run == 0
     inside = (low <= x) & (x < high)
-    first = np.where(flat, np.where(inside, 0.0, 1.0), np.clip(first, 0.0, 1.0))
-    return _Pieces(x, y, run, rise, first, np.where(flat, 1.0, np.maximum(np.clip(last, 0.0, 1.0), first)))
-
-
-def value(ranking: Ranking, low: float, high: float) -> float:
-    """Return the area, divided by that of a curve of height 1. O(n) after the sort."""
-    x, y, run, rise, first, last = _pieces(ranking, low, high)
-    used = (run > 0) & (last > first)
-    x, y, run, rise, first, last = (part[used] for part in (x, y, run, rise, first, last))
-    start = np.maximum(x + first * run, low)
-    width = np.log1p((last - first) * run / start)
-    # The height where the part begins, and what the line rises from there.
-    area = (y + first * rise) * width + rise / run * ((last - first) * run - start * width)
-    return float(np.clip(area.sum() / np.log(high / low), 0.0, 1.0))
-
-
-def components(ranking: Ranking, low: float, high: float) -> tuple[F64, F64]:
-    """Return the components of the positives and of the negatives at every distinct score. O(n) after the sort."""
-    x, _, run, rise, first, last = _pieces(ranking, low, high)
-    start = np.maximum(x + first * run, low)
-    length = last - first
-    # int dt / x and int t dt / x, t the share of the line, over the part in the range.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        whole = np.where(run > 0, np.log1p(length * run / start) / run, length / start)
-        bent = np.where(run > 0, (length - x * whole) / run, (last**2 - first**2) / 2 / start)
-    # Short lines: the difference above has no digits left.
-    middle = (first + last) / 2
-    short = length * run < 1e-6 * start
-    bent = np.where(short, middle * whole, bent)
-    of_end, of_start = bent, whole - bent
-
-    def summed(step: F64) -> F64:
-        coefficient = step * of_end + np.append((step * of_start)[1:], 0.0)
-        return from_here(coefficient) / np.log(high / low)
-
-    return summed(run), -summed(rise)
+    first = np.where(run == 0, np.where(inside, 0.0, 1.0), np.clip(first, 0.0, 1.0))
+    return _Lines(x, y, run, rise, first, np.where(run == 0, 1.0, np.maximum(np.clip(last, 0.0, 1.0), first)))

@@ -70,7 +70,7 @@ class Rate(CurveMeasure):
             f"{self.fixed}={self.low:.3g} lies beyond the data, {side}: the estimate is that of the nearest threshold"
         )
 
-    def threshold(self, curve: _core.Curve) -> float | None:
+    def threshold_of(self, curve: _core.Curve) -> float | None:
         return float(curve.cut("sensitivity" if self.turned else "fpr", self.low)[0])
 
 
@@ -119,6 +119,7 @@ class FPRAtTPR(Rate):
     """
 
     name: ClassVar[str] = "fpr_at_tpr"
+    lower_is_better: ClassVar[bool] = True
     fixed: ClassVar[str] = "tpr"
     tpr: float
 

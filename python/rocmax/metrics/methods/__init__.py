@@ -36,7 +36,7 @@ __all__ = [
 METHODS: dict[str, type[Method]] = {
     method.name: method for method in (DeLong, LogitDeLong, Score, Newcombe, Obuchowski, Wu, Bootstrap, Venkatraman)
 }
-_PART = frozenset({Trait.AREA, Trait.RATE})
+_PART = frozenset({Trait.AREA, Trait.RATE, Trait.SPREAD})
 
 
 def as_method(method: Any) -> Method | None:
@@ -87,6 +87,9 @@ def warn_of_few(method: str, measure: Measure, sizes: tuple[float, float], data:
 
     `sizes` are the numbers of samples of either class, of sampling weights the effective ones.
     """
+    caution = measure.caution(sizes)
+    if caution is not None:
+        warnings.warn(CoverageWarning(f"{caution}; collect more samples", caution, estimate=caution), stacklevel=4)
     beyond = measure.beyond(sizes)
     if method == "score" and beyond is not None:
         fact = f"{beyond}, and the interval assumes that the curve goes on as a binormal curve would"

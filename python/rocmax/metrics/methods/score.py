@@ -14,6 +14,7 @@ from rocmax.metrics._sample import Sample
 from rocmax.metrics._score import Area, score, slope
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
+from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods.base import Interval, Method, binary
 
@@ -32,6 +33,13 @@ class Score(Method):
     of the rates that at ``q = (floor(n f) + 1) / (n + 1)`` have an r with
     ``(estimate - r)^2 <= z^2 (r (1 - r) / m + R'^2 q (1 - q) / (n + 2))``, b the slope of the curve about there and R'
     that of the line; scores are taken to be continuous.
+
+    Of :class:`PrecisionAt`, :class:`RecallAt`, :class:`EnrichmentFactor` and :class:`EqualErrorRate`, whose variance
+    V is a function of the true value x and of the curve's slope at the cut, all x with
+    ``(estimate - x)^2 <= q^2 V(x)``, q the quantile of the normal distribution (of Student's t for the last). So of
+    :class:`LogAUC`, :class:`RIE` and :class:`BEDROC`, scaled to [0, 1], with ``V(x) = x (1 - x) (u / m + v / n)``, u
+    and v the variances of the components over ``x (1 - x)`` at the estimate, drawn towards 1 as if by three samples.
+    For :class:`NetBenefit` see its own page.
 
     Where fewer than five negatives are in the range, or beyond the threshold of a rate, the limits are those of the
     estimate's own distribution, which is that of order statistics: all theta of binormal curves on which an estimate so
@@ -52,7 +60,7 @@ class Score(Method):
     """
 
     name: ClassVar[str] = "score"
-    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA, Trait.RATE})
+    needs: ClassVar[frozenset[Trait]] = frozenset({Trait.AREA, Trait.RATE, Trait.SPREAD})
     counts: ClassVar[bool] = True
 
     def estimate(self, sample: Sample | Classes, measure: Measure, seed: Any = None) -> Interval:
@@ -61,6 +69,8 @@ class Score(Method):
             curves = (one.curve() for one in data.models())
             found = rate.score(measure.reader(data), curves, measure.low, measure.turned, data.totals)
             return Interval(*found, self.name)
+        if isinstance(measure, RankedMeasure):
+            return Interval(*measure.score_interval(data), self.name)
         assert isinstance(measure, CurveMeasure)
         rows = []
         for one in data.models():

@@ -1,0 +1,68 @@
+"""Measures of a ranking: functions of the shares of either class at the distinct scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rocmax.metrics._interval import Limits
+from rocmax.metrics._sample import Sample
+from rocmax.metrics._validation import F64
+from rocmax.metrics.measures._ranking import Ranking
+from rocmax.metrics.measures._spread import Spread, limits_of
+from rocmax.metrics.measures.base import Measure, Trait
+
+Counts = tuple[float, float]
+
+
+@dataclass(frozen=True, repr=False)
+class RankedMeasure(Measure):
+    """A measure of a :class:`Ranking`; with :meth:`spread` it has a score interval."""
+
+    def read(self, ranking: Ranking) -> float:
+        """Return the value."""
+        raise NotImplementedError
+
+    def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
+        """Return the components of the positives and of the negatives at every distinct score.
+
+        `counts` are the numbers of samples behind the weights.
+        """
+        raise NotImplementedError
+
+    def spread(self, ranking: Ranking, counts: Counts) -> Spread:
+        """Return the value, and its variance as a function of the true value."""
+        raise NotImplementedError
+
+    @property
+    def traits(self) -> frozenset[Trait]:
+        scored = type(self).spread is not RankedMeasure.spread
+        return frozenset({Trait.COMPONENTS} | ({Trait.SPREAD} if scored else set()))
+
+    def value(self, sample: Sample) -> Any:
+        return self.read(Ranking.of_weights(sample))
+
+    def components(self, sample: Sample) -> Any:
+        ranking = Ranking.of(sample.positive, sample.score, sample.weight)
+        return ranking.place(*self.parts(ranking, sample.effective))
+
+    def moments(self, sample: Sample) -> tuple[float, F64, F64]:
+        ranking = Ranking.of_weights(sample)
+        return self.read(ranking), *moments_of(ranking, self.parts(ranking, sample.effective))
+
+    def score_interval(self, sample: Sample) -> tuple[F64, F64, Limits]:
+        """Return the estimates of all models, their variances and the limits of the score interval."""
+        found = [self.spread(Ranking.of_weights(one), one.totals) for one in sample.models()]
+        return limits_of(found, self.bounds)
+
+
+def moments_of(ranking: Ranking, parts: tuple[F64, F64]) -> tuple[F64, F64]:
+    """Return by class the sums of the squares and the cubes of centred components."""
+    found = []
+    for values, weight in zip(parts, (ranking.pos, ranking.neg), strict=True):
+        centred = values - weight @ values / weight.sum()
+        found.append([weight @ centred**2, weight @ centred**3])
+    squares, cubes = np.array(found).T
+    return squares, cubes
