@@ -249,7 +249,7 @@ def test_messages():
             PrecisionAt(k)
     with pytest.raises(ValueError, match="k=61 is more than the samples, of which there are 60"):
         PrecisionAt(61)(y, s)
-    with pytest.raises(ValueError, match="net benefit needs probabilities: scores go from"):
+    with pytest.raises(ValueError, match="y_score must be probabilities for the net benefit, got scores from"):
         NetBenefit(0.2)(y, 2 * s)
     with pytest.raises(ValueError, match="threshold must be"):
         NetBenefit(1.0)

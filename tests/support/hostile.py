@@ -27,6 +27,7 @@ from rocmax.metrics.measures import MEASURES
 N = 24
 Y = np.arange(N) % 3 // 2
 S = np.random.default_rng(0).normal(size=N) + 0.7 * Y
+P = 1 / (1 + np.exp(-S))  # probabilities
 X = np.random.default_rng(1).normal(size=(N, 3)) + 0.7 * Y[:, None]
 FEATURES = X
 HUGE = 10**400
@@ -306,6 +307,7 @@ def _metric_calls() -> dict[str, Call]:
             metrics.roc_auc_score, y_true=np.arange(N) % 3, y_score=np.eye(3)[np.arange(N) * 7 % 3], multi_class="ovr"
         ),
         "roc_curve": _call(metrics.roc_curve, **ys),
+        "precision_recall_curve": _call(metrics.precision_recall_curve, **ys),
         "partial_auc_score": _call(metrics.partial_auc_score, **ys),
         "partial_auc_score range": _call(metrics.partial_auc_score, **ys, **weight, fpr_range=(0.1, 0.6)),
         "partial_auc_score tpr": _call(metrics.partial_auc_score, **ys, tpr_range=(0.1, 0.6), normalize="mcclish"),
@@ -354,11 +356,11 @@ def _metric_calls() -> dict[str, Call]:
             lambda function: metrics.Measure.of(function)(Y, S), ["function"], {"function": lambda y, s: s[y].mean()}
         ),
     }
-    needed = {"margin": 0.3, "fpr": 0.3, "tpr": 0.7}
+    needed = {"margin": 0.3, "fpr": 0.3, "tpr": 0.7, "k": 0.3, "threshold": 0.3}
     for kind in MEASURES:
         own = [field.name for field in fields(kind)]
         given = {name: value for name, value in needed.items() if name in own}
-        data = {**ys, **weight}
+        data = {**ys, **weight} | ({"y_score": P} if kind is metrics.NetBenefit else {})
         calls[kind.__name__] = Call(partial(_measured, kind), [*own, *data], {**given, **data})
         calls[f"{kind.__name__}.scorer"] = Call(partial(_scored, kind(**given)), ["pos_label"], {"pos_label": 1})
     for name, option in {"": {}, "bootstrap": {"covariance": "bootstrap", "n_resamples": 10}, **measures}.items():
@@ -440,6 +442,7 @@ def _boosting_calls() -> dict[str, Call]:
 def _display_calls() -> dict[str, Call]:
     folds = cross_validate(rocmax.PartialAUCSVC(), X, Y, cv=2, return_estimator=True, return_indices=True)
     roc, sroc, det = display.ROCDisplay, display.SROCDisplay, display.DETDisplay
+    recall, decision = display.PrecisionRecallDisplay, display.DecisionCurveDisplay
     extra = [*inspect.signature(roc.from_predictions).parameters][2:]
     return {
         "ROCDisplay": _call(roc.from_predictions, y_true=Y, y_score=S),
@@ -454,6 +457,17 @@ def _display_calls() -> dict[str, Call]:
         "DETDisplay": _call(det.from_predictions, y_true=Y, y_score=S),
         "DETDisplay.from_estimator": _call(det.from_estimator, estimator=_model(), X=X, y=Y),
         "DETDisplay.plot": _call(det.from_predictions(Y, S).plot),
+        "PrecisionRecallDisplay": _call(recall.from_predictions, y_true=Y, y_score=S),
+        "PrecisionRecallDisplay band": _call(
+            recall.from_predictions, y_true=Y, y_score=S, confidence_level=0.9, n_resamples=5
+        ),
+        "PrecisionRecallDisplay.from_estimator": _call(recall.from_estimator, estimator=_model(), X=X, y=Y),
+        "PrecisionRecallDisplay.plot": _call(recall.from_predictions(Y, S).plot),
+        "DecisionCurveDisplay": _call(decision.from_predictions, y_true=Y, y_prob=P),
+        "DecisionCurveDisplay band": _call(
+            decision.from_predictions, y_true=Y, y_prob=P, thresholds=[0.1, 0.2], prevalence=0.1, confidence_level=0.9
+        ),
+        "DecisionCurveDisplay.plot": _call(decision.from_predictions(Y, P).plot),
         "SROCDisplay": _call(sroc.from_predictions, y_true=Y, y_score=S),
         "SROCDisplay.from_estimator": _call(sroc.from_estimator, estimator=_model(), X=X, y=Y),
         "SROCDisplay.plot": _call(sroc.from_predictions(Y, S).plot),

@@ -209,7 +209,7 @@ def _thresholds(given: ArrayLike | None) -> F64:
         return np.arange(1, 100) / 100
     try:
         found = np.atleast_1d(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.zeros(0)
     if found.ndim != 1 or not len(found) or not ((found > 0) & (found < 1)).all() or (np.diff(found) <= 0).any():
         raise ValueError(f"thresholds must be ascending probabilities in (0, 1), got {shown(given)}")

@@ -74,15 +74,17 @@ class NetBenefit(RankedMeasure):
         at = "" if self.prevalence is None else f", prevalence {self.prevalence:g}"
         return f"net benefit at {self.threshold:g}{at}"
 
+    def check(self, ranking: Ranking, name: str) -> None:
+        least, most = float(ranking.score.min()), float(ranking.score.max())
+        if least < 0.0 or most > 1.0:
+            raise ValueError(f"{name} must be probabilities for the net benefit, got scores from {least:g} to {most:g}")
+
     def _gains(self, ranking: Ranking) -> tuple[float, float]:
         """Return what both rates are multiplied by."""
         pi = ranking.prevalence if self.prevalence is None else self.prevalence
         return pi, -(1.0 - pi) * self.threshold / (1.0 - self.threshold)
 
     def _rates(self, ranking: Ranking) -> tuple[float, float]:
-        least, most = float(ranking.score.min()), float(ranking.score.max())
-        if least < 0.0 or most > 1.0:
-            raise ValueError(f"the net benefit needs probabilities: scores go from {least:g} to {most:g}")
         called = ranking.score >= self.threshold
         a, b = (min(float(part[called].sum()), 1.0) for part in ranking.shares())
         return a, b
@@ -99,7 +101,7 @@ class NetBenefit(RankedMeasure):
         return super().scorer(pos_label=pos_label, response_method=response_method)
 
     def score_interval(self, sample: Sample) -> tuple[F64, F64, Limits]:
-        rankings = [Ranking.of_weights(one) for one in sample.models()]
+        rankings = [self.weights(one) for one in sample.models()]
         gains = np.array([self._gains(ranking) for ranking in rankings]).T
         rates = np.array([self._rates(ranking) for ranking in rankings]).T
         sizes = np.array(sample.totals)[:, None]

@@ -41,20 +41,30 @@ class RankedMeasure(Measure):
         scored = type(self).spread is not RankedMeasure.spread
         return frozenset({Trait.COMPONENTS} | ({Trait.SPREAD} if scored else set()))
 
+    def check(self, ranking: Ranking, name: str) -> None:
+        """Refuse scores, which the caller calls `name`, that the measure is not defined for."""
+
+    def weights(self, sample: Sample) -> Ranking:
+        """Return the weights at the distinct scores of one model, checked."""
+        ranking = Ranking.of_weights(sample)
+        self.check(ranking, sample.names[1])
+        return ranking
+
     def value(self, sample: Sample) -> Any:
-        return self.read(Ranking.of_weights(sample))
+        return self.read(self.weights(sample))
 
     def components(self, sample: Sample) -> Any:
         ranking = Ranking.of(sample.positive, sample.score, sample.weight)
+        self.check(ranking, sample.names[1])
         return ranking.place(*self.parts(ranking, sample.effective))
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        ranking = Ranking.of_weights(sample)
+        ranking = self.weights(sample)
         return self.read(ranking), *moments_of(ranking, self.parts(ranking, sample.effective))
 
     def score_interval(self, sample: Sample) -> tuple[F64, F64, Limits]:
         """Return the estimates of all models, their variances and the limits of the score interval."""
-        found = [self.spread(Ranking.of_weights(one), one.totals) for one in sample.models()]
+        found = [self.spread(self.weights(one), one.totals) for one in sample.models()]
         return limits_of(found, self.bounds)
 
 
