@@ -12,6 +12,8 @@ T = TypeVar("T")
 
 # Numbers of an array from which work on it is worth a thread.
 _MANY = 1 << 16
+# Seconds after which a wait looks at signals.
+_TURN = 0.05
 _abandoned: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar("abandoned", default=None)
 
 
@@ -50,7 +52,9 @@ def interruptible(size: int, function: Callable[P, T], /, *args: P.args, **kwarg
     except RuntimeError:  # no memory for a thread
         return function(*args, **kwargs)
     try:
-        done.wait()
+        # By turns: where a library asks that calls go on after signals, as Polars does, one wait would never end.
+        while not done.wait(_TURN):
+            pass
     except BaseException:
         abandoned.set()
         raise

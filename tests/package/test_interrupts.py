@@ -193,7 +193,7 @@ for k in range(times):
             pass
     now = next(k for k, (X, _) in enumerate(both) if X.shape[1] == model.n_features_in_)
     assert scores(model, both[now][0]) == expected[now] and (not done or now == k % 2)
-print("interrupted" if interrupted > 3 else interrupted)
+print("interrupted" if interrupted > 1 else interrupted)
 """
 
 
@@ -206,7 +206,12 @@ def test_models_are_whole_whenever_a_refit_is_interrupted(name):
     assert (found.returncode, found.stdout) == (0, "interrupted\n"), found.stderr[-2000:]
 
 
-def test_abandoned_work_ends_at_its_next_checkpoint():
+@pytest.mark.skipif(not hasattr(signal, "siginterrupt"), reason="calls do not go on after signals here")
+@pytest.mark.parametrize("restart", [False, True])
+def test_abandoned_work_ends_at_its_next_checkpoint(restart, request):
+    """Also where calls go on after a signal, as Polars has it once it was used."""
+    signal.siginterrupt(signal.SIGINT, not restart)
+    request.addfinalizer(lambda: signal.siginterrupt(signal.SIGINT, True))
     ended = threading.Event()
 
     def work():
