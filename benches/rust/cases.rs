@@ -77,7 +77,7 @@ fn run(repeats: usize, call: &mut dyn FnMut() -> f64) -> (f64, Duration) {
     (value, least)
 }
 
-fn measures<S: metric::Score>(
+fn measures<S: metric::Measured>(
     work: &str,
     labels: &[bool],
     scores: &[S],

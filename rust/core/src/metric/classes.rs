@@ -1,7 +1,6 @@
 //! The samples of either class in order.
 
 use super::labels::Labels;
-use super::score::Score;
 use crate::ctx::CHUNK;
 use crate::order::{self, Keyed};
 use crate::{Ctx, Error, Result};
@@ -53,7 +52,7 @@ pub(crate) fn sorted_classes<K: Keyed>(
     Ok(classes)
 }
 
-pub(crate) fn first_non_finite<S: Score>(scores: &[S]) -> Error {
+pub(crate) fn first_non_finite<S: Copy + Into<f64>>(scores: &[S]) -> Error {
     let values = scores.iter().map(|&s| s.into());
     let (index, value) = values.enumerate().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
     Error::NonFinite { name: "scores", index, value }

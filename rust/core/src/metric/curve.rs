@@ -5,7 +5,7 @@ use super::classes::sorted_classes;
 use super::labels::Labels;
 use super::score::Score;
 use super::sum::{Share, Sum};
-use super::walk::{Placed, Walk};
+use super::walk::{Placed, Step, Walk};
 use crate::ctx::CHUNK;
 use crate::order::{self, Entry, Keyed, Weighted};
 use crate::{Ctx, Error, Negatives, RateRange, Result};
@@ -42,17 +42,6 @@ impl Normalize {
             Normalize::McClish => 1.0 - self.span(range) * share.rest(),
         }
     }
-}
-
-/// One distinct score and the weight of the samples that have it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
-    /// The score.
-    pub score: f64,
-    /// Weight of the positives with this score.
-    pub pos: f64,
-    /// Weight of the negatives with this score.
-    pub neg: f64,
 }
 
 /// The distinct scores, descending. Counts are whole numbers below 2^53, so that they and their sums are exact.

@@ -2,7 +2,8 @@
 
 use std::iter;
 
-use super::curve::{Curve, Step, most_called};
+use super::curve::{Curve, most_called};
+use super::walk::Step;
 
 /// Losses that differ by so little are the same.
 const ROUNDING: f64 = 1e-12;

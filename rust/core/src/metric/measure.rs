@@ -31,6 +31,54 @@ impl<S: Score> Scratch<S> {
     }
 }
 
+/// A type of scores for which measures are compiled once, and not by all who call them.
+pub trait Measured: Score {
+    #[doc(hidden)]
+    fn measured(
+        labels: &Labels<'_>,
+        scores: &[Self],
+        weights: Option<&[f64]>,
+        measure: Measure,
+        scratch: &mut Scratch<Self>,
+        ctx: &Ctx<'_>,
+    ) -> Result<f64>;
+    #[doc(hidden)]
+    fn moments(
+        labels: &Labels<'_>,
+        scores: &[Self],
+        scratch: &mut Scratch<Self>,
+        ctx: &Ctx<'_>,
+    ) -> Result<(f64, [f64; 2])>;
+}
+
+macro_rules! measured {
+    ($($kind:ty),*) => {$(
+        impl Measured for $kind {
+            fn measured(
+                labels: &Labels<'_>,
+                scores: &[Self],
+                weights: Option<&[f64]>,
+                measure: Measure,
+                scratch: &mut Scratch<Self>,
+                ctx: &Ctx<'_>,
+            ) -> Result<f64> {
+                value(labels, scores, weights, measure, scratch, ctx)
+            }
+
+            fn moments(
+                labels: &Labels<'_>,
+                scores: &[Self],
+                scratch: &mut Scratch<Self>,
+                ctx: &Ctx<'_>,
+            ) -> Result<(f64, [f64; 2])> {
+                moments(labels, scores, scratch, ctx)
+            }
+        }
+    )*};
+}
+
+measured!(f32, f64);
+
 /// What is measured of a curve: one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
@@ -97,7 +145,7 @@ impl Curve {
 ///
 /// # Errors
 /// Those of [`Curve::new`] and [`Curve::measure`]; [`Error::Domain`] for fractional weights with [`Measure::Ranked`].
-pub fn measure<S: Score>(
+pub fn measure<S: Measured>(
     labels: &Labels<'_>,
     scores: &[S],
     weights: Option<&[f64]>,
@@ -105,10 +153,10 @@ pub fn measure<S: Score>(
     scratch: &mut Scratch<S>,
     ctx: &Ctx<'_>,
 ) -> Result<f64> {
-    S::measure(labels, scores, weights, measure, scratch, ctx)
+    S::measured(labels, scores, weights, measure, scratch, ctx)
 }
 
-pub(super) fn value<S: Score>(
+fn value<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     weights: Option<&[f64]>,
@@ -152,8 +200,8 @@ pub(super) fn value<S: Score>(
 ///
 /// # Errors
 /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
-pub fn auc<S: Score>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch<S>, ctx: &Ctx<'_>) -> Result<f64> {
-    S::measure(labels, scores, None, Measure::Auc, scratch, ctx)
+pub fn auc<S: Measured>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch<S>, ctx: &Ctx<'_>) -> Result<f64> {
+    S::measured(labels, scores, None, Measure::Auc, scratch, ctx)
 }
 
 /// The AUC and the squares of its components about their mean, all from integers; the cubes are not counted. O(N)
@@ -161,7 +209,7 @@ pub fn auc<S: Score>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch<S>
 ///
 /// # Errors
 /// Those of [`auc`].
-pub fn auc_moments<S: Score>(
+pub fn auc_moments<S: Measured>(
     labels: &Labels<'_>,
     scores: &[S],
     scratch: &mut Scratch<S>,
@@ -170,7 +218,7 @@ pub fn auc_moments<S: Score>(
     S::moments(labels, scores, scratch, ctx)
 }
 
-pub(super) fn moments<S: Score>(
+fn moments<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
     scratch: &mut Scratch<S>,

@@ -19,12 +19,13 @@ mod variance;
 mod walk;
 
 pub use count::Limits;
-pub use curve::{Curve, Normalize, Step};
+pub use curve::{Curve, Normalize};
 pub use cutoff::{Cut, Rule};
 pub use labels::{Label, Labels};
-pub use measure::{Measure, Scratch, auc, auc_moments, measure};
+pub use measure::{Measure, Measured, Scratch, auc, auc_moments, measure};
 pub use resample::{Rates, Resampling, Scheme, Scored, bootstrap, bootstrap_cuts, permuted_distances};
 pub use score::Score;
 pub use screening::Screening;
 pub use sum::Share;
 pub use variance::{Column, Components, Covariance, Moments, Placements, WeightKind, covariance, covariance_of_models};
+pub use walk::Step;

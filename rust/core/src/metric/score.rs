@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
-use super::labels::Labels;
-use super::measure::{self, Measure, Scratch};
 use crate::order::fast;
 use crate::{CHUNK, Ctx, Result};
 
@@ -36,25 +34,6 @@ pub trait Score: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync +
     /// The scores in double precision.
     #[doc(hidden)]
     fn wide(scores: &[Self]) -> Cow<'_, [f64]>;
-    /// See [`crate::metric::measure`]; a function of this type alone, so that it is compiled once and not by all who
-    /// call it.
-    #[doc(hidden)]
-    fn measure(
-        labels: &Labels<'_>,
-        scores: &[Self],
-        weights: Option<&[f64]>,
-        measure: Measure,
-        scratch: &mut Scratch<Self>,
-        ctx: &Ctx<'_>,
-    ) -> Result<f64>;
-    /// See [`crate::metric::auc_moments`].
-    #[doc(hidden)]
-    fn moments(
-        labels: &Labels<'_>,
-        scores: &[Self],
-        scratch: &mut Scratch<Self>,
-        ctx: &Ctx<'_>,
-    ) -> Result<(f64, [f64; 2])>;
 }
 
 macro_rules! floating {
@@ -69,26 +48,6 @@ macro_rules! floating {
         #[inline(always)]
         fn negated(self) -> Self {
             -self
-        }
-
-        fn measure(
-            labels: &Labels<'_>,
-            scores: &[Self],
-            weights: Option<&[f64]>,
-            measure: Measure,
-            scratch: &mut Scratch<Self>,
-            ctx: &Ctx<'_>,
-        ) -> Result<f64> {
-            measure::value(labels, scores, weights, measure, scratch, ctx)
-        }
-
-        fn moments(
-            labels: &Labels<'_>,
-            scores: &[Self],
-            scratch: &mut Scratch<Self>,
-            ctx: &Ctx<'_>,
-        ) -> Result<(f64, [f64; 2])> {
-            measure::moments(labels, scores, scratch, ctx)
         }
     };
 }

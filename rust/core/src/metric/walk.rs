@@ -1,7 +1,17 @@
 //! The weights above each step of a curve, and how a segment lies to a range.
 
-use super::curve::Step;
 use super::sum::Sum;
+
+/// One distinct score and the weight of the samples that have it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// The score.
+    pub score: f64,
+    /// Weight of the positives with this score.
+    pub pos: f64,
+    /// Weight of the negatives with this score.
+    pub neg: f64,
+}
 
 /// A step and the weights of the positives and of the negatives above it, and above it or in it. Those of the last step
 /// are the totals of the curve to the last bit: they are the same sums.

@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 
-use rocmax_core::metric::{Score, Scratch};
+use rocmax_core::metric::{Measured, Scratch};
 
 /// The most that is kept, in bytes a buffer: enough for a hundred million scores.
 const MOST: usize = 1 << 30;
 
 /// A type of score with buffers of its own.
-pub(crate) trait Pooled: Score {
+pub(crate) trait Pooled: Measured {
     fn pool() -> &'static Mutex<Option<Scratch<Self>>>;
 }
 

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::bootstrap::{Model, Resampling, Scheme, prepared, rows, strata};
 use super::multinomial::{Draws, Stream};
 use super::weighted_draws::Units;
-use crate::metric::curve::Step;
 use crate::metric::cutoff::Rule;
 use crate::metric::labels::Labels;
 use crate::metric::score::Score;
 use crate::metric::variance::WeightKind;
+use crate::metric::walk::Step;
 use crate::{Ctx, Error, Result};
 
 /// What a rule finds on a replicate.

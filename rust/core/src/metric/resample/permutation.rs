@@ -11,8 +11,9 @@
 use super::bootstrap::BATCHES;
 use super::multinomial::Stream;
 use crate::ctx::CHUNK;
-use crate::metric::curve::{Curve, Step};
+use crate::metric::curve::Curve;
 use crate::metric::labels::Labels;
+use crate::metric::walk::Step;
 use crate::{Ctx, Error, Result, order};
 
 /// Labels and scores of one curve.

@@ -1,8 +1,8 @@
 //! Samples by rank, and the area under their curve when they are repeated: counts and classes are bytes side by side.
 
 use crate::RateRange;
-use crate::metric::curve::Step;
 use crate::metric::sum::Share;
+use crate::metric::walk::Step;
 use crate::order::fast;
 
 /// The classes of all samples by descending score, in a block of ties the positives first.

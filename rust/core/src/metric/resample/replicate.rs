@@ -7,9 +7,10 @@ use super::ranks::{POSITIVE, Sequence};
 use crate::metric::classes::first_non_finite;
 use crate::metric::count::Limits;
 use crate::metric::count::buckets::negatives_below;
-use crate::metric::curve::{Curve, Normalize, Step};
+use crate::metric::curve::{Curve, Normalize};
 use crate::metric::labels::Labels;
 use crate::metric::measure::Measure;
+use crate::metric::walk::Step;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// Samples by rank.

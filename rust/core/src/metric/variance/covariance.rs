@@ -2,10 +2,11 @@
 
 use super::components::Components;
 use crate::ctx::CHUNK;
-use crate::metric::curve::{Curve, Step};
+use crate::metric::curve::Curve;
 use crate::metric::labels::Labels;
 use crate::metric::measure::Measure;
 use crate::metric::sum::Sum;
+use crate::metric::walk::Step;
 use crate::order::fast;
 use crate::{Ctx, Error, Result};
 
