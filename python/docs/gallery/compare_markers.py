@@ -2,12 +2,12 @@
 I compare two markers for a paper
 =================================
 
-Two measurements of the same patients, or of two groups of patients: which tells the sick from the healthy better, by
-how much, and how is that written down?
+Two markers were measured in the same patients, or in two groups of patients. Which one separates patients
+with and without the disease better, by how much, and how do you report it?
 """
 
 # %%
-# Columns of a data frame are markers here: measurements of cell nuclei from 569 biopsies, 212 of them malignant.
+# The markers here are measurements of cell nuclei from 569 biopsies, 212 of them malignant.
 from sklearn.datasets import load_breast_cancer
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -16,8 +16,8 @@ malignant = y == 0
 # %%
 # Two markers of the same patients
 # --------------------------------
-# The paired test of DeLong, DeLong and Clarke-Pearson. ``summary()`` is the sentence for the results, and
-# ``references`` are the sources for the list at the end of the paper.
+# ``compare`` uses the paired test of DeLong, DeLong and Clarke-Pearson. ``summary()`` returns a sentence for the
+# results section, and ``references`` the entries for the bibliography.
 from rocmax.metrics import PartialAUC, compare
 
 test = compare(malignant, {"a": X["mean radius"], "b": X["mean texture"]})
@@ -28,16 +28,16 @@ print(*test.references, sep="\n")
 # %%
 # The part with a high specificity
 # --------------------------------
-# If a specificity below 0.9 is of no use, compare there. A range of the *sensitivity* is ``tpr_range=(0.9, 1)``; both
-# together are the two-way partial area.
+# If a specificity below 0.9 is of no use, compare the partial AUC there. ``tpr_range=(0.9, 1)`` is a range of the
+# *sensitivity*; both together give the two-way partial AUC.
 print(compare(malignant, {"a": X["mean radius"], "b": X["mean texture"]}, PartialAUC((0, 0.1))).summary(), end="\n\n")
 print(compare(malignant, {"a": X["mean radius"], "b": X["mean texture"]}, PartialAUC(tpr_range=(0.9, 1))).summary())
 
 # %%
 # No worse than
 # -------------
-# Whether the cheaper marker may replace the other: non-inferiority with a margin of 0.05, and equivalence by two
-# one-sided tests.
+# May the cheaper marker replace the other? Test non-inferiority with a margin of 0.05, or equivalence by two one-sided
+# tests.
 cheap, dear = X["mean perimeter"], X["mean radius"]
 print(compare(malignant, {"a": cheap, "b": dear}, alternative="greater", null_difference=-0.05), end="\n\n")
 print(compare(malignant, {"a": cheap, "b": dear}, alternative="equivalence", equivalence_margin=0.05))
@@ -45,7 +45,7 @@ print(compare(malignant, {"a": cheap, "b": dear}, alternative="equivalence", equ
 # %%
 # Other patients
 # --------------
-# Markers that were measured in different patients: each brings its own labels, and the test is the unpaired one.
+# For markers measured in different patients, pass the labels of each; the test is then unpaired.
 even, odd = slice(None, None, 2), slice(1, None, 2)
 print(
     compare(
@@ -56,8 +56,8 @@ print(
 # %%
 # More than two
 # -------------
-# All pairs, with p-values adjusted for their number; ``to_frame()`` is the table, which pandas turns into LaTeX,
-# Markdown or a worksheet.
+# ``compare`` tests all pairs and adjusts the p-values for their number. ``to_frame()`` returns a table, which pandas
+# exports to LaTeX, Markdown or a worksheet.
 
 markers = ["mean radius", "mean texture", "mean smoothness"]
 found = compare(malignant, X[markers])
@@ -67,8 +67,8 @@ print(found.to_frame()[["model_a", "model_b", "difference", "pvalue_adjusted"]].
 # %%
 # Before the study
 # ----------------
-# How many patients a study needs that is to tell an AUC of 0.85 from one of 0.80 nine times in ten, the markers'
-# scores being correlated by a half and the sick a third of all.
+# How many patients does a study need to detect the difference between AUCs of 0.85 and 0.80 with power 0.9, if the
+# markers' correlation is 0.5 and a third of the patients are positive?
 from rocmax.metrics import auc_sample_size
 
 print(auc_sample_size(0.85, auc_b=0.80, correlation=0.5, power=0.9, ratio=2))

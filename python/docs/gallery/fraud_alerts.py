@@ -2,8 +2,8 @@
 I have a budget of alerts
 =========================
 
-A team can check 500 payments a day. The model ranks all payments; which score should raise an alert, how many of the
-alerts will be fraud (precision), and how much of the fraud do they catch (recall)?
+A team can check 500 payments a day. The model ranks all payments. Above which score should a payment raise an
+alert, what share of the alerts is fraud (precision), and what share of the fraud do they catch (recall)?
 """
 
 # %%
@@ -48,7 +48,7 @@ for name, value, (low, high) in (
 # %%
 # Other budgets
 # -------------
-# A list of rules gives a table. A budget below 1 is a share of the payments.
+# A list of rules returns a table. A budget below 1 is a share of the payments.
 budgets = [("alerts", k * days) for k in (100, 250, 500, 1000)]
 table = operating_point(y, scores, threshold=[*budgets, ("alerts", 0.1)])
 frame = table.to_frame()
@@ -59,9 +59,8 @@ print(frame.round(3).to_string(index=False))
 # %%
 # Tomorrow
 # --------
-# A threshold that is set on one day and used on the next raises more alerts than planned every second time. With
-# ``guarantee=0.95`` it is a little higher: the expected share of payments that raise an alert is within the budget with
-# a probability of 95 %.
+# A threshold that is set on one day exceeds the budget on about every second next day. ``guarantee=0.95`` sets it a
+# little higher: with a probability of 95 %, the expected share of payments that raise an alert is within the budget.
 for guarantee in (None, 0.95):
     alerts = []
     for today in np.unique(day)[:-1]:

@@ -2,13 +2,13 @@
 I have scores
 =============
 
-A model has scored patients that it did not see in training, and you know which of them are sick. How good is it where
-it counts, how sure is that, and where should the alarm be set?
+A model has scored patients that were not used in training, and you know which of them have the disease. How good is the
+model at affordable false positive rates, how certain is that, and where should the threshold be?
 """
 
 # %%
-# Any scores will do, of any library, as long as a higher one means the positive class. These are of a logistic
-# regression of thyroid records, about six per cent of which are of sick patients.
+# Scores of any library will do, as long as higher scores mean the positive class. Here a logistic regression scores
+# thyroid records; about six per cent of the patients are sick.
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -25,9 +25,9 @@ scores = model.fit(X_train, y_train).decision_function(X_test)
 # %%
 # One number
 # ----------
-# ``roc_auc_score`` is scikit-learn's function, with the same arguments and the same values, many times faster. If no
-# more than one healthy patient in twenty can be called back, the part of the curve up to a false positive rate of 0.05
-# is what matters: its area, as a share of the most it could be, is the mean sensitivity over that part.
+# ``roc_auc_score`` is scikit-learn's function, with the same arguments and the same values, many times faster. If at
+# most one healthy patient in twenty can be called back, only the part of the curve up to a false positive rate of 0.05
+# matters. Its area divided by its width is the mean sensitivity in that range.
 from rocmax.metrics import PartialAUC, infer, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 
 print("AUC              ", round(roc_auc_score(y_test, scores), 3))
@@ -35,10 +35,10 @@ print("partial AUC      ", round(partial_auc_score(y_test, scores, (0, 0.05)), 3
 print("TPR at FPR 0.05  ", round(tpr_at_fpr_score(y_test, scores, 0.05), 3))
 
 # %%
-# How sure it is
-# --------------
-# ``infer`` adds the variance and an interval, by the method with the best measured coverage; the result says which,
-# and ``summary()`` is a sentence for a report.
+# Its uncertainty
+# ---------------
+# ``infer`` adds a standard error and a confidence interval, by the method with the best measured coverage. The result
+# names the method, and ``summary()`` returns a sentence for a report.
 
 print(infer(y_test, scores), end="\n\n")
 found = infer(y_test, scores, PartialAUC((0, 0.05)))
@@ -48,7 +48,7 @@ print(f"{found.estimate:.3f} from {found.confidence_interval.low:.3f} to {found.
 # %%
 # The figure
 # ----------
-# The part that counts is shaded, the legend has the area over it and its interval.
+# The range is shaded; the legend shows its partial AUC with the interval.
 from rocmax.display import ROCDisplay
 
 display = ROCDisplay.from_predictions(
@@ -60,8 +60,8 @@ display = ROCDisplay.from_predictions(
 # -------------
 # ``operating_point`` takes a threshold, or a rule that chooses one, and returns the rates, the predictive values at the
 # prevalence where the threshold will be used, and the likelihood ratios, all with intervals. A rule keeps its limit on
-# these samples only. If the limit must hold for the patients to come, add ``guarantee``: here the specificity is at
-# least 0.95 with a probability of 95 %.
+# these samples only. If the limit must hold for future patients, add ``guarantee``: here the specificity is at least
+# 0.95 with a probability of 95 %.
 from rocmax.metrics import operating_point
 
 print(operating_point(y_test, scores, threshold=("fpr", 0.05), prevalence=0.02), end="\n\n")
@@ -70,7 +70,7 @@ print(operating_point(y_test, scores, threshold=rules), end="\n\n")
 print(operating_point(y_test, scores, threshold=("specificity", 0.95), guarantee=0.95))
 
 # %%
-# How the scores of either class lie, and where that threshold cuts them:
+# The distribution of the scores in each class, with the threshold:
 from rocmax.display import ScoreDisplay
 
 display = ScoreDisplay.from_predictions(y_test, scores, threshold=("fpr", 0.05))

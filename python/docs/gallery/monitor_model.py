@@ -2,11 +2,12 @@
 I monitor a model
 =================
 
-A model is in use. Each day brings scores, and later the truth; machines count apart. Is it still as good as it was?
+A model is in use. Each day brings scores and, later, the true labels; several machines count separately. Is the model
+still as good as it was?
 """
 
 # %%
-# Here are twelve weeks of five days. From the eighth week on the model tells the classes apart less well.
+# The data are twelve weeks of five days. From the eighth week on, the model separates the classes less well.
 import numpy as np
 
 rng = np.random.default_rng(0)
@@ -19,10 +20,10 @@ def day(week, n_samples=400):
 
 
 # %%
-# Count, merge, ask
-# -----------------
-# A ``ROCAccumulator`` takes samples in parts, in any order, from any thread; one machine's can be pickled, sent and
-# merged into another's. What it says is exactly what all samples at once would have said.
+# Update, merge, measure
+# ----------------------
+# A ``ROCAccumulator`` takes samples in parts, in any order, from any thread. It can be pickled, sent to another machine
+# and merged there. The result equals that of all samples at once.
 from rocmax.metrics import PartialAUC, ROCAccumulator
 
 weeks = []
@@ -40,10 +41,10 @@ for week, accumulator in enumerate(weeks, start=1):
 # %%
 # Has it become worse?
 # --------------------
-# A one-sided test of each week against what the first four weeks have shown. With ``null_value`` one result is tested
-# against a number. The eight weeks are eight chances of a false alarm, so the level is an eighth of 5 %.
-# (What was promised is taken as known here. Where the samples of both are kept,
-# ``compare({"then": y_1, "now": y_2}, {"then": scores_1, "now": scores_2})`` counts the uncertainty of both.)
+# ``null_value`` tests a measure against a number: here each week, one-sided, against the estimate of the first four
+# weeks. Eight weeks are eight tests, so the level of each is 5 % / 8. (This takes the estimate of the first weeks as
+# known. If both samples are kept, ``compare({"then": y_1, "now": y_2}, {"then": scores_1, "now": scores_2})`` accounts
+# for the uncertainty of both.)
 first = ROCAccumulator()
 for accumulator in weeks[:4]:
     first.merge(accumulator)
@@ -56,8 +57,8 @@ for week, accumulator in enumerate(weeks[4:], start=5):
 # %%
 # The alarm rate
 # --------------
-# A threshold in use keeps its false positive rate only while the negatives stay as they were. The curve of an
-# accumulator has the rates at every threshold.
+# A fixed threshold keeps its false positive rate only while the distribution of the negatives does not change. The
+# curve of an accumulator has the rates at every threshold.
 fpr, tpr, thresholds = first.curve()
 cut = thresholds[np.searchsorted(fpr, 0.05, side="right") - 1]
 for name, accumulator in ("weeks 1-4", first), ("week 12", weeks[-1]):
@@ -68,8 +69,7 @@ for name, accumulator in ("weeks 1-4", first), ("week 12", weeks[-1]):
 # %%
 # A stream without end
 # --------------------
-# With ``max_bins`` the memory is bounded, whatever comes; ``error_bound`` is the most by which the area can then be
-# off.
+# ``max_bins`` bounds the memory for any number of samples; ``error_bound`` is the greatest possible error of the AUC.
 stream = ROCAccumulator(max_bins=1000)
 for week in range(1, 8):
     stream.update(*day(week, n_samples=20_000))

@@ -2,14 +2,14 @@
 Too much data
 =============
 
-More rows than memory holds, more columns than there are rows, or too many of both for a kernel. The sizes here are
-small, so that the page is quick to build; nothing else changes with them.
+The data have more rows than fit in memory, more columns than rows, or too many rows for a kernel matrix. The sizes here
+are small so that the page builds quickly; the code is the same for large data.
 """
 
 # %%
 # A file of rows
 # --------------
-# ``numpy.memmap`` is read in blocks, never copied whole. Linear machines need a few passes over it.
+# A ``numpy.memmap`` is read in blocks and never copied as a whole. Linear models need a few passes over it.
 import tempfile
 from pathlib import Path
 
@@ -34,7 +34,7 @@ print(type(rows).__name__, f"partial AUC {partial_auc_score(y[20_000:], scores, 
 # %%
 # Partitions on many machines
 # ---------------------------
-# Linear machines and every measure take dask arrays: the partitions stay where they are, and the fit is the same.
+# Linear models and all measures take dask arrays. The partitions stay on their workers, and the fit is the same.
 import dask.array as da
 
 parts = da.from_array(X[:20_000], chunks=(5_000, -1))
@@ -77,7 +77,8 @@ print(f"partial AUC {found:.2f} with {ranker.coef_.shape[1]:,} columns")
 # %%
 # Too many rows for a kernel
 # --------------------------
-# A kernel matrix of all rows grows with their square. ``n_landmarks`` rows of both classes stand for the rest.
+# A kernel matrix grows with the square of the number of rows. ``n_landmarks`` approximates it by that many rows of both
+# classes.
 curved = PartialAUCSVC((0, 0.05), kernel="rbf", n_landmarks=100, C=1e4, random_state=0)
 for name, machine in ("line", PartialAUCSVC((0, 0.05))), ("100 landmarks", curved):
     scores = machine.fit(X[:8_000], y[:8_000]).decision_function(X[20_000:])

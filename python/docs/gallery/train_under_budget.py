@@ -2,14 +2,14 @@
 I train under a budget of false positives
 =========================================
 
-Five per cent of the healthy may be called back, no more. A model that is trained for the whole curve spends itself on
-parts of it that nobody will use; this one is trained for the part that is paid for.
+At most five per cent of the healthy patients may be called back. A model trained for the whole curve also optimises
+parts that nobody will use; this one is trained for false positive rates of at most 5 %.
 """
 
 # %%
-# ``PartialAUCSVCCV`` is a linear model whose objective is the area up to that rate. It chooses its parameters, and how
-# far to trust the range, by cross-validation on the training rows: where there is nothing to be learnt from the range
-# it falls back to the whole curve or to logistic regression.
+# ``PartialAUCSVCCV`` is a linear model that maximises the area up to that rate. It chooses its parameters by
+# cross-validation on the training rows, and falls back to the whole curve or to logistic regression if training for the
+# range does not help.
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -36,9 +36,9 @@ for name, model in models.items():
     print(f"TPR at FPR 0.05 {tpr_at_fpr_score(y_test, scores, 0.05):.3f}")
 
 # %%
-# Is that more than luck?
-# -----------------------
-# Both models scored the same patients, so the comparison is paired.
+# Is the difference significant?
+# ------------------------------
+# Both models scored the same patients, so the test is paired.
 
 ours, theirs = (fitted[name].decision_function(X_test) for name in ("PartialAUCSVCCV", "logistic regression"))
 print(compare(y_test, {"a": ours, "b": theirs}, PartialAUC(budget), random_state=0).summary())
@@ -46,15 +46,15 @@ print(compare(y_test, {"a": ours, "b": theirs}, PartialAUC(budget), random_state
 # %%
 # The decision
 # ------------
-# ``predict`` keeps to the budget too: its threshold is the lowest whose false positive rate on the training rows is
-# within it. Another rule is a parameter: ``threshold="youden"``, ``("fpr", 0.01)``, ``("cost", 20)``.
+# ``predict`` keeps to the budget too: it uses the lowest threshold whose false positive rate on the training rows is
+# within it. The parameter ``threshold`` takes other rules: ``"youden"``, ``("fpr", 0.01)``, ``("cost", 20)``.
 calls = fitted["PartialAUCSVCCV"].predict(X_test)
 print(f"called back: {calls[y_test == 0].mean():.3f} of the healthy, {calls[y_test == 1].mean():.3f} of the sick")
 
 # %%
-# What was chosen, and what it weighs
-# -----------------------------------
-# The weights are of standardised columns, so they can be read beside each other.
+# The fitted model
+# ----------------
+# The columns are standardised, so the weights can be compared.
 from rocmax.display import WeightsDisplay
 
 machine = fitted["PartialAUCSVCCV"][-1]
@@ -64,9 +64,9 @@ display = WeightsDisplay.from_estimator(machine, feature_names=X.columns, most=1
 # %%
 # Beside other models
 # -------------------
-# As a scorer the measure works with everything in scikit-learn that takes ``scoring``. Boosted trees can be trained for
-# a range as well, see :class:`rocmax.PartialAUCBoostingClassifier`; on these records the trees have rules to find that
-# a line has not, and plain log loss is enough for them.
+# As a scorer, the measure works with everything in scikit-learn that takes ``scoring``. Boosted trees can be trained
+# for a range as well, see :class:`rocmax.PartialAUCBoostingClassifier`. On these records trees find rules that a linear
+# model cannot express, and log loss is enough.
 from sklearn.model_selection import cross_val_score
 
 from rocmax import PartialAUCBoostingClassifier
@@ -88,8 +88,8 @@ print(ensemble.fit(X_train, y_train).summary())
 print(f"test rows: {ensemble.score(X_test, y_test):.3f}")
 
 # %%
-# What it goes by: the partial AUC that is lost where a column is shuffled. Boosted trees have SHAP values as well, the
-# share of each column in the score of each row.
+# Permutation importance is the loss of partial AUC when a column is shuffled. For boosted trees there are also SHAP
+# values: the contribution of each column to the score of each row.
 from sklearn.inspection import permutation_importance
 
 importance = permutation_importance(ensemble, X_test, y_test, n_repeats=3, random_state=0).importances_mean
@@ -101,7 +101,7 @@ for k in importance.argsort()[::-1][:5]:
 # %%
 # The curves
 # ----------
-# One wins where it was trained to win. ``zoom=True`` draws the range alone.
+# The linear model is better inside the range it was trained for. ``zoom=True`` draws only the range.
 import matplotlib.pyplot as plt
 
 from rocmax.display import ROCDisplay

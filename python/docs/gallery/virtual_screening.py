@@ -2,15 +2,15 @@
 Virtual screening: the first per cent
 =====================================
 
-A library of compounds is ranked by a model, and the laboratory can test one in a hundred. Only what stands at the very
-top counts.
+A model ranks a library of compounds, and the laboratory can test one in a hundred. Only the very top of the ranking
+counts.
 """
 
 # %%
 # A library
 # ---------
-# Nine thousand made-up compounds with fingerprints of 64 bits, three in a hundred active. Half of the actives are of
-# one chemical series, half of another, which inactive decoys resemble.
+# Nine thousand synthetic compounds with fingerprints of 64 bits, three in a hundred active. Half of the actives belong
+# to one chemical series, half to another, which inactive decoys resemble.
 import numpy as np
 
 rng = np.random.default_rng(0)
@@ -26,8 +26,8 @@ train, test = slice(0, 6_000), slice(6_000, None)
 # %%
 # Trained for the top
 # -------------------
-# The range of false positive rates is the budget. Beside it a logistic regression, to which the whole library matters
-# alike.
+# The range of false positive rates is the budget. For comparison, a logistic regression weights the whole library
+# equally.
 from sklearn.linear_model import LogisticRegression
 
 from rocmax import PartialAUCSVCCV
@@ -41,9 +41,8 @@ scores = {
 # %%
 # How much of it is found
 # -----------------------
-# The partial area up to 0.01, divided by its width, is the mean share of actives found while the first per cent of the
-# inactive compounds is gone through; chance would find 0.005 of them. The whole area says the opposite of what the
-# laboratory will see.
+# The partial area up to 0.01, divided by its width, is the mean share of actives found within the first per cent of the
+# inactive compounds; a random ranking finds 0.005 of them. The AUC ranks the two models the other way round.
 from rocmax.metrics import (
     BEDROC,
     EnrichmentFactor,
