@@ -74,7 +74,8 @@ def infer(
         a value with options, such as ``Bootstrap(500)``; the classes describe them. None selects the method with the
         best measured coverage (``benches/python/coverage_metrics.py``): "score" for partial areas and rates, the
         bootstrap for measures without components, "logit-delong" for all others and wherever there are groups or
-        sampling weights. Methods that undercover with fewer than five samples give a :class:`CoverageWarning`.
+        sampling weights. Methods that undercover with fewer than five samples give a
+        :class:`~rocmax.exceptions.CoverageWarning`.
     null_value : float, default=None
         A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
         the method's interval leaves the value out.
