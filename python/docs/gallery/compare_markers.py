@@ -20,7 +20,8 @@ malignant = y == 0
 # results section, and ``references`` the entries for the bibliography.
 from rocmax.metrics import PartialAUC, compare
 
-test = compare(malignant, {"a": X["mean radius"], "b": X["mean texture"]})
+markers = X[["mean radius", "mean texture"]]
+test = compare(malignant, markers)
 print(test, end="\n\n")
 print(test.summary(), end="\n\n")
 print(*test.references, sep="\n")
@@ -30,28 +31,25 @@ print(*test.references, sep="\n")
 # --------------------------------
 # If a specificity below 0.9 is of no use, compare the partial AUC there. ``tpr_range=(0.9, 1)`` is a range of the
 # *sensitivity*; both together give the two-way partial AUC.
-print(compare(malignant, {"a": X["mean radius"], "b": X["mean texture"]}, PartialAUC((0, 0.1))).summary(), end="\n\n")
-print(compare(malignant, {"a": X["mean radius"], "b": X["mean texture"]}, PartialAUC(tpr_range=(0.9, 1))).summary())
+print(compare(malignant, markers, PartialAUC((0, 0.1))).summary(), end="\n\n")
+print(compare(malignant, markers, PartialAUC(tpr_range=(0.9, 1))).summary())
 
 # %%
 # No worse than
 # -------------
 # May the cheaper marker replace the other? Test non-inferiority with a margin of 0.05, or equivalence by two one-sided
 # tests.
-cheap, dear = X["mean perimeter"], X["mean radius"]
-print(compare(malignant, {"a": cheap, "b": dear}, alternative="greater", null_difference=-0.05), end="\n\n")
-print(compare(malignant, {"a": cheap, "b": dear}, alternative="equivalence", equivalence_margin=0.05))
+both = X[["mean perimeter", "mean radius"]]
+print(compare(malignant, both, alternative="greater", null_difference=-0.05), end="\n\n")
+print(compare(malignant, both, alternative="equivalence", equivalence_margin=0.05))
 
 # %%
 # Other patients
 # --------------
 # For markers measured in different patients, pass the labels of each; the test is then unpaired.
-even, odd = slice(None, None, 2), slice(1, None, 2)
-print(
-    compare(
-        {"a": malignant[even], "b": malignant[odd]}, {"a": X["mean radius"][even], "b": X["mean texture"][odd]}
-    ).summary()
-)
+one, other = X["mean radius"][::2], X["mean texture"][1::2]
+labels = {"mean radius": malignant[::2], "mean texture": malignant[1::2]}
+print(compare(labels, {"mean radius": one, "mean texture": other}).summary())
 
 # %%
 # More than two
