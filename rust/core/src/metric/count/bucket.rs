@@ -7,7 +7,7 @@ use super::slots::{self, Slots};
 use super::sums::{PairCounts, Wanted, grown};
 use crate::metric::labels::TILE;
 use crate::metric::score::Score;
-use crate::order::{Entry, fast};
+use crate::order::fast;
 
 /// A bucket of more keys than this is counted in so many parts: what is looked up then stays in a cache.
 const LARGE: usize = 1 << 17;
@@ -32,13 +32,15 @@ pub(crate) fn sizes(classes: &Classes<'_>) -> [usize; 2] {
 #[derive(Debug, Default)]
 pub(crate) struct Workers {
     worker: Worker,
-    entries: Vec<Entry>,
+    /// Keys, and where they are from; and the scores.
+    entries: Vec<u64>,
+    scores: Vec<f64>,
     ranks: Vec<i32>,
 }
 
 impl Workers {
     pub(crate) fn bytes(&self) -> usize {
-        self.worker.bytes() + size_of::<Entry>() * self.entries.capacity() + 4 * self.ranks.capacity()
+        self.worker.bytes() + 8 * (self.entries.capacity() + self.scores.capacity()) + 4 * self.ranks.capacity()
     }
 
     /// Works on a bucket by keys, or by ranks where keys of both classes tie, as scores perhaps do not, or are expected
@@ -67,24 +69,32 @@ impl Workers {
 
     /// Ranks the scores of a bucket, the positives first, equal ones alike; the number of positives.
     fn rank<S: Score>(&mut self, chunks: &[Chunk<'_, S>], bucket: usize) -> usize {
-        let Self { entries, ranks, .. } = self;
+        let Self { entries, scores, ranks, .. } = self;
         entries.clear();
+        scores.clear();
         let n_pos = [0, 1].map(|class| {
             for chunk in chunks {
-                let from = entries.len() as u32;
-                entries.extend((from..).zip(chunk.scores(bucket, class)).map(|(k, x)| Entry::new(x.into(), k)));
+                let numbered = (scores.len() as u64..).zip(chunk.keys(bucket, class));
+                entries.extend(numbered.map(|(k, &key)| u64::from(key as u32 ^ 1 << 31) << 32 | k));
+                scores.extend(chunk.scores(bucket, class).map(Into::<f64>::into));
             }
             entries.len()
         })[0];
         entries.sort_unstable();
         ranks.clear();
         ranks.resize(entries.len(), 0);
-        let (mut rank, mut last) = (0, None);
-        for &entry in entries.iter().rev() {
-            // By two, as a line tells keys apart.
-            rank += 2 * i32::from(last.is_some_and(|last| !entry.ties(last)));
-            ranks[entry.index()] = rank;
-            last = Some(entry);
+        let (mut rank, mut last) = (0, f64::NAN);
+        for tied in entries.chunk_by_mut(|x, y| x >> 32 == y >> 32) {
+            let score = |entry: &u64| scores[*entry as u32 as usize];
+            if tied.len() > 1 {
+                tied.sort_unstable_by(|x, y| score(x).order(&score(y)));
+            }
+            for entry in tied {
+                // By two, as a line tells keys apart.
+                rank += 2 * i32::from(score(entry) != last);
+                last = score(entry);
+                ranks[*entry as u32 as usize] = rank;
+            }
         }
         n_pos
     }
