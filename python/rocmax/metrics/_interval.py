@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from rocmax.metrics._validation import F64
 
@@ -29,10 +28,14 @@ class Law(NamedTuple):
 
     def cdf(self, x: Any) -> Any:
         """Probability below `x`."""
+        from scipy import special  # takes a while to import, and not all who import this module need it
+
         return special.ndtr(x) if self.df is None else special.stdtr(self.df, x)
 
     def quantile(self, p: Any) -> Any:
         """Return the point with probability `p` below it."""
+        from scipy import special
+
         return special.ndtri(p) if self.df is None else special.stdtrit(self.df, p)
 
 

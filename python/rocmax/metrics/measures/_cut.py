@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from rocmax._typing import F64
 from rocmax.metrics.measures._ranking import Ranking
@@ -75,6 +74,8 @@ def _near(
     for part in (pos, neg):
         summed = np.concatenate([[0.0], np.cumsum(part[first:last])])
         inside.append(float(np.diff(np.interp(ends, corners[first : last + 1], summed))[0]))
+    from scipy import special  # takes a while to import
+
     u, v = (float(special.ndtri(rate)) for rate in inner)
     density = wholes[0] * np.exp((v**2 - u**2) / 2)
     usual = density / (density + wholes[1])
