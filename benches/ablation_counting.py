@@ -13,7 +13,7 @@ import subprocess
 
 from compare import ROOT, built
 
-WAYS = ("few_values", "narrow", "buckets")
+WAYS = ("few", "few_values", "narrow", "one_table", "buckets")
 SHAPES = ("normal", "heavy", "saturated", "rounded", "ties", "few", "integers", "sorted")
 
 

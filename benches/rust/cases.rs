@@ -52,9 +52,11 @@ fn without(way: &str) -> Limits {
     let all = Limits::default();
     match way {
         "nothing" => all,
+        "few" => Limits { few: 0, ..all },
         "few_values" => Limits { few_values: usize::MAX, ..all },
         "narrow" => Limits { narrow: usize::MAX, ..all },
-        "buckets" => Limits { sorted: usize::MAX, ..all },
+        "one_table" => Limits { one_table: 0, ..all },
+        "buckets" => Limits { few: usize::MAX, one_table: 0, ..all },
         other => panic!("no such way: {other}"),
     }
 }

@@ -11,7 +11,7 @@ use crate::{Ctx, Error, RateRange, Result};
 /// Buffers that are kept from call to call: fresh memory costs as much as the counting.
 #[derive(Debug, Default)]
 pub struct Scratch<S: Score> {
-    counting: Counting,
+    counting: Counting<S>,
     tail: Room<S>,
 }
 
@@ -26,7 +26,7 @@ impl<S: Score> Scratch<S> {
         self.counting.bytes() + self.tail.bytes()
     }
 
-    fn of_tail(&mut self) -> (&mut Room<S>, &mut Counting) {
+    fn of_tail(&mut self) -> (&mut Room<S>, &mut Counting<S>) {
         (&mut self.tail, &mut self.counting)
     }
 }

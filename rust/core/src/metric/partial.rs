@@ -37,7 +37,7 @@ pub(crate) struct Tail<'a, S: Score> {
     /// The scores between the ends of a range, positives first, and whether each is one.
     inside: &'a mut Vec<S>,
     positive: &'a mut Vec<bool>,
-    counting: &'a mut Counting,
+    counting: &'a mut Counting<S>,
     n_pos: usize,
     n_neg: usize,
 }
@@ -84,7 +84,7 @@ impl<'a, S: Score> Tail<'a, S> {
         scores: &[S],
         rate: f64,
         mirrored: bool,
-        (room, counting): (&'a mut Room<S>, &'a mut Counting),
+        (room, counting): (&'a mut Room<S>, &'a mut Counting<S>),
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
         Error::check_len("scores", labels.n_samples(), scores.len())?;

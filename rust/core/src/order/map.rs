@@ -78,6 +78,12 @@ impl Map {
         Self { last: f64::max(map.last - 1.0, 0.0), ..map }
     }
 
+    /// A map of [`Map::fit_cells`] onto another number of buckets.
+    pub(crate) fn onto_cells(self, n: u64) -> Self {
+        Self { scale: self.scale * (n as f64 / (self.last + 1.0)), last: n as f64 - 1.0, ..self }
+    }
+
+    /// The mean number of other, different scores in the bucket of a score; `scores` ascend.
     fn crowd(&self, scores: &[f64]) -> f64 {
         let mut buckets = vec![0; scores.len()];
         self.buckets(scores, 0.0, &mut buckets);

@@ -1,20 +1,21 @@
-//! Samples by bucket: each bucket is counted on its own.
+//! Samples by bucket: each bucket is counted on its own, by keys, or by scores where keys tie.
 
-use super::bucket::{Classes, Work, Worker, Workers, sizes};
+use super::bucket::{Classes, Monotone, Work, Worker, Workers, sizes};
+use super::cells::sample;
 use super::keys::{Buckets, Rooms, SHARES, below};
 use super::sums::{PairCounts, Wanted};
 use crate::metric::labels::Labels;
-use crate::metric::score::Score;
+use crate::metric::score::{Key, Score};
 use crate::{Ctx, Result};
 
 /// Memory for samples that are scattered, and for the counts of buckets.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
-    rooms: Rooms,
-    workers: Vec<Workers>,
+pub(crate) struct Memory<S: Score> {
+    rooms: Rooms<S::Key>,
+    workers: Vec<Workers<S>>,
 }
 
-impl Memory {
+impl<S: Score> Memory<S> {
     /// Bytes that are held.
     pub(crate) fn bytes(&self) -> usize {
         self.rooms.bytes() + self.workers.iter().map(Workers::bytes).sum::<usize>()
@@ -30,7 +31,11 @@ struct Count {
 impl Work for Count {
     type Output = PairCounts;
 
-    fn of(&mut self, worker: &mut Worker, classes: &Classes<'_>) -> (PairCounts, bool) {
+    fn of<K: Key, M: Monotone<K>>(
+        &mut self,
+        worker: &mut Worker<K, M>,
+        classes: &Classes<'_, K>,
+    ) -> (PairCounts, bool) {
         let counts = worker.count(classes, self.wanted);
         (counts.above(sizes(classes), self.below), counts.tied > 0)
     }
@@ -43,7 +48,11 @@ struct Below(u32);
 impl Work for Below {
     type Output = Vec<[u32; 2]>;
 
-    fn of(&mut self, worker: &mut Worker, classes: &Classes<'_>) -> (Self::Output, bool) {
+    fn of<K: Key, M: Monotone<K>>(
+        &mut self,
+        worker: &mut Worker<K, M>,
+        classes: &Classes<'_, K>,
+    ) -> (Self::Output, bool) {
         let [n_pos, n_neg] = sizes(classes);
         if n_neg == 0 {
             return (vec![[self.0; 2]; n_pos], false);
@@ -59,13 +68,13 @@ impl Work for Below {
     }
 }
 
-/// The pairs of all samples; `None` if any score is not finite.
+/// The pairs of all samples; `None` if any score is not finite. `sample` is one of the scores, ascending.
 pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
-    scores: &[S],
+    scores: (&[S], &[f64]),
     wanted: Wanted,
     bucket: usize,
-    memory: &mut Memory,
+    memory: &mut Memory<S>,
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
     let counts = each(labels, scores, bucket, memory, |below| Count { wanted, below }, ctx)?;
@@ -85,7 +94,7 @@ pub(crate) fn negatives_below<S: Score>(
     ctx: &Ctx<'_>,
 ) -> Result<Option<Vec<[u32; 2]>>> {
     let work = |below: [u64; 2]| Below(below[1] as u32);
-    let ranks = each(labels, scores, bucket, &mut Memory::default(), work, ctx)?;
+    let ranks = each(labels, (scores, &sample(scores)), bucket, &mut Memory::default(), work, ctx)?;
     Ok(ranks.map(|ranks| ranks.concat()))
 }
 
@@ -93,13 +102,13 @@ pub(crate) fn negatives_below<S: Score>(
 /// finite.
 fn each<S: Score, W: Work<Output: Send>>(
     labels: &Labels<'_>,
-    scores: &[S],
+    (scores, sample): (&[S], &[f64]),
     bucket: usize,
-    Memory { rooms, workers }: &mut Memory,
+    Memory { rooms, workers }: &mut Memory<S>,
     work: impl Fn([u64; 2]) -> W + Sync,
     ctx: &Ctx<'_>,
 ) -> Result<Option<Vec<W::Output>>> {
-    let buckets = Buckets::fit(scores, bucket);
+    let buckets = Buckets::fit::<S>(scores.len(), sample, Buckets::number(scores.len(), bucket));
     let Some(chunks) = buckets.scatter(labels, scores, rooms, !S::EXACT, ctx)? else { return Ok(None) };
     let below = below(&chunks, buckets.len);
     let share = buckets.len.div_ceil(SHARES * ctx.n_threads());
@@ -111,4 +120,21 @@ fn each<S: Score, W: Work<Output: Send>>(
         share.map(one).collect::<Result<Vec<_>>>()
     })?;
     Ok(Some(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()))
+}
+
+/// The same of so few scores that they are counted as they come.
+pub(crate) fn count_few<S: Score>(
+    labels: &Labels<'_>,
+    scores: &[S],
+    wanted: Wanted,
+    Memory { workers, .. }: &mut Memory<S>,
+) -> Option<PairCounts> {
+    let positive = labels.positives(0, scores.len());
+    workers.resize_with(usize::max(1, workers.len()), Workers::default);
+    let finite = scores.iter().fold(true, |finite, x| finite & x.finite());
+    let fill = |class: usize, members: &mut Vec<S>| {
+        let own = scores.iter().zip(&positive).filter(|(_, positive)| **positive == (class == 0));
+        members.extend(own.map(|(&score, _)| score));
+    };
+    finite.then(|| workers[0].by_score(Count { wanted, below: [0; 2] }, fill).0)
 }

@@ -1,6 +1,6 @@
 //! Monotone cells of scores, by a line if they lie evenly on it.
 
-use crate::metric::score::Score;
+use crate::metric::score::Key;
 use crate::order::{self, Map};
 
 /// Scores that the map is fitted to: one of so many, and these at least and at most.
@@ -14,7 +14,7 @@ const UNEVEN: f64 = 4.0;
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 /// An evenly spread sample of scores, ascending, but for those that are not finite.
-pub(crate) fn sample<S: Score>(scores: &[S]) -> Vec<f64> {
+pub(crate) fn sample<S: Key>(scores: &[S]) -> Vec<f64> {
     let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(SAMPLES[0], SAMPLES[1]).min(scores.len());
     let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
     let mut sample: Vec<f64> = places.map(|i| scores[i].into()).filter(|x: &f64| x.is_finite()).collect();
@@ -42,9 +42,26 @@ impl Spread {
         line(sample, n_cells).unwrap_or_else(|| Self::Map(Map::fit_cells(&mut sample.to_vec(), n_cells)))
     }
 
+    /// To another number of cells.
+    pub(crate) fn onto(self, n_cells: u64) -> Self {
+        let n = n_cells as f64;
+        match self {
+            Self::Line(low, scale, last) => Self::Line(low, scale * (n / (last + 1.0)), n - 1.0),
+            Self::Map(map) => Self::Map(map.onto_cells(n_cells)),
+        }
+    }
+
+    /// One more than the last cell.
+    pub(crate) fn n_cells(&self) -> usize {
+        match self {
+            Self::Line(.., last) => *last as usize + 1,
+            Self::Map(map) => map.n_buckets(),
+        }
+    }
+
     /// Writes the cells of scores.
     #[inline(always)]
-    pub(crate) fn cells<S: Score>(&self, scores: &[S], cells: &mut [u64]) {
+    pub(crate) fn cells<S: Key>(&self, scores: &[S], cells: &mut [u64]) {
         let of_scores = cells.iter_mut().zip(scores);
         match *self {
             Spread::Line(low, scale, last) => of_scores.for_each(|(cell, &x)| {

@@ -1,6 +1,7 @@
 //! The keys of a chunk written by id: a counting sort that stays in the caches.
 
 use super::sums::grown;
+use crate::metric::score::Key;
 use crate::order::fast;
 
 /// Buckets, at least and at most; each is two streams of the scatter, one a class.
@@ -15,14 +16,14 @@ const LANES: usize = 4;
 
 /// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
 #[derive(Debug, Default)]
-pub(crate) struct Stage {
-    pub(crate) keys: Vec<i32>,
+pub(crate) struct Stage<K> {
+    pub(crate) keys: Vec<K>,
     pub(crate) ids: Vec<u16>,
-    sorted: Vec<i32>,
+    sorted: Vec<K>,
     index: Vec<u16>,
 }
 
-impl Stage {
+impl<K: Key> Stage<K> {
     /// Makes room for so many keys: fresh memory costs more than their scatter.
     pub(crate) fn reserve(&mut self, len: usize) {
         [&mut self.keys, &mut self.sorted].into_iter().for_each(|keys| _ = grown(keys, len));
@@ -30,11 +31,11 @@ impl Stage {
     }
 
     /// Bytes that each takes, at most.
-    pub(crate) const BYTES: usize = CHUNK * (2 * size_of::<i32>() + 4);
+    pub(crate) const BYTES: usize = CHUNK * (2 * size_of::<K>() + 4);
 
     /// Writes the first keys, as many as `keys` holds, to it by their `n_ids` ids, and to `index` where each is from
     /// unless that is empty; where the keys of each id begin, and the end.
-    pub(crate) fn scatter(&mut self, n_ids: usize, keys: &mut [i32], index: &mut [u16]) -> Vec<u32> {
+    pub(crate) fn scatter(&mut self, n_ids: usize, keys: &mut [K], index: &mut [u16]) -> Vec<u32> {
         let len = keys.len();
         let starts = if index.is_empty() { self.sort::<false>(n_ids, len) } else { self.sort::<true>(n_ids, len) };
         keys.copy_from_slice(&self.sorted[..len]);
@@ -46,7 +47,7 @@ impl Stage {
         let Self { keys, ids, sorted, index } = self;
         let (keys, ids) = (&keys[..len], &ids[..len]);
         let (starts, next) = starts(ids, n_ids);
-        fast(Scatter::<INDEX> { keys, ids, next, to: sorted, index });
+        fast(Scatter::<_, INDEX> { keys, ids, next, to: sorted, index });
         starts
     }
 }
@@ -75,15 +76,15 @@ fn starts(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts) {
 }
 
 /// Writes every key to the next place of its lane and id, and where it is from if an `INDEX` is wanted.
-struct Scatter<'a, const INDEX: bool> {
-    keys: &'a [i32],
+struct Scatter<'a, K, const INDEX: bool> {
+    keys: &'a [K],
     ids: &'a [u16],
     next: Counts,
-    to: &'a mut [i32],
+    to: &'a mut [K],
     index: &'a mut [u16],
 }
 
-impl<const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, INDEX> {
+impl<K: Copy, const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, K, INDEX> {
     type Output = ();
 
     #[inline(always)]
@@ -91,7 +92,7 @@ impl<const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, INDEX> {
         let Self { keys, ids, mut next, to, index } = self;
         let (to, index) = (&mut to[..keys.len()], &mut index[..keys.len()]);
         let mut from = 0u16;
-        let mut put = |lane: usize, key: i32, id: u16| {
+        let mut put = |lane: usize, key: K, id: u16| {
             let next = &mut next[lane][usize::from(id) & (MOST_IDS - 1)];
             // Counted first: the next key of this id waits for that.
             let at = *next as usize;

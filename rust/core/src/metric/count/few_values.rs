@@ -15,7 +15,7 @@ const TIES: usize = 2;
 /// and how many values more than they let expect there may be: those at the ends are rare.
 const UNSEEN: usize = 4;
 /// A value has so many scores at least, on average,
-const SCORES_OF_LEVEL: usize = 4;
+const SCORES_OF_LEVEL: usize = 16;
 /// and there are so many values at most: their table stays in the second-level cache.
 const MOST: usize = 1 << 14;
 /// Places that are tried for a value.

@@ -1,28 +1,30 @@
 //! Scores as a bucket and 32 bits in it: half the memory to scatter where they have 64, and integers to rank.
 //!
-//! A monotone map gives every score a bucket and a key in it. The keys of float32 scores are their bits. Those of float64
-//! scores are cells of the map, far smaller than the distances between most of them: where two scores are in one cell,
-//! scores have to be compared themselves.
+//! A monotone map gives every score a bucket and a key in it. A float32 is its own key. The keys
+//! of float64 scores are cells of the map, far smaller than the distances between most of them: where two scores are in
+//! one cell, scores have to be compared themselves.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::cells::{Spread, sample};
+use super::cells::Spread;
 use super::counting_sort::{CHUNK, N_BUCKETS, Stage};
 use super::sums::grown;
 use crate::metric::labels::{Labels, TILE};
-use crate::metric::score::Score;
+use crate::metric::score::{Key, Score};
 use crate::order::fast;
 use crate::{Ctx, Result};
 
 /// One key of so many that is shared is too many.
 const DENSE: f64 = 4096.0;
+/// Neighbours in a sample that are this far apart tell how scores crowd.
+const STEP: usize = 8;
 /// Units of work for each thread.
 pub(crate) const SHARES: usize = 4;
 
 /// The samples of one chunk by bucket and class.
 pub(crate) struct Chunk<'a, S: Score> {
-    keys: &'a [i32],
+    keys: &'a [S::Key],
     /// Where in the chunk each is from, if that was wanted.
     pub(crate) index: &'a [u16],
     /// The scores of the chunk.
@@ -33,7 +35,7 @@ pub(crate) struct Chunk<'a, S: Score> {
 
 impl<'a, S: Score> Chunk<'a, S> {
     /// The keys of a class in a bucket.
-    pub(crate) fn keys(&self, bucket: usize, class: usize) -> &'a [i32] {
+    pub(crate) fn keys(&self, bucket: usize, class: usize) -> &'a [S::Key] {
         &self.keys[self.own(bucket, class)]
     }
 
@@ -64,41 +66,52 @@ pub(crate) struct Buckets {
     pub(crate) len: usize,
     /// Whether keys are expected to tie often, be it that scores do or that they lie too close together.
     pub(crate) dense: bool,
+    /// How many are expected in the bucket of a score, as the root of the mean square.
+    pub(crate) crowd: f64,
 }
 
 /// Memory for keys, kept from call to call.
 #[derive(Debug, Default)]
-pub(crate) struct Rooms {
-    keys: Vec<i32>,
+pub(crate) struct Rooms<K> {
+    keys: Vec<K>,
     /// Where in its chunk each is from.
     index: Vec<u16>,
-    stages: Mutex<Vec<Stage>>,
+    stages: Mutex<Vec<Stage<K>>>,
 }
 
-impl Rooms {
+impl<K: Key> Rooms<K> {
     /// Bytes that are held.
     pub(crate) fn bytes(&self) -> usize {
         let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
-        size_of::<i32>() * self.keys.capacity() + 2 * self.index.capacity() + stages * Stage::BYTES
+        size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages * Stage::<K>::BYTES
     }
 }
 
 impl Buckets {
-    /// For some scores, about `bucket` of them in each, by a sample.
-    pub(crate) fn fit<S: Score>(scores: &[S], bucket: usize) -> Self {
-        let (n, sample) = (scores.len(), sample(scores));
-        let len = (n / bucket).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1);
+    /// How many make buckets of about `bucket` scores each.
+    pub(crate) fn number(n_scores: usize, bucket: usize) -> usize {
+        (n_scores / bucket).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1)
+    }
+
+    /// So many for scores of which there are `n`, by a sample that ascends.
+    pub(crate) fn fit<S: Score>(n: usize, sample: &[f64], len: usize) -> Self {
         if sample.is_empty() {
-            return Self { spread: Spread::default(), len, dense: true };
+            return Self { spread: Spread::default(), len, dense: true, crowd: f64::INFINITY };
         }
-        let spread = Spread::fit(&sample, (len as u64) << S::BITS);
+        let n_cells = (len as u64) << S::BITS;
+        let spread = Spread::fit(sample, n_cells);
         // Between two of the sample scores are taken to lie evenly.
         let mut cells = vec![0; sample.len()];
-        spread.cells(&sample, &mut cells);
+        spread.cells(sample, &mut cells);
         let between = n as f64 / sample.len() as f64;
-        let together = cells.windows(2).map(|pair| between / u64::max(pair[1] - pair[0], 1) as f64);
-        let dense = together.sum::<f64>() * DENSE > 2.0 * sample.len() as f64;
-        Self { spread, len, dense }
+        let together = |step: usize, bits: u32| {
+            let runs = cells.windows(step + 1).step_by(step);
+            runs.map(move |run| between * step as f64 / u64::max((run[step] - run[0]) >> bits, 1) as f64)
+        };
+        let dense = together(1, 0).sum::<f64>() * DENSE > 2.0 * sample.len() as f64;
+        let squares = together(STEP, S::BITS).map(|n| n * n);
+        let crowd = f64::sqrt(squares.sum::<f64>() * STEP as f64 / sample.len() as f64);
+        Self { spread, len, dense, crowd }
     }
 
     /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores, with an index if that is wanted; `None`
@@ -107,7 +120,7 @@ impl Buckets {
         &self,
         labels: &Labels<'_>,
         scores: &'a [S],
-        rooms: &'a mut Rooms,
+        rooms: &'a mut Rooms<S::Key>,
         with_index: bool,
         ctx: &Ctx<'_>,
     ) -> Result<Option<Vec<Chunk<'a, S>>>> {
@@ -130,7 +143,7 @@ impl Buckets {
 
     /// Sets the keys of the scores of a chunk, the first of which is sample `from`, and their ids: the bucket, plus for
     /// negatives the number of buckets. Whether all are finite.
-    fn stage<S: Score>(&self, labels: &Labels<'_>, from: usize, scores: &[S], stage: &mut Stage) -> bool {
+    fn stage<S: Score>(&self, labels: &Labels<'_>, from: usize, scores: &[S], stage: &mut Stage<S::Key>) -> bool {
         let (mut positive, mut cells, mut buckets) = ([false; TILE], [0; TILE], [0; TILE]);
         let tiles = scores.chunks(TILE).zip(stage.ids.chunks_mut(TILE)).zip(stage.keys.chunks_mut(TILE));
         tiles.zip((from..).step_by(TILE)).all(|(((scores, ids), keys), from)| {
@@ -147,7 +160,7 @@ impl Buckets {
         &self,
         scores: &[S],
         cells: &mut [u64],
-        (buckets, keys): (&mut [u32], &mut [i32]),
+        (buckets, keys): (&mut [u32], &mut [S::Key]),
     ) -> bool {
         fast(Classify { spread: &self.spread, scores, cells, buckets, keys })
     }
@@ -178,7 +191,7 @@ struct Classify<'a, S: Score> {
     scores: &'a [S],
     cells: &'a mut [u64],
     buckets: &'a mut [u32],
-    keys: &'a mut [i32],
+    keys: &'a mut [S::Key],
 }
 
 impl<S: Score> pulp::NullaryFnOnce for Classify<'_, S> {
@@ -187,8 +200,14 @@ impl<S: Score> pulp::NullaryFnOnce for Classify<'_, S> {
     #[inline(always)]
     fn call(self) -> bool {
         let Self { spread, scores, cells, buckets, keys } = self;
-        spread.cells(scores, cells);
-        buckets.iter_mut().zip(&*cells).for_each(|(bucket, cell)| *bucket = (cell >> S::BITS) as u32);
+        if let (true, &Spread::Line(low, scale, last)) = (S::EXACT, spread) {
+            // In the arithmetic of the scores themselves.
+            let line = S::line_from(low, scale, last);
+            buckets.iter_mut().zip(scores).for_each(|(bucket, x)| *bucket = x.cell(line));
+        } else {
+            spread.cells(scores, cells);
+            buckets.iter_mut().zip(&*cells).for_each(|(bucket, cell)| *bucket = (cell >> S::BITS) as u32);
+        }
         for ((key, &cell), &x) in keys.iter_mut().zip(&*cells).zip(scores) {
             *key = x.key(cell);
         }
@@ -198,13 +217,14 @@ impl<S: Score> pulp::NullaryFnOnce for Classify<'_, S> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cells::sample;
     use super::*;
     use crate::testing::uniform;
 
     fn scatters<S: Score>(labels: &[bool], scores: &[S]) {
         let classes = Labels::new(labels).unwrap();
-        let buckets = Buckets::fit(scores, 1 << 9);
-        let mut rooms = Rooms::default();
+        let buckets = Buckets::fit::<S>(scores.len(), &sample(scores), Buckets::number(scores.len(), 1 << 9));
+        let mut rooms = Rooms::<S::Key>::default();
         let chunks = buckets.scatter(&classes, scores, &mut rooms, true, &Ctx::serial()).unwrap().unwrap();
         for (class, positive) in [true, false].into_iter().enumerate() {
             let mut found = vec![];
@@ -216,7 +236,7 @@ mod tests {
                     assert!(of_scores.all(|(score, sample)| score == scores[sample]));
                     entries.extend(chunk.keys(bucket, class).iter().copied().zip(samples));
                 }
-                entries.sort_by(|x, y| x.0.cmp(&y.0).then(scores[x.1].order(&scores[y.1])));
+                entries.sort_by(|x, y| x.0.order(&y.0).then(scores[x.1].order(&scores[y.1])));
                 found.extend(entries.into_iter().map(|(_, sample)| sample));
             }
             // Buckets, and keys in them, ascend with the scores; every sample of the class is there once.
@@ -244,7 +264,7 @@ mod tests {
         let mut next = uniform(5);
         let mut dense = |n: usize, shape: fn(f64) -> f64| {
             let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
-            Buckets::fit(&scores, n).dense
+            Buckets::fit::<f64>(n, &sample(&scores), 2).dense
         };
         assert!(!dense(5000, |x| x));
         assert!(dense(5000, |x| (1e3 * x).round() / 1e3));

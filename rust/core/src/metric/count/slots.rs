@@ -1,6 +1,7 @@
 //! Ranks among the keys of one class, those of a cell compared at once: all that it takes is half a line of a cache.
 
 use super::rank_sums::Found;
+use crate::metric::score::Key;
 use crate::metric::simd::{ByEight, Eight, by_eight};
 
 /// Keys of a slot; the last lane is none of them.
@@ -27,24 +28,24 @@ pub(crate) fn n_cells(n_keys: usize) -> u32 {
 /// goes on in another slot or is crowded.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
-struct Slot([i32; LAST + 1]);
+struct Slot<K>([K; LAST + 1]);
 
-impl Slot {
+impl<K: Key> Slot<K> {
     /// Without keys, the bits of the last.
     fn new(last: u32) -> Self {
-        let mut slot = Self([i32::MAX; LAST + 1]);
+        let mut slot = Self([K::INFINITY; LAST + 1]);
         slot.set(last);
         slot
     }
 
     #[inline(always)]
     fn last(&self) -> u32 {
-        self.0[LAST] as u32
+        self.0[LAST].bits()
     }
 
     #[inline(always)]
     fn set(&mut self, last: u32) {
-        self.0[LAST] = last as i32;
+        self.0[LAST] = K::of_bits(last);
     }
 }
 
@@ -59,26 +60,26 @@ struct Crowd {
 /// The keys of a class by cell: a slot for each cell, then those in which cells go on; and apart the keys of crowded
 /// cells, ascending in each.
 #[derive(Debug, Default)]
-pub(crate) struct Slots {
-    slots: Vec<Slot>,
+pub(crate) struct Slots<K> {
+    slots: Vec<Slot<K>>,
     crowds: Vec<Crowd>,
-    crowded: Vec<i32>,
+    crowded: Vec<K>,
 }
 
-impl Slots {
+impl<K: Key> Slots<K> {
     /// Bytes that are held.
     pub(crate) fn bytes(&self) -> usize {
         let crowds = size_of::<Crowd>() * self.crowds.capacity();
-        size_of::<Slot>() * self.slots.capacity() + crowds + size_of::<i32>() * self.crowded.capacity()
+        size_of::<Slot<K>>() * self.slots.capacity() + crowds + size_of::<K>() * self.crowded.capacity()
     }
 
     /// Fills in the keys of each of some cells. O(number of keys), but for crowded cells, which are sorted.
-    pub(crate) fn fill(&mut self, n_cells: usize, cells: &[u32], keys: &[i32]) {
+    pub(crate) fn fill(&mut self, n_cells: usize, cells: &[u32], keys: &[K]) {
         self.slots.clear();
         self.crowds.clear();
         self.crowded.clear();
         self.slots.resize(n_cells, Slot::new(0));
-        let (slots, mut more) = (&mut self.slots[..], Vec::<Slot>::new());
+        let (slots, mut more) = (&mut self.slots[..], Vec::<Slot<K>>::new());
         for (&cell, &key) in cells.iter().zip(keys) {
             let slot = &mut slots[cell as usize];
             let last = slot.last();
@@ -105,7 +106,7 @@ impl Slots {
     }
 
     /// What some keys of such cells find.
-    pub(crate) fn sum(&self, cells: &[u32], keys: &[i32]) -> Found {
+    pub(crate) fn sum(&self, cells: &[u32], keys: &[K]) -> Found {
         let mut found = by_eight(Sum { slots: &self.slots, cells, keys });
         if !self.crowds.is_empty() {
             found.add(self.sum_of_crowded(cells, keys));
@@ -114,7 +115,7 @@ impl Slots {
     }
 
     /// The part of it that is found in crowded cells.
-    fn sum_of_crowded(&self, cells: &[u32], keys: &[i32]) -> Found {
+    fn sum_of_crowded(&self, cells: &[u32], keys: &[K]) -> Found {
         let (mut found, last) = (Found::default(), cells.iter().map(|&cell| self.slots[cell as usize].last()));
         for (last, &key) in last.zip(keys).filter(|(last, _)| *last >= CROWDED) {
             let [below, up_to] = self.rank_in(last, key).map(u128::from);
@@ -125,13 +126,13 @@ impl Slots {
 
     /// Calls `f` with the place of each key and its rank: how many are below it, and how many below or equal.
     #[inline]
-    pub(crate) fn each(&self, cells: &[u32], keys: &[i32], f: impl FnMut(usize, [u32; 2])) {
+    pub(crate) fn each(&self, cells: &[u32], keys: &[K], f: impl FnMut(usize, [u32; 2])) {
         by_eight(Each { slots: self, cells, keys, f });
     }
 
     /// The rank of a key of a crowded cell.
     #[inline(never)]
-    fn rank_in(&self, last: u32, x: i32) -> [u32; 2] {
+    fn rank_in(&self, last: u32, x: K) -> [u32; 2] {
         let Crowd { below: start, from, to } = self.crowds[(last ^ CROWDED) as usize];
         let cell = &self.crowded[from..to];
         // One look for a cell of a single key, repeated.
@@ -147,11 +148,11 @@ impl Slots {
 
 /// Lets a cell whose first slot is `head`, with `last` what was there, go on in slots of `more`, whose places come after
 /// `n_cells`; where they are many, makes it a crowd. How many keys are in those slots.
-fn chain(
-    head: &mut Slot,
+fn chain<K: Key>(
+    head: &mut Slot<K>,
     last: u32,
-    (more, n_cells): (&mut [Slot], usize),
-    (crowds, crowded): (&mut Vec<Crowd>, &mut Vec<i32>),
+    (more, n_cells): (&mut [Slot<K>], usize),
+    (crowds, crowded): (&mut Vec<Crowd>, &mut Vec<K>),
 ) -> u32 {
     let (below, from) = (head.last(), crowded.len());
     crowded.extend_from_slice(&head.0[..(last % FULL) as usize]);
@@ -167,7 +168,7 @@ fn chain(
     if n_keys < CHAIN * LAST {
         crowded.truncate(from);
     } else {
-        crowded[from..].sort_unstable();
+        crowded[from..].sort_unstable_by(K::order);
         *head = Slot::new(CROWDED | crowds.len() as u32);
         crowds.push(Crowd { below, from, to: crowded.len() });
     }
@@ -175,13 +176,13 @@ fn chain(
 }
 
 /// What all keys find but those of crowded cells.
-struct Sum<'a> {
-    slots: &'a [Slot],
+struct Sum<'a, K> {
+    slots: &'a [Slot<K>],
     cells: &'a [u32],
-    keys: &'a [i32],
+    keys: &'a [K],
 }
 
-impl ByEight for Sum<'_> {
+impl<K: Key> ByEight for Sum<'_, K> {
     type Output = Found;
 
     #[inline(always)]
@@ -191,7 +192,7 @@ impl ByEight for Sum<'_> {
         for (&cell, &key) in cells.iter().zip(keys) {
             let mut slot = &slots[cell as usize];
             loop {
-                let masks = by.compare(slot.0, key);
+                let masks = K::compare(by, slot.0, key);
                 below = by.count(below, masks[0]);
                 equal = by.count(equal, masks[1]);
                 let last = slot.last();
@@ -211,14 +212,14 @@ impl ByEight for Sum<'_> {
 }
 
 /// See [`Slots::each`].
-struct Each<'a, F> {
-    slots: &'a Slots,
+struct Each<'a, K, F> {
+    slots: &'a Slots<K>,
     cells: &'a [u32],
-    keys: &'a [i32],
+    keys: &'a [K],
     f: F,
 }
 
-impl<F: FnMut(usize, [u32; 2])> ByEight for Each<'_, F> {
+impl<K: Key, F: FnMut(usize, [u32; 2])> ByEight for Each<'_, K, F> {
     type Output = ();
 
     #[inline(always)]
@@ -227,10 +228,10 @@ impl<F: FnMut(usize, [u32; 2])> ByEight for Each<'_, F> {
         // By index: an enumeration would be checked for overflow.
         for k in 0..usize::min(cells.len(), keys.len()) {
             let mut slot = &slots.slots[cells[k] as usize];
-            let mut found = by.compare(slot.0, keys[k]).map(|mask| by.total(mask));
+            let mut found = K::compare(by, slot.0, keys[k]).map(|mask| by.total(mask));
             while slot.last() >= LINK && slot.last() < CROWDED {
                 slot = &slots.slots[(slot.last() ^ LINK) as usize];
-                let more = by.compare(slot.0, keys[k]).map(|mask| by.total(mask));
+                let more = K::compare(by, slot.0, keys[k]).map(|mask| by.total(mask));
                 found = [found[0].wrapping_add(more[0]), found[1].wrapping_add(more[1])];
             }
             let below = found[0].wrapping_add(slot.last());
@@ -246,14 +247,13 @@ mod tests {
     use crate::testing::uniform;
 
     /// All that slots tell of keys drawn from `-levels / 2 .. levels / 2`.
-    fn check(n: usize, n_cells: u32, levels: f64, mut draw: impl FnMut() -> i32) {
-        let (own, asking): (Vec<i32>, Vec<i32>) =
-            ((0..n).map(|_| draw()).collect(), (0..2 * n).map(|_| draw()).collect());
-        let cell = |&x: &i32| ((f64::from(x) / levels + 0.5) * f64::from(n_cells)) as u32;
-        let cells = |keys: &[i32]| keys.iter().map(|x| u32::min(cell(x), n_cells - 1)).collect::<Vec<_>>();
+    fn check<K: Key>(n: usize, n_cells: u32, levels: f64, mut draw: impl FnMut() -> K) {
+        let (own, asking): (Vec<K>, Vec<K>) = ((0..n).map(|_| draw()).collect(), (0..2 * n).map(|_| draw()).collect());
+        let cell = |&x: &K| ((x.into() / levels + 0.5) * f64::from(n_cells)) as u32;
+        let cells = |keys: &[K]| keys.iter().map(|x| u32::min(cell(x), n_cells - 1)).collect::<Vec<_>>();
         let mut slots = Slots::default();
         slots.fill(n_cells as usize, &cells(&own), &own);
-        let count = |of: &dyn Fn(i32) -> bool| own.iter().filter(|y| of(**y)).count() as u32;
+        let count = |of: &dyn Fn(K) -> bool| own.iter().filter(|y| of(**y)).count() as u32;
         let ranks: Vec<[u32; 2]> = asking.iter().map(|&x| [count(&|y| y < x), count(&|y| y <= x)]).collect();
         let sum = |end: usize| ranks.iter().map(|rank| u128::from(rank[end])).sum();
         let (total, cells) = (Found { below: sum(0), up_to: sum(1) }, cells(&asking));
@@ -273,6 +273,8 @@ mod tests {
             [(1, 1, 9.0), (60, 1, 1e9), (500, 300, 1e9), (500, 300, 90.0), (900, 40, 1e6), (900, 90, 30.0)]
         {
             let mut draw = || (next() - 0.5) * levels;
+            check(n, n_cells, levels, || draw().round());
+            check(n, n_cells, levels, || draw() as f32);
             check(n, n_cells, levels, || draw() as i32);
         }
     }

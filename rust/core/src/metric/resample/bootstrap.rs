@@ -189,7 +189,8 @@ pub(super) fn prepared<W>(
         let order = if prepared.is_empty() {
             if models.len() > 1 || weights.is_some() {
                 let compare = |a: usize, b: usize| {
-                    let by_scores = models[1..].iter().map(|scores| scores[a].order(&scores[b]));
+                    let by_scores =
+                        models[1..].iter().map(|scores| scores[a].partial_cmp(&scores[b]).unwrap_or(Ordering::Equal));
                     let by_weight = weights.map(|w| w[a].total_cmp(&w[b]));
                     by_scores.chain(by_weight).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
                 };

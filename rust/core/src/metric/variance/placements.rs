@@ -67,7 +67,7 @@ pub fn covariance_of_models(
 /// Memory kept from call to call.
 #[derive(Debug, Default)]
 pub struct Placements {
-    placers: Vec<(Placer, Vec<f32>)>,
+    placers: Vec<(Placer<f64>, Placer<f32>, Vec<f32>)>,
     /// For every model `2 #{t < s_i} + #{t = s_i}` of a positive i, `2 #{s > t_j} + #{s = t_j}` of a negative j.
     values: Vec<Vec<u32>>,
 }
@@ -80,7 +80,10 @@ impl Placements {
 
     /// Bytes that are held.
     pub fn bytes(&self) -> usize {
-        self.placers.iter().map(|(placer, narrow)| placer.bytes() + 4 * narrow.capacity()).sum::<usize>()
+        self.placers
+            .iter()
+            .map(|(wide, narrow, scores)| wide.bytes() + narrow.bytes() + 4 * scores.capacity())
+            .sum::<usize>()
             + self.values.iter().map(|values| 4 * values.capacity()).sum::<usize>()
     }
 
@@ -137,14 +140,14 @@ impl Placements {
         self.values.resize_with(models.len(), Vec::new);
         let of_one = models.len().div_ceil(n_placers).max(1);
         let parts = models.chunks(of_one).zip(self.values.chunks_mut(of_one)).zip(&mut self.placers);
-        let won = ctx.map(parts.collect(), |((models, values), (placer, narrow))| {
+        let won = ctx.map(parts.collect(), |((models, values), (wide, of_narrow, narrow))| {
             let each = models.iter().zip(values).map(|(scores, values)| match scores {
-                Column::F32(scores) => placer.place(labels, scores, values, ctx),
+                Column::F32(scores) => of_narrow.place(labels, scores, values, ctx),
                 // Those of single precision tie less dearly as such.
                 Column::F64(scores) if f64::narrow(scores, narrow, ctx)? => {
-                    placer.place(labels, &narrow[..scores.len()], values, ctx)
+                    of_narrow.place(labels, &narrow[..scores.len()], values, ctx)
                 }
-                Column::F64(scores) => placer.place(labels, scores, values, ctx),
+                Column::F64(scores) => wide.place(labels, scores, values, ctx),
             });
             each.collect::<Result<Vec<u64>>>()
         })?;

@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::metric::classes::first_non_finite;
-use crate::metric::count::bucket::{Classes, Work, Worker, Workers, sizes};
+use crate::metric::count::bucket::{Classes, Monotone, Work, Worker, Workers, sizes};
+use crate::metric::count::cells::sample;
 use crate::metric::count::counting_sort::CHUNK;
 use crate::metric::count::grown;
 use crate::metric::count::keys::{Buckets, Chunk, Rooms};
 use crate::metric::labels::Labels;
-use crate::metric::score::Score;
+use crate::metric::score::{Key, Score};
 use crate::order::chunk::size;
 use crate::{Ctx, Error, Result};
 
@@ -21,11 +22,11 @@ const SHARES: usize = 8;
 
 /// Memory kept from model to model.
 #[derive(Debug, Default)]
-pub(crate) struct Placer {
-    rooms: Rooms,
+pub(crate) struct Placer<S: Score> {
+    rooms: Rooms<S::Key>,
     /// By place in the buckets, what is found.
     found: Vec<u32>,
-    placers: Mutex<Vec<BucketPlacer>>,
+    placers: Mutex<Vec<BucketPlacer<S>>>,
 }
 
 /// Some buckets, and for either class room for what is found in them, chunk by chunk.
@@ -37,15 +38,15 @@ struct Share<'a> {
 
 /// What a thread needs to place the samples of buckets.
 #[derive(Debug, Default)]
-struct BucketPlacer {
-    workers: Workers,
+struct BucketPlacer<S: Score> {
+    workers: Workers<S>,
     /// What is found for each, by class.
     found: [Vec<u32>; 2],
     /// By k, how many that ask have k of the table below, and how many k below or equal.
     counts: Vec<u32>,
 }
 
-impl Placer {
+impl<S: Score> Placer<S> {
     /// Bytes that are held.
     pub(crate) fn bytes(&self) -> usize {
         let placers = self.placers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,7 +55,7 @@ impl Placer {
 
     /// Sets `values` to `2 #{t < s_i} + #{t = s_i}` of each positive i and `2 #{s > t_j} + #{s = t_j}` of each negative
     /// j, of fewer than 2^31 samples; twice the pairs that positives win, tied ones half. O(N) expected.
-    pub(crate) fn place<S: Score>(
+    pub(crate) fn place(
         &mut self,
         labels: &Labels<'_>,
         scores: &[S],
@@ -63,7 +64,7 @@ impl Placer {
     ) -> Result<u64> {
         Error::check_len("scores", labels.n_samples(), scores.len())?;
         let (rooms, found, placers) = (&mut self.rooms, grown(&mut self.found, scores.len()), &self.placers);
-        let buckets = Buckets::fit(scores, BUCKET);
+        let buckets = Buckets::fit::<S>(scores.len(), &sample(scores), Buckets::number(scores.len(), BUCKET));
         let len = buckets.len;
         let Some(chunks) = buckets.scatter(labels, scores, rooms, true, ctx)? else {
             return Err(first_non_finite(scores));
@@ -129,7 +130,7 @@ fn shares<'a, S: Score>(
     (shares, below)
 }
 
-impl BucketPlacer {
+impl<S: Score> BucketPlacer<S> {
     fn bytes(&self) -> usize {
         self.workers.bytes() + 4 * (self.found.iter().map(Vec::capacity).sum::<usize>() + self.counts.capacity())
     }
@@ -160,7 +161,7 @@ impl Work for Places<'_> {
     /// Twice the pairs of the positives and any negatives that are won.
     type Output = u64;
 
-    fn of(&mut self, worker: &mut Worker, classes: &Classes<'_>) -> (u64, bool) {
+    fn of<K: Key, M: Monotone<K>>(&mut self, worker: &mut Worker<K, M>, classes: &Classes<'_, K>) -> (u64, bool) {
         let Self { totals: (below, n_pos), found, counts } = self;
         let sizes = sizes(classes);
         found.iter_mut().zip(sizes).for_each(|(found, size)| found.resize(size, 0));
