@@ -242,6 +242,16 @@ def test_perfect_and_random_rankings():
     assert LogAUC()(y, flat) == pytest.approx(0.099 / np.log(100))
 
 
+@pytest.mark.parametrize("measure", [BEDROC(), EnrichmentFactor(0.2), RIE(), RIE(1.0)], ids=repr)
+def test_a_class_of_one_has_an_interval_of_numbers(measure):
+    for y, s in (([0, 1], [1, 2]), ([0, 1], [2, 1]), ([0, 0, 0, 1], [1, 2, 3, 4]), ([0, 1, 1, 1], [1, 2, 3, 4])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = infer(y, s, measure, null_value=0.5)
+        low, high = found.confidence_interval
+        assert low <= found.estimate <= high and low < high and 0 <= found.pvalue <= 1
+
+
 def test_messages():
     y, s, _ = data(0)
     for k in (0, -3, 1.5, 1.0, True, "10", np.nan):

@@ -19,6 +19,7 @@ from rocmax.metrics._validation import F64
 _PRIOR = 3.0
 _NORMAL = 1e9  # degrees of freedom of the normal distribution
 _ROUNDING = 1e-12
+_MOST = 1e60  # quantile whose fourth power is a number still
 
 
 class Spread(NamedTuple):
@@ -71,7 +72,7 @@ def limits_of(spreads: Sequence[Spread], bounds: tuple[float, float]) -> tuple[F
         return np.where(possible, np.maximum(c0 + c1 * x + c2 * np.square(x), 0.0), 0.0)
 
     def ends(level: float) -> tuple[F64, F64]:
-        q = law.quantile(0.5 + level / 2)
+        q = np.minimum(law.quantile(0.5 + level / 2), _MOST)  # a class of one has next to no degree of freedom
         a, b, c = 1 - q**2 * c2, -2 * estimate - q**2 * c1, estimate**2 - q**2 * c0
         root = np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0))
         low, high = (np.clip((-b + side * root) / (2 * a), least, most) for side in (-1, 1))
