@@ -25,6 +25,7 @@ from rocmax.display._common import (
     styles,
 )
 from rocmax.display._curves import Curve, curve_of
+from rocmax.metrics import EqualErrorRate
 from rocmax.metrics import _words as words
 from rocmax.metrics._validation import choice
 
@@ -110,7 +111,8 @@ class DETDisplay:
         curves = []
         for name, scores in named_scores(y_score, names, len(positive)):
             curve = curve_of(name, positive, scores, None, sample_weight)
-            curves.append(Curve(name, curve.fpr, curve.tpr, _equal_error_rate(curve)))
+            error = EqualErrorRate()(positive, scores, sample_weight)
+            curves.append(Curve(name, curve.fpr, curve.tpr, error))
         return cls(curves, pos_label=label).plot(ax, scale=scale, curve_kwargs=curve_kwargs)
 
     @classmethod
@@ -184,11 +186,6 @@ class DETDisplay:
 
     def _label(self, curve: Curve) -> str:
         return legend_name(f"{curve.name}  EER {words.digits(curve.area)}".strip())
-
-
-def _equal_error_rate(curve: Curve) -> float:
-    """Return where the ROC curve, linear between its points, meets the diagonal from (0, 1) to (1, 0)."""
-    return float(np.interp(0.0, curve.fpr - (1.0 - curve.tpr), curve.fpr))
 
 
 def _edge(rates: Sequence[NDArray[np.float64]]) -> float:
