@@ -126,6 +126,11 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
     assert code == 0 and f"{1 - auc.estimate:.3f} [" in out and "TPR at FPR 0.01" in out
 
 
+def test_a_measure_without_its_option_is_named(two: tuple[Path, np.ndarray, np.ndarray], run: Run) -> None:
+    code, _, err = run("evaluate", two[0], "--label", "y", "--score", "new", "--measure", "tpr_at_fpr")
+    assert code == 2 and "needs its option after a colon, such as tpr_at_fpr:0.1" in err
+
+
 def test_evaluate_few(tmp_path: Path, run: Run) -> None:
     (tmp_path / "few.csv").write_text("y,s\n1,14.5\n" + "".join(f"0,{k}\n" for k in range(20)))
     code, out, err = run("evaluate", tmp_path / "few.csv", "--label", "y", "--score", "s", "--fpr", 0, 0.5, "--json")

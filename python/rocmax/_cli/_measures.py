@@ -23,12 +23,20 @@ def measure(text: str) -> Measure:
     try:
         for kind in MEASURES:
             if kind.name == name:
-                return kind(*map(_number, filter(None, rest.split(",")))) if rest else as_measure(name)
+                return kind(*map(_number, filter(None, rest.split(",")))) if rest else _usual(name, kind)
         if rest:
             return _own(name, rest)
         return as_measure(name)
     except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+
+
+def _usual(name: str, kind: type[Measure]) -> Measure:
+    """Return a measure that is named without its option."""
+    try:
+        return kind()
+    except TypeError:
+        raise ValueError(f"needs its option after a colon, such as {name}:0.1") from None
 
 
 def _number(text: str) -> Any:

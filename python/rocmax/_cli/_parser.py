@@ -97,7 +97,13 @@ def make_parser() -> argparse.ArgumentParser:
         sub.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
         return sub
 
-    _demo(command("demo", "Train on real data and compare lines and trees.", "rocmax demo --fpr 0 0.1 --plot roc.svg"))
+    _demo(
+        command(
+            "demo",
+            "Train on real data and compare linear models, trees and an ensemble.",
+            "rocmax demo --fpr 0 0.1 --plot roc.svg",
+        )
+    )
     _fit(
         command(
             "fit",

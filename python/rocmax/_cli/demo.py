@@ -1,4 +1,4 @@
-"""``rocmax demo``: lines and trees for partial AUC, and what they replace, on real data that comes along."""
+"""``rocmax demo``: linear models and trees for partial AUC, and what they replace, on real data that comes along."""
 
 import time
 import warnings
@@ -30,9 +30,9 @@ LOGISTIC, OTHER_TREES, ENSEMBLE = "LogisticRegression", "HistGradientBoosting", 
 _PAIRS = ((LINE, LOGISTIC), (TREES, OTHER_TREES), (ENSEMBLE, OTHER_TREES), (ENSEMBLE, LINE))
 _N_LANDMARKS = 300
 _ADVICE = (
-    "Take the line where samples are few, or its weights must be read, or its optimum certified. On this table trees "
-    "of any\nkind rank about alike; what ranks best differs from table to table, and the ensemble finds out (rocmax "
-    "fit)."
+    "Prefer the linear model when you have few samples, or need interpretable weights or a certified optimum. On this"
+    "\ntable trees of any kind rank about alike. What ranks best differs from table to table; the ensemble (rocmax fit)"
+    "\nchooses by held-out partial AUCs."
 )
 
 
@@ -46,7 +46,7 @@ def run(arguments: Namespace) -> None:
         report.say(
             f"Thyroid patients (UCI): {len(y):,} records, {positive.sum()} sick "
             f"({words.percent(float(positive.mean()))}).\n"
-            f"Screening can afford alarms for few of the healthy: FPR in [{low:g}, {high:g}].\n"
+            f"Detect disease at a false positive rate in [{low:g}, {high:g}].\n"
             f"Two thirds of the records train, one third tests (stratified, seed {arguments.seed})."
         )
     X_train, X_test, train, test = train_test_split(
@@ -177,7 +177,7 @@ def _show(
         cells = (Text(f"{row[m]:.3f}", style="bold" if row[m] == best[m] else "") for m in measures)
         shown.add_row(row["model"], *cells)
     report.show(shown)
-    report.say("pAUC is the area under that part of the curve, divided by its width. Leads in it:")
+    report.say("pAUC is the area under that part of the curve, divided by its width. Differences in it:")
     width = max(len(f"{first} over {second}") for first, second in leads)
     for (first, second), lead in leads.items():
         bounds = lead.confidence_interval
@@ -187,7 +187,7 @@ def _show(
         )
     report.say(
         f"(paired, stratified bootstrap). All but {OTHER_TREES}, which has no options here, chose theirs on the\n"
-        f"training part, for pAUC. The line's certified optimality gap: {gap:.1e}.\n"
+        f"training part, for pAUC. The linear model's certified optimality gap: {gap:.1e}.\n"
         f"The ensemble kept {', '.join(kept)}.\n\n{_ADVICE}\n"
     )
     if not trees.available():

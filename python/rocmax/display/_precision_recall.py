@@ -48,7 +48,7 @@ class PrecisionRecallCurve:
     recall, precision : ndarray of shape (n_points,)
         Its points, by ascending recall; between two of them the precision is that of the second.
     average_precision : float
-        What it is labelled with.
+        Its value in the legend.
     prevalence : float
         The share of positives: the precision of a ranking at random.
     band : (ndarray, ndarray, ndarray) or None
@@ -74,7 +74,7 @@ class PrecisionRecallDisplay:
     """Precision-recall curves of one or several models, with bootstrap bands if wanted.
 
     A ranking at random has the precision of the dashed line, the prevalence, at every recall. Between two scores the
-    curve is a step: a straight line there would promise precisions that no threshold has.
+    curve is a step: no threshold has the precisions of a straight line there.
 
     Parameters
     ----------
