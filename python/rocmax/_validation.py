@@ -21,7 +21,7 @@ from rocmax._parameters import shown
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax._warn import warn
-from rocmax.designs import is_dask, is_sparse, is_stored
+from rocmax.designs import Chunks, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks
 from rocmax.exceptions import PositiveClassWarning
 from rocmax.metrics._arrays import in_numpy, plain, require_unmasked
@@ -265,10 +265,14 @@ def _check_stored(X: Any) -> None:
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(f"X must be a numeric array of two dimensions, got shape {X.shape} and dtype {X.dtype}")
     if is_dask(X):
-        import dask.array as da
-
-        finite = bool(da.isfinite(X).all().compute())
+        chunks = Chunks(X)
+        finite = chunks.each(_is_finite, chunks.parts())
     else:
-        finite = all(bool(np.isfinite(block).all()) for _, block in row_blocks(X))
-    if not finite:
+        finite = [_is_finite(block) for _, block in row_blocks(X)]
+    if not all(finite):
         raise ValueError("X must be finite, got NaN or infinity")
+
+
+def _is_finite(block: AnyArray, *_: Any) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum may overflow where no value does
+        return bool(np.isfinite(block.sum()) or np.isfinite(block).all())

@@ -5,6 +5,7 @@ import sys
 import textwrap
 from functools import cache
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -52,6 +53,8 @@ STORAGES = {
     "memmap Fortran": lambda X, path: in_file(path, X, "F"),
     "memmap r+": lambda X, path: in_file(path, X, mode="r+"),
     "dask": lambda X, _: da.from_array(X, chunks=(130, 3)),
+    "dask in memory": lambda X, _: da.from_array(X, chunks=(130, -1)),
+    "dask in many parts": lambda X, _: da.from_array(X, chunks=(30, -1)).map_blocks(np.copy),
 }
 
 
@@ -120,7 +123,7 @@ def test_models_agree(name, dtype, fpr_range, surrogate, weight, tmp_path):
     X, y, weight = features(dtype), labels(), None if weight is None else weights(weight)
     model = machine_of(dtype, fpr_range, surrogate)
     stored = STORAGES[name](X, tmp_path)
-    found = model.fit(stored, y, weight if name != "dask" or weight is None else da.from_array(weight))
+    found = model.fit(stored, y, weight if not name.startswith("dask") or weight is None else da.from_array(weight))
     assert found.objective_ == pytest.approx(expected, rel=1e-5 if dtype == np.float64 else 2e-4)
     assert found.n_features_in_ == N_FEATURES
     np.testing.assert_allclose(
@@ -154,13 +157,26 @@ def test_bad_features_are_refused_in_place(name, bad, tmp_path):
         PartialAUCSVC().fit(STORAGES[name](X, tmp_path), labels())
 
 
-def test_integers_in_a_file_are_read_as_numbers(tmp_path):
+@pytest.mark.parametrize("name", ["memmap C", "dask", "dask in memory"])
+def test_integers_in_a_store_are_read_as_numbers(name, tmp_path):
     X = (10 * features()).astype(np.int16)
     np.testing.assert_allclose(
-        PartialAUCSVC(C=1.0).fit(in_file(tmp_path, X), labels()).coef_,
+        PartialAUCSVC(C=1.0).fit(STORAGES[name](X, tmp_path), labels()).coef_,
         PartialAUCSVC(C=1.0).fit(X.astype(float), labels()).coef_,
         rtol=1e-8,
     )
+
+
+@pytest.mark.parametrize("model", [PartialAUCSVC((0.05, 0.3), C=10.0), AUCRLS(kernel="linear")])
+def test_dask_blocks_in_memory_need_no_task(model):
+    def refuse(*_, **__):
+        raise AssertionError("a task was started")
+
+    stored = da.from_array(features(), chunks=(50, -1)).map_blocks(np.copy).persist()
+    with dask.config.set(scheduler=refuse):
+        found = clone(model).fit(stored, labels())
+        scores = found.decision_function(stored)
+    np.testing.assert_allclose(scores, clone(model).fit(features(), labels()).decision_function(features()), atol=1e-6)
 
 
 def test_a_sparse_matrix_without_an_entry_is_no_ranking():

@@ -1,14 +1,16 @@
 """Designs: the only layer that knows how the features are stored."""
 
 from rocmax.designs._base import Design, inner
+from rocmax.designs._chunks import Chunks, is_dask
 from rocmax.designs._kernel import DualDesign, Kernel, KernelDesign
 from rocmax.designs._landmarks import LandmarkDesign, Landmarks
 from rocmax.designs._moments import moments, rough_mean, some_rows
-from rocmax.designs._storages import as_design, is_dask, is_sparse, is_stored
+from rocmax.designs._storages import as_design, is_sparse, is_stored
 from rocmax.designs._structure import StructuredDesign, plain_coefficients, structured_gram
 from rocmax.designs._subset import SubsetDesign
 
 __all__ = [
+    "Chunks",
     "Design",
     "DualDesign",
     "Kernel",

@@ -1,42 +1,51 @@
-"""A design over a dask array: products run where the chunks are, rankings on the client."""
+"""A design over a dask array: products run where the blocks of rows are, rankings on the client."""
 
 from typing import Any
 
 import numpy as np
 
-from rocmax._typing import F64, Coefs, Rows
+from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
+from rocmax.designs._chunks import Chunks
 from rocmax.designs._linear import DenseDesign
 
 
 class DaskDesign(Design):
     """A two-dimensional dask array, chunked by rows.
 
-    Every product is one task graph over the chunks; only vectors of length n_samples or n_features cross the network.
-    Persist an array that fits the memory of the cluster, or each product reads it from its source again.
+    Every product is one task graph over the blocks; only vectors of length n_samples or n_features cross the network.
+    Persist an array that fits the memory of the cluster, or each product reads it from its source again. Blocks that
+    are in memory here are multiplied without a task, as parts of an array would be.
     """
 
     def __init__(self, X: Any) -> None:
         self.n_samples, self.dim = X.shape
-        self._X = X.rechunk({1: -1})
+        self._chunks = Chunks(X)
+        self.divisible = self._chunks.in_memory
 
     def scores(self, vector: F64, /) -> F64:
-        scores = self._X.dot(vector.astype(self._X.dtype, copy=False)).compute()
-        return np.require(scores, np.float64, ["C", "A"])  # what comes over the network may lie anywhere in its message
+        return np.concatenate(self._chunks.each(_scores, self._chunks.parts(), vector))
 
     def adjoint(self, coefs: Coefs, /) -> F64:
-        import dask.array as da
-
-        rows = da.from_array(np.array(coefs, dtype=self._X.dtype), chunks=(-1, self._X.chunks[0]))
-        return np.asarray(rows.dot(self._X).compute(), dtype=np.float64)
+        found: F64 = self._chunks.total(_adjoint, ([coef[rows] for coef in coefs] for rows in self._chunks.parts()))
+        return found
 
     def moments(self, weight: F64, shift: F64, /) -> tuple[F64, F64]:
-        import dask
-        import dask.array as da
-
-        Z, w = self._X.astype(np.float64) - shift, da.from_array(weight, chunks=(self._X.chunks[0],))
-        gram, total = dask.compute(Z.T.dot(Z * w[:, None]), w.dot(Z))
-        return np.asarray(gram), np.asarray(total)
+        found = self._chunks.total(_moments, (weight[rows] for rows in self._chunks.parts()), shift)
+        return found[:-1], found[-1]
 
     def rows(self, index: Rows, /) -> DenseDesign:
-        return DenseDesign(self._X[index].compute())
+        return DenseDesign(self._chunks.take(index))
+
+
+def _scores(block: AnyArray, _: slice, vector: F64) -> F64:
+    return DenseDesign(block).scores(vector)
+
+
+def _adjoint(block: AnyArray, coefs: Coefs) -> F64:
+    return DenseDesign(block).adjoint(coefs)
+
+
+def _moments(block: AnyArray, weight: F64, shift: F64) -> F64:
+    """Return the second moments with the first below them: one array can be added up."""
+    return np.vstack(DenseDesign(block).moments(weight, shift))

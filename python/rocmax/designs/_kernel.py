@@ -15,8 +15,8 @@ from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs
 from rocmax.designs._base import Design
 from rocmax.designs._blocks import in_rows, row_blocks
+from rocmax.designs._chunks import is_dask
 from rocmax.designs._moments import rough_mean
-from rocmax.designs._storages import is_dask
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 # Bytes of kernel values made, or cast up, at a time.

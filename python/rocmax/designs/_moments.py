@@ -7,6 +7,7 @@ import numpy as np
 from rocmax._memory import require_memory
 from rocmax._typing import F64, AnyArray
 from rocmax.designs._base import Design
+from rocmax.designs._chunks import Chunks, is_dask
 
 
 def moments(design: Design, weight: F64, shift: F64) -> tuple[F64, F64]:
@@ -30,6 +31,8 @@ def some_rows(X: Any, n_rows: int) -> AnyArray:
     """Return about so many rows of X, from ten places: rows taken singly would each bring in what lies about them."""
     run = min(1 + n_rows // 10, X.shape[0])
     starts = np.linspace(0, X.shape[0] - run, 10).astype(int)
+    if is_dask(X):
+        return Chunks(X).take(np.concatenate([np.arange(start, start + run) for start in starts]))
     return np.concatenate([np.asarray(X[start : start + run, :]) for start in starts])
 
 

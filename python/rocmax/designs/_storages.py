@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rocmax.designs._base import Design
+from rocmax.designs._chunks import is_dask
 from rocmax.designs._dask import DaskDesign
 from rocmax.designs._linear import DenseDesign, SparseDesign
 from rocmax.designs._memmap import MemmapDesign
@@ -20,11 +21,6 @@ def is_stored(X: Any) -> bool:
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array."""
     return bool(sp.issparse(X))
-
-
-def is_dask(X: Any) -> bool:
-    """Whether X is a dask array, without importing dask."""
-    return type(X).__module__.startswith("dask.array")
 
 
 # A kind of features and their design: the first that fits.

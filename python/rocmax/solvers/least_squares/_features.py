@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.designs import as_design, is_dask, is_sparse, moments, rough_mean, some_rows
+from rocmax.designs import Chunks, as_design, is_dask, is_sparse, moments, rough_mean, some_rows
 from rocmax.designs._blocks import row_blocks
 from rocmax.solvers.least_squares._loss import Loss, targets
 from rocmax.solvers.least_squares._spectrum import Spectrum, eigen
@@ -125,12 +125,18 @@ class LinearFeatures(_Weighted):
         """Return X' V in double precision whatever X has, V of shape (n_samples, k)."""
         X = self._X
         if is_dask(X):
-            return np.asarray(X.rechunk({1: -1}).astype(np.float64).T.dot(columns).compute())
+            chunks = Chunks(X)
+            found: F64 = chunks.total(_transposed_product, (columns[rows] for rows in chunks.parts()))
+            return found
         rows = [(slice(None), X)] if is_sparse(X) else row_blocks(X)
         return sum((np.asarray(part.T @ columns[some], dtype=np.float64) for some, part in rows), np.zeros(1))
 
 
 Features = KernelFeatures | LinearFeatures
+
+
+def _transposed_product(block: AnyArray, columns: F64) -> F64:
+    return np.asarray(block.T.astype(np.float64) @ columns)
 
 
 def _rough_mean(X: Any) -> F64:
