@@ -334,7 +334,7 @@ def test_bad_studies_are_refused():
     two = np.array(y)
     two[0] = not two[0]
     for labels, scores, given, message in [
-        (two, s, names, r"case 0 has two truths"),
+        (two, s, names, r"case 0 is positive in some rows of y_true and negative in others"),
         (
             np.append(y, y[:1]),
             np.append(s, 1),
@@ -351,7 +351,7 @@ def test_bad_studies_are_refused():
     with pytest.raises(ValueError, match="reader 2 has read 0 positive cases in modality 0"):
         mrmc_analysis(y[kept], s[kept], **{k: v[kept] for k, v in names.items()})
     for options, message in [
-        ({"readers": "fixed", "cases": "fixed"}, "leave nothing to vary"),
+        ({"readers": "fixed", "cases": "fixed"}, "leave no source of variance"),
         ({"readers": "some"}, "readers must be one of"),
         ({"covariance": "bayes"}, "covariance must be one of"),
         ({"covariance": "unbiased", "measure": PartialAUC((0, 0.5))}, "needs a mean over pairs"),
@@ -363,7 +363,7 @@ def test_bad_studies_are_refused():
         with pytest.raises(ValueError, match=message):
             mrmc_analysis(y, s, **names, **options)
     y, s, names = simulated(r=1)
-    with pytest.raises(ValueError, match="readers='random' needs two readers or more"):
+    with pytest.raises(ValueError, match="readers='random' needs two or more readers"):
         mrmc_analysis(y, s, **names)
 
 

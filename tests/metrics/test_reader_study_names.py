@@ -173,7 +173,7 @@ def test_intervals_stay_within_what_a_measure_can_be():
 
 def test_the_column_of_cases_as_readers_is_refused_ahead():
     given = study()
-    with pytest.raises(ValueError, match=r"check reader, which has about as many names as case has \(40\)"):
+    with pytest.raises(ValueError, match=r"check reader, which has about as many names as case \(40\)"):
         mrmc_analysis(**{**given, "reader": given["case"]})
     n = 120_000
     y, s, row = np.arange(n) % 2, np.random.default_rng(0).normal(size=n), np.arange(n)

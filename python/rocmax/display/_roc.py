@@ -243,11 +243,11 @@ class ROCDisplay:
     def from_reader_study(
         cls,
         y_true: ArrayLike,
-        y_score: ArrayLike,
+        y_score: Any,
         *,
-        reader: ArrayLike,
-        modality: ArrayLike,
-        case: ArrayLike,
+        reader: ArrayLike | None = None,
+        modality: ArrayLike | None = None,
+        case: ArrayLike | None = None,
         fpr_range: tuple[float, float] | None = None,
         pos_label: Any = None,
         axes: str = "rates",
@@ -256,12 +256,12 @@ class ROCDisplay:
         zoom: bool = False,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw a thin curve for each reader of a study and their mean for each modality.
+        """Draw the mean curve of each modality and a thin curve for each reader.
 
         Parameters
         ----------
         y_true, y_score, reader, modality, case : array-like of shape (n_readings,)
-            One row a reading, as in :func:`rocmax.metrics.mrmc_analysis`.
+            One row per reading, or a wide table, as in :func:`rocmax.metrics.mrmc_analysis`.
         fpr_range, pos_label : optional
             As in `from_predictions`.
         axes, xscale, curve_kwargs, zoom, ax : optional

@@ -128,10 +128,10 @@ def held_out_curves(
 
 def reader_curves(
     y_true: ArrayLike,
-    y_score: ArrayLike,
-    reader: ArrayLike,
-    modality: ArrayLike,
-    case: ArrayLike,
+    y_score: Any,
+    reader: ArrayLike | None,
+    modality: ArrayLike | None,
+    case: ArrayLike | None,
     fpr_range: tuple[float, float] | None,
     pos_label: Any,
 ) -> Found:

@@ -1,4 +1,4 @@
-"""The analysis of a reader study: what is compared, by which covariances, against what."""
+"""The analysis of a reader study: estimates, covariances and tests."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _KINDS = ("random", "fixed")
 
 def mrmc_analysis(
     y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_score: Any,
     measure: Measure | str = "auc",
     *,
-    reader: ArrayLike,
-    modality: ArrayLike,
-    case: ArrayLike,
+    reader: ArrayLike | None = None,
+    modality: ArrayLike | None = None,
+    case: ArrayLike | None = None,
     covariance: str = "delong",
     readers: str = "random",
     cases: str = "random",
@@ -55,72 +55,79 @@ def mrmc_analysis(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> MRMCAnalysis:
-    """Compare modalities in a study of several readers and many cases (MRMC).
+    """Compare modalities in a study with several readers and many cases (MRMC).
 
-    ``theta_ij = mu + t_i + R_j + (tR)_ij + e_ij`` for modality i of t and reader j of r, the errors e with variance
-    Var and covariances Cov1 (same reader, other modality), Cov2 (other reader, same modality) and Cov3 (both other)
-    [1]_. With ``C = max(Cov2 - Cov3, 0)``, mean squares MS and ``D = MS(TR) + r C``:
+    The model is ``theta_ij = mu + t_i + R_j + (tR)_ij + e_ij`` for modality i of t and reader j of r. The errors e have
+    variance Var, and covariances Cov1 (same reader, different modalities), Cov2 (different readers, same modality) and
+    Cov3 (different readers and modalities) [1]_. With ``C = max(Cov2 - Cov3, 0)``, mean squares MS and ``D = MS(TR) + r
+    C``, the tests are:
 
-    - random readers and cases: ``F = MS(T) / D`` with t - 1 and ``D^2 / (MS(TR)^2 / ((t-1)(r-1)))`` degrees of freedom
-      [2]_; a difference of means has the standard error ``sqrt(2 D / r)``;
-    - fixed readers: ``(t-1) MS(T) / (Var - Cov1 + (r-1) C)`` is chi-square with t - 1 degrees;
-    - fixed cases: ``F = MS(T) / MS(TR)`` with t - 1 and (t-1)(r-1) degrees.
+    - random readers and random cases: ``F = MS(T) / D`` with t - 1 and ``D^2 / (MS(TR)^2 / ((t-1)(r-1)))`` degrees of
+      freedom [2]_; a difference of two means has standard error ``sqrt(2 D / r)``;
+    - fixed readers: ``(t-1) MS(T) / (Var - Cov1 + (r-1) C)`` is chi-square with t - 1 degrees of freedom;
+    - fixed cases: ``F = MS(T) / MS(TR)`` with t - 1 and (t-1)(r-1) degrees of freedom.
 
-    Each modality by itself, and a study of one, has MS(R) of its readers in place of MS(TR), and its own covariances.
+    The interval of one modality, and the test of a study with one modality, use MS(R) of its readers instead of MS(TR),
+    and only the covariances of that modality.
 
     Parameters
     ----------
-    y_true : array-like of shape (n_readings,)
-        The truth of each reading's case; see :func:`infer` for labels.
-    y_score : array-like of shape (n_readings,)
-        Finite ratings, higher ones for the positive class; ties count one half. Leave out the rows of missing readings:
-        the result counts and names them.
+    y_true : array-like of shape (n_readings,) or (n_cases,)
+        True class of the case of each reading; in a wide table, of each row. See :func:`infer` for labels.
+    y_score : array-like of shape (n_readings,), mapping or data frame
+        Finite ratings, one row per reading: higher ratings are for the positive class, and ties count one half. Leave
+        out the rows of missing readings. Or a wide table with one row per case: a mapping ``{(modality, reader):
+        ratings}`` or a data frame whose columns are such pairs, NaN where a reading is missing.
     measure : Measure or str, default="auc"
-        What is measured, as in :func:`infer`; "jackknife" and "bootstrap" take any measure.
-    reader, modality, case : array-like of shape (n_readings,)
-        Who read, with what, which case. Cases with one name are the same case: where readers or modalities have
-        cases of their own (nested, split-plot) these need names of their own. Readers read in every modality.
-        Readers and modalities are sorted by name, or in the order of an ordered categorical.
+        The measure, as in :func:`infer`. Every measure works with covariance "jackknife" or "bootstrap".
+    reader, modality, case : array-like of shape (n_readings,), default=None
+        Reader, modality and case of each reading. Every reader reads in every modality. Cases with the same name are
+        the same case, so if readers or modalities have their own cases (nested, split-plot), give these different
+        names. Readers and modalities are sorted by name, or in the order of an ordered categorical. A wide table
+        needs no `reader` and no `modality`; `case` may name its rows.
     covariance : {"delong", "jackknife", "unbiased", "bootstrap", "obuchowski"}, default="delong"
-        Where the covariances come from: DeLong's components; leaving out case after case; products of kernels that
-        share no case (Gallas, 2006) [3]_, for means over pairs only; `n_resamples` draws of the cases; binormal curves.
+        How to estimate the covariances: "delong" from the components of the measure; "jackknife" by leaving out one
+        case at a time; "unbiased" from pairs of kernels that share no case (Gallas, 2006) [3]_, only for means over
+        pairs; "bootstrap" from `n_resamples` resamples of the cases; "obuchowski" from binormal curves.
     readers, cases : {"random", "fixed"}, default="random"
-        Whether the results are to hold for readers and for cases like these, or for these only. Not both are fixed.
+        "random" generalises the results to similar readers or cases, "fixed" limits them to those in the study. At
+        least one must be "random".
     reference : label, default=None
-        The modality that the others are compared with: it becomes the last, so that differences are the others minus
-        it. Needed, or an ordered categorical, where modalities are texts and the test depends on which one is first.
+        The modality that is subtracted from the others. Required if the test depends on the order of the modalities
+        and their names are text, unless `modality` is an ordered categorical.
     null_difference : float, default=0.0
-        What differences are tested against: minus the margin, with alternative "greater", for non-inferiority of the
-        others to `reference`.
+        The difference under the null hypothesis. For non-inferiority to `reference`, give minus the margin and
+        alternative "greater".
     null_value : float, default=0.5
-        What the mean is tested against where there is one modality.
+        The mean under the null hypothesis, for a study with one modality.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
-        Of each difference (of the mean, for one modality); "equivalence" is that it lies within `equivalence_margin`
-        of the null difference, by two one-sided tests: those at the level 5 % reject where the 90 % interval, which is
-        reported, lies within the margin. The joint test of three modalities and more has no side.
+        Alternative hypothesis for each difference (for the mean, with one modality). "equivalence" means that the
+        difference is within `equivalence_margin` of the null difference, by two one-sided tests: at level 5 % they
+        reject if the 90 % interval, which is reported, lies within the margin. The joint test of three or more
+        modalities is always two-sided.
     equivalence_margin : float, default=None
-        The largest difference from the null difference that does not matter, above 0, for "equivalence".
+        The margin for "equivalence", above 0.
     confidence_level : float, default=0.95
-        Nominal coverage of the two-sided intervals, which are cut at the bounds of the measure.
+        Nominal coverage of the two-sided intervals. They are cut at the bounds of the measure.
     n_resamples : int, default=2000
-        Number of bootstrap replicates.
+        Number of bootstrap resamples.
     pos_label, random_state, n_jobs : optional
         As in :func:`infer`.
 
     Returns
     -------
     MRMCAnalysis
-        Estimates, tests and components of variance. O(K n log n + K^2 n) for K tests of n cases by "delong", for
-        "unbiased" O(K^2 m n); memory O(K (K + n)).
+        Estimates, tests and variance components. For K pairs of reader and modality and n cases, "delong" takes O(K n
+        log n + K^2 n) time and "unbiased" O(K^2 m n) for m positives; memory is O(K (K + n)).
 
     Raises
     ------
     ValueError
-        For a case of two truths, a reading given twice, a reader with fewer than two cases of a class in a modality,
-        one reader that is to be random, a one-sided test of modalities without an order, and options that do not go
-        together.
+        If a case has two true classes, if a reading occurs twice, if a reader has fewer than two cases of a class in a
+        modality, if there is one reader and readers are random, if a one-sided test has no order of the modalities, if
+        the columns of a wide table are not pairs (the message has the line that makes them), or if options conflict.
     MemoryError
-        If the table of readers, modalities and cases does not fit, before it is made.
+        If the table of readers, modalities and cases does not fit into memory; raised before it is allocated.
 
     References
     ----------
@@ -146,6 +153,17 @@ def mrmc_analysis(
     ... )
     >>> found.means.round(3), round(found.pvalue, 3)
     (array([0.917, 0.75 ]), 0.101)
+
+    The same study as a wide table, one column per modality and reader:
+
+    >>> table = {
+    ...     ("CT", "Ann"): [1, 2, 3, 2, 4, 5],
+    ...     ("CT", "Bea"): [1, 1, 2, 3, 4, 4],
+    ...     ("MR", "Ann"): [2, 1, 3, 1, 5, 4],
+    ...     ("MR", "Bea"): [1, 3, 2, 2, 4, 3],
+    ... }
+    >>> round(mrmc_analysis([0, 0, 0, 1, 1, 1], table).pvalue, 3)
+    0.101
     """
     measure = as_measure(measure)
     _check_covariance(covariance, measure)
@@ -157,7 +175,7 @@ def mrmc_analysis(
     study = read_study(y_true, y_score, reader, modality, case, pos_label, reference)
     _require_order(study, hypothesis)
     if random_readers and study.n_readers < 2:
-        raise ValueError("readers='random' needs two readers or more, got 1; readers='fixed' takes one")
+        raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     theta = covariances.estimates(study, measure)
     spread = _covariance(study, covariance, measure, (n_resamples, random_state, n_threads(n_jobs)))
     check_variance(spread)
@@ -212,40 +230,40 @@ def mrmc_analysis(
 
 
 def _require_order(study: Study, hypothesis: Hypothesis) -> None:
-    """Check that it is not the alphabet which says what modality comes first in a test that depends on it."""
+    """Check that the user gave the order of the modalities if the test depends on it: the alphabet must not decide."""
     sided = hypothesis.alternative in ("less", "greater") or hypothesis.null != 0
     if sided and study.n_modalities > 1 and not study.ordered:
         first, second = (shown(plain(name)) for name in study.modalities[:2])
         what = f"alternative={hypothesis.alternative!r} with null_difference={hypothesis.null:g}"
         raise ValueError(
-            f"{what} depends on which modality is subtracted: give reference={first} or reference={second} (differences"
-            " are the others minus it), or modality as an ordered categorical"
+            f"{what} depends on which modality is subtracted: give reference={first} or reference={second} (the"
+            " modality that is subtracted from the others), or make modality an ordered categorical"
         )
 
 
 def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
-    """Return which of them are random."""
+    """Return whether readers and whether cases are random."""
     for name, value in (("readers", readers), ("cases", cases)):
         choice(value, _KINDS, name)
     if readers == cases == "fixed":
-        raise ValueError("readers='fixed' and cases='fixed' leave nothing to vary; one of them must be 'random'")
+        raise ValueError("readers='fixed' and cases='fixed' leave no source of variance; make one of them 'random'")
     return readers == "random", cases == "random"
 
 
 def _check_covariance(covariance: Any, measure: Measure) -> None:
-    """Check that the measure has what the covariance is made of."""
+    """Check that the measure supports the covariance."""
     choice(covariance, _COVARIANCES, "covariance")
     if covariance in ("delong", "unbiased") and Trait.COMPONENTS not in measure.traits:
         raise ValueError(
-            f"covariance={covariance!r} needs a measure with components, got measure={measure!r}; 'jackknife' and"
-            " 'bootstrap' take any"
+            f"covariance={covariance!r} needs a measure with components, got measure={measure!r}; use"
+            " 'jackknife' or 'bootstrap'"
         )
     if covariance == "obuchowski" and Trait.AREA not in measure.traits:
         raise ValueError(
             f"covariance='obuchowski' needs the AUC or a partial AUC of one range, got measure={measure!r}"
         )
     if measure.multi_class != "raise":
-        raise ValueError(f"a reader study has two classes, got measure={measure!r}")
+        raise ValueError(f"a reader study needs a measure for two classes, got measure={measure!r}")
 
 
 def _covariance(study: Study, how: str, measure: Measure, resampling: tuple[int, Any, int]) -> F64:
@@ -259,15 +277,20 @@ def _covariance(study: Study, how: str, measure: Measure, resampling: tuple[int,
 
 
 def _notes(table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:
-    """Say which estimates of variances are below 0; warn where they leave nothing to test with."""
+    """Note negative variance estimates; warn if no test is possible."""
     notes = []
     excess = np.nan_to_num(table.cov2) - np.nan_to_num(table.cov3)
     if random_cases and table.n_modalities > 1 and excess < 0:
-        notes.append(f"cov2 - cov3 is estimated at {excess:.3g}, below 0, and taken as 0")
+        notes.append(f"cov2 - cov3 is estimated at {excess:.3g}, below 0; the tests use 0 instead")
     if error.square < 0:
-        notes.append(f"the variance is estimated at {error.square:.3g}, below 0: there is no test and no interval")
+        notes.append(
+            f"the variance is estimated at {error.square:.3g}, below 0: no test and no interval can be computed"
+        )
         warnings.warn(notes[-1], stacklevel=3)
     elif error.square <= NO_VARIANCE:
-        notes.append("the variance is estimated at 0, as after readings without an error: tests promise too much")
+        notes.append(
+            "the variance is estimated at 0, for example because no reading is wrong: p-values and intervals are too"
+            " optimistic"
+        )
         warnings.warn(notes[-1], stacklevel=3)
     return tuple(notes)

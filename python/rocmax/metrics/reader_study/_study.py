@@ -1,4 +1,4 @@
-"""Readings as a table of modality, reader and case."""
+"""Readings arranged by modality, reader and case."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from rocmax._memory import require_memory
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._sample import Sample, explain, one_model, sample
-from rocmax.metrics._validation import F64, declared_order, names_of
+from rocmax.metrics._validation import F64, declared_order, labels, names_of
 from rocmax.metrics.reader_study._result import MissingReadings
+from rocmax.metrics.reader_study._wide import from_wide, of_rows
 
-_LISTED = 4  # readers with missing readings, and cases of each, that a note names
+_LISTED = 4  # a note names so many readers with missing readings, and so many cases of each
 
 
 class Study(NamedTuple):
@@ -27,7 +28,7 @@ class Study(NamedTuple):
     truth: NDArray[np.bool_]
     scores: F64
     pos_label: Any
-    ordered: bool  # whether the order of the modalities was given, or is one of numbers
+    ordered: bool  # whether the user gave the order of the modalities, or they are numbers
 
     @property
     def n_readers(self) -> int:
@@ -41,12 +42,12 @@ class Study(NamedTuple):
 
     @property
     def n_tests(self) -> int:
-        """Number of readers times that of modalities: a reader with a modality is a test."""
+        """Number of tests; a test is a pair of a reader and a modality."""
         return self.n_readers * self.n_modalities
 
     @property
     def complete(self) -> bool:
-        """Whether every reader has read every case in every modality."""
+        """Whether every reader read every case in every modality."""
         return not bool(np.isnan(self.scores).any())
 
     @property
@@ -55,13 +56,13 @@ class Study(NamedTuple):
         return np.asarray(np.count_nonzero(~np.isnan(self.scores), axis=2))
 
     def tests(self) -> Iterator[tuple[NDArray[np.bool_], Sample]]:
-        """Yield for every test, the readers of the first modality first, which cases were read, and how."""
+        """Yield which cases were read, and the readings, for each test; readers of the first modality come first."""
         for row in self.scores.reshape(self.n_tests, -1):
             read = ~np.isnan(row)
             yield read, Sample(self.truth[read], np.ascontiguousarray(row[read]), None, n_threads(1))
 
     def missing(self) -> tuple[MissingReadings, ...]:
-        """Return the cases that were not read, for each modality and reader that lacks some."""
+        """Return the cases without a reading, for each modality and reader that has any."""
         lacking = np.argwhere(self.readings < len(self.cases))
         return tuple(
             MissingReadings(
@@ -74,12 +75,12 @@ class Study(NamedTuple):
 
 
 def plain(name: Any) -> Any:
-    """Return a name as Python has it."""
+    """Return a name as a plain Python value."""
     return name.item() if hasattr(name, "item") else name
 
 
 def note_of(missing: tuple[MissingReadings, ...], n_readings: int) -> str:
-    """Say which readings are missing, of so many that there could be."""
+    """Return the sentence about missing readings, out of `n_readings` in a complete study."""
     parts = []
     for one in missing[:_LISTED]:
         named = ", ".join(str(case) for case in one.cases[:_LISTED])
@@ -88,28 +89,34 @@ def note_of(missing: tuple[MissingReadings, ...], n_readings: int) -> str:
             f"reader {one.reader} with {one.modality} has no reading of case{'s' * (len(one.cases) > 1)} {named}{more}"
         )
     others = len(missing) - _LISTED
-    rest = f"; {others:,} more pairs of reader and modality lack some" if others > 0 else ""
+    rest = f"; {others:,} more pairs of reader and modality have missing readings" if others > 0 else ""
     count = sum(len(one.cases) for one in missing)
     return f"{count:,} of {n_readings:,} readings are missing: {'; '.join(parts)}{rest}"
 
 
 def read_study(
     y_true: ArrayLike,
-    y_score: ArrayLike,
-    reader: ArrayLike,
-    modality: ArrayLike,
-    case: ArrayLike,
+    y_score: Any,
+    reader: ArrayLike | None,
+    modality: ArrayLike | None,
+    case: ArrayLike | None,
     pos_label: Any,
     reference: Any = None,
 ) -> Study:
-    """Arrange one row a reading; refuse a case of two truths, a reading given twice and tests without both classes.
+    """Arrange one row per reading, or a wide table; refuse a case with two truths, and a test without both classes.
 
     Readers and modalities have the order of an ordered categorical, else that of their names; `reference` is the last
     modality.
     """
-    data = sample(y_true, y_score, pos_label=pos_label, n_jobs=1)
+    if reader is None and modality is None:
+        data, reader, modality, case = _of_wide(y_true, y_score, case, pos_label)
+    else:
+        given = {"reader": reader, "modality": modality, "case": case}
+        lacking = [name for name, values in given.items() if values is None]
+        if lacking:
+            raise ValueError(f"{' and '.join(lacking)} missing: give reader, modality and case, one row per reading")
+        data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1))
     explain(data)
-    data = one_model(data)
     n = len(data.y)
     readers, of_reader, _ = _names(reader, n, "reader")
     modalities, of_modality, ordered = _names(modality, n, "modality")
@@ -123,8 +130,8 @@ def read_study(
     if mixed.any():
         name = _shown(cases[np.argmax(mixed)])
         raise ValueError(
-            f"case {name} has two truths in y_true; a case is positive or negative for all readers (cases of different"
-            " readers or modalities that share a name need names of their own)"
+            f"case {name} is positive in some rows of y_true and negative in others; give different cases different"
+            " names, also if they belong to different readers or modalities"
         )
     shape = (len(modalities), len(readers), len(cases))
     _require_memory(*shape)
@@ -141,8 +148,16 @@ def read_study(
     return Study(modalities, readers, cases, n_positive > 0, table, data.pos_label, ordered or reference is not None)
 
 
+def _of_wide(y_true: ArrayLike, y_score: Any, case: ArrayLike | None, pos_label: Any) -> tuple[Sample, Any, Any, Any]:
+    """Return the readings of a wide table, and the reader, the modality and the case of each."""
+    y, label = labels(y_true, pos_label)
+    wide = from_wide(y_score, len(y))
+    data = Sample(y[wide.row], wide.score, None, 1, pos_label=label)
+    return data, wide.reader, wide.modality, wide.row if case is None else of_rows(case, "case", len(y), wide.row)
+
+
 def _names(values: ArrayLike, n: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp], bool]:
-    """Return the distinct names, the place of each row's, and whether they have an order that is not the alphabet's."""
+    """Return the distinct names, the index of each row's name, and whether their order is more than alphabetical."""
     found, place = names_of(values, n, name)
     declared = {category: rank for rank, category in enumerate(declared_order(values))}
     if not declared:
@@ -152,7 +167,7 @@ def _names(values: ArrayLike, n: int, name: str) -> tuple[NDArray[Any], NDArray[
 
 
 def _with_last(found: NDArray[Any], place: NDArray[np.intp], reference: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Move one name behind all others."""
+    """Move one name to the end."""
     try:
         same = [bool(name == reference) for name in found]
     except (TypeError, ValueError, ArithmeticError):  # arrays, NA
@@ -172,15 +187,15 @@ def _require_both_classes(
     positive: NDArray[np.bool_],
     n_cases: int,
 ) -> None:
-    """Check that every reader has read two positives and two negatives in every modality: a variance needs them.
+    """Check that every reader read two positives and two negatives in every modality, as a variance needs.
 
-    Before anything of the size of readers times cases is made.
+    This check comes before any array of readers times cases is allocated.
     """
     n_tests, n = len(readers) * len(modalities), len(positive)
     if 4 * n_tests > n:
         raise ValueError(
-            f"reader has {len(readers):,} names and modality {len(modalities):,}, which makes {n_tests:,} pairs for"
-            f" {n:,} readings; every reader needs two positive and two negative cases or more in every modality"
+            f"reader has {len(readers):,} names and modality {len(modalities):,}, that is {n_tests:,} pairs for {n:,}"
+            " readings; every reader needs two or more positive and negative cases in every modality"
             f"{_hint(len(readers), len(modalities), n_cases)}"
         )
     test = of_modality * len(readers) + of_reader
@@ -193,26 +208,26 @@ def _require_both_classes(
 
 
 def _hint(n_readers: int, n_modalities: int, n_cases: int) -> str:
-    """Ask about a column that has as many names as there are cases."""
+    """Return a hint at a column with about as many names as there are cases."""
     names = [name for name, count in (("reader", n_readers), ("modality", n_modalities)) if 2 * count >= n_cases]
-    return "".join(f"; check {name}, which has about as many names as case has ({n_cases:,})" for name in names)
+    return "".join(f"; check {name}, which has about as many names as case ({n_cases:,})" for name in names)
 
 
 def _require_memory(n_modalities: int, n_readers: int, n_cases: int) -> None:
-    """Check that the table of all readings and the covariances of all tests can be held."""
+    """Check that the table of readings and the covariance matrix of all tests fit into memory."""
     n_tests = n_modalities * n_readers
     require_memory(
         8 * n_tests * (3 * n_cases + 4 * n_tests),
         f"a study of {n_readers:,} readers (reader), {n_modalities:,} modalities (modality) and {n_cases:,} cases"
         " (case)",
-        "check that these are the columns meant, or analyse fewer readers",
+        "check that these are the right columns, or analyse fewer readers",
     )
 
 
 def _too_few(reader: Any, modality: Any, count: int, kind: str) -> str:
     return (
         f"reader {_shown(reader)} has read {count} {kind} cases in modality {_shown(modality)}; every reader needs two"
-        " or more in every modality (leave out readers or modalities that have not)"
+        " or more in every modality (leave out readers or modalities with fewer)"
     )
 
 

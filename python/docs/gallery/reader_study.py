@@ -1,0 +1,87 @@
+"""
+I have a reader study
+=====================
+
+Several readers rate the same cases with two modalities. Is one modality better, also for other readers and other
+cases? The ratings are in a wide table, as most studies keep them: one row per case, one column per reader and modality.
+"""
+
+# %%
+# The ratings here are simulated: four readers rate 100 patients from 1 to 5, from CT and from MRI images.
+import numpy as np
+import pandas as pd
+
+rng = np.random.default_rng(4)
+truth = np.arange(100) < 40
+patient = rng.normal(size=100)  # some patients are harder for all readers
+table = pd.DataFrame({"patient": [f"P{k:03d}" for k in range(100)], "truth": truth.astype(int)})
+for modality, skill in (("CT", 1.3), ("MRI", 2.0)):
+    image = 0.5 * rng.normal(size=100)
+    for reader in ("Ann", "Bea", "Cem", "Dan"):
+        signal = (skill + 0.2 * rng.normal()) * truth + patient + image + 0.8 * rng.normal(size=100)
+        table[f"{modality}_{reader}"] = np.clip(np.round(signal + 2), 1, 5)
+table.loc[[7, 23], "MRI_Dan"] = np.nan  # two readings are missing
+print(table.head(8).to_string(index=False))
+
+# %%
+# The columns
+# -----------
+# ``mrmc_analysis`` reads a mapping or a data frame whose columns are pairs (modality, reader). It does not guess these
+# from names: pass the table as it is, and the error message has the line of Python that makes the pairs.
+from rocmax.metrics import mrmc_analysis
+
+try:
+    mrmc_analysis(table["truth"], table)
+except ValueError as error:
+    print(error)
+
+# %%
+# The analysis
+# ------------
+# Readers and cases are random: the test and the intervals are for readers and patients like these (Obuchowski and
+# Rockette's analysis with Hillis's degrees of freedom). Missing readings are left out, counted and named.
+ratings = {tuple(column.split("_", 1)): table[column] for column in table.columns if "_" in column}
+found = mrmc_analysis(table["truth"], ratings, case=table["patient"], reference="CT")
+print(found, end="\n\n")
+print(found.summary())
+
+# %%
+# The AUC of every reader:
+print(pd.DataFrame(found.estimates, index=found.modalities, columns=found.readers).round(3))
+
+# %%
+# The curves
+# ----------
+# A thick curve for the mean of each modality, a thin one for each reader.
+from rocmax.display import ROCDisplay
+
+ROCDisplay.from_reader_study(table["truth"], ratings)
+
+# %%
+# Only these readers, other measures
+# ----------------------------------
+# ``readers="fixed"`` limits the result to these four readers, ``cases="fixed"`` to these patients. Any measure can
+# replace the AUC, such as the part of the area up to a false positive rate of 20 %.
+from rocmax.metrics import PartialAUC
+
+for name, measure, readers in (
+    ("AUC, fixed readers", "auc", "fixed"),
+    ("partial AUC, random readers", PartialAUC((0, 0.2)), "random"),
+):
+    (pair,) = mrmc_analysis(table["truth"], ratings, measure, reference="CT", readers=readers).differences
+    low, high = pair.confidence_interval
+    print(f"{name:28} difference {pair.difference:.3f} [{low:.3f}, {high:.3f}], p = {pair.pvalue:.3f}")
+
+# %%
+# The next study
+# --------------
+# This study as a pilot: how many cases give a power of 80 % for a difference of 0.05, with 6 or 10 readers?
+from rocmax.metrics import mrmc_sample_size
+
+for n_readers in (6, 10):
+    print(f"{n_readers} readers: {mrmc_sample_size(found, difference=0.05, n_readers=n_readers)} cases")
+
+# %%
+# A table with one row per reading needs no reshaping: pass its columns as ``reader=``, ``modality=`` and ``case=``.
+# ``rows = table.melt(["patient", "truth"], var_name="reading", value_name="rating").dropna()`` makes one, and
+# ``rows[["modality", "reader"]] = rows["reading"].str.split("_", n=1, expand=True)`` splits its names.

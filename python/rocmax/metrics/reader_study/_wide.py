@@ -1,0 +1,85 @@
+"""Wide tables of a reader study: one row per case, one column per reader and modality."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax._parameters import shown
+from rocmax.metrics._arrays import unmasked
+from rocmax.metrics._validation import F64, _missing, scores
+
+_SEPARATORS = ("_", ".", "-", " ", ":", "/")  # of modality and reader in the name of a column
+
+
+class Wide(NamedTuple):
+    """The readings of a wide table, one row per reading."""
+
+    score: F64
+    reader: list[Any]
+    modality: list[Any]
+    row: NDArray[np.intp]  # of the table
+
+
+def from_wide(y_score: Any, n_rows: int) -> Wide:
+    """Stack the columns of a mapping or a frame whose columns are pairs (modality, reader); drop missing readings."""
+    columns = _columns(y_score)
+    parts, rows = [], []
+    for pair, column in columns:
+        name = f"y_score[{shown(pair)}]"
+        held = unmasked(column, name)
+        if held.shape != (n_rows,):
+            raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {held.shape}")
+        row = np.flatnonzero(~_missing(held))
+        if not len(row):
+            raise ValueError(f"{name} has no ratings, only missing values; leave this column out")
+        parts.append(scores(held[row], name).astype(np.float64))
+        rows.append(row)
+    counts = [len(row) for row in rows]
+    modality, reader = (
+        [pair[k] for (pair, _), count in zip(columns, counts, strict=True) for _ in range(count)] for k in (0, 1)
+    )
+    return Wide(np.concatenate(parts), reader, modality, np.concatenate(rows))
+
+
+def of_rows(values: ArrayLike, name: str, n_rows: int, row: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the value of the case of each reading."""
+    held = unmasked(values, name)
+    if held.shape != (n_rows,):
+        raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {held.shape}")
+    return np.asarray(held[row])
+
+
+def _columns(y_score: Any) -> list[tuple[Any, Any]]:
+    """Return the pairs (modality, reader) and their scores."""
+    names = list(y_score.keys() if isinstance(y_score, Mapping) else getattr(y_score, "columns", ()))
+    if not names:
+        raise ValueError(_NEITHER)
+    if not all(isinstance(name, tuple) and len(name) == 2 for name in names):
+        raise ValueError(_advice(names, "table" if isinstance(y_score, Mapping) else "table.columns"))
+    return [(name, y_score[name]) for name in names]
+
+
+_NEITHER = (
+    "reader and modality are missing: give both, with one row per reading, or give y_score as a wide table: a mapping"
+    " {(modality, reader): scores}, or a data frame whose columns are pairs (modality, reader)"
+)
+
+
+def _advice(names: list[Any], columns: str) -> str:
+    """Return the line of Python that turns the columns of a table into pairs."""
+    found = {
+        mark: [name for name in names if isinstance(name, str) and 0 < name.find(mark) < len(name) - 1]
+        for mark in _SEPARATORS
+    }
+    mark = max(found, key=lambda each: len(found[each]))
+    head = "reader and modality are missing, and the columns of y_score are not pairs (modality, reader)"
+    if len(found[mark]) < 2:
+        line = f"{{('readers', column): table[column] for column in {columns}}}"
+        return f"{head}; if there is one modality and each column is a reader, pass y_score={line}"
+    modality, reader = found[mark][0].split(mark, 1)
+    line = f"{{tuple(column.split({mark!r}, 1)): table[column] for column in {columns} if {mark!r} in column}}"
+    return f"{head}; if {found[mark][0]!r} is modality {modality!r} and reader {reader!r}, pass y_score={line}"
