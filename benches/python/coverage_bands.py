@@ -16,7 +16,7 @@ matplotlib.use("agg")
 import numpy as np
 from scipy import stats
 
-from rocmax.display._curves import bootstrap_band
+from rocmax.display._curves import Resamples, percentile_band, tpr_at
 from rocmax.metrics import roc_band
 
 GRID = np.unique(np.concatenate([np.geomspace(1e-3, 1, 400), np.linspace(0, 1, 4001)]))
@@ -26,7 +26,7 @@ SIZES = ((100, 100), (30, 300), (10, 10), (5, 50), (50, 5))
 
 def edges(method, y, s, seed):
     if method == "pointwise":
-        _, low, high = bootstrap_band(y, s, GRID, 0.95, 400, seed)
+        _, low, high = percentile_band(y, s, GRID, Resamples(0.95, 400, seed), tpr_at)
         return low, high
     band = roc_band(y, s, method=method, n_resamples=400, random_state=seed)
     return band.low(GRID), band.high(GRID)

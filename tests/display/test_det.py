@@ -56,17 +56,17 @@ def test_normal_scores_are_a_line_on_the_normal_scale():
 
 @pytest.mark.parametrize("scale", ["probit", "log", "linear"])
 def test_no_rate_is_left_out(scale):
-    display = DETDisplay.from_predictions(Y, np.where(Y, 2.0, 1.0), scale=scale)
+    display = DETDisplay.from_predictions(Y, np.where(Y, 2.0, 1.0), xscale=scale, yscale=scale)
     points = display.ax_.transScale.transform(display.ax_.lines[0].get_xydata())
     assert np.isfinite(points).all() and display.curves[0].area == 0.0
-    assert display.plot(scale=scale, legend=False).ax_.get_legend() is None
+    assert display.plot(xscale=scale, legend=False).ax_.get_legend() is None
 
 
 def test_estimators_and_misuse():
     model = LogisticRegression().fit(S[:, None], Y)
     (curve,) = DETDisplay.from_estimator(model, S[:, None], Y, curve_kwargs={"color": "red"}).curves
     assert curve.area == pytest.approx(DETDisplay.from_predictions(Y, S).curves[0].area)
-    with pytest.raises(ValueError, match="scale must be one of"):
-        DETDisplay.from_predictions(Y, S, scale="logit")
+    with pytest.raises(ValueError, match="yscale must be one of"):
+        DETDisplay.from_predictions(Y, S, yscale="logit")
     with pytest.raises(ValueError, match="legend must be True or False"):
         DETDisplay.from_predictions(Y, S).plot(legend=1)

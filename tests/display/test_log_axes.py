@@ -1,4 +1,4 @@
-"""ROC curves on a logarithmic axis."""
+"""Curves on a logarithmic axis, and other options of every display."""
 
 import matplotlib as mpl
 import numpy as np
@@ -7,7 +7,14 @@ import pytest
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
-from rocmax.display import ROCDisplay
+from rocmax.display import (
+    DecisionCurveDisplay,
+    DETDisplay,
+    PrecisionRecallDisplay,
+    ReliabilityDisplay,
+    ROCDisplay,
+    SROCDisplay,
+)
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(500) < 0.3
@@ -60,3 +67,31 @@ def test_it_needs_rates():
         ROCDisplay.from_predictions(Y, S, xscale="log", axes="sensitivity-specificity")
     with pytest.raises(ValueError, match="xscale must be one of"):
         ROCDisplay.from_predictions(Y, S).plot(xscale="symlog")
+
+
+DISPLAYS = [DETDisplay, DecisionCurveDisplay, PrecisionRecallDisplay, ROCDisplay, ReliabilityDisplay, SROCDisplay]
+
+
+@pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: display.__name__)
+def test_every_display_has_the_same_options(display):
+    scores = {"a": 1 / (1 + np.exp(-S)), "b": np.linspace(0.0, 1.0, len(S))}
+    options = {"xscale": "log", "curve_kwargs": [{"color": "red"}, {"color": "blue"}]}
+    ax = display.from_predictions(Y, scores, **options).ax_
+    assert ax.get_xscale() == "log" and 0 < ax.get_xlim()[0] < 0.1
+    assert [line.get_color() for line in ax.lines[:2]] == ["red", "blue"]
+    assert "a" in ax.get_legend().get_texts()[0].get_text()
+    again = display.from_predictions(Y, scores, legend=False)
+    assert again.ax_.get_legend() is None and again.ax_.get_xscale() != "log"
+    again.figure_.draw_without_rendering()
+
+
+@pytest.mark.parametrize("display", DISPLAYS, ids=lambda display: display.__name__)
+def test_options_are_checked_before_any_work(display):
+    for options, message in (
+        ({"xscale": "symlog"}, "xscale must be one of"),
+        ({"legend": 1}, "legend must be True or False"),
+        ({"ax": 3}, "ax must be matplotlib Axes or None, got 3"),
+        ({"colour": "red"}, f"{display.__name__} has no option 'colour'"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            display.from_predictions(None, None, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,8 +24,6 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 SHADE: dict[str, Any] = {"color": "#B08000", "alpha": 0.18, "linewidth": 0}  # on white and on black
 AVERAGE: dict[str, Any] = {"linestyle": "solid", "linewidth": 2.4}  # of the others of a plot
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)))  # after six models the colours come again
-
-_PREFERRED = "decision_function"  # of estimators that have probabilities too
 
 T = TypeVar("T")
 Scores = ArrayLike | Mapping[str, ArrayLike]
@@ -80,6 +78,24 @@ def as_names(names: Any, argument: str = "names") -> list[str]:
         raise ValueError(f"{argument}: {error}") from error
 
 
+class Models(NamedTuple):
+    """What there is to draw: labels, their weights and the scores of every model by name, all in memory."""
+
+    positive: NDArray[np.bool_]
+    pos_label: Any
+    weight: Any
+    scores: list[tuple[str, NDArray[np.float64]]]
+
+
+def models(
+    y_true: Any, y_score: Any, names: Any, sample_weight: Any, pos_label: Any, argument: str = "y_score"
+) -> Models:
+    """Return labels, weights and the scores of every model, which messages call `argument`."""
+    y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
+    positive, label = is_positive(y_true, pos_label)
+    return Models(positive, label, sample_weight, named_scores(y_score, names, len(positive), argument))
+
+
 def is_positive(y_true: ArrayLike, pos_label: Any, name: str = "y_true") -> tuple[NDArray[np.bool_], Any]:
     """Mark the positive samples, and return their label."""
     y, positive = labels(y_true, pos_label, name)
@@ -89,7 +105,7 @@ def is_positive(y_true: ArrayLike, pos_label: Any, name: str = "y_true") -> tupl
 
 
 def estimator_scores(
-    estimators: Any, X: Any, y: Any, pos_label: Any, *, prefer: str = _PREFERRED
+    estimators: Any, X: Any, y: Any, pos_label: Any, *, prefer: str = "decision_function"
 ) -> tuple[dict[str, NDArray[np.float64]], Any]:
     """Return the scores of one fitted estimator, a list of them, or a mapping from names, and for which class they are.
 
@@ -122,7 +138,7 @@ def estimator_scores(
 
 
 def of_estimators(
-    draw: Callable[..., T], estimators: Any, X: Any, y: Any, options: dict[str, Any], *, prefer: str = _PREFERRED
+    draw: Callable[..., T], estimators: Any, X: Any, y: Any, options: dict[str, Any], *, prefer: str
 ) -> T:
     """Draw the scores of fitted estimators by a function of labels and scores, such as `from_predictions`."""
     scores, label = estimator_scores(estimators, X, y, options.get("pos_label"), prefer=prefer)
@@ -219,16 +235,3 @@ def marked_point(
 def mark_name(mark: OperatingPoint) -> str:
     """Return what a legend says of a threshold."""
     return f"threshold {mark.threshold:.4g}: TPR {words.digits(mark.tpr)}, FPR {words.digits(mark.fpr)}"
-
-
-def name_curves(ax: Axes, loc: Literal["lower right", "best"]) -> None:
-    """Add the legend, readable where it lies on a curve."""
-    ax.legend(loc=loc, framealpha=0.85, edgecolor="none")
-
-
-def dress(ax: Axes, *, xlabel: str, ylabel: str) -> None:
-    """Give the axes their labels, a faint grid and no box."""
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.grid(color=ink(ax), alpha=0.12, linewidth=0.8)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)

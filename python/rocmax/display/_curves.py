@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._memory import require_memory
 from rocmax.metrics import OperatingPoint, partial_auc_score, roc_curve
+from rocmax.metrics._resample import check_resamples, seed_of
+from rocmax.metrics._validation import check_level
 
 F64 = NDArray[np.float64]
+Band = tuple[F64, F64, F64]  # a grid, and the lower and upper edge of the band there
 GRID_SIZE = 401  # FPRs at which a band is computed, on the whole range and again on the shaded one
 
 
@@ -43,7 +47,7 @@ class Curve:
     fpr: F64
     tpr: F64
     area: float
-    band: tuple[F64, F64, F64] | None = None
+    band: Band | None = None
     parts: tuple[Curve, ...] = ()
     interval: tuple[float, float] | None = None
     is_average: bool = False
@@ -66,7 +70,7 @@ def curve_of(
     scores: F64,
     fpr_range: tuple[float, float] | None,
     sample_weight: ArrayLike | None,
-    band: tuple[F64, F64, F64] | None = None,
+    band: Band | None = None,
 ) -> Curve:
     """Return the curve of scores and its area."""
     fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
@@ -105,28 +109,64 @@ def _first(at: F64, curve: Curve) -> F64:
     return np.asarray(np.interp(-at, -curve.fpr[::-1], curve.tpr[::-1]))
 
 
-def bootstrap_band(
-    positive: NDArray[np.bool_],
-    scores: F64,
-    grid: F64,
-    confidence_level: float,
-    n_resamples: int,
-    seed: int,
-) -> tuple[F64, F64, F64]:
-    """Pointwise percentile band of the TPR on a grid of FPRs; ties move together, as on the curve."""
+class Resamples(NamedTuple):
+    """What a bootstrap band is made of."""
+
+    level: float
+    n: int
+    seed: int
+
+
+def resamples_of(level: float | None, n_resamples: Any, random_state: Any, sample_weight: Any) -> Resamples | None:
+    """Return what the band of a curve is made of, checked; None where there is no band."""
+    if level is None:
+        return None
+    found = Resamples(check_level(level), check_resamples(n_resamples), seed_of(random_state))
+    if sample_weight is not None:
+        raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
+    return found
+
+
+def need_two(positive: NDArray[np.bool_], how: Resamples | None) -> None:
+    """Check that there is something to draw for a band."""
+    if how is not None and min(positive.sum(), (~positive).sum()) < 2:
+        raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
+
+
+def percentile_band(
+    positive: NDArray[np.bool_], scores: F64, grid: F64, how: Resamples, height: Callable[[Any, Any, F64], F64]
+) -> Band:
+    """Pointwise percentile band of a curve on a grid; ties move together, as on the curve.
+
+    `height` returns the curve on the grid, from the positives and the negatives counted from the highest score down,
+    of a stratified bootstrap resample.
+    """
     blocks = np.unique(-scores, return_inverse=True)[1]
     n_blocks = int(blocks.max()) + 1
     classes = [blocks[positive], blocks[~positive]]
-    rng = np.random.default_rng(seed)
-    require_memory(8 * n_resamples * len(grid), f"n_resamples={n_resamples}", "take fewer")
-    tprs = np.empty((n_resamples, len(grid)))
-    for row in tprs:
-        rates = []
-        for members in classes:
-            drawn = members[rng.integers(len(members), size=len(members))]
-            counts = np.cumsum(np.bincount(drawn, minlength=n_blocks))
-            rates.append(np.concatenate(([0.0], counts / len(members))))
-        row[:] = np.interp(grid, rates[1], rates[0])
-    tail = (1 - confidence_level) / 2
-    below, above = np.quantile(tprs, [tail, 1 - tail], axis=0)
+    rng = np.random.default_rng(how.seed)
+    heights = room_for(how, grid)
+    for row in heights:
+        drawn = [members[rng.integers(len(members), size=len(members))] for members in classes]
+        tps, fps = (np.cumsum(np.bincount(places, minlength=n_blocks)) for places in drawn)
+        row[:] = height(tps, fps, grid)
+    return middle(heights, grid, how.level)
+
+
+def room_for(how: Resamples, grid: F64) -> F64:
+    """Return an array for the curve of every resample."""
+    require_memory(8 * how.n * len(grid), f"n_resamples={how.n}", "take fewer")
+    return np.empty((how.n, len(grid)))
+
+
+def middle(heights: F64, grid: F64, level: float) -> Band:
+    """Return the grid and the percentiles of the curves of all resamples there."""
+    tail = (1 - level) / 2
+    below, above = np.quantile(heights, [tail, 1 - tail], axis=0)
     return grid, below, above
+
+
+def tpr_at(tps: Any, fps: Any, grid: F64) -> F64:
+    """Return the TPR at the FPRs of a grid."""
+    tpr, fpr = (np.concatenate(([0.0], counts / counts[-1])) for counts in (tps, fps))
+    return np.asarray(np.interp(grid, fpr, tpr))

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._parameters import check_flag, shown
-from rocmax.display._common import (
-    Scores,
-    axes_of,
-    dress,
-    in_memory,
-    ink,
-    is_positive,
-    legend_name,
-    look,
-    name_curves,
-    named_scores,
-    of_estimators,
-    styles,
-)
+from rocmax._parameters import shown
+from rocmax.display._base import DASHED, CurveDisplay
+from rocmax.display._common import Scores, ink, models
 from rocmax.metrics import NetBenefit
 from rocmax.metrics._sample import sample
 from rocmax.metrics._validation import check_level
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 F64 = NDArray[np.float64]
 
@@ -47,7 +32,7 @@ class DecisionCurve:
         return f"DecisionCurve({self.name!r}, {len(self.thresholds)} thresholds)"
 
 
-class DecisionCurveDisplay:
+class DecisionCurveDisplay(CurveDisplay):
     """Decision curves (Vickers and Elkin, 2006): net benefit against the threshold probability.
 
     At a threshold t a person acts (treats, calls, blocks) on samples whose probability is at least t, and a false
@@ -62,21 +47,13 @@ class DecisionCurveDisplay:
         The share of positives, from which the curve of acting on everybody comes.
     pos_label : label, optional
         The label of the positive class.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    curves : tuple of DecisionCurve
     """
 
-    ax_: Axes
-    figure_: Any
+    _prefer = "predict_proba"
 
     def __init__(self, curves: Sequence[DecisionCurve], *, prevalence: float, pos_label: Any = None) -> None:
-        self.curves = tuple(curves)
+        super().__init__(curves, pos_label=pos_label)
         self.prevalence = prevalence
-        self.pos_label = pos_label
 
     @classmethod
     def from_predictions(
@@ -90,117 +67,64 @@ class DecisionCurveDisplay:
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         confidence_level: float | None = None,
-        curve_kwargs: Any = None,
-        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the decision curves of predicted probabilities.
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
-            tells which is positive.
-        y_prob : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
-            Probabilities, or a mapping from the models' names to theirs; columns of a data frame have names as well.
+        y_true, y_prob, names, sample_weight, pos_label
+            As in :meth:`ROCDisplay.from_predictions`; `y_prob` are probabilities of the positive class.
         thresholds : array-like of shape (n_thresholds,), optional
             Threshold probabilities in (0, 1), ascending; by default 0.01, 0.02, ..., 0.99. Choose those at which people
             would act.
         prevalence : float in (0, 1), optional
             The share of positives where the model will be used; by default that of the samples.
-        names : sequence of str, optional
-            Names of the columns of `y_prob`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights.
-        pos_label : label, optional
-            The positive class.
         confidence_level : float, optional
             Shade around every curve, at each threshold, the score interval of the net benefit at this level.
-        curve_kwargs, ax : optional
-            As in `plot`.
+        **options
+            Keyword arguments of `plot`.
 
         Returns
         -------
         display : DecisionCurveDisplay
         """
-        y_true, y_prob, sample_weight = in_memory(y_true, y_prob, sample_weight)
-        positive, label = is_positive(y_true, pos_label)
+        cls._check(options)
+        of = models(y_true, y_prob, names, sample_weight, pos_label, "y_prob")
         grid = _thresholds(thresholds)
         measures = [NetBenefit(float(t), prevalence) for t in grid]
         level = None if confidence_level is None else check_level(confidence_level)
         curves, share = [], prevalence
-        for name, scores in named_scores(y_prob, names, len(positive), "y_prob"):
-            data = sample(positive, scores, sample_weight, names=("y_true", "y_prob"))
+        for name, scores in of.scores:
+            data = sample(of.positive, scores, of.weight, names=("y_true", "y_prob"))
             data = data._replace(steps=data.curve())
             found = [measure.score_interval(data) for measure in measures]
             band = None if level is None else tuple(np.hstack([one[2].ends(level) for one in found]))
             curves.append(DecisionCurve(name, grid, np.hstack([one[0] for one in found]), band))
             share = data.totals[0] / sum(data.totals) if share is None else share
         assert share is not None
-        return cls(curves, prevalence=float(share), pos_label=label).plot(ax, curve_kwargs=curve_kwargs)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
-        """Draw the decision curves of fitted estimators.
-
-        Parameters
-        ----------
-        estimator : estimator, list of estimators, or mapping from names to estimators
-            Probabilities come from ``predict_proba``; with `pos_label` they are those for that class, else for the
-            second of ``classes_``.
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Labels.
-        **options
-            Keyword arguments of `from_predictions`.
-
-        Returns
-        -------
-        display : DecisionCurveDisplay
-        """
-        return of_estimators(cls.from_predictions, estimator, X, y, options, prefer="predict_proba")
+        return cls(curves, prevalence=float(share), pos_label=of.pos_label).plot(**options)
 
     def __repr__(self) -> str:
-        return f"DecisionCurveDisplay({', '.join(repr(curve) for curve in self.curves)})"
+        return f"DecisionCurveDisplay({', '.join(map(repr, self.curves))})"
 
-    def plot(self, ax: Axes | None = None, *, curve_kwargs: Any = None, legend: bool = True) -> Self:
-        """Draw the curves, in the colours of matplotlib's style where it is not the default one.
+    def _label(self, curve: DecisionCurve) -> str:
+        return curve.name or "model"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        curve_kwargs : dict or list of dict, optional
-            Options of matplotlib's `plot` for all curves, or for each.
-        legend : bool, default=True
-            Name the curves.
+    def _draw(self, ax: Any, curve: DecisionCurve, style: dict[str, Any]) -> Any:
+        (line,) = ax.plot(curve.thresholds, curve.net_benefit, **style)
+        if curve.band is not None:
+            ax.fill_between(curve.thresholds, *curve.band, color=style["color"], alpha=0.15, linewidth=0)
+        return line
 
-        Returns
-        -------
-        display : DecisionCurveDisplay
-            This object, with `ax_` and `figure_` set.
-        """
-        check_flag("legend", legend)
-        given = styles(curve_kwargs, len(self.curves))
-        ax = axes_of(ax)
-        for k, curve in enumerate(self.curves):
-            style = {**look(k), **given[k]}
-            label = legend_name(curve.name) or "model"
-            ax.plot(curve.thresholds, curve.net_benefit, **{"label": label, **style})
-            if curve.band is not None:
-                ax.fill_between(curve.thresholds, *curve.band, color=style["color"], alpha=0.15, linewidth=0)
+    def _surround(self, ax: Any) -> tuple[str, str]:
         at = self.curves[0].thresholds
         everybody = self.prevalence - (1.0 - self.prevalence) * at / (1.0 - at)
-        line: dict[str, Any] = {"color": ink(ax), "alpha": 0.6, "linewidth": 1}
-        ax.plot(at, everybody, label="act on everybody", linestyle=(0, (4, 3)), **line)
-        ax.plot(at, np.zeros_like(at), label="act on nobody", linestyle="solid", **line)
-        dress(ax, xlabel="Threshold probability", ylabel="Net benefit")
+        ax.plot(at, everybody, label="act on everybody", color=ink(ax), **DASHED)
+        ax.plot(at, np.zeros_like(at), label="act on nobody", color=ink(ax), **{**DASHED, "linestyle": "solid"})
         most = max([self.prevalence, *(float(curve.net_benefit.max()) for curve in self.curves)])
         ax.set(xlim=(min(0.0, at[0]), at[-1]), ylim=(-0.25 * most, 1.1 * most))
-        if legend:
-            name_curves(ax, "best")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return "Threshold probability", "Net benefit"
 
 
 def _thresholds(given: ArrayLike | None) -> F64:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._memory import require_memory
 from rocmax.display._common import as_names
-from rocmax.display._curves import F64, Curve, curve_of, grid_of, mean_curve
+from rocmax.display._curves import F64, Band, Curve, Resamples, curve_of, grid_of, mean_curve, middle, room_for
 from rocmax.metrics import PartialAUC, infer
 from rocmax.metrics import _words as words
 from rocmax.metrics._multiclass import Classes, comparisons, shares
@@ -22,9 +21,7 @@ def class_curves(
     data: Classes,
     how: PartialAUC,
     names: Sequence[str] | None,
-    confidence_level: float | None,
-    n_resamples: int,
-    seed: int,
+    band: Resamples | None,
 ) -> list[Curve]:
     """Return a curve a class, or a pair of classes, and that of their average with its band."""
     titles = [words.label_text(name) for name in data.names] if names is None else as_names(names)
@@ -37,16 +34,16 @@ def class_curves(
         pairs = combinations(titles, 2)
         both = zip(parts[::2], parts[1::2], strict=True)
         curves = [replace(mean_curve(f"{a} / {b}", pair), parts=()) for (a, b), pair in zip(pairs, both, strict=True)]
-    if confidence_level is not None:
-        ends = _intervals(data, how, confidence_level)
+    if band is not None:
+        ends = _intervals(data, how, band.level)
         curves = [replace(curve, interval=interval) for curve, interval in zip(curves, ends, strict=True)]
     if how.average is None:
         return curves
     average = replace(mean_curve(f"{how.average} average", parts, shares(data, how)), parts=(), is_average=True)
-    if confidence_level is not None:
-        whole = _inferred(data, slice(None), slice(None), how, confidence_level)
-        band = _average_band(data, how, grid_of(how.fpr_range), confidence_level, n_resamples, seed)
-        average = replace(average, interval=whole.confidence_interval, band=band)
+    if band is not None:
+        whole = _inferred(data, slice(None), slice(None), how, band.level)
+        drawn = _average_band(data, how, grid_of(how.fpr_range), band)
+        average = replace(average, interval=whole.confidence_interval, band=drawn)
     return [*curves, average]
 
 
@@ -79,9 +76,7 @@ def _inferred(data: Classes, rows: Any, columns: Any, measure: PartialAUC, level
     return infer(data.of[rows], data.score[rows][:, columns], measure, confidence_level=level)
 
 
-def _average_band(
-    data: Classes, how: PartialAUC, grid: F64, level: float, n_resamples: int, seed: int
-) -> tuple[F64, F64, F64]:
+def _average_band(data: Classes, how: PartialAUC, grid: F64, band: Resamples) -> Band:
     """Pointwise percentile band of the mean TPR; all comparisons share the samples drawn, within each class."""
     places = []
     for rows, positive, part in comparisons(data, how):
@@ -89,9 +84,8 @@ def _average_band(
         places.append((np.arange(len(data.of))[rows], positive, blocks, int(blocks.max()) + 1))
     members = [np.flatnonzero(data.of == k) for k in range(len(data.names))]
     share = shares(data, how)
-    rng = np.random.default_rng(seed)
-    require_memory(8 * n_resamples * len(grid), f"n_resamples={n_resamples}", "take fewer")
-    tprs = np.empty((n_resamples, len(grid)))
+    rng = np.random.default_rng(band.seed)
+    tprs = room_for(band, grid)
     for row in tprs:
         counts = np.zeros(len(data.of))
         for of_class in members:
@@ -103,6 +97,4 @@ def _average_band(
                 sums = np.cumsum(np.bincount(blocks[own], counts[rows[own]], n_blocks))
                 rates.append(np.concatenate(([0.0], sums / sums[-1])))
             row += weight * np.interp(grid, rates[1], rates[0])
-    tail = (1 - level) / 2
-    below, above = np.quantile(tprs, [tail, 1 - tail], axis=0)
-    return grid, below, above
+    return middle(tprs, grid, band.level)

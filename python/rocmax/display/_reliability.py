@@ -4,33 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import check_count
-from rocmax.display._common import (
-    Scores,
-    axes_of,
-    dress,
-    in_memory,
-    ink,
-    is_positive,
-    legend_name,
-    look,
-    name_curves,
-    named_scores,
-    of_estimators,
-    styles,
-)
+from rocmax.display._base import DASHED, CurveDisplay
+from rocmax.display._common import Scores, ink, look, models
 from rocmax.metrics import _words as words
 from rocmax.metrics._interval import critical, wilson
 from rocmax.metrics._sample import Sample, explain
 from rocmax.metrics._validation import check_level, choice
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,30 +33,10 @@ class Reliability:
         return f"Reliability({self.name!r}, {len(self.score)} bins, Brier score {self.brier:.4f})"
 
 
-class ReliabilityDisplay:
-    """Share of positives against the predicted probability, bin by bin, with Wilson's intervals.
+class ReliabilityDisplay(CurveDisplay):
+    """Share of positives against the predicted probability, bin by bin, with Wilson's intervals."""
 
-    Made by `from_predictions` or `from_estimator`; `plot` draws again.
-
-    Parameters
-    ----------
-    curves : sequence of Reliability
-        What to draw, in this order.
-    pos_label : label, optional
-        The label of the positive class.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    """
-
-    ax_: Axes
-    figure_: Any
-
-    def __init__(self, curves: Sequence[Reliability], *, pos_label: Any = None) -> None:
-        self.curves = tuple(curves)
-        self.pos_label = pos_label
+    _prefer = "predict_proba"
 
     @classmethod
     def from_predictions(
@@ -84,100 +49,56 @@ class ReliabilityDisplay:
         confidence_level: float = 0.95,
         names: Sequence[str] | None = None,
         pos_label: Any = None,
-        curve_kwargs: Any = None,
-        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the reliability diagram of probabilities, by :func:`sklearn.calibration.calibration_curve`.
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
-            tells which is positive.
-        y_prob : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
-            Probabilities of the positive class, or a mapping from the models' names to them; columns of a data frame
-            have names as well.
+        y_true, y_prob, names, pos_label
+            As in :meth:`ROCDisplay.from_predictions`; `y_prob` are probabilities of the positive class.
         n_bins : int, default=10
             How many bins; empty ones are left out.
         strategy : {"quantile", "uniform"}, default="quantile"
             Bins of as many samples each, or of one width.
         confidence_level : float, default=0.95
             Of the intervals.
-        names : sequence of str, optional
-            Names of the columns of `y_prob`.
-        pos_label : label, optional
-            The positive class.
-        curve_kwargs : dict or list of dict, optional
-            Options of matplotlib's `plot` for all curves, or for each.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
+        **options
+            Keyword arguments of `plot`.
 
         Returns
         -------
         display : ReliabilityDisplay
         """
-        y_true, y_prob, _ = in_memory(y_true, y_prob, None)
+        cls._check(options)
         n_bins = check_count("n_bins", n_bins, 1000)
         choice(strategy, ("quantile", "uniform"), "strategy")
         level = check_level(confidence_level)
-        positive, label = is_positive(y_true, pos_label)
+        of = models(y_true, y_prob, names, None, pos_label, "y_prob")
         curves = []
-        for name, scores in named_scores(y_prob, names, len(positive), "y_prob"):
-            explain(Sample(positive, scores, None, 1, ("y_true", "y_prob")))
+        for name, scores in of.scores:
+            explain(Sample(of.positive, scores, None, 1, ("y_true", "y_prob")))
             if scores.min() < 0 or scores.max() > 1:
                 raise ValueError(f"y_prob must lie in [0, 1], got {scores.min():g} to {scores.max():g}")
-            curves.append(_reliability(name, positive, scores, n_bins, strategy, critical(level)))
-        return cls(curves, pos_label=label).plot(ax, curve_kwargs=curve_kwargs)
+            curves.append(_reliability(name, of.positive, scores, n_bins, strategy, critical(level)))
+        return cls(curves, pos_label=of.pos_label).plot(**options)
 
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
-        """Draw the reliability diagram of fitted estimators that have ``predict_proba``.
+    def _label(self, curve: Reliability) -> str:
+        return f"{curve.name}  Brier score {words.digits(curve.brier)}".strip()
 
-        Parameters
-        ----------
-        estimator : estimator, list of estimators, or mapping from names to estimators
-            With `pos_label` their probabilities are those of that class, else of the second of ``classes_``.
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Labels.
-        **options
-            Keyword arguments of `from_predictions`.
+    def _look(self, ax: Any, k: int) -> dict[str, Any]:
+        return {**look(k), "marker": "o", "markersize": 5}
 
-        Returns
-        -------
-        display : ReliabilityDisplay
-        """
-        return of_estimators(cls.from_predictions, estimator, X, y, options, prefer="predict_proba")
+    def _draw(self, ax: Any, curve: Reliability, style: dict[str, Any]) -> Any:
+        (line,) = ax.plot(curve.score, curve.share, **style)
+        ax.vlines(curve.score, curve.low, curve.high, color=style["color"], linewidth=1, alpha=0.7)
+        return line
 
-    def plot(self, ax: Axes | None = None, *, curve_kwargs: Any = None) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        curve_kwargs : dict or list of dict, optional
-            Options of matplotlib's `plot` for all curves, or for each.
-
-        Returns
-        -------
-        display : ReliabilityDisplay
-            This object, with `ax_` and `figure_` set.
-        """
-        given = styles(curve_kwargs, len(self.curves))
-        ax = axes_of(ax)
-        for k, curve in enumerate(self.curves):
-            label = legend_name(f"{curve.name}  Brier score {words.digits(curve.brier)}".strip())
-            style = {**look(k), "marker": "o", "markersize": 5, **given[k]}
-            ax.plot(curve.score, curve.share, **{"label": label, **style})
-            ax.vlines(curve.score, curve.low, curve.high, color=style["color"], linewidth=1, alpha=0.7)
-        ax.plot([0, 1], [0, 1], color=ink(ax), alpha=0.6, linewidth=1, linestyle=(0, (4, 3)))
-        dress(ax, xlabel="Mean predicted probability", ylabel="Share of positives")
+    def _surround(self, ax: Any) -> tuple[str, str]:
+        diagonal = np.concatenate(([0.0], np.geomspace(1e-9, 1.0, 999)))  # straight only on a linear axis
+        ax.plot(diagonal, diagonal, color=ink(ax), **DASHED)
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
-        name_curves(ax, "best")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return "Mean predicted probability", "Share of positives"
 
     def __repr__(self) -> str:
         return f"ReliabilityDisplay({', '.join(map(repr, self.curves))})"

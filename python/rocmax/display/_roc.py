@@ -9,20 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import check_flag
-from rocmax.display._common import (
-    AVERAGE,
-    SHADE,
-    Scores,
-    axes_of,
-    dress,
-    ink,
-    legend_name,
-    look,
-    mark_name,
-    name_curves,
-    of_estimators,
-    styles,
-)
+from rocmax.display._base import DASHED, CurveDisplay
+from rocmax.display._common import AVERAGE, SHADE, Scores, ink, legend_name, look, mark_name
 from rocmax.display._curves import Curve, points_from
 from rocmax.display._many_classes import class_scores
 from rocmax.display._roc_curves import held_out_curves, predicted_curves, reader_curves
@@ -42,7 +30,7 @@ _AXES = {
 _ACROSS: dict[str, Any] = {"rates": lambda fpr: fpr, "sensitivity-specificity": lambda fpr: 1.0 - fpr}
 
 
-class ROCDisplay:
+class ROCDisplay(CurveDisplay):
     """ROC curves of one or several models, an FPR range shaded, with bootstrap bands if wanted.
 
     Made by `from_predictions`, `from_estimator`, `from_cv_results` or `from_reader_study`; `plot` draws again, on other
@@ -56,23 +44,13 @@ class ROCDisplay:
         The range to shade. The legend then gives partial AUC / width instead of AUC.
     pos_label : label, optional
         The label of the positive class.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    curves : tuple of Curve
     """
-
-    ax_: Axes
-    figure_: Any
 
     def __init__(
         self, curves: Sequence[Curve], *, fpr_range: tuple[float, float] | None = None, pos_label: Any = None
     ) -> None:
-        self.curves = tuple(curves)
+        super().__init__(curves, pos_label=pos_label)
         self.fpr_range = fpr_range
-        self.pos_label = pos_label
 
     @classmethod
     def from_predictions(
@@ -92,11 +70,7 @@ class ROCDisplay:
         n_resamples: int = 500,
         random_state: int | None = 0,
         thresholds: Sequence[Any] = (),
-        axes: str = "rates",
-        xscale: str = "linear",
-        curve_kwargs: Any = None,
-        zoom: bool = False,
-        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the ROC curves of scores.
 
@@ -138,14 +112,15 @@ class ROCDisplay:
         thresholds : sequence, optional
             Thresholds to mark on each curve, such as ``[0.5, "youden"]``: numbers and rules of
             :func:`rocmax.metrics.operating_point`.
-        axes, xscale, curve_kwargs, zoom, ax : optional
-            As in `plot`.
+        **options
+            Keyword arguments of `plot`.
 
         Returns
         -------
         display : ROCDisplay
         """
-        fpr_range = _check(fpr_range, zoom, axes, xscale)
+        cls._check(options)
+        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
         curves, label = predicted_curves(
             y_true,
             y_score,
@@ -159,35 +134,16 @@ class ROCDisplay:
             n_resamples=n_resamples,
             random_state=random_state,
             thresholds=thresholds,
-            xscale=xscale,
+            is_log=options.get("xscale") == "log",
         )
-        display = cls(curves, fpr_range=fpr_range, pos_label=label)
-        return display.plot(ax, zoom=zoom, axes=axes, xscale=xscale, curve_kwargs=curve_kwargs)
+        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
-        """Draw the ROC curves of fitted estimators.
-
-        Parameters
-        ----------
-        estimator : estimator, list of estimators, or mapping from names to estimators
-            Scores come from ``decision_function``, else from ``predict_proba``; with `pos_label` they are those for
-            that class, else for the second of ``classes_``.
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Labels.
-        **options
-            Keyword arguments of `from_predictions`.
-
-        Returns
-        -------
-        display : ROCDisplay
-        """
         if not is_one_of(options.get("multi_class", "raise"), ("raise",)):
             found, names = class_scores(estimator, X)
             return cls.from_predictions(y, found, **{"labels": names, **options})
-        return of_estimators(cls.from_predictions, estimator, X, y, options)
+        return super().from_estimator(estimator, X, y, **options)
 
     @classmethod
     def from_cv_results(
@@ -200,11 +156,7 @@ class ROCDisplay:
         names: Sequence[str] | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
-        axes: str = "rates",
-        xscale: str = "linear",
-        curve_kwargs: Any = None,
-        zoom: bool = False,
-        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the ROC curve of each fold of a cross-validation, on the samples held out.
 
@@ -218,8 +170,6 @@ class ROCDisplay:
             Their labels.
         fpr_range, pos_label : optional
             As in `from_predictions`.
-        axes, xscale, curve_kwargs, zoom, ax : optional
-            As in `plot`.
         names : sequence of str, optional
             Names of the folds, by default "fold 1" and so on.
         sample_weight : array-like of shape (n_samples,), optional
@@ -234,10 +184,10 @@ class ROCDisplay:
         ValueError
             If `cv_results` lacks estimators or indices, or a fold holds one class only.
         """
-        fpr_range = _check(fpr_range, zoom, axes, xscale)
+        cls._check(options)
+        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
         curves, label = held_out_curves(cv_results, X, y, fpr_range, names, sample_weight, pos_label)
-        display = cls(curves, fpr_range=fpr_range, pos_label=label)
-        return display.plot(ax, zoom=zoom, axes=axes, xscale=xscale, curve_kwargs=curve_kwargs)
+        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
 
     @classmethod
     def from_reader_study(
@@ -250,11 +200,7 @@ class ROCDisplay:
         case: ArrayLike | None = None,
         fpr_range: tuple[float, float] | None = None,
         pos_label: Any = None,
-        axes: str = "rates",
-        xscale: str = "linear",
-        curve_kwargs: Any = None,
-        zoom: bool = False,
-        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the mean curve of each modality and a thin curve for each reader.
 
@@ -264,18 +210,18 @@ class ROCDisplay:
             One row per reading, or a wide table, as in :func:`rocmax.metrics.mrmc_analysis`.
         fpr_range, pos_label : optional
             As in `from_predictions`.
-        axes, xscale, curve_kwargs, zoom, ax : optional
-            As in `plot`.
+        **options
+            Keyword arguments of `plot`.
 
         Returns
         -------
         display : ROCDisplay
             Its curves average the TPR of the readers at each FPR, and their areas; `parts` of a curve are the readers'.
         """
-        fpr_range = _check(fpr_range, zoom, axes, xscale)
+        cls._check(options)
+        fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
         curves, label = reader_curves(y_true, y_score, reader, modality, case, fpr_range, pos_label)
-        display = cls(curves, fpr_range=fpr_range, pos_label=label)
-        return display.plot(ax, zoom=zoom, axes=axes, xscale=xscale, curve_kwargs=curve_kwargs)
+        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
 
     def plot(
         self,
@@ -310,31 +256,26 @@ class ROCDisplay:
         display : ROCDisplay
             This object, with `ax_` and `figure_` set.
         """
-        _check(self.fpr_range, zoom, axes, xscale)
-        check_flag("legend", legend)
-        given = styles(curve_kwargs, len(self.curves))
-        ax = axes_of(ax)
+        self._check({"axes": axes, "xscale": xscale, "zoom": zoom, "legend": legend})
+        ax, looks = self._begin(ax, curve_kwargs)
         across = _ACROSS[axes]
         least = 0.0 if xscale == "linear" else self._least_fpr()
         low, high = self.fpr_range or (0.0, 1.0)
         low = max(low, least)
         if self.fpr_range is not None and not zoom:
             ax.axvspan(*across(np.array([low, high])), zorder=0, **SHADE)
-        for k, curve in enumerate(self.curves):
-            style = {**look(k), **({"color": ink(ax), **AVERAGE} if curve.is_average else {}), **given[k]}
+        for curve, style in zip(self.curves, looks, strict=True):
             for part in curve.parts:
                 fpr, tpr = points_from(part, least)
                 ax.plot(across(fpr), tpr, color=style["color"], linewidth=0.8, alpha=0.5)
             fpr, tpr = points_from(curve, least)
-            ax.plot(across(fpr), tpr, **{"label": self._label(curve), **style})
+            ax.plot(across(fpr), tpr, **style)
             if curve.band is not None:
                 grid, below, above = (edge[curve.band[0] >= least] for edge in curve.band)
                 ax.fill_between(across(grid), below, above, color=style["color"], alpha=0.15, linewidth=0)
             self._mark(ax, curve, lambda fpr: across(max(fpr, least)), style["color"])
         chance = np.array([0.0, 1.0]) if xscale == "linear" else np.geomspace(least, 1.0)
-        ax.plot(across(chance), chance, color=ink(ax), alpha=0.6, linewidth=1, linestyle=(0, (4, 3)))
-        xlabel, ylabel = _AXES[axes]
-        dress(ax, xlabel=xlabel, ylabel=ylabel)
+        ax.plot(across(chance), chance, color=ink(ax), **DASHED)
         ax.set_xscale(xscale)
         if zoom:
             ax.set(xlim=across(np.array([low, high])), ylim=self._tpr_limits(low, high))
@@ -342,18 +283,25 @@ class ROCDisplay:
             ax.set(xlim=(least, 1.0), ylim=(-0.01, 1.01))
         else:
             ax.set(xlim=across(np.array([-0.01, 1.01])), ylim=(-0.01, 1.01), aspect="equal")
-        if legend:
-            name_curves(ax, "lower right" if xscale == "linear" else "best")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-    def __repr__(self) -> str:
-        return f"ROCDisplay({', '.join(self._label(curve).strip() for curve in self.curves)})"
+        place = "lower right" if xscale == "linear" else "best"
+        return self._done(ax, *_AXES[axes], legend=place if legend else None)
 
     def _label(self, curve: Curve) -> str:
         """Return what the legend says of a curve, such as "new  pAUC 0-0.05: 0.720 [0.630, 0.810]"."""
         measure = "AUC" if self.fpr_range is None else f"pAUC {self.fpr_range[0]:g}-{self.fpr_range[1]:g}:"
-        return legend_name(f"{curve.name}  {measure} {words.bracketed(curve.area, curve.interval)}".strip())
+        return f"{curve.name}  {measure} {words.bracketed(curve.area, curve.interval)}".strip()
+
+    def _look(self, ax: Axes, k: int) -> dict[str, Any]:
+        return {**look(k), **({"color": ink(ax), **AVERAGE} if self.curves[k].is_average else {})}
+
+    @classmethod
+    def _check(cls, options: Mapping[str, Any]) -> None:
+        super()._check(options)
+        axes, xscale = options.get("axes", "rates"), options.get("xscale", "linear")
+        check_flag("zoom", options.get("zoom", False))
+        choice(axes, tuple(_AXES), "axes")
+        if xscale == "log" and axes != "rates":
+            raise ValueError(f"xscale='log' is for the false positive rate: it needs axes='rates', got axes={axes!r}")
 
     def _mark(self, ax: Axes, curve: Curve, across: Any, color: Any) -> None:
         """Mark the thresholds of a curve; the legend says which they are."""
@@ -375,13 +323,3 @@ class ROCDisplay:
                 grid, below, above = curve.band
                 ends += [np.interp([low, high], grid, below), np.interp([low, high], grid, above)]
         return max(0.0, float(np.min(ends)) - 0.02), min(1.01, float(np.max(ends)) + 0.02)
-
-
-def _check(fpr_range: Any, zoom: Any, axes: Any, xscale: Any) -> tuple[float, float] | None:
-    """Return the range, after a check of how to draw it."""
-    check_flag("zoom", zoom)
-    choice(axes, tuple(_AXES), "axes")
-    choice(xscale, ("linear", "log"), "xscale")
-    if xscale == "log" and axes != "rates":
-        raise ValueError(f"xscale='log' is for the false positive rate: it needs axes='rates', got axes={axes!r}")
-    return None if fpr_range is None else rate_range(fpr_range, "fpr_range")

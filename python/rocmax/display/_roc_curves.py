@@ -19,15 +19,25 @@ from rocmax.display._common import (
     in_memory,
     is_positive,
     marked_point,
-    named_scores,
+    models,
 )
-from rocmax.display._curves import Curve, bootstrap_band, curve_of, grid_of, mean_curve
+from rocmax.display._curves import (
+    Band,
+    Curve,
+    Resamples,
+    curve_of,
+    grid_of,
+    mean_curve,
+    need_two,
+    percentile_band,
+    resamples_of,
+    tpr_at,
+)
 from rocmax.display._many_classes import class_curves
 from rocmax.metrics import PartialAUC, infer
 from rocmax.metrics._band import roc_band
 from rocmax.metrics._multiclass import classes
-from rocmax.metrics._resample import check_resamples, seed_of
-from rocmax.metrics._validation import check_level, choice, second_class, weights
+from rocmax.metrics._validation import choice, second_class, weights
 from rocmax.metrics.reader_study._study import read_study
 
 Found = tuple[Sequence[Curve], Any]  # curves, and the label of the positive class
@@ -47,18 +57,12 @@ def predicted_curves(
     n_resamples: int,
     random_state: int | None,
     thresholds: Sequence[Any],
-    xscale: str,
+    is_log: bool,
 ) -> Found:
     """Return the curve of every model, or of every class, with bands and marks."""
-    y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
     choice(band, ("pointwise", "simultaneous"), "band")
     rules = _rules(thresholds)
-    seed = 0
-    if confidence_level is not None:
-        confidence_level = check_level(confidence_level)
-        n_resamples, seed = check_resamples(n_resamples), seed_of(random_state)
-        if sample_weight is not None:
-            raise ValueError("confidence_level: the bootstrap band takes no sample_weight")
+    how = resamples_of(confidence_level, n_resamples, random_state, sample_weight)
     if measure.multi_class != "raise":
         if pos_label is not None or band != "pointwise" or rules:
             raise ValueError(
@@ -66,25 +70,22 @@ def predicted_curves(
             )
         if isinstance(y_score, Mapping):
             raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
-        data = classes(y_true, y_score, sample_weight, measure.labels, None)
-        found = class_curves(data, measure, names, confidence_level, n_resamples, seed)
-        return found, None
-    positive, label = is_positive(y_true, pos_label)
-    if confidence_level is not None and min(positive.sum(), (~positive).sum()) < 2:
-        raise ValueError("confidence_level: a bootstrap band needs two samples of each class in y_true")
-    grid = grid_of(fpr_range, None if xscale == "linear" else 1.0 / (~positive).sum())
+        data = classes(*in_memory(y_true, y_score, sample_weight), measure.labels, None)
+        return class_curves(data, measure, names, how), None
+    of = models(y_true, y_score, names, sample_weight, pos_label)
+    positive = of.positive
+    need_two(positive, how)
+    grid = grid_of(fpr_range, 1.0 / (~positive).sum() if is_log else None)
     curves = []
-    for name, scores in named_scores(y_score, names, len(positive)):
-        held = None
-        if confidence_level is not None:
-            held = _band(positive, scores, band, grid, confidence_level, n_resamples, seed)
-        curve = curve_of(name, positive, scores, fpr_range, sample_weight, held)
-        if confidence_level is not None:
-            area = infer(positive, scores, measure, confidence_level=confidence_level)
-            curve = replace(curve, interval=area.confidence_interval)
-        marks = [marked_point(positive, scores, rule, sample_weight, "thresholds") for rule in rules]
+    for name, scores in of.scores:
+        curve = curve_of(name, positive, scores, fpr_range, of.weight)
+        if how is not None:
+            area = infer(positive, scores, measure, confidence_level=how.level)
+            held = _band(positive, scores, band, grid, how)
+            curve = replace(curve, band=held, interval=area.confidence_interval)
+        marks = [marked_point(positive, scores, rule, of.weight, "thresholds") for rule in rules]
         curves.append(replace(curve, marks=tuple(marks)))
-    return curves, label
+    return curves, of.pos_label
 
 
 def held_out_curves(
@@ -154,11 +155,10 @@ def _rules(thresholds: Any) -> list[Any]:
     return list(thresholds)
 
 
-def _band(
-    positive: NDArray[np.bool_], scores: NDArray[np.float64], band: str, grid: Any, level: float, n: int, seed: int
-) -> tuple[Any, Any, Any]:
+def _band(positive: NDArray[np.bool_], scores: NDArray[np.float64], band: str, grid: Any, how: Resamples) -> Band:
     """Return the band of a curve on a grid of FPRs."""
     if band == "pointwise":
-        return bootstrap_band(positive, scores, grid, level, n, seed)
+        return percentile_band(positive, scores, grid, how, tpr_at)
+    level, n, seed = how
     whole = roc_band(positive, scores, confidence_level=level, n_resamples=n, random_state=seed)
     return grid, whole.low(grid), whole.high(grid)

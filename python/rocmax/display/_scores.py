@@ -8,19 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import check_count, shown
-from rocmax.display._common import (
-    axes_of,
-    dress,
-    in_memory,
-    ink,
-    is_positive,
-    look,
-    mark_name,
-    marked_point,
-    name_curves,
-    named_scores,
-    of_estimators,
-)
+from rocmax.display._base import DASHED, Display
+from rocmax.display._common import axes_of, ink, look, mark_name, marked_point, models
 from rocmax.metrics import OperatingPoint
 from rocmax.metrics import _words as words
 from rocmax.metrics._sample import Sample, explain
@@ -30,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ScoreDisplay:
+class ScoreDisplay(Display):
     """Histograms of the scores of either class, each of area 1, with a threshold marked.
 
     Made by `from_predictions` or `from_estimator`; `plot` draws again.
@@ -53,9 +42,6 @@ class ScoreDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     """
-
-    ax_: Axes
-    figure_: Any
 
     def __init__(
         self,
@@ -89,21 +75,14 @@ class ScoreDisplay:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
-            tells which is positive.
-        y_score : array-like of shape (n_samples,)
-            Finite scores.
+        y_true, y_score, sample_weight, pos_label
+            As in :meth:`ROCDisplay.from_predictions`, for one model.
         threshold : optional
             A number, or a rule of :func:`rocmax.metrics.operating_point` such as "youden", to mark.
         bins : int, default=40
             Their number, all of one width.
         name : str, default=""
             The model's, for the axis.
-        sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights.
-        pos_label : label, optional
-            The positive class.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
 
@@ -111,16 +90,14 @@ class ScoreDisplay:
         -------
         display : ScoreDisplay
         """
-        y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
         bins = check_count("bins", bins, 100_000)
         if not isinstance(name, str):
             raise ValueError(f"name must be a text, got {shown(name)}")
-        positive, label = is_positive(y_true, pos_label)
-        found = named_scores(y_score, None, len(positive))
-        if len(found) > 1:
-            raise ValueError(f"y_score must be of one model, got {len(found)}")
-        scores = found[0][1]
-        weight = None if sample_weight is None else weights(sample_weight, len(positive))
+        of = models(y_true, y_score, None, sample_weight, pos_label)
+        if len(of.scores) > 1:
+            raise ValueError(f"y_score must be of one model, got {len(of.scores)}")
+        positive, ((column, scores),) = of.positive, of.scores
+        weight = None if of.weight is None else weights(of.weight, len(positive))
         explain(Sample(positive, scores, weight, 1))
         mark = None
         if threshold is not None:
@@ -132,29 +109,7 @@ class ScoreDisplay:
         for row, members in zip(densities, (~positive, positive), strict=True):
             counts = np.histogram(scores[members], edges, weights=None if weight is None else weight[members])[0]
             row[:] = counts / counts.sum() / np.diff(edges)
-        return cls(edges, densities, mark=mark, name=name or found[0][0], pos_label=label).plot(ax)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
-        """Draw the scores that a fitted estimator gives either class.
-
-        Parameters
-        ----------
-        estimator : estimator
-            Scores come from ``decision_function``, else from ``predict_proba``; with `pos_label` they are those for
-            that class, else for the second of ``classes_``.
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Labels.
-        **options
-            Keyword arguments of `from_predictions`.
-
-        Returns
-        -------
-        display : ScoreDisplay
-        """
-        return of_estimators(cls.from_predictions, [estimator], X, y, options)
+        return cls(edges, densities, mark=mark, name=name or column, pos_label=of.pos_label).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the histograms.
@@ -176,12 +131,13 @@ class ScoreDisplay:
             ax.stairs(density, self.edges, fill=True, color=style["color"], alpha=0.3)
             ax.stairs(density, self.edges, label=label, **style)
         if self.mark is not None and np.isfinite(self.mark.threshold):
-            line = {"color": ink(ax), "linewidth": 1.2, "linestyle": (0, (4, 3))}
-            ax.axvline(self.mark.threshold, label=mark_name(self.mark), **line)
-        dress(ax, xlabel=f"Score of {self.name}" if self.name else "Score", ylabel="Density in the class")
-        name_curves(ax, "best")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+            ax.axvline(
+                self.mark.threshold,
+                label=mark_name(self.mark),
+                color=ink(ax),
+                **{**DASHED, "alpha": 1, "linewidth": 1.2},
+            )
+        return self._done(ax, f"Score of {self.name}" if self.name else "Score", "Density in the class")
 
     def __repr__(self) -> str:
         mark = "" if self.mark is None else f", threshold {self.mark.threshold:.4g}"

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._parameters import check_count
-from rocmax.display._common import as_names, axes_of, dress, ink, look
+from rocmax.display._base import Picture
+from rocmax.display._common import as_names, axes_of, ink, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class WeightsDisplay:
+class WeightsDisplay(Picture):
     """Bars of a linear model's largest weights: to the right what makes a sample look positive.
 
     Weights compare only where features have one scale: standardise them first.
@@ -34,9 +35,6 @@ class WeightsDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     """
-
-    ax_: Axes
-    figure_: Any
 
     def __init__(self, names: Sequence[str], weights: NDArray[np.float64]) -> None:
         self.names = tuple(names)
@@ -115,11 +113,10 @@ class WeightsDisplay:
         ax.barh(np.arange(len(order)), self.weights[order], color=colors, height=0.7)
         ax.axvline(0.0, color=ink(ax), linewidth=0.8)
         hidden = len(self.weights) - len(order)
-        dress(ax, xlabel=f"Weight ({hidden:,} smaller ones are not shown)" if hidden else "Weight", ylabel="")
+        self._done(ax, f"Weight ({hidden:,} smaller ones are not shown)" if hidden else "Weight", "", legend=None)
         ax.set_yticks(np.arange(len(order)), [self.names[k] for k in order], parse_math=False)
         ax.grid(visible=False, axis="y")
         ax.invert_yaxis()
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def __repr__(self) -> str:
