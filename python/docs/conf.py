@@ -43,6 +43,9 @@ templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"rocmax {version}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
+html_js_files = [("tables.js", {"defer": "defer"})]
 
 autodoc_mock_imports = ["torch"]  # gigabytes, for one class
 autodoc_typehints = "none"  # numpydoc's sections say the types
