@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rocmax.metrics import AUC, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR, compare
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import AUC, Bootstrap, MarginAUC, PartialAUC, ScoredAUC, TPRAtFPR, _pair_tests, compare
 
 Y = np.repeat([0, 1], 10)
 A, B = np.random.default_rng(1).normal(size=(2, 20)) + np.outer([1.0, -1.0], Y)
@@ -40,3 +41,30 @@ def test_an_interval_of_an_unpaired_difference_is_within_bounds():
     found = compare({"a": Y, "b": Y}, {"a": A, "b": B}, method="delong", confidence_level=1 - 1e-6)
     low, high = found.confidence_interval
     assert low < found.difference < high == 1.0
+
+
+def test_every_pair_of_many_models_is_tested_as_by_itself():
+    rng, n_models = np.random.default_rng(2), 25
+    y = np.arange(60) % 3 == 0
+    scores = rng.normal(size=(60, n_models)) + y[:, None]
+    found = compare(y, scores, adjust=None)
+    assert len(found.pairs) == n_models * (n_models - 1) // 2 > _pair_tests._PAIRS
+    names = [f"model {j + 1}" for j in range(n_models)]
+    for pair in (found.pairs[0], *found.pairs[250:262], found.pairs[-1]):
+        a, b = names.index(pair.model_a), names.index(pair.model_b)
+        (alone,) = compare(y, scores[:, [a, b]]).pairs
+        assert pair[2:4] + tuple(pair[4]) + pair[5:] == pytest.approx(alone[2:4] + tuple(alone[4]) + alone[5:])
+
+
+@pytest.mark.parametrize("method", ["delong", Bootstrap(60)])
+def test_pairs_are_the_same_however_many_are_tested_at_a_time(method, monkeypatch):
+    scores = np.c_[A, B, A + B, A - B]
+    found = compare(Y, scores, method=method, random_state=0)
+    monkeypatch.setattr(_pair_tests, "_PAIRS", 4)
+    assert compare(Y, scores, method=method, random_state=0) == found
+
+
+def test_a_difference_without_variance_warns_where_compare_is_called():
+    with pytest.warns(CoverageWarning, match="because the classes are separated") as caught:
+        compare(Y, {"a": Y, "b": -Y}, method="delong")
+    assert [warning.filename for warning in caught if "separated" in str(warning.message)] == [__file__]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -10,15 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import shown
-from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._comparison import Comparison, PairComparison
 from rocmax.metrics._components import variance_parts
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._infer import read_classes
-from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import Law, of_difference, percentiles
 from rocmax.metrics._joint import joint_test, warn_of_no_variance
 from rocmax.metrics._multiclass import Classes
+from rocmax.metrics._pair_tests import pair_tests
 from rocmax.metrics._resample import check_seed, seed_of
 from rocmax.metrics._result import of_samples
 from rocmax.metrics._sample import Sample, check_variance, explain, one_model, sample
@@ -292,26 +289,12 @@ def _of_curves(test: _Test, method: Venkatraman, models: list[Sample], *, paired
 def _result(
     test: _Test, found: _Found, names: tuple[str, ...], samples: list[Any], adjust: str | None, *, paired: bool
 ) -> Comparison:
-    estimate, matrix, replicates = found.covariance
-    pairs = []
-    for a, b in zip(*np.triu_indices(len(estimate), 1), strict=True):
-        if found.curves is not None:
-            statistic, pvalue = found.curves
-            difference = float(estimate[0] - estimate[1])
-            pairs.append(
-                PairComparison(names[0], names[1], difference, np.nan, None, statistic, np.inf, pvalue, pvalue)
-            )
-            continue
-        differences = None if replicates is None else replicates[:, a] - replicates[:, b]
-        variance = matrix[a, a] + matrix[b, b]
-        df = None
-        if found.freedom is not None:
-            spread = found.freedom[a] + found.freedom[b]
-            df = float(variance**2 / spread) if spread > 0 else np.inf
-        of_pair = matrix[np.ix_([a, b], [a, b])]
-        pairs.append(_pair_test(test, (names[a], names[b]), estimate[[a, b]], of_pair, differences, df))
-    adjusted = _adjusted(np.array([pair.pvalue for pair in pairs]), adjust)
-    pairs = [pair._replace(pvalue_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
+    estimate, matrix, _ = found.covariance
+    if found.curves is not None:
+        pairs = _of_equal_curves(found, names)
+    else:
+        how = test.hypothesis, test.level, test.measure.bounds
+        pairs = pair_tests(found.covariance, found.freedom, names, *how, adjust)
     joint = None
     if found.curves is None:
         joint = joint_test(np.diff(np.eye(len(estimate)), axis=0), estimate, matrix)
@@ -327,7 +310,7 @@ def _result(
     return Comparison(
         estimates=dict(zip(names, estimate.tolist(), strict=True)),
         covariance=None if found.curves is not None else matrix,
-        pairs=tuple(pairs),
+        pairs=pairs,
         joint=joint,
         method=found.method.name,
         paired=paired,
@@ -345,46 +328,9 @@ def _result(
     )
 
 
-def _pair_test(
-    test: _Test, names: tuple[str, str], estimate: F64, covariance: F64, differences: F64 | None, df: float | None
-) -> PairComparison:
-    """Test the difference of two estimates; its interval is that of `differences` if there are any."""
-    difference = float(estimate[0] - estimate[1])
-    error = error_of(covariance)
-    if difference != 0 and error == 0:
-        message = (
-            f"the difference of {difference:.3g} has a variance of 0 because the classes are separated: its p-value"
-            " of 0 and its interval are too optimistic"
-        )
-        warnings.warn(CoverageWarning(message), stacklevel=5)
-    limits = of_difference(difference, error, Law(df), test.measure.bounds)
-    if differences is not None:
-        limits = percentiles(differences[:, None], limits.tails)
-    (low,), (high,) = limits.ends(test.level)
-    statistic, pvalue = (float(np.ravel(found)[0]) for found in test.hypothesis.test(limits.tails))
-    interval = ConfidenceInterval(float(low), float(high))
-    return PairComparison(*names, difference, error, interval, statistic, np.inf if df is None else df, pvalue, pvalue)
-
-
-def error_of(covariance: F64) -> float:
-    """Return the standard error of the difference of two estimates."""
-    variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
-    # Rounding leaves about this much of two equal variances.
-    return float(np.sqrt(variance)) if variance > 1e-14 * (covariance[0, 0] + covariance[1, 1]) else 0.0
-
-
-def _adjusted(pvalues: F64, how: str | None) -> F64:
-    count = len(pvalues)
-    if how is None:
-        return pvalues.copy()
-    if how == "bonferroni":
-        return np.minimum(count * pvalues, 1.0)
-    order = np.argsort(pvalues)
-    if how == "holm":
-        stepped = np.maximum.accumulate((count - np.arange(count)) * pvalues[order])
-    else:
-        ratios = count / np.arange(1, count + 1) * pvalues[order]
-        stepped = np.minimum.accumulate(ratios[::-1])[::-1]
-    adjusted = np.empty(count)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted
+def _of_equal_curves(found: _Found, names: tuple[str, ...]) -> tuple[PairComparison, ...]:
+    """Return the one pair of a test that two curves are equal, which has no standard error and no interval."""
+    assert found.curves is not None
+    statistic, pvalue = found.curves
+    difference = float(found.covariance.estimate[0] - found.covariance.estimate[1])
+    return (PairComparison(names[0], names[1], difference, np.nan, None, statistic, np.inf, pvalue, pvalue),)

@@ -165,11 +165,12 @@ class Comparison(Measured):
         return {**super().to_dict(), **{name: plain(own[name]) for name in own if not name.startswith("model")}}
 
     def rows(self) -> list[dict[str, Any]]:
+        measure = self.measure.short
         return [
             {
                 "model_a": pair.model_a,
                 "model_b": pair.model_b,
-                "measure": self.measure.short,
+                "measure": measure,
                 "estimate_a": self.estimates[pair.model_a],
                 "estimate_b": self.estimates[pair.model_b],
                 "difference": pair.difference,

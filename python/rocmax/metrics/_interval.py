@@ -95,12 +95,12 @@ def normal(estimate: F64, variance: F64, bounds: tuple[float, float]) -> Limits:
     return Limits(ends, within(*bounds, wald(estimate, error, Law())))
 
 
-def of_difference(difference: float, error: float, law: Law, bounds: tuple[float, float]) -> Limits:
+def of_difference(difference: F64, error: F64, law: Law, bounds: tuple[float, float]) -> Limits:
     """Difference -+ t standard errors, within the differences that two values of the measure can have."""
     span = bounds[1] - bounds[0]
 
     def ends(level: float) -> tuple[F64, F64]:
-        reach = np.array([law.quantile(0.5 + level / 2) * error])
+        reach = law.quantile(0.5 + level / 2) * error
         return np.maximum(difference - reach, -span), np.minimum(difference + reach, span)
 
     return Limits(ends, within(-span, span, wald(difference, error, law)))
