@@ -23,7 +23,7 @@ def measure(text: str) -> Measure:
     try:
         for kind in MEASURES:
             if kind.name == name:
-                return kind(*map(_number, filter(None, rest.split(",")))) if rest else _usual(name, kind)
+                return kind(*map(_option, filter(None, rest.split(",")))) if rest else _usual(name, kind)
         if rest:
             return _own(name, rest)
         return as_measure(name)
@@ -39,8 +39,12 @@ def _usual(name: str, kind: type[Measure]) -> Measure:
         raise ValueError(f"needs its option after a colon, such as {name}:0.1") from None
 
 
-def _number(text: str) -> Any:
-    return int(text) if text.strip().isdecimal() else float(text)
+def _option(text: str) -> Any:
+    """Return a number, or a text that is none."""
+    try:
+        return int(text) if text.strip().isdecimal() else float(text)
+    except ValueError:
+        return text.strip()
 
 
 def _own(module: str, expression: str) -> Measure:

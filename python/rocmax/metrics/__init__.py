@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         PrecisionAt,
         RecallAt,
         ScoredAUC,
+        SmoothedAUC,
         TPRAtFPR,
     )
     from rocmax.metrics.methods import (
@@ -116,6 +117,7 @@ _MODULES = {
         "RIE",
         "RecallAt",
         "ScoredAUC",
+        "SmoothedAUC",
         "TPRAtFPR",
     ),
     "methods": (
@@ -169,6 +171,7 @@ __all__ = [
     "SampleSize",
     "Score",
     "ScoredAUC",
+    "SmoothedAUC",
     "TPRAtFPR",
     "Venkatraman",
     "Wu",

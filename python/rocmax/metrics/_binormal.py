@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
-from rocmax.metrics._sample import Sample, call, rates
+from rocmax.metrics._sample import Sample, call
+from rocmax.metrics._smooth import least_squares, probits
 from rocmax.metrics._validation import F64
 from rocmax.metrics.measures.curve import CurveMeasure
 
@@ -91,18 +92,11 @@ def _fitted(
 
 
 def _fit(pos: F64, neg: F64, measure: CurveMeasure, as_proc: bool) -> Fit:
-    tpr, fpr = rates(pos), rates(neg)
-    inner = (tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1)
-    x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
-    if as_proc:
-        x, y = y, -x
-    centred = x - x.mean() if x.size else x
-    spread = centred @ centred
-    if not spread > 0:
+    x, y = probits(pos, neg)
+    line = least_squares(y, -x) if as_proc else least_squares(x, y)
+    if line is None:
         raise ValueError("method='obuchowski' fits a line to points inside the ROC curve: it needs two that differ")
-    b = float(centred @ y / spread)
-    a = float(y.mean() - b * x.mean())
-    return Fit(a, b, *_derivatives(a, b, measure))
+    return Fit(*line, *_derivatives(*line, measure))
 
 
 def _derivatives(a: float, b: float, measure: CurveMeasure) -> tuple[float, float]:

@@ -12,7 +12,8 @@ from rocmax._parameters import check_flag
 from rocmax.metrics._arrays import in_numpy
 from rocmax.metrics._dask import in_memory
 from rocmax.metrics._sample import one_curve
-from rocmax.metrics._validation import F64, naming_missing, scikit_learn
+from rocmax.metrics._validation import F64, choice, naming_missing, scikit_learn
+from rocmax.metrics.measures.smoothed_auc import SMOOTH
 
 
 def roc_curve(
@@ -22,12 +23,13 @@ def roc_curve(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     drop_intermediate: bool = True,
+    smooth: str | None = None,
     n_jobs: int | None = None,
 ) -> tuple[F64, F64, F64]:
     """Return the vertices of the ROC curve; a drop-in for :func:`sklearn.metrics.roc_curve`.
 
     At every distinct score c, ``FPR(c) = sum_j w_j 1[t_j >= c] / sum_j w_j`` over negatives j and
-    ``TPR(c)`` likewise over positives.
+    ``TPR(c)`` likewise over positives. With `smooth` the points are those of a smoothed curve.
 
     Parameters
     ----------
@@ -42,6 +44,9 @@ def roc_curve(
         The positive class; all others are negative.
     drop_intermediate : bool, default=True
         Leave out points on a straight line between their neighbours.
+    smooth : {"binormal", "density", "hull"}, default=None
+        Return the binormal curve, that of kernel densities, or the concave hull, which :class:`SmoothedAUC` defines
+        and measures. A binormal curve is fitted to the rates and has no scores: its thresholds are NaN.
     n_jobs : int, default=None
         Threads; None stands for all cores.
 
@@ -55,7 +60,8 @@ def roc_curve(
     Raises
     ------
     ValueError, TypeError
-        As scikit-learn's function does, by that function; also for a negative weight.
+        As scikit-learn's function does, by that function; also for a negative weight, and for one class where the
+        curve is to be smoothed.
 
     Examples
     --------
@@ -63,7 +69,16 @@ def roc_curve(
     >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> fpr, tpr
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
+    >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], smooth="hull")
+    >>> fpr, tpr
+    (array([0. , 0. , 0.5, 1. ]), array([0. , 0.5, 1. , 1. ]))
     """
+    if smooth is not None:
+        choice(smooth, (None, *SMOOTH), "smooth")
+        from rocmax.metrics._smooth import smoothed  # scipy takes a while to import
+
+        check_flag("drop_intermediate", drop_intermediate)
+        return tuple(smoothed(smooth, *one_curve(y_true, y_score, sample_weight, pos_label, n_jobs).steps()))
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
     found = _steps("roc_curve", y_true, y_score, options, n_jobs)
     if isinstance(found, tuple):

@@ -15,6 +15,7 @@ from rocmax.metrics.measures.net_benefit import NetBenefit
 from rocmax.metrics.measures.partial_auc import PartialAUC
 from rocmax.metrics.measures.rates import FPRAtTPR, TPRAtFPR
 from rocmax.metrics.measures.screening import BEDROC, RIE, EnrichmentFactor
+from rocmax.metrics.measures.smoothed_auc import SmoothedAUC
 
 __all__ = [
     "AUC",
@@ -33,6 +34,7 @@ __all__ = [
     "PrecisionAt",
     "RecallAt",
     "ScoredAUC",
+    "SmoothedAUC",
     "TPRAtFPR",
     "as_measure",
 ]
@@ -54,6 +56,7 @@ MEASURES: tuple[type[Measure], ...] = (
     RecallAt,
     EqualErrorRate,
     NetBenefit,
+    SmoothedAUC,
 )
 _NAMED = {measure.name: measure for measure in MEASURES}
 
