@@ -3,9 +3,9 @@
 Positives are normal with mean 1, negatives with mean 0 ("normal", a binormal curve with slope 1), or both are
 exponential with means 3 and 1 ("exponential", which is not binormal, with AUC 3/4); "tied" scores are rounded to halves
 and the true value is that of their own curve. Each line has, for the empirical AUC ("logit-delong") or partial AUC over
-[0, 0.2] ("score") and for the three smoothed curves by the bootstrap (300 resamples), the coverage in n_samples (400)
-samples, in percent (standard error 1.1 at 95 %), with the bias of the estimate and the mean width of the interval in
-brackets, in thousandths. It takes ten minutes of processor time.
+[0, 0.2] ("score") and for the three smoothed curves by the bootstrap (200 resamples), the coverage in n_samples (200)
+samples, in percent (standard error 1.5 at 95 %), with the bias of the estimate and the mean width of the interval in
+brackets, in thousandths. It takes six minutes of processor time.
 """
 
 import sys
@@ -17,8 +17,8 @@ from scipy import stats
 
 from rocmax.metrics import Bootstrap, PartialAUC, SmoothedAUC, infer
 
-CELLS = (("normal", 5, 95), ("normal", 10, 40), ("normal", 25, 25), ("normal", 50, 450), ("tied", 10, 40))
-CELLS += (("tied", 50, 450), ("exponential", 10, 40), ("exponential", 50, 450))
+CELLS = (("normal", 5, 95), ("normal", 10, 40), ("normal", 50, 450), ("tied", 10, 40), ("tied", 50, 450))
+CELLS += (("exponential", 10, 40), ("exponential", 50, 450))
 RANGES = ((0.0, 1.0), (0.0, 0.2))
 KINDS = ("binormal", "density", "hull")
 
@@ -53,7 +53,7 @@ def main(n_samples: int) -> None:
         for low, high in RANGES:
             known, rng = truth(kind, low, high), np.random.default_rng(m)
             asked = {"empirical": (PartialAUC((low, high)), None)}
-            asked |= {name: (SmoothedAUC(name, (low, high)), Bootstrap(300)) for name in KINDS}
+            asked |= {name: (SmoothedAUC(name, (low, high)), Bootstrap(200)) for name in KINDS}
             held, bias, width = ({name: 0.0 for name in asked} for _ in range(3))
             for k in range(n_samples):
                 y, s = sample(rng, kind, m, n)
@@ -73,4 +73,4 @@ def main(n_samples: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

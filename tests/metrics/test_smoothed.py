@@ -8,6 +8,7 @@ import pytest
 from scipy import special, stats
 
 from rocmax.metrics import (
+    Bootstrap,
     PartialAUC,
     ROCAccumulator,
     SmoothedAUC,
@@ -216,15 +217,16 @@ def test_inference(kind):
     measure = SmoothedAUC(kind, (0.0, 0.2), "mcclish")
     least, most = measure.bounds
     assert (least, most) == PartialAUC((0.0, 0.2), normalize="mcclish").bounds
-    found = infer(y, np.column_stack([s, s + 1, -s]), measure, method="bootstrap", random_state=0)
+    draws = {"method": Bootstrap(200), "random_state": 0}
+    found = infer(y, np.column_stack([s, s + 1, -s]), measure, **draws)
     low, high = found.confidence_interval
     assert ((least <= low) & (low < found.estimate) & (found.estimate < high) & (high <= most))[0]
     assert found.estimate[1] == pytest.approx(found.estimate[0], abs=1e-9)
     assert f"{measure} (" in found.summary()
     noisy = s + np.random.default_rng(1).normal(size=150)
-    test = compare(y, {"a": s, "b": noisy}, measure, random_state=0)
+    test = compare(y, {"a": s, "b": noisy}, measure, **draws)
     assert test.pairs[0].difference == pytest.approx(measure(y, s) - measure(y, noisy))
-    sampled = infer(y, s, measure, sample_weight=np.full(150, 2.5), weight_kind="sampling", random_state=0)
+    sampled = infer(y, s, measure, sample_weight=np.full(150, 2.5), weight_kind="sampling", **draws)
     assert sampled.estimate == pytest.approx(found.estimate[0], abs=1e-9)
     with pytest.raises(ValueError, match="data in parts"):
         ROCAccumulator().update(y, s).result(measure)
