@@ -8,7 +8,8 @@ of 5 % rejects where the modalities are alike (at the margin, for non-inferiorit
 (1997), ``mu + R + C + RC + tR + tC + tRC`` of normal terms, of either structure of variances, 50 positive and 50
 negative cases. Cases and readers are drawn anew where a test takes them as random, and kept where it takes them as
 fixed. The third has the same share for other covariances and designs: cases of their own for readers, for modalities or
-for every other reader (split-plot), and classes that differ in number and in spread. Two minutes of processor time.
+for every other reader (split-plot), and classes that differ in number and in spread. The fourth has it for the mean of
+the readers of one modality against a stand-alone algorithm of the same AUC. Five minutes of processor time.
 """
 
 import argparse
@@ -157,6 +158,28 @@ def loss_of(margin, mu, structure):
     )
 
 
+ALGORITHM = [(3, 20), (3, 50), (5, 20), (5, 50), (10, 50)]  # readers, cases of each class
+
+
+def rejections_of_algorithm(n_studies, structure, n_readers, n_class, mu=1.5, seed=0):
+    """Return the share of rejections at 5 % where the AUC of the algorithm is the mean over all readers."""
+    rng = np.random.default_rng(seed)
+    (c, rc, tc, trc), of_readers = STRUCTURES[structure]
+    truth = np.arange(2 * n_class) < n_class
+    own = mu * np.sqrt((c + rc + tc + trc) / (c + rc + tc + trc + sum(of_readers)))
+    names = [*range(n_readers), "CAD"]
+    rejected = 0
+    for _ in range(n_studies):
+        common = np.sqrt(c + tc) * rng.normal(size=len(truth))
+        s = common + np.sqrt(rc + trc) * rng.normal(size=(n_readers + 1, len(truth)))
+        effects = np.sqrt(sum(of_readers)) * rng.normal(size=(n_readers, 2))
+        s[:-1] += mu * truth + effects[:, truth.astype(int)]
+        s[-1] += own * truth
+        table = {("readers", str(name)): row for name, row in zip(names, s, strict=True)}
+        rejected += mrmc_analysis(truth, table, algorithm="CAD").pvalue < 0.05
+    return rejected / n_studies
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder with mrmc_vandyke.csv.gz")
@@ -186,6 +209,12 @@ def main():
     print(f"\nshare of {n_studies} studies with 6 readers that reject at 5 %, in percent")
     for name, row in OTHERS.items():
         print(f"{name:34}{100 * rejections_of_others(n_studies, *row):6.1f}", flush=True)
+
+    print(f"\nshare of {given.studies} studies of readers and an algorithm that reject at 5 %, in percent")
+    print(f"{'':4}" + "".join(f"{f'{r} readers, {n} + {n} cases':>27}" for r, n in ALGORITHM))
+    for name in STRUCTURES:
+        shares = [rejections_of_algorithm(given.studies, name, r, n) for r, n in ALGORITHM]
+        print(f"{name:4}" + "".join(f"{100 * x:27.1f}" for x in shares), flush=True)
 
 
 if __name__ == "__main__":

@@ -304,7 +304,7 @@ def test_power_is_the_share_of_rejections_and_sample_size_its_inverse():
     assert 0 < mrmc_power(pilot, difference=0.05) - inferior < 0.01
     same = mrmc_power(pilot, difference=0.0, alternative="equivalence", equivalence_margin=0.3, n_cases=10_000)
     assert 0.9 < same <= 1
-    with pytest.raises(ValueError, match=r"power=0\.9 cannot be had with n_readers=2"):
+    with pytest.raises(ValueError, match=r"power=0\.9 cannot be reached with n_readers=2"):
         mrmc_sample_size(pilot, difference=0.001, power=0.9, n_readers=2)
 
 
@@ -318,7 +318,7 @@ def test_nothing_is_planned_from_readings_without_an_error(kinds, sign):
         names = {"reader": reader, "modality": modality, "case": case}
         pilot = mrmc_analysis(truth, rating, **names, readers=kinds[0], cases=kinds[1])
     for plan in (mrmc_power, mrmc_sample_size):
-        with pytest.raises(ValueError, match=r"pilot leaves a variance of .* to plan with"):
+        with pytest.raises(ValueError, match=r"the variance from pilot is .*, for example because no reading is wrong"):
             plan(pilot, difference=0.05)
 
 

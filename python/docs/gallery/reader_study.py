@@ -73,6 +73,15 @@ for name, measure, readers in (
     print(f"{name:28} difference {pair.difference:.3f} [{low:.3f}, {high:.3f}], p = {pair.pvalue:.3f}")
 
 # %%
+# Readers against an algorithm
+# ----------------------------
+# A stand-alone algorithm reads the same CT images. ``algorithm=`` names it: the test compares the mean of the readers
+# with it. The readers are random, the algorithm is not.
+of_ct = {pair: column for pair, column in ratings.items() if pair[0] == "CT"}
+of_ct["CT", "DeepCT"] = 1.6 * truth + patient + rng.normal(size=100)
+print(mrmc_analysis(table["truth"], of_ct, algorithm="DeepCT"))
+
+# %%
 # The next study
 # --------------
 # This study as a pilot: how many cases give a power of 80 % for a difference of 0.05, with 6 or 10 readers?

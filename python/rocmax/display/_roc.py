@@ -198,6 +198,7 @@ class ROCDisplay(CurveDisplay):
         reader: ArrayLike | None = None,
         modality: ArrayLike | None = None,
         case: ArrayLike | None = None,
+        algorithm: Any = None,
         fpr_range: tuple[float, float] | None = None,
         pos_label: Any = None,
         **options: Any,
@@ -208,6 +209,8 @@ class ROCDisplay(CurveDisplay):
         ----------
         y_true, y_score, reader, modality, case : array-like of shape (n_readings,)
             One row per reading, or a wide table, as in :func:`rocmax.metrics.mrmc_analysis`.
+        algorithm : label, default=None
+            The reader that is a stand-alone algorithm: it has a curve of its own.
         fpr_range, pos_label : optional
             As in `from_predictions`.
         **options
@@ -220,7 +223,7 @@ class ROCDisplay(CurveDisplay):
         """
         cls._check(options)
         fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        curves, label = reader_curves(y_true, y_score, reader, modality, case, fpr_range, pos_label)
+        curves, label = reader_curves(y_true, y_score, reader, modality, case, algorithm, fpr_range, pos_label)
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
 
     def plot(

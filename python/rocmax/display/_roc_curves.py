@@ -133,16 +133,20 @@ def reader_curves(
     reader: ArrayLike | None,
     modality: ArrayLike | None,
     case: ArrayLike | None,
+    algorithm: Any,
     fpr_range: tuple[float, float] | None,
     pos_label: Any,
 ) -> Found:
-    """Return the mean curve of the readers for every modality."""
-    study = read_study(y_true, y_score, reader, modality, case, pos_label)
+    """Return the mean curve of the readers for every modality, and the curve of a stand-alone algorithm."""
+    study = read_study(y_true, y_score, reader, modality, case, pos_label, algorithm=algorithm)
     names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
     parts = [
         curve_of(name, data.y, data.score, fpr_range, None)
         for name, (_, data) in zip(names, study.tests(), strict=True)
     ]
+    if algorithm is not None:  # of one modality
+        *parts, alone = parts
+        return [mean_curve(str(study.modalities[0]), parts), replace(alone, name=str(algorithm))], study.pos_label
     rows = [parts[k * study.n_readers : (k + 1) * study.n_readers] for k in range(study.n_modalities)]
     curves = [mean_curve(str(name), row) for name, row in zip(study.modalities, rows, strict=True)]
     return curves, study.pos_label

@@ -20,6 +20,7 @@ from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
 from rocmax.metrics.reader_study._inference import (
+    against_algorithm,
     deciding_intervals,
     difference_test,
     differences_of,
@@ -45,6 +46,7 @@ def mrmc_analysis(
     readers: str = "random",
     cases: str = "random",
     reference: Any = None,
+    algorithm: Any = None,
     null_difference: float = 0.0,
     null_value: float = 0.5,
     alternative: str = "two-sided",
@@ -95,6 +97,11 @@ def mrmc_analysis(
     reference : label, default=None
         The modality that is subtracted from the others. Required if the test depends on the order of the modalities
         and their names are text, unless `modality` is an ordered categorical.
+    algorithm : label, default=None
+        The name in `reader` of a stand-alone algorithm, for a study of one modality: the test compares the mean of the
+        readers with the algorithm on the same cases. It is the analysis of one modality above for the differences
+        ``theta_j - theta_algorithm`` of the readers and their covariances ([2]_, section 5.3; RJafroc's 1T-RRRC, and
+        1T-RRFC with fixed cases).
     null_difference : float, default=0.0
         The difference under the null hypothesis. For non-inferiority to `reference`, give minus the margin and
         alternative "greater".
@@ -172,31 +179,41 @@ def mrmc_analysis(
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
     level = check_level(confidence_level)
-    study = read_study(y_true, y_score, reader, modality, case, pos_label, reference)
+    study = read_study(y_true, y_score, reader, modality, case, pos_label, reference, algorithm)
     _require_order(study, hypothesis)
-    if random_readers and study.n_readers < 2:
+    alone = algorithm is not None
+    if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     theta = covariances.estimates(study, measure)
     spread = _covariance(study, covariance, measure, (n_resamples, random_state, n_threads(n_jobs)))
     check_variance(spread)
-    table = anova(theta, spread)
+    tested, spread_of_tested = theta, spread
+    if alone:  # of one modality and several readers, the last of which is the algorithm
+        tested, spread_of_tested = theta[:, :-1] - theta[:, -1:], _minus_last(spread)
+    table = anova(tested, spread_of_tested)
     error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
     missing = study.missing()
     notes = _notes(table, error, random_cases)
     if missing:
         notes = (note_of(missing, study.scores.size), *notes)
     least, most = measure.bounds
+    if alone:
+        own = float(theta[0, -1]), float(np.sqrt(spread[-1, -1])) if random_cases and spread[-1, -1] >= 0 else np.nan
+        theta, spread = theta[:, :-1], spread[:-1, :-1]
     of_means = tuple(
         mean_of(name, theta[i], spread, i, random, level, (least, most)) for i, name in enumerate(study.modalities)
     )
     differences = tuple(differences_of(study, theta, error, hypothesis, level, most - least))
+    if alone:
+        of_algorithm, pair = against_algorithm(study, theta, own, error, hypothesis, level, (least, most))
+        of_means, differences = (*of_means, of_algorithm), (pair,)
     of_one = hypothesis._replace(null=null + hypothesis.null)
     distribution, statistic, df, pvalue = (
         difference_test(differences, table, error, hypothesis) if differences else mean_test(of_means[0], of_one)
     )
     return MRMCAnalysis(
         modalities=study.modalities,
-        readers=study.readers,
+        readers=study.readers[:-1] if alone else study.readers,
         estimates=theta,
         means=theta.mean(axis=1),
         statistic=statistic,
@@ -206,8 +223,8 @@ def mrmc_analysis(
         differences=differences,
         mean_inference=of_means,
         components=table.components,
-        covariance_matrix=spread,
-        one_shot_variances=one_shot_variances(theta, spread) if one_shot else None,
+        covariance_matrix=spread_of_tested,
+        one_shot_variances=one_shot_variances(tested, spread_of_tested) if one_shot else None,
         equivalence_intervals=deciding_intervals(differences or of_means, hypothesis, level, (least, most)),
         missing=missing,
         readings=study.readings,
@@ -225,8 +242,14 @@ def mrmc_analysis(
         n_pos=int(np.count_nonzero(study.truth)),
         n_neg=int(np.count_nonzero(~study.truth)),
         pos_label=study.pos_label,
-        null_value=null if study.n_modalities == 1 else None,
+        null_value=None if differences else null,
+        algorithm=study.readers[-1] if alone else None,
     )
+
+
+def _minus_last(spread: F64) -> F64:
+    """Return the covariance matrix of the differences from the last estimate."""
+    return np.asarray(spread[:-1, :-1] - spread[:-1, -1:] - spread[-1:, :-1] + spread[-1, -1])
 
 
 def _require_order(study: Study, hypothesis: Hypothesis) -> None:

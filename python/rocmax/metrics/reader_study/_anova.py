@@ -1,4 +1,4 @@
-"""Analysis of variance of a reader study by Obuchowski and Rockette, with Hillis's degrees of freedom."""
+"""Obuchowski and Rockette's analysis of variance of a reader study, with Hillis's degrees of freedom."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from scipy import special
 
 from rocmax.metrics._validation import F64
 
-# A variance of areas up to this is the rounding of none.
+# Variances up to this are rounding errors.
 NO_VARIANCE = 1e-28
 
 
 class ErrorTerm(NamedTuple):
-    """The mean square that a hypothesis is held against, and its degrees of freedom."""
+    """The mean square in the denominator of a test, and its degrees of freedom."""
 
     square: float
     df: float
 
 
 class Anova(NamedTuple):
-    """Mean squares and covariances of the tests of a study, or of one of its modalities."""
+    """Mean squares and covariances of a study, or of one of its modalities."""
 
     n_modalities: int
     n_readers: int
@@ -37,7 +37,7 @@ class Anova(NamedTuple):
 
     @property
     def between_readers(self) -> float:
-        """How much more the readings of one modality covary than those of two; at least 0."""
+        """``max(Cov2 - Cov3, 0)``: the part of the covariance of two readers that is common to one modality only."""
         return max(float(np.nan_to_num(self.cov2) - np.nan_to_num(self.cov3)), 0.0)
 
     @property
@@ -46,11 +46,11 @@ class Anova(NamedTuple):
         return {name: value for name, value in self._asdict().items() if not name.startswith("n_")}
 
     def error(self, random_readers: bool, random_cases: bool) -> ErrorTerm:
-        """Return what the mean square of the modalities is expected to be where these are alike."""
+        """Return the expected mean square of the modalities if they have equal means."""
         t, r = self.n_modalities, self.n_readers
         if not random_readers:
             return ErrorTerm(self.var - np.nan_to_num(self.cov1) + (r - 1) * self.between_readers, np.inf)
-        # Of one modality the readers themselves are what varies.
+        # With one modality there is no interaction; the readers are the only random term.
         own, df = (self.ms_interaction, (t - 1) * (r - 1)) if t > 1 else (self.ms_reader, r - 1)
         if not random_cases:
             return ErrorTerm(own, float(df))
@@ -87,7 +87,7 @@ def anova(theta: F64, covariance: F64) -> Anova:
 
 
 def joint_test(table: Anova, error: ErrorTerm) -> tuple[float, tuple[float, float], float]:
-    """Return F, or chi-square where the degrees of the error are infinite, of equal means, its degrees and p-value."""
+    """Test equal means: F, or chi-square if the error has infinite df. Return the statistic, df and the p-value."""
     between = table.n_modalities - 1
     if error.square < 0:
         return np.nan, (float(between), error.df), np.nan
@@ -101,8 +101,7 @@ def joint_test(table: Anova, error: ErrorTerm) -> tuple[float, tuple[float, floa
 def one_shot_variances(theta: F64, covariance: F64) -> tuple[float, ...]:
     """Return Gallas's variance of each difference of means, or of the mean of one modality.
 
-    The square of a mean over readers less the mean of the products of different readers' expectations, which share
-    no case.
+    It is the square of the mean over readers minus the mean product of kernels that share neither reader nor case.
     """
     t, r = theta.shape
     by_test = covariance.reshape(t, r, t, r)

@@ -1,7 +1,7 @@
-"""Covariances of the measures of all tests of a study, a test being a reader with a modality.
+"""Covariance matrix of the estimates of all tests of a study; a test is a pair of a reader and a modality.
 
-Cases that two tests share make them covary; those of one alone add to its variance only. So nested and partly paired
-designs take no formulas of their own.
+Only cases that two tests share contribute to their covariance, so nested and partly paired designs need no formulas of
+their own.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure, CurveMeasure
 from rocmax.metrics.reader_study._study import Study
 
-# Entries of the kernels of all tests that are held at a time.
+# Number of kernel values of all tests that are in memory at a time.
 _HELD = 1 << 22
 
 
 def estimates(study: Study, measure: Measure) -> F64:
-    """Return the measure of every test, of shape (n_modalities, n_readers)."""
+    """Return the estimate of every test, of shape (n_modalities, n_readers)."""
     found = [point(data, measure) for _, data in study.tests()]
     return np.array(found).reshape(study.n_modalities, study.n_readers)
 
 
 def delong(study: Study, measure: Measure) -> F64:
-    """Return ``sum_k u_ak u_bk`` over the cases, u the centred components over ``sqrt(m (m - 1))`` of their class.
+    """Return ``sum_k u_ak u_bk`` over the cases k; u is the centred component divided by ``sqrt(m (m - 1))``.
 
-    With the same cases in all tests it is DeLong's covariance.
+    m is the size of the class of the case. If all tests have the same cases, this is DeLong's covariance.
     """
     found = np.zeros((study.n_tests, len(study.cases)))
     for row, (read, data) in zip(found, study.tests(), strict=True):
@@ -41,11 +41,11 @@ def delong(study: Study, measure: Measure) -> F64:
 
 
 def jackknife(study: Study, measure: Measure) -> F64:
-    """Return ``(N - 1)/N sum_k (theta_a(k) - mean) (theta_b(k) - mean)``, theta(k) without case k, N all cases."""
+    """Return ``(N - 1)/N sum_k (theta_a(k) - mean) (theta_b(k) - mean)``, theta(k) the estimate without case k."""
     n_cases = len(study.cases)
     left = np.zeros((study.n_tests, n_cases))
     for row, (read, data) in zip(left, study.tests(), strict=True):
-        if measure.kernel(np.float64) is not None:  # what a mean over pairs is without a case follows from components
+        if measure.kernel(np.float64) is not None:  # for a mean over pairs, theta(k) follows from the components
             row[read] = influence_of(data, measure)
             # (whole - component) / (m - 1), for the influence is (component - whole) / m
             row[read] *= -_corrections(data)
@@ -57,7 +57,7 @@ def jackknife(study: Study, measure: Measure) -> F64:
 
 
 def _corrections(data: Sample) -> F64:
-    """Return m / (m - 1) for the class of every sample."""
+    """Return m / (m - 1) for every sample, m the size of its class."""
     of_pos, of_neg = (correction(None, rows, "frequency") for rows in (data.y, ~data.y))
     return np.where(data.y, of_pos, of_neg)
 
@@ -67,22 +67,22 @@ def _without(data: Sample, k: int) -> Sample:
 
 
 def unbiased(study: Study, measure: Measure) -> F64:
-    """Return ``theta_a theta_b - M``, M the mean of all products of two kernels that share no case.
+    """Return ``theta_a theta_b - M``, M the mean product of two kernels that share no case.
 
-    M estimates the product of the expectations without bias (Gallas, 2006). The kernels of all tests are made for some
-    positives at a time: O(K^2 m n) time for K tests, no array of all pairs.
+    M is an unbiased estimate of the product of the expectations (Gallas, 2006). The kernels are computed for a few
+    positives at a time: O(K^2 m n) time for K tests, and no array of all pairs.
     """
     tests = study.scores.reshape(study.n_tests, -1)
     read = ~np.isnan(tests)
     pos, neg = tests[:, study.truth], tests[:, ~study.truth]
     of_pos, of_neg = (read[:, rows].astype(float) for rows in (study.truth, ~study.truth))
     n_pos, n_neg = of_pos.sum(axis=1), of_neg.sum(axis=1)
-    # Quarters up to 2**22, as many as are held, are numbers of single precision, whose products take half the time.
+    # Sums of up to 2**22 products of halves are exact in single precision, which takes half the time.
     kernel = measure.kernel(np.float32 if neg.shape[1] <= _HELD else np.float64)
     if kernel is None:
         raise ValueError(
-            "covariance='unbiased' needs a mean over pairs: the AUC, the scored or the margin AUC; 'jackknife' and"
-            f" 'bootstrap' take any, got measure={measure!r}"
+            "covariance='unbiased' needs a mean over pairs: the AUC, the scored AUC or the margin AUC, got"
+            f" measure={measure!r}; use 'jackknife' or 'bootstrap'"
         )
     rows, columns = np.zeros(pos.shape), np.zeros(neg.shape)
     crossed = np.zeros((len(tests), len(tests)))
@@ -104,7 +104,7 @@ def unbiased(study: Study, measure: Measure) -> F64:
 
 
 def bootstrap(study: Study, measure: Measure, n_resamples: int, random_state: Any, threads: int) -> F64:
-    """Return the covariance over draws of the cases of either class, the same for all tests."""
+    """Return the covariance over resamples of the cases, stratified by class and the same for all tests."""
     seed = seed_of(random_state)
     if study.complete and isinstance(measure, CoreMeasure) and measure.draws:
         matrix = np.ascontiguousarray(study.scores.reshape(study.n_tests, -1).T)
@@ -120,13 +120,13 @@ def bootstrap(study: Study, measure: Measure, n_resamples: int, random_state: An
 
 
 def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
-    """Return the readings of the cases that were drawn, as often as they were."""
+    """Return the readings of the cases of a resample."""
     place = np.cumsum(read) - 1
     rows = place[drawn[read[drawn]]]
     if not 0 < np.count_nonzero(data.y[rows]) < len(rows):
         raise ValueError(
-            "covariance='bootstrap' drew no case of one class for a reader: too few of them are read by all; take"
-            " 'delong' or 'jackknife'"
+            "covariance='bootstrap' drew no case of one class for a reader, because too few cases are read by all"
+            " readers; use 'delong' or 'jackknife'"
         )
     return data._replace(y=data.y[rows], score=data.score[rows])
 
@@ -134,15 +134,15 @@ def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
 def fitted(study: Study, measure: CurveMeasure, threads: int) -> F64:
     """Return the covariance under binormal curves fitted to the tests.
 
-    That of the AUC is that of the partial area over all rates: pROC's, in which the classes have changed places, is too
-    small or too large where these differ in number and in spread.
+    The AUC uses the formula of the partial area over all rates. pROC's formula for the AUC exchanges the classes, which
+    is wrong if these differ in number and standard deviation.
     """
     if not study.complete:
-        raise ValueError("covariance='obuchowski' needs every reader to read every case in every modality")
+        raise ValueError("covariance='obuchowski' needs a complete study; some readings are missing")
     columns = [np.ascontiguousarray(row) for row in study.scores.reshape(study.n_tests, -1)]
     return fitted_covariance(Sample(study.truth, columns[0], None, threads), columns, measure, as_proc=False)
 
 
 def point(data: Sample, measure: Measure) -> float:
-    """Return the measure of one test."""
+    """Return the estimate of one test."""
     return float(measure.estimates(data)[0])

@@ -44,7 +44,7 @@ def mean_of(
     level: float,
     bounds: tuple[float, float],
 ) -> ModalityMean:
-    """Return a modality's mean with its own mean square and covariances."""
+    """Return the mean of a modality, with the mean square and the covariances of that modality only."""
     rows = slice(i * len(theta), (i + 1) * len(theta))
     error = anova(theta[None], covariance[rows, rows]).error(*random)
     standard_error, mean = _standard_error(error.square, len(theta), 1), float(theta.mean())
@@ -55,26 +55,40 @@ def mean_of(
 def differences_of(
     study: Study, theta: F64, error: ErrorTerm, hypothesis: Hypothesis, level: float, most: float
 ) -> list[ModalityDifference]:
-    """Return every pair of modalities, all held against one error."""
+    """Return the difference of every pair of modalities, tested with one error term."""
     means, standard_error = theta.mean(axis=1), _standard_error(error.square, study.n_readers, 2)
-    found = []
-    for a, b in combinations(range(study.n_modalities), 2):
-        difference = float(means[a] - means[b])
-        tails = within(-most, most, wald(difference, standard_error, _law(error.df)))
-        statistic, pvalue = map(float, hypothesis.test(tails))
-        found.append(
-            ModalityDifference(
-                plain(study.modalities[a]),
-                plain(study.modalities[b]),
-                difference,
-                standard_error,
-                error.df,
-                _interval(difference, standard_error, error.df, level, (-most, most)),
-                statistic,
-                pvalue,
-            )
-        )
-    return found
+    return [
+        _difference(study.modalities[[a, b]], means[a] - means[b], standard_error, error.df, hypothesis, level, most)
+        for a, b in combinations(range(study.n_modalities), 2)
+    ]
+
+
+def against_algorithm(
+    study: Study,
+    theta: F64,
+    of_algorithm: tuple[float, float],
+    error: ErrorTerm,
+    hypothesis: Hypothesis,
+    level: float,
+    bounds: tuple[float, float],
+) -> tuple[ModalityMean, ModalityDifference]:
+    """Return the value of a stand-alone algorithm, and the mean of the readers minus it."""
+    (value, standard_error), (least, most) = of_algorithm, bounds
+    own = _interval(value, standard_error, np.inf, level, bounds)
+    names = (study.modalities[0], study.readers[-1])
+    spread = _standard_error(error.square, theta.size, 1)
+    pair = _difference(names, theta.mean() - value, spread, error.df, hypothesis, level, most - least)
+    return ModalityMean(pair.modality_b, value, standard_error, np.inf, own), pair
+
+
+def _difference(
+    names: Any, difference: Any, standard_error: float, df: float, hypothesis: Hypothesis, level: float, most: float
+) -> ModalityDifference:
+    difference = float(difference)
+    statistic, pvalue = map(float, hypothesis.test(within(-most, most, wald(difference, standard_error, _law(df)))))
+    interval = _interval(difference, standard_error, df, level, (-most, most))
+    first, second = map(plain, names)
+    return ModalityDifference(first, second, difference, standard_error, df, interval, statistic, pvalue)
 
 
 def deciding_intervals(
@@ -83,7 +97,7 @@ def deciding_intervals(
     level: float,
     bounds: tuple[float, float],
 ) -> tuple[ConfidenceInterval, ...] | None:
-    """Return the intervals that lie within the margin where both one-sided tests at ``1 - level`` reject."""
+    """Return the intervals that lie within the margin if both one-sided tests at ``1 - level`` reject."""
     if hypothesis.margin is None or level <= 0.5:
         return None
     (least, most), narrower = bounds, 2 * level - 1
@@ -103,7 +117,7 @@ def mean_test(mean: ModalityMean, hypothesis: Hypothesis) -> Test:
 
 
 def _of_one(statistic: float, df: float, pvalue: float, hypothesis: Hypothesis) -> Test:
-    """Return the test of one number: two-sided by its square, else by itself, whose sign tells the side."""
+    """Return the test of one number: the square of the statistic for a two-sided test, else with its sign."""
     normal = bool(np.isinf(df))
     if hypothesis.alternative == "two-sided":
         return "chi-square" if normal else "F", statistic**2, (1.0, df), pvalue
@@ -113,7 +127,7 @@ def _of_one(statistic: float, df: float, pvalue: float, hypothesis: Hypothesis) 
 def difference_test(
     differences: tuple[ModalityDifference, ...], table: Anova, error: ErrorTerm, hypothesis: Hypothesis
 ) -> Test:
-    """Return the test of equal means, of two that of their difference."""
+    """Return the joint test of equal means; with two modalities, the test of their difference."""
     if len(differences) > 1:
         statistic, df, pvalue = joint_test(table, error)
         return "chi-square" if np.isinf(df[1]) else "F", statistic, df, pvalue

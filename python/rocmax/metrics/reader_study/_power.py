@@ -1,4 +1,4 @@
-"""How many readers and cases a study needs, from the components of a pilot's variance."""
+"""Power and sample size of a reader study, from the variance components of a pilot study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocmax.metrics.reader_study._anova import NO_VARIANCE
 from rocmax.metrics.reader_study._result import MRMCAnalysis
 
 _MOST_CASES = 1 << 40
-_FAR = 1e3  # standard errors from which a test always or never rejects: the noncentral t is NaN there
+_FAR = 1e3  # standard errors beyond which a test always or never rejects: the noncentral t is NaN there
 
 
 def mrmc_power(
@@ -31,37 +31,37 @@ def mrmc_power(
     null_difference: float = 0.0,
     equivalence_margin: float | None = None,
 ) -> Any:
-    """Return the power of a study of two modalities with some number of readers and cases.
+    """Return the power of a study that compares two modalities, for given numbers of readers and cases.
 
-    With ``C = max(Cov2 - Cov3, 0)`` of the pilot's N cases, ``s = max(MS(TR) - Var + Cov1 + C, 0)`` and c = N over the
-    number of cases, the mean square that a difference of r readers is held against is expected to be
-    ``D = s + c (Var - Cov1 + (r - 1) C)``, with ``(r - 1) D^2 / (s + c (Var - Cov1 - C))^2`` degrees of freedom; the
-    statistic then has a noncentral t distribution about ``(difference - null_difference) / sqrt(2 D / r)`` [1]_. Of
-    fixed readers s is 0 and the degrees are infinite, of fixed cases D is ``s + c (Var - Cov1 - C)`` with r - 1.
+    The pilot with N cases gives ``C = max(Cov2 - Cov3, 0)`` and ``s = max(MS(TR) - Var + Cov1 + C, 0)``. With r readers
+    and n cases, ``c = N / n``, the error term has expectation ``D = s + c (Var - Cov1 + (r - 1) C)`` and ``(r - 1) D^2
+    / (s + c (Var - Cov1 - C))^2`` degrees of freedom. The statistic has a noncentral t distribution with
+    noncentrality ``(difference - null_difference) / sqrt(2 D / r)`` [1]_. For fixed readers s is 0 and the degrees of
+    freedom are infinite; for fixed cases ``D = s + c (Var - Cov1 - C)`` with r - 1 degrees of freedom.
 
     Parameters
     ----------
     pilot : MRMCAnalysis
-        A study of two modalities or more by :func:`mrmc_analysis`; whether readers and cases are random is taken from
-        it, and the share of positive cases.
+        The result of :func:`mrmc_analysis` for two or more modalities. The planned study has the same share of positive
+        cases, and random or fixed readers and cases as in the pilot.
     difference : float
-        The true difference of the modalities.
+        The true difference between the modalities.
     n_readers, n_cases : int or array-like of int, default=None
-        Numbers of the planned study, the pilot's by default; they are broadcast against each other.
+        Numbers of readers and cases in the planned study, by default as in the pilot. Arrays are broadcast.
     significance_level : float, default=0.05
-        Level of the test; of each of the two one-sided tests of equivalence.
+        Level of the test; for equivalence, of each of the two one-sided tests.
     alternative, null_difference, equivalence_margin : optional
         As in :func:`mrmc_analysis`.
 
     Returns
     -------
     float or ndarray
-        Probability that the test rejects. For equivalence, where one test alone failing is ruled out, a lower bound.
+        Probability that the test rejects; for equivalence, a lower bound.
 
     Raises
     ------
     ValueError
-        For a pilot without a difference or without a variance, or numbers out of their domain.
+        If the pilot has one modality or no variance, or if a number is outside its range.
 
     References
     ----------
@@ -98,26 +98,28 @@ def mrmc_sample_size(
     null_difference: float = 0.0,
     equivalence_margin: float | None = None,
 ) -> int:
-    """Return how many cases a study of two modalities needs for a power: the inverse of :func:`mrmc_power`.
+    """Return how many cases a study that compares two modalities needs for a given power.
+
+    It is the inverse of :func:`mrmc_power`.
 
     Parameters
     ----------
     pilot, difference, significance_level, alternative, null_difference, equivalence_margin : optional
         As in :func:`mrmc_power`.
     power : float in (0, 1), default=0.8
-        Probability that the test is to reject with.
+        The required probability that the test rejects.
     n_readers : int, default=None
-        Number of readers, the pilot's by default.
+        Number of readers, by default as in the pilot.
 
     Returns
     -------
     int
-        The least number of cases, with the pilot's share of positives.
+        The smallest number of cases, with the same share of positive cases as in the pilot.
 
     Raises
     ------
     ValueError
-        If no number of cases has that power with so few readers, and as :func:`mrmc_power`.
+        If no number of cases reaches this power with so few readers; and as :func:`mrmc_power`.
     """
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     level = _checked(pilot, difference, significance_level)
@@ -136,7 +138,7 @@ def mrmc_sample_size(
         low, high = high, 2 * high
         if high > _MOST_CASES:
             raise ValueError(
-                f"power={power:g} cannot be had with n_readers={int(readers)}, however many the cases; take more"
+                f"power={power:g} cannot be reached with n_readers={int(readers)}, with any number of cases; use more"
                 " readers"
             )
     while high - low > 1:
@@ -147,7 +149,7 @@ def mrmc_sample_size(
 
 def _checked(pilot: Any, difference: Any, significance_level: Any) -> float:
     if not isinstance(pilot, MRMCAnalysis) or len(pilot.modalities) < 2:
-        raise ValueError("pilot must be what mrmc_analysis returns for two modalities or more")
+        raise ValueError("pilot must be a result of mrmc_analysis for two or more modalities")
     difference_in_range(difference, "difference")
     return number(significance_level, "significance_level", "in (0, 0.5]", lambda value: 0.0 < value <= 0.5)
 
@@ -166,7 +168,7 @@ def _power(
     law = Law(None if np.isinf(df).all() else df)
 
     def below(critical: F64, shift: float) -> F64:
-        """Return the probability that the statistic of a difference so far from its null lies below `critical`."""
+        """Return the probability that the statistic is below `critical`, for a difference `shift` from the null."""
         centre = shift / error
         if law.df is None:
             return np.asarray(law.cdf(critical - centre))
@@ -186,7 +188,7 @@ def _power(
 
 
 def _expected(pilot: MRMCAnalysis, readers: F64, cases: F64) -> tuple[F64, F64]:
-    """Return the standard error of a difference and its degrees of freedom."""
+    """Return the expected standard error of a difference and its degrees of freedom."""
     part = {name: float(np.nan_to_num(value)) for name, value in pilot.components.items()}
     common = max(part["cov2"] - part["cov3"], 0.0)
     own = part["var"] - part["cov1"]
@@ -197,8 +199,8 @@ def _expected(pilot: MRMCAnalysis, readers: F64, cases: F64) -> tuple[F64, F64]:
     square = within if pilot.random_readers and not pilot.random_cases else whole
     if not (square > NO_VARIANCE).all():
         raise ValueError(
-            f"pilot leaves a variance of {square.min():.2g} to plan with, as after readings without an error; take one "
-            "of more readers or cases"
+            f"the variance from pilot is {square.min():.2g}, for example because no reading is wrong; use a pilot with"
+            " more readers or cases"
         )
     if not pilot.random_readers:
         df = np.full(whole.shape, np.inf)

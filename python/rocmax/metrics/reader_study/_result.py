@@ -1,4 +1,4 @@
-"""What the analysis of a reader study returns, and how it is printed."""
+"""The results of the analysis of a reader study, and how they are printed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SYMBOLS = {"F": "F", "chi-square": "chi-square", "t": "t", "normal": "z"}
 
 
 class ModalityMean(NamedTuple):
-    """The mean of one modality over its readers; of a chi-square analysis `df` is infinite."""
+    """The mean of one modality over its readers; `df` is infinite if the readers are fixed."""
 
     modality: Any
     mean: float
@@ -29,7 +29,7 @@ class ModalityMean(NamedTuple):
 
 
 class ModalityDifference(NamedTuple):
-    """The mean of `modality_a` minus that of `modality_b`, and its test."""
+    """The mean of `modality_a` minus the mean of `modality_b`, and its test."""
 
     modality_a: Any
     modality_b: Any
@@ -51,53 +51,58 @@ class MissingReadings(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class MRMCAnalysis(Measured):
-    """The means of modalities over readers, their differences and tests.
+    """Means of the modalities over the readers, their differences and tests.
 
     Attributes
     ----------
     modalities, readers : ndarray
-        Their names in sorted order, or in that of an ordered categorical; `reference` is the last modality.
+        Their names, sorted, or in the order of an ordered categorical; `reference` is the last modality.
     estimates : ndarray of shape (n_modalities, n_readers)
-        The measure of every reader in every modality.
+        The measure for every reader and modality.
     means : ndarray of shape (n_modalities,)
-        Their means over the readers.
+        Means of the estimates over the readers.
     statistic : float
         The statistic of the test; `distribution` names it.
     distribution : {"F", "chi-square", "t", "normal"}
-        F, or chi-square for fixed readers, for a two-sided test; t, or normal for fixed readers, for a one-sided test
-        or a test of equivalence of two modalities, or of one against `null_value`.
+        F for a two-sided test, t for a one-sided test or a test of equivalence; chi-square and normal if the readers
+        are fixed.
     df : (float, float)
-        Degrees of freedom of the numerator and of the denominator; those of t are the second, those of chi-square the
-        first.
+        Degrees of freedom of the numerator and the denominator of F. t has the second, chi-square the first.
     pvalue : float
-        For two modalities, that of their difference.
+        The p-value of the test. With two modalities it is the p-value of their difference.
     differences : tuple of ModalityDifference
-        Each pair of modalities, the first minus the second in the order of `modalities`.
+        One for each pair of modalities: the first minus the second, in the order of `modalities`. With `algorithm`,
+        the mean of the readers minus the algorithm.
     mean_inference : tuple of ModalityMean
-        Each modality by itself, from its own readings.
+        One for each modality, from its own readings only; with `algorithm`, the last one is of the algorithm.
     components : dict
-        `var`, `cov1` (same reader, other modality), `cov2` (other reader, same modality), `cov3` (both other), as
-        estimated, and the mean squares `ms_modality`, `ms_reader`, `ms_interaction`; NaN where the design has none.
+        The estimates of `var`, `cov1` (same reader, different modalities), `cov2` (different readers, same modality)
+        and `cov3` (different readers and modalities), and the mean squares `ms_modality`, `ms_reader` and
+        `ms_interaction`; NaN if the design has no such term. With `algorithm`, of the differences of the readers from
+        it.
     covariance_matrix : ndarray of shape (n_modalities * n_readers, n_modalities * n_readers)
-        Of the estimates given the readers, in the order of ``estimates.ravel()``.
+        Covariance matrix of the estimates for these readers, in the order of ``estimates.ravel()``. With `algorithm`,
+        of the differences from it.
     one_shot_variances : tuple of float or None
-        Gallas's variance of each difference (of the mean, for one modality), which has no assumptions about the
-        covariances; with ``covariance="unbiased"`` and random readers and cases only.
+        Gallas's variance of each difference (of the mean, for one modality), which makes no assumption about the
+        covariances. Only with ``covariance="unbiased"`` and random readers and cases.
     equivalence_intervals : tuple of ConfidenceInterval or None
-        With alternative "equivalence", the interval of each difference (of the mean, for one modality) at the level
-        ``2 confidence_level - 1``: the test rejects at ``1 - confidence_level`` where it lies within the margin.
+        With alternative "equivalence", the interval of each difference (of the mean, for one modality) at level
+        ``2 confidence_level - 1``. The test rejects at level ``1 - confidence_level`` if it lies within the margin.
     missing : tuple of MissingReadings
-        For each modality and reader the cases without a reading, where there are any.
+        The cases without a reading, for each modality and reader that has any.
     readings : ndarray of shape (n_modalities, n_readers)
         Number of cases that each reader read in each modality.
     notes : tuple of str
-        What a reader of the results has to know, such as missing readings and negative estimates of variances.
+        Cautions for the report, such as missing readings and negative variance estimates.
     covariance, random_readers, random_cases, confidence_level, n_pos, n_neg, pos_label
-        How the analysis was made, the numbers of cases, and the positive label.
+        Options of the analysis, the numbers of positive and negative cases, and the positive label.
     alternative, null_difference, equivalence_margin, null_value
-        What differences were tested against; the mean of one modality against `null_value` plus `null_difference`.
+        The hypothesis. With one modality, the mean is tested against `null_value` plus `null_difference`.
+    algorithm : label or None
+        The stand-alone algorithm that the readers are compared with.
     metric, fpr_range, tpr_range, normalize, margin, fpr, tpr, n_samples
-        What was measured, in the words of the arguments, and the number of readings.
+        The options of the measure, and the number of readings.
     """
 
     modalities: NDArray[Any]
@@ -128,10 +133,11 @@ class MRMCAnalysis(Measured):
     n_neg: int
     pos_label: Any
     null_value: float | None = None
+    algorithm: Any = None
 
     @property
     def n_missing(self) -> int:
-        """Number of combinations of modality, reader and case without a reading."""
+        """Number of missing readings."""
         return sum(len(one.cases) for one in self.missing)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -156,10 +162,11 @@ class MRMCAnalysis(Measured):
 
     def _study(self) -> str:
         modalities = "one modality" if len(self.modalities) == 1 else f"{len(self.modalities)} modalities"
-        return f"{self.measure}, {len(self.readers)} reader{'s' * (len(self.readers) > 1)}, {modalities}"
+        alone = "" if self.algorithm is None else f" and algorithm {words.label_text(self.algorithm)}"
+        return f"{self.measure}, {len(self.readers)} reader{'s' * (len(self.readers) > 1)}{alone}, {modalities}"
 
     def _test(self) -> str:
-        """Return the test of the study in words."""
+        """Return the sentence about the test."""
         first, second = (words.digits(df, None) for df in self.df)
         df = {"F": f"({first}, {second})", "chi-square": f"({first})", "t": f"({second})", "normal": ""}
         of = f"{_SYMBOLS[self.distribution]}{df[self.distribution]}"
@@ -171,7 +178,7 @@ class MRMCAnalysis(Measured):
         return f"{of} = {words.digits(self.statistic, 2)}, {words.p_value(self.pvalue)} ({what})"
 
     def _deciding(self) -> list[str]:
-        """Return the intervals that decide about equivalence, in words."""
+        """Return the sentences about the intervals that decide a test of equivalence."""
         if self.equivalence_intervals is None or self.equivalence_margin is None:
             return []
         null = self.null_difference + (self.null_value or 0.0)

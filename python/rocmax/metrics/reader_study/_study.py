@@ -102,11 +102,12 @@ def read_study(
     case: ArrayLike | None,
     pos_label: Any,
     reference: Any = None,
+    algorithm: Any = None,
 ) -> Study:
     """Arrange one row per reading, or a wide table; refuse a case with two truths, and a test without both classes.
 
     Readers and modalities have the order of an ordered categorical, else that of their names; `reference` is the last
-    modality.
+    modality, `algorithm` the last reader.
     """
     if reader is None and modality is None:
         data, reader, modality, case = _of_wide(y_true, y_score, case, pos_label)
@@ -120,8 +121,11 @@ def read_study(
     n = len(data.y)
     readers, of_reader, _ = _names(reader, n, "reader")
     modalities, of_modality, ordered = _names(modality, n, "modality")
+    if algorithm is not None:
+        readers, of_reader = _with_last(readers, of_reader, algorithm, "algorithm", "reader")
+        modalities, of_modality = _of_readers(modalities, of_modality, of_reader < len(readers) - 1)
     if reference is not None:
-        modalities, of_modality = _with_last(modalities, of_modality, reference)
+        modalities, of_modality = _with_last(modalities, of_modality, reference, "reference", "modality")
     cases, of_case = names_of(case, n, "case")
     positive = data.positive
     _require_both_classes(readers, of_reader, modalities, of_modality, positive, len(cases))
@@ -166,15 +170,30 @@ def _names(values: ArrayLike, n: int, name: str) -> tuple[NDArray[Any], NDArray[
     return found[order], np.argsort(order)[place], True
 
 
-def _with_last(found: NDArray[Any], place: NDArray[np.intp], reference: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def _of_readers(
+    modalities: NDArray[Any], of_modality: NDArray[np.intp], by_reader: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the modality of the readers for all rows: the algorithm has no modality of its own."""
+    found = np.unique(of_modality[by_reader])
+    if len(found) != 1:
+        raise ValueError(
+            f"algorithm is compared with readers in one modality, got {len(found)}; pass the readings of one modality"
+            " and of the algorithm"
+        )
+    return modalities[found], np.zeros_like(of_modality)
+
+
+def _with_last(
+    found: NDArray[Any], place: NDArray[np.intp], last: Any, option: str, column: str
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Move one name to the end."""
     try:
-        same = [bool(name == reference) for name in found]
+        same = [bool(name == last) for name in found]
     except (TypeError, ValueError, ArithmeticError):  # arrays, NA
         same = []
     if not any(same):
         held = ", ".join(_shown(name) for name in found[:5]) + ", ..." * (len(found) > 5)
-        raise ValueError(f"reference={shown(reference)} is not in modality, which holds {held}")
+        raise ValueError(f"{option}={shown(last)} is not in {column}, which holds {held}")
     order = np.argsort(same, kind="stable")
     return found[order], np.argsort(order)[place]
 
