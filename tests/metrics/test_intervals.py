@@ -12,7 +12,7 @@ from scipy import stats
 
 from rocmax import metrics
 from rocmax.metrics import AUC, Bootstrap, PartialAUC
-from rocmax.metrics._compare import _adjusted
+from rocmax.metrics._hypothesis import adjusted
 
 
 def exponential_variance(auc, m, n):
@@ -110,9 +110,9 @@ def test_replicates_by_counts_are_those_of_weighted_curves(digits, stratified):
 
 def test_adjusted_pvalues():
     p = np.array([0.01, 0.2, 0.011, 0.04, 0.9, 0.04])
-    np.testing.assert_allclose(_adjusted(p, "fdr_bh"), stats.false_discovery_control(p), rtol=1e-12)
+    np.testing.assert_allclose(adjusted(p, "fdr_bh"), stats.false_discovery_control(p), rtol=1e-12)
     holm = [max(min(1.0, (6 - k) * q) for k, q in enumerate(np.sort(p)) if q <= x) for x in p]
-    np.testing.assert_allclose(_adjusted(p, "holm"), holm, rtol=1e-12)
+    np.testing.assert_allclose(adjusted(p, "holm"), holm, rtol=1e-12)
 
 
 def test_inference_does_not_import_what_it_does_not_need():

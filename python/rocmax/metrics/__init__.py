@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         Wu,
     )
     from rocmax.metrics.reader_study import MRMCAnalysis, mrmc_analysis, mrmc_power, mrmc_sample_size
+    from rocmax.metrics.subgroups import SubgroupDifference, SubgroupInference, SubgroupTest
     from rocmax.metrics.thresholds._operating_point import operating_point
     from rocmax.metrics.thresholds._result import OperatingPoint
 
@@ -131,6 +132,11 @@ _MODULES = {
         "Venkatraman",
         "Wu",
     ),
+    "subgroups": (
+        "SubgroupDifference",
+        "SubgroupInference",
+        "SubgroupTest",
+    ),
     "reader_study": (
         "MRMCAnalysis",
         "mrmc_analysis",
@@ -172,6 +178,9 @@ __all__ = [
     "Score",
     "ScoredAUC",
     "SmoothedAUC",
+    "SubgroupDifference",
+    "SubgroupInference",
+    "SubgroupTest",
     "TPRAtFPR",
     "Venkatraman",
     "Wu",

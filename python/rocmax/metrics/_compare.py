@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from rocmax._parameters import shown
 from rocmax.metrics._comparison import Comparison, PairComparison
 from rocmax.metrics._components import variance_parts
-from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
+from rocmax.metrics._hypothesis import ADJUSTED, Hypothesis, parse_hypothesis
 from rocmax.metrics._infer import read_classes
 from rocmax.metrics._joint import joint_test, warn_of_no_variance
 from rocmax.metrics._multiclass import Classes
@@ -29,7 +29,6 @@ from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import DeLong
 from rocmax.metrics.methods.venkatraman import Venkatraman
 
-_ADJUSTMENTS = ("holm", "bonferroni", "fdr_bh", None)
 _WHOLE_CURVES = (
     "method='venkatraman' compares whole curves: it needs the AUC of two classes, alternative='two-sided' and"
     " null_difference=0, and takes no weights and no groups"
@@ -131,7 +130,7 @@ def compare(
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     kind = kind_of(weight_kind)
     level = check_level(confidence_level)
-    choice(adjust, _ADJUSTMENTS, "adjust")
+    choice(adjust, ADJUSTED, "adjust")
     check_seed(random_state)
     data = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
     test = _Test(measure, chosen, hypothesis, level, data, random_state)

@@ -9,9 +9,10 @@ import numpy as np
 
 from rocmax._parameters import shown
 from rocmax.metrics._interval import Tails
-from rocmax.metrics._validation import check_level, choice, number
+from rocmax.metrics._validation import F64, check_level, choice, number
 
 ALTERNATIVES = ("two-sided", "less", "greater", "equivalence")
+ADJUSTED = ("holm", "bonferroni", "fdr_bh", None)  # for the number of tests
 
 
 class Hypothesis(NamedTuple):
@@ -83,3 +84,21 @@ def parse_question(
         lambda value: bounds[0] <= value <= bounds[1] and abs(value) < np.inf,
     )
     return Question(level, hypothesis._replace(null=null))
+
+
+def adjusted(pvalues: F64, how: str | None) -> F64:
+    """Return p-values that are adjusted for their number."""
+    count = len(pvalues)
+    if how is None:
+        return pvalues.copy()
+    if how == "bonferroni":
+        return np.minimum(count * pvalues, 1.0)
+    order = np.argsort(pvalues)
+    if how == "holm":
+        stepped = np.maximum.accumulate((count - np.arange(count)) * pvalues[order])
+    else:
+        ratios = count / np.arange(1, count + 1) * pvalues[order]
+        stepped = np.minimum.accumulate(ratios[::-1])[::-1]
+    found = np.empty(count)
+    found[order] = np.minimum(stepped, 1.0)
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._inference import ConfidenceInterval, Inference
 from rocmax.metrics._multiclass import Classes, classes
-from rocmax.metrics._resample import check_seed
+from rocmax.metrics._resample import check_seed, seed_of
 from rocmax.metrics._result import of_samples
 from rocmax.metrics._sample import Sample, check_variance, sample
 from rocmax.metrics._validation import F64, all_in_memory, named_columns
@@ -24,6 +25,7 @@ from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import as_method, checked, default_method, warn_of_few
 from rocmax.metrics.methods.base import Data, Interval, Method
+from rocmax.metrics.subgroups._split import in_subgroups
 
 
 def infer(
@@ -39,6 +41,7 @@ def infer(
     sample_weight: ArrayLike | None = None,
     weight_kind: str | None = None,
     groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
     pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -94,7 +97,12 @@ def infer(
         scale does not matter ("sampling"). None means "frequency", with a warning where weights are not whole numbers
         or add up to more than ten times the number of rows. The estimate is the same.
     groups : array-like of shape (n_samples,), default=None
-        Clusters of correlated samples, such as the lesions of a patient (Obuchowski, 1997) [3]_.
+        Clusters of correlated samples, such as the lesions of a patient (Obuchowski, 1997) [3]_. Not subgroups that
+        are compared: see `by`.
+    by : array-like of shape (n_samples,), default=None
+        Subgroups to compare, such as the site or the sex of each patient. The result is a :class:`SubgroupInference`:
+        the measure in every subgroup, their mean weighted by pairs (the pairs within subgroups), and Welch's (1951)
+        test that all subgroups are equal, on the log-odds scale. For two classes and the scores of one model.
     pos_label : label, default=None
         The positive class; all others are negative.
     random_state : int, Generator, RandomState or None, default=None
@@ -105,8 +113,8 @@ def infer(
     Returns
     -------
     Inference
-        Estimate, variance, standard error, confidence interval and test. O(n log n), for the bootstrap also O(n) per
-        replicate.
+        Estimate, variance, standard error, confidence interval and test; with `by` a :class:`SubgroupInference`.
+        O(n log n), for the bootstrap also O(n) per replicate.
 
     Raises
     ------
@@ -136,6 +144,8 @@ def infer(
     kind = kind_of(weight_kind)
     check_seed(random_state)
     data = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
+    if by is not None and data.classes:
+        raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     using = checked(default_method(measure, data) if chosen is None else chosen, measure, data)
     question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
     y, s, w, g = all_in_memory(y_true, y_score, sample_weight, groups)
@@ -146,9 +156,13 @@ def infer(
     else:
         s, names = named_columns(s)
         found = sample(y, s, w, groups=g, weight_kind=kind, pos_label=pos_label, n_jobs=n_jobs)
-    result = inferred(found, measure, using, question, data, random_state, names)
+    if by is None:
+        answer = inferred(found, measure, using, question, data, random_state, names)
+    else:
+        one = partial(inferred, measure=measure, method=using, question=question, known=data)
+        answer = in_subgroups(found, by, measure, question, seed_of(random_state), one, result)
     warn_unless_counts(weight_kind, found.weight)
-    return result
+    return answer
 
 
 def read_classes(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._comparison import PairComparison
-from rocmax.metrics._hypothesis import Hypothesis
+from rocmax.metrics._hypothesis import Hypothesis, adjusted
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import Law, of_difference, percentiles
 from rocmax.metrics._validation import F64
@@ -44,7 +44,7 @@ def pair_tests(
             " of 0 and its interval are too optimistic"
         )
         warnings.warn(CoverageWarning(message), stacklevel=4)
-    columns = (difference, error, low, high, statistic, df, pvalue, _adjusted(pvalue, adjust))
+    columns = (difference, error, low, high, statistic, df, pvalue, adjusted(pvalue, adjust))
     rows = zip(first.tolist(), second.tolist(), *(column.tolist() for column in columns), strict=True)
     return tuple(
         PairComparison(names[a], names[b], change, spread, ConfidenceInterval(least, most), *tested)
@@ -84,20 +84,3 @@ def _error_of(first: F64, second: F64, covariance: F64) -> F64:
     variance = first + second - 2 * covariance
     # Rounding leaves about this much of two equal variances.
     return np.sqrt(np.where(variance > 1e-14 * (first + second), variance, 0.0))
-
-
-def _adjusted(pvalues: F64, how: str | None) -> F64:
-    count = len(pvalues)
-    if how is None:
-        return pvalues.copy()
-    if how == "bonferroni":
-        return np.minimum(count * pvalues, 1.0)
-    order = np.argsort(pvalues)
-    if how == "holm":
-        stepped = np.maximum.accumulate((count - np.arange(count)) * pvalues[order])
-    else:
-        ratios = count / np.arange(1, count + 1) * pvalues[order]
-        stepped = np.minimum.accumulate(ratios[::-1])[::-1]
-    adjusted = np.empty(count)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted

@@ -135,6 +135,11 @@ REFERENCES = {
         "E. S. Venkatraman and C. B. Begg, A distribution-free procedure for comparing receiver operating"
         " characteristic curves from a paired experiment, Biometrika 83, 1996. doi:10.1093/biomet/83.4.835",
     ),
+    "welch": Reference(
+        "Welch 1951",
+        "B. L. Welch, On the comparison of several mean values: an alternative approach, Biometrika 38, 1951."
+        " doi:10.1093/biomet/38.3-4.330",
+    ),
     "wilks": Reference(
         "Wilks 1941",
         "S. S. Wilks, Determination of sample sizes for setting tolerance limits, Annals of Mathematical Statistics 12,"

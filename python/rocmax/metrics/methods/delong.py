@@ -103,21 +103,36 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
     fewer than five samples, or of samples that are all ranked alike, have a variance that is as good as unknown. There
     the interval of an AUC, with a margin or without, is that of :func:`newcombe`.
     """
-    least, most = measure.bounds
-    bounded = np.isfinite(most)
-    span = most - least if bounded else 1.0
-    share = (estimate - least) / span
-    rest = 1 - share if bounded else np.ones_like(share)
     variance = np.sum(parts, axis=0)
-    inside = (share > 0) & (rest > 0) & (variance > 0)
-    scale, back = (special.logit, special.expit) if bounded else (np.log, np.exp)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # A part of 0 takes no degree of freedom, be there but one sample for it.
         spent = [
             np.where(part > 0, (part / variance) ** 2 / (size - 1), 0.0)
             for part, size in zip(parts, sizes, strict=True)
         ]
-        freedom = np.where(inside, 1 / np.sum(spent, axis=0), 1.0)
+        freedom = 1 / np.sum(spent, axis=0)
+    limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
+    if not measure.counts_pairs:
+        return limits
+    fewest = np.minimum.reduce(list(sizes))
+    # Of several classes the fewest stand against all others.
+    others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
+    return _either(~inside | (fewest < FEW), newcombe(estimate, (fewest, others)), limits)
+
+
+def log_odds(
+    estimate: F64, variance: F64, freedom: F64, bounds: tuple[float, float]
+) -> tuple[Limits, NDArray[np.bool_]]:
+    """Return log-odds of the estimate -+ t standard errors, and where the estimate has log-odds and a variance."""
+    least, most = bounds
+    bounded = np.isfinite(most)
+    span = most - least if bounded else 1.0
+    share = (estimate - least) / span
+    rest = 1 - share if bounded else np.ones_like(share)
+    inside = (share > 0) & (rest > 0) & (variance > 0)
+    freedom = np.where(inside, freedom, 1.0)
+    scale, back = (special.logit, special.expit) if bounded else (np.log, np.exp)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         error = np.sqrt(variance) / (span * share * rest)
     certain = freedom > _LEAST_FREEDOM
 
@@ -135,13 +150,7 @@ def logit(estimate: F64, parts: Sequence[F64], sizes: Sequence[Any], measure: Me
         known = np.where(inside, np.where(certain, error, np.inf), 0.0)
         return tails_of(distance, known, Law(freedom))
 
-    limits = Limits(ends, within(least, most, tails))
-    if not measure.counts_pairs:
-        return limits
-    fewest = np.minimum.reduce(list(sizes))
-    # Of several classes the fewest stand against all others.
-    others = np.sum(np.broadcast_arrays(*sizes), axis=0) - fewest
-    return _either(~inside | (fewest < FEW), newcombe(estimate, (fewest, others)), limits)
+    return Limits(ends, within(least, most, tails)), inside
 
 
 def _either(first: NDArray[np.bool_], one: Limits, other: Limits) -> Limits:

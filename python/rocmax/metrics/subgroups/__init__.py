@@ -1,0 +1,6 @@
+"""Measures in subgroups (slices of the samples that are compared; not clusters, which are `groups`)."""
+
+from rocmax.metrics.subgroups._estimates import SubgroupTest
+from rocmax.metrics.subgroups._result import PooledEstimate, SubgroupDifference, SubgroupInference
+
+__all__ = ["PooledEstimate", "SubgroupDifference", "SubgroupInference", "SubgroupTest"]

@@ -1,0 +1,254 @@
+"""Statistics of subgroups: pooled estimates, differences and the test that all are equal.
+
+All are functions of the subgroups' estimates, of their covariance, which is 0 between subgroups without a common
+cluster, and of the degrees of freedom of their variances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from rocmax.metrics._interval import FEW, Law, Limits, critical, last_held, tails_of, wald, within
+from rocmax.metrics._joint import joint_test
+from rocmax.metrics._sample import has_variance
+from rocmax.metrics._validation import F64
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.methods.delong import log_odds
+from rocmax.metrics.methods.newcombe import newcombe_variance
+
+#: What a subgroup counts for in a pooled estimate.
+SHARES = ("pairs", "positives", "equal")
+_FARTHEST = 8.2  # standard errors: the probability beyond is that of rounding
+_HALF = 0.5  # a pair, or a sample, that is neither won nor lost
+
+
+class Estimates(NamedTuple):
+    """Estimates of subgroups.
+
+    Attributes
+    ----------
+    estimate, freedom : ndarray of shape (n_subgroups,)
+        The measure and the degrees of freedom of its variance.
+    covariance : ndarray of shape (n_subgroups, n_subgroups)
+        Diagonal unless clusters cross subgroups.
+    sizes : ndarray of shape (n_subgroups, 2)
+        Positives and negatives: their number, or their effective number where weights are sampling weights.
+    crossed : float or None
+        Number of clusters, where they cross subgroups.
+    """
+
+    estimate: F64
+    covariance: F64
+    freedom: F64
+    sizes: F64
+    crossed: float | None = None
+
+    @property
+    def variance(self) -> F64:
+        """Variances of the estimates."""
+        return np.diagonal(self.covariance)
+
+
+class Pooled(NamedTuple):
+    """A weighted mean of subgroups."""
+
+    estimate: float
+    variance: float
+    limits: Limits
+
+
+class SubgroupTest(NamedTuple):
+    """The test that all subgroups are equal: an F statistic.
+
+    Attributes
+    ----------
+    statistic : float
+        F; NaN where fewer than two subgroups can be compared.
+    df, df_denominator : float
+        Degrees of freedom: the number of compared subgroups less one, and those of the variances. An infinite
+        denominator is a chi-square test.
+    pvalue : float
+        NaN without a test.
+    n_compared : int
+        Number of subgroups that were compared: those with two samples of either class.
+    """
+
+    statistic: float
+    df: float
+    df_denominator: float
+    pvalue: float
+    n_compared: int
+
+
+def shares_of(totals: F64, weights: str) -> F64:
+    """Return what subgroups count for, by the totals (n_subgroups, 2) of their classes."""
+    found = {"pairs": totals.prod(axis=1), "positives": totals[:, 0], "equal": np.ones(len(totals))}[weights]
+    return np.asarray(found / found.sum())
+
+
+def pooled(found: Estimates, share: F64, measure: Measure) -> Pooled:
+    """Return the mean of subgroups with these shares.
+
+    The interval is on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. Where fewer than five
+    samples of a class count, or nothing varies, that of a share of pairs is Newcombe's, with the mean of his variances
+    in the subgroups.
+    """
+    estimate = float(share @ found.estimate)
+    variance = max(float(share @ found.covariance @ share), 0.0)
+    at, spread = np.array([estimate]), np.array([variance])
+    freedom = np.array([_freedom(found, share, variance)])
+    if measure.bounds[0] == -np.inf:
+        return Pooled(estimate, variance, _student(at, np.sqrt(spread), Law(freedom), measure.bounds))
+    limits, inside = log_odds(at, spread, freedom, measure.bounds)
+    held = share > 0
+    if measure.counts_pairs and (not inside[0] or found.sizes[held].sum(axis=0).min() < FEW):
+        limits = _newcombe(at, share[held], found.sizes[held])
+    return Pooled(estimate, variance, limits)
+
+
+def _freedom(found: Estimates, share: F64, variance: float) -> float:
+    """Return the degrees of freedom of the variance of a mean."""
+    if found.crossed is not None:
+        return found.crossed - 1
+    spent = float((((share**2 * found.variance) ** 2) / found.freedom).sum())
+    return variance**2 / spent if spent > 0 else np.inf
+
+
+def _student(estimate: F64, error: F64, law: Law, bounds: tuple[float, float]) -> Limits:
+    def ends(level: float) -> tuple[F64, F64]:
+        reach = law.quantile(0.5 + level / 2) * error
+        return np.maximum(estimate - reach, bounds[0]), np.minimum(estimate + reach, bounds[1])
+
+    return Limits(ends, within(*bounds, wald(estimate, error, law)))
+
+
+def _newcombe(estimate: F64, share: F64, sizes: F64) -> Limits:
+    """Return the limits of all A with ``|A - estimate| <= z sqrt(sum of share^2 V(A))``, V Newcombe's variance."""
+    n_pos, n_neg = sizes.T
+
+    def error(a: Any) -> Any:
+        return np.sqrt(newcombe_variance(np.reshape(a, (-1, 1)), (n_pos, n_neg)) @ share**2)
+
+    def ends(level: float) -> tuple[F64, F64]:
+        z = critical(level)
+
+        def gap(a: F64) -> F64:
+            return np.asarray(z * error(a) - np.abs(a - estimate))
+
+        low, high = (last_held(estimate, np.full_like(estimate, outer), gap) for outer in (0.0, 1.0))
+        return np.where(estimate <= 0, 0.0, low), np.where(estimate >= 1, 1.0, high)
+
+    return Limits(ends, within(0.0, 1.0, lambda null: tails_of(estimate - null, error(null), Law())))
+
+
+class Difference(NamedTuple):
+    """The difference of two weighted means, its standard error, its interval and its two-sided p-value."""
+
+    difference: float
+    error: float
+    low: float
+    high: float
+    pvalue: float
+
+
+def difference(found: Estimates, first: F64, second: F64, measure: Measure, level: float) -> Difference:
+    """Return the difference of the means with two lists of shares.
+
+    The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
+    ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower end. The p-value is the
+    least level at which it leaves 0 out.
+    """
+    a, b = pooled(found, first, measure), pooled(found, second, measure)
+    d, contrast = a.estimate - b.estimate, first - second
+    error = float(np.sqrt(max(contrast @ found.covariance @ contrast, 0.0)))
+    both = np.sqrt(a.variance * b.variance)
+    r = float(first @ found.covariance @ second / both) if both > 0 else 0.0
+
+    def ends(z: float) -> tuple[float, float]:
+        at = 1 - 2 * float(special.ndtr(-z))
+        (a_low, a_high), (b_low, b_high) = ([float(end[0]) for end in one.limits.ends(at)] for one in (a, b))
+        down, up = a.estimate - a_low, a_high - a.estimate
+        other_up, other_down = b_high - b.estimate, b.estimate - b_low
+        return (
+            d - float(np.sqrt(max(down**2 - 2 * r * down * other_up + other_up**2, 0.0))),
+            d + float(np.sqrt(max(up**2 - 2 * r * up * other_down + other_down**2, 0.0))),
+        )
+
+    return Difference(d, error, *ends(critical(level)), _pvalue(d, ends))
+
+
+def _pvalue(d: float, ends: Callable[[float], tuple[float, float]]) -> float:
+    """Return the least level at which an interval leaves 0 out, on either side."""
+    if d == 0:
+        return 1.0
+    side = 0 if d > 0 else 1
+
+    def gap(z: float) -> float:
+        return ends(z)[side] * np.sign(d)
+
+    if gap(_FARTHEST) > 0:
+        return float(2 * special.ndtr(-_FARTHEST))
+    return float(2 * special.ndtr(-optimize.brentq(gap, 1e-12, _FARTHEST, xtol=1e-10)))
+
+
+def equality(found: Estimates, measure: Measure) -> SubgroupTest:
+    """Test that all subgroups have the same value: Welch's (1951) analysis of variance on the log-odds scale.
+
+    ``F = sum w (x - mean)^2 / (k - 1) / (1 + 2 (k - 2) / (k^2 - 1) L)``, x the log-odds, w the inverses of their
+    variances and ``L = sum (1 - w / sum w)^2 / v``, v the degrees of freedom of the variances, has k - 1 and
+    ``(k^2 - 1) / (3 L)`` degrees of freedom. A subgroup without variance counts as if one pair, or for other measures
+    one sample of the smaller class, were half lost.
+    """
+    kept = np.array([has_variance(min(sizes)) for sizes in found.sizes.tolist()], dtype=bool)
+    least, most = measure.bounds
+    if not np.isfinite(least) or (not np.isfinite(most) and (found.estimate[kept] <= least).any()):
+        return welch(found, kept, np.ones(len(kept)), found.estimate)
+    span = most - least if np.isfinite(most) else 1.0
+    x, slope = np.zeros(len(kept)), np.ones(len(kept))
+    spread, freedom = found.covariance.copy(), found.freedom.copy()
+    for k in np.flatnonzero(kept):
+        share = (found.estimate[k] - least) / span
+        if not np.isfinite(most):
+            x[k], slope[k] = np.log(share), 1 / share
+            continue
+        if found.variance[k] == 0 or not 0 < share < 1:
+            size = found.sizes[k]
+            n = size.prod() if measure.counts_pairs else size.min()
+            share = (share * n + _HALF) / (n + 1)
+            own = newcombe_variance(share, tuple(size)) if measure.counts_pairs else share * (1 - share) / n
+            spread[k], spread[:, k], freedom[k] = 0.0, 0.0, size.min() - 1
+            spread[k, k] = own * span**2
+        x[k], slope[k] = special.logit(share), 1 / (span * share * (1 - share))
+    return welch(found._replace(covariance=spread, freedom=freedom), kept, slope, x)
+
+
+def welch(found: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> SubgroupTest:
+    """Test that the values x, of which the covariance is that of the estimates times the slopes, are equal."""
+    kept = kept & (found.variance > 0)
+    k = int(np.count_nonzero(kept))
+    if k < 2:
+        return SubgroupTest(np.nan, 0, np.nan, np.nan, k)
+    x, v = x[kept], found.freedom[kept]
+    spread = (found.covariance * np.outer(slope, slope))[np.ix_(kept, kept)]
+    if found.crossed is not None:
+        # Hotelling's T^2 of as many vectors as there are clusters.
+        joint = joint_test(np.diff(np.eye(k), axis=0), x, spread)
+        rank, n = joint.df, found.crossed - 1
+        left = n - rank + 1
+        if rank < 1 or left < 1:
+            return SubgroupTest(np.nan, rank, np.nan, np.nan, k)
+        f = joint.statistic * left / (n * rank)
+        return SubgroupTest(f, rank, left, float(special.fdtrc(rank, left, f)), k)
+    w = 1 / np.diagonal(spread)
+    w = w / w.max()
+    q = float((w * (x - w @ x / w.sum()) ** 2).sum() * (1 / np.diagonal(spread)).max())
+    rest = float(((1 - w / w.sum()) ** 2 / v).sum())
+    f = q / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * rest)
+    left = (k**2 - 1) / (3 * rest) if rest > 0 else np.inf
+    p = float(special.fdtrc(k - 1, left, f)) if np.isfinite(left) else float(special.chdtrc(k - 1, q))
+    return SubgroupTest(f, k - 1, left, p, k)

@@ -1,0 +1,242 @@
+"""Measures in subgroups against definitions written anew."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import AUC, Measure, NetBenefit, PartialAUC, ScoredAUC, SubgroupInference, TPRAtFPR, infer
+
+Z = stats.norm.ppf(0.975)
+
+
+def three_sites(seed=0, n=240, tied=True, shift=1.0):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    site = rng.choice(["A", "B", "C"], n, p=[0.5, 0.3, 0.2])
+    s = rng.normal(size=n) + shift * y + (site == "B")
+    return y, np.round(s * 2) / 2 if tied else s, site
+
+
+def weighted_auc(y, s, w):
+    """AUC, the parts of DeLong's variance of frequency weights, and the weight of all pairs."""
+    kernel = (s[y][:, None] > s[~y]) + 0.5 * (s[y][:, None] == s[~y])
+    p, q = w[y], w[~y]
+    rows, columns = kernel @ q / q.sum(), p @ kernel / p.sum()
+    auc = p @ rows / p.sum()
+    spread = [v @ (x - auc) ** 2 / (v.sum() - 1) / v.sum() for v, x in ((p, rows), (q, columns))]
+    return auc, spread, p.sum() * q.sum(), (p.sum(), q.sum())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pooled_auc_is_that_of_the_pairs_within_subgroups(weighted):
+    y, s, site = three_sites()
+    w = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else np.ones(len(y))
+    found = infer(y, s, by=site, sample_weight=w if weighted else None)
+    assert isinstance(found, SubgroupInference)
+    won = total = 0.0
+    for i in np.flatnonzero(y):
+        for j in np.flatnonzero(~y & (site == site[i])):
+            won += w[i] * w[j] * ((s[i] > s[j]) + 0.5 * (s[i] == s[j]))
+            total += w[i] * w[j]
+    assert found.estimate == pytest.approx(won / total, abs=1e-13)
+    each = {name: weighted_auc(y[site == name], s[site == name], w[site == name]) for name in "ABC"}
+    share = np.array([each[name][2] for name in "ABC"]) / total
+    parts = np.array([each[name][1] for name in "ABC"])
+    variance = (share**2 * parts.sum(axis=1)).sum()
+    assert found.variance == pytest.approx(variance, rel=1e-12)
+    sizes = np.array([each[name][3] for name in "ABC"])
+    freedom = variance**2 / ((share[:, None] ** 2 * parts) ** 2 / (sizes - 1)).sum()
+    reach = stats.t.ppf(0.975, freedom) * np.sqrt(variance) / (found.estimate * (1 - found.estimate))
+    ends = special.expit(special.logit(found.estimate) + np.array([-reach, reach]))
+    np.testing.assert_allclose(found.confidence_interval, ends, rtol=1e-10)
+
+
+def test_subgroups_are_those_of_infer():
+    y, s, site = three_sites()
+    found = infer(y, s, PartialAUC((0, 0.3)), by=site, null_value=0.2)
+    for name, one in found.subgroups.items():
+        rows = site == name
+        assert one == infer(y[rows], s[rows], PartialAUC((0, 0.3)), null_value=0.2)
+    assert found.pvalue < 0.05
+
+
+def test_equality_is_welchs_test_on_the_log_odds():
+    y, s, site = three_sites()
+    found = infer(y, s, by=site)
+    x, v, nu = [], [], []
+    for name in "ABC":
+        rows = site == name
+        auc, (pos, neg), _, (m, n) = weighted_auc(y[rows], s[rows], np.ones(rows.sum()))
+        x.append(np.log(auc / (1 - auc)))
+        v.append((pos + neg) / (auc * (1 - auc)) ** 2)
+        nu.append((pos + neg) ** 2 / (pos**2 / (m - 1) + neg**2 / (n - 1)))
+    x, w, nu = np.array(x), 1 / np.array(v), np.array(nu)
+    mean, k = w @ x / w.sum(), 3
+    rest = ((1 - w / w.sum()) ** 2 / nu).sum()
+    f = (w @ (x - mean) ** 2) / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * rest)
+    freedom = (k**2 - 1) / (3 * rest)
+    assert found.equality == pytest.approx((f, 2, freedom, stats.f.sf(f, 2, freedom), 3), rel=1e-9)
+
+
+def test_of_two_subgroups_it_is_a_test_of_their_difference():
+    y, s, site = three_sites(n=400)
+    two = site != "C"
+    found = infer(y[two], s[two], by=site[two])
+    t = np.sqrt(found.equality.statistic)
+    assert found.equality.pvalue == pytest.approx(2 * stats.t.sf(t, found.equality.df_denominator), rel=1e-9)
+    first, second = found.differences
+    assert first.difference == pytest.approx(-second.difference)
+    assert first.pvalue == pytest.approx(second.pvalue) == first.pvalue_adjusted
+    (pair,) = found.pairwise()
+    assert pair.confidence_interval == pytest.approx(first.confidence_interval)
+    assert pair.pvalue == pytest.approx(first.pvalue)
+
+
+def test_difference_from_the_rest():
+    y, s, site = three_sites()
+    found = infer(y, s, by=site)
+    rest = infer(y[site != "B"], s[site != "B"], by=site[site != "B"])
+    own, one = found.subgroups["B"], found.differences[1]
+    assert (one.subgroup, one.against) == ("B", "the rest")
+    assert one.difference == pytest.approx(own.estimate - rest.estimate, abs=1e-13)
+    assert one.standard_error == pytest.approx(np.hypot(own.standard_error, rest.standard_error), rel=1e-12)
+    (a, b), (c, d) = own.confidence_interval, rest.confidence_interval
+    low = one.difference - np.hypot(own.estimate - a, d - rest.estimate)
+    high = one.difference + np.hypot(b - own.estimate, rest.estimate - c)
+    np.testing.assert_allclose(one.confidence_interval, (low, high), rtol=1e-9)
+    for level in (0.5, 0.9, 0.99):
+        (_, again, _) = infer(y, s, by=site, confidence_level=level).differences
+        low, high = again.confidence_interval
+        assert (low <= 0 <= high) == (again.pvalue >= 1 - level)
+    ordered = sorted(one.pvalue for one in found.differences)
+    assert min(one.pvalue_adjusted for one in found.differences) == pytest.approx(min(1, 3 * ordered[0]))
+
+
+def test_other_weights():
+    y, s, site = three_sites()
+    found = infer(y, s, by=site)
+    each = np.array([one.estimate for one in found.subgroups.values()])
+    positives = np.array([one.n_pos for one in found.subgroups.values()])
+    assert found.pool().estimate == found.estimate
+    np.testing.assert_allclose(found.pool().confidence_interval, found.confidence_interval)
+    assert found.pool("equal").estimate == pytest.approx(each.mean())
+    assert found.pool("positives").estimate == pytest.approx(np.average(each, weights=positives))
+    with pytest.raises(ValueError, match="weights must be"):
+        found.pool("precision")
+
+
+def test_clusters_within_subgroups_change_nothing_between_them():
+    y, s, site = three_sites()
+    groups = np.unique([f"{name}{k // 4}" for k, name in enumerate(site)], return_inverse=True)[1]
+    found = infer(y, s, by=site, groups=groups)
+    assert found.moments.crossed is None
+    assert (found.moments.covariance == np.diag(found.moments.variance)).all()
+    assert found.n_groups == groups.max() + 1
+    for name, one in found.subgroups.items():
+        assert one == infer(y[site == name], s[site == name], groups=groups[site == name])
+
+
+def test_clusters_across_subgroups_have_a_covariance():
+    rng = np.random.default_rng(3)
+    y = np.tile(rng.random(150) < 0.4, 2)
+    common = np.tile(rng.normal(size=150), 2)
+    s = common + 0.3 * rng.normal(size=300) + y
+    eye, patient = np.repeat(["left", "right"], 150), np.tile(np.arange(150), 2)
+    found = infer(y, s, by=eye, groups=patient)
+    values = {}
+    for name in ("left", "right"):
+        rows = eye == name
+        p, q = s[rows & y], s[rows & ~y]
+        kernel = (p[:, None] > q) + 0.5 * (p[:, None] == q)
+        values[name] = np.zeros(150)
+        values[name][y[:150]] = (kernel.mean(axis=1) - kernel.mean()) / len(p)
+        values[name][~y[:150]] = (kernel.mean(axis=0) - kernel.mean()) / len(q)
+    covariance = 150 / 149 * values["left"] @ values["right"]
+    assert found.moments.covariance[0, 1] == pytest.approx(covariance, rel=1e-9)
+    apart = infer(y, s, by=eye)
+    assert found.differences[0].standard_error < 0.6 * apart.differences[0].standard_error
+    assert found.standard_error > apart.standard_error
+    assert "Hotelling" in found.summary()
+
+
+def test_a_subgroup_without_a_class_is_listed():
+    y, s, site = three_sites()
+    y = y & (site != "C")
+    found = infer(y, s, by=site)
+    assert list(found.subgroups) == ["A", "B"]
+    assert found.not_estimable == {"C": (0.0, float((site == "C").sum()))}
+    rest = infer(y[site != "C"], s[site != "C"], by=site[site != "C"])
+    assert found.estimate == rest.estimate and found.equality == rest.equality
+    assert "Not estimable: C (0 positive" in found.summary()
+    assert found.to_frame().set_index("subgroup").loc["C", "estimate"] != found.estimate
+    json.dumps(found.to_dict())
+
+
+def test_too_few_for_the_method():
+    y, s, site = three_sites()
+    y = y & ((site != "C") | (np.arange(len(y)) == np.flatnonzero(y & (site == "C"))[0]))
+    with pytest.warns(CoverageWarning, match="C: not estimable"):
+        found = infer(y, s, by=site, method="delong")
+    assert found.not_estimable["C"][0] == 1
+    found = infer(y, s, by=site)
+    assert found.subgroups["C"].n_pos == 1 and found.equality.n_compared == 2
+
+
+def test_separated_subgroups():
+    y, s = np.tile([True, False], 20), np.tile([1.0, 0.0], 20)
+    found = infer(y, s, by=np.arange(40) // 10)
+    assert found.estimate == 1.0 and 0.7 < found.confidence_interval.low < 1.0
+    assert found.equality.pvalue == 1.0
+    single = infer(y, s, method="newcombe")
+    assert infer(y, s, by=np.zeros(40)).confidence_interval == pytest.approx(single.confidence_interval, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+@pytest.mark.parametrize("measure", [ScoredAUC(), TPRAtFPR(0.2), NetBenefit(0.3), "average_precision", "rie"])
+def test_every_measure_pools(measure):
+    y, s, site = three_sites(tied=False)
+    s = special.expit(s)
+    found = infer(y, s, measure, by=site)
+    each = np.array([one.estimate for one in found.subgroups.values()])
+    pairs = np.array([one.n_pos * one.n_neg for one in found.subgroups.values()])
+    assert found.estimate == pytest.approx(np.average(each, weights=pairs))
+    low, high = found.confidence_interval
+    assert low < found.estimate < high and 0 <= found.equality.pvalue <= 1
+
+
+def test_bootstrap_pools_its_replicates():
+    y, s, site = three_sites()
+    measure = Measure.of(lambda y_true, y_score: np.median(y_score[y_true]) - np.median(y_score[~y_true]))
+    found = infer(y, s, measure, by=site, method="bootstrap", random_state=0)
+    pairs = np.array([one.n_pos * one.n_neg for one in found.subgroups.values()])
+    drawn = np.column_stack([one.replicates for one in found.subgroups.values()]) @ pairs / pairs.sum()
+    np.testing.assert_allclose(found.confidence_interval, np.quantile(drawn, [0.025, 0.975]))
+    assert abs(np.corrcoef(found.subgroups["A"].replicates, found.subgroups["B"].replicates)[0, 1]) < 0.1
+
+
+def test_names():
+    pd = pytest.importorskip("pandas")
+    y, s, site = three_sites()
+    column = pd.Series(pd.Categorical(site, categories=["C", "A", "B"], ordered=True), name="clinic")
+    found = infer(y, s, by=column)
+    assert list(found.subgroups) == ["C", "A", "B"] and found.by == "clinic"
+    assert "within subgroups of clinic" in found.summary()
+    assert infer(y, s, by=column.cat.codes.to_numpy()).subgroups[0] == found.subgroups["C"]
+    assert list(found.to_frame()["subgroup"]) == ["C", "A", "B", "pooled"]
+
+
+def test_refusals():
+    y, s, site = three_sites()
+    with pytest.raises(ValueError, match="by takes the scores of one model, got 2"):
+        infer(y, np.column_stack([s, s]), by=site)
+    with pytest.raises(ValueError, match="by takes a measure of two classes"):
+        infer(y, s, AUC(multi_class="ovr"), by=site)
+    with pytest.raises(ValueError, match="by must have shape"):
+        infer(y, s, by=site[1:])
+    with pytest.raises(ValueError, match="by has no name for the sample at index 0"):
+        infer(y, s, by=[None, *site[1:]])
+    with pytest.raises(ValueError, match="none has samples of both classes"):
+        infer(y, s, by=y)
