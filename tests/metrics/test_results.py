@@ -208,6 +208,28 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: infer(Y, NAMED, Measure.of(mean_lead), method=Bootstrap(50), random_state=0),
         ("mean_lead (95 % CI; ", "new = 1.1", "Efron and Tibshirani 1993"),
     ),
+    "SubgroupInference": (
+        lambda: infer(Y, S[:, 1], by=pd.Series(np.array(["a", ATTACK, "c"])[CLASS], name=ATTACK)),
+        (
+            f"AUC within subgroups of {ATTACK}, pooled by pairs 0.8",
+            "; logit of DeLong et al. 1988; 41 positive, 72 negative samples; 3 subgroups)",
+            f"{ATTACK} 0.7",
+            "Equality of subgroups: F ",
+            "degrees of freedom, p = 0.",
+        ),
+    ),
+    "SubgroupInference, clusters": (
+        lambda: infer(Y, S[:, 1], by=np.arange(N) % 2, groups=GROUPS, null_value=0.6),
+        ("AUC within subgroups, pooled by pairs 0.8", "Hotelling's T2 of clusters", "two-sided test against 0.6"),
+    ),
+    "SubgroupInference, lacking": (
+        lambda: infer(Y, S[:, 1], PartialAUC((0, 0.3)), by=np.where(np.arange(N) < 100, "seen", ATTACK)),
+        (f"Not estimable: {ATTACK} (0 positive, 13 negative samples)", "Equality of subgroups: no test"),
+    ),
+    "SubgroupInference, bootstrap": (
+        lambda: infer(Y, S[:, 1], Measure.of(lead), by=CLASS, method=Bootstrap(50), random_state=0),
+        ("lead within subgroups, pooled by pairs 1.", "stratified bootstrap of 50 resamples"),
+    ),
     "OperatingPoint": (
         lambda: metrics.operating_point(SICK, S[:, 1], cost=5, pos_label=ATTACK),
         (
@@ -310,6 +332,8 @@ def test_the_table_has_every_result() -> None:
         "ModalityDifference",
         "ModalityMean",
         "PairComparison",
+        "SubgroupDifference",
+        "SubgroupTest",
     }  # which are parts of others
 
 

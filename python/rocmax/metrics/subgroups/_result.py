@@ -132,6 +132,16 @@ class SubgroupInference(Inference):
         listed = [(names[a], names[b], unit[a], unit[b]) for a, b in pairs]
         return differences_of(self.moments, listed, self.measure, self.confidence_level, adjust)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the result holds in the types that JSON has, with its references and its summary.
+
+        Returns
+        -------
+        dict
+            As of every result; `subgroups` maps each subgroup's name to the same of its own.
+        """
+        return {**super().to_dict(), "subgroups": {str(name): one.to_dict() for name, one in self.subgroups.items()}}
+
     @property
     def _totals(self) -> F64:
         return totals_of(self.subgroups)

@@ -58,7 +58,7 @@ def split(data: Sample, by: Any) -> Parts:
         if data.weight is not None:
             part = part._replace(weight=data.weight[rows])
         group = None if data.group is None else np.unique(data.group[rows], return_inverse=True)
-        n_pos, n_neg = (float(total) for total in part.totals) if part.y.any() else (0.0, _total(part))
+        n_pos, n_neg = part.totals if part.y.any() else (0, _total(part))
         if n_pos > 0 and n_neg > 0:
             samples[keys[k]] = part if group is None else part._replace(group=group[1])
             clusters += [] if group is None else [data.group[rows]]
@@ -77,7 +77,7 @@ def split(data: Sample, by: Any) -> Parts:
 
 
 def _total(part: Sample) -> float:
-    return float(len(part.y) if part.weight is None else part.weight.sum())
+    return len(part.y) if part.weight is None else float(part.weight.sum())
 
 
 def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[Any, Found], dict[Any, Any]]:
@@ -94,8 +94,7 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
                 few = not has_variance(min(one.effective)) or one.group is not None
                 if not few:
                     raise ValueError(f"subgroup {shown(name)} of by: {error}") from error
-                n_pos, n_neg = one.totals
-                lacking[name] = float(n_pos), float(n_neg)
+                lacking[name] = one.totals
                 told[name] = [CoverageWarning(f"not estimable: {error}")]
                 continue
         told[name] = [warning.message for warning in caught if isinstance(warning.message, Warning)]
@@ -147,8 +146,9 @@ def in_subgroups(
     moments = moments_of(parts, found, measure)
     share = shares_of(totals_of(found), "pairs")
     interval = _pooled(moments, share, found, measure)
+    sizes = sum(one.n_pos for one in found.values()), sum(one.n_neg for one in found.values())
     with _quiet():
-        whole = result(interval, measure, question, False, tuple(totals_of(found).sum(axis=0).tolist()))
+        whole = result(interval, measure, question, False, sizes)
     held = {field.name: getattr(whole, field.name) for field in fields(whole)}
     first = next(iter(found.values()))
     held |= {name: getattr(first, name) for name in ("pos_label", "weight_kind", "resampling")}
