@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._memory import require_memory
-from rocmax.metrics import OperatingPoint, partial_auc_score, roc_curve
+from rocmax.metrics import OperatingPoint, SmoothedAUC, partial_auc_score, roc_curve
 from rocmax.metrics._resample import check_resamples, seed_of
+from rocmax.metrics._smooth import smoothed
 from rocmax.metrics._validation import check_level
 
 F64 = NDArray[np.float64]
@@ -76,6 +77,16 @@ def curve_of(
     fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight)
     area = partial_auc_score(positive, scores, fpr_range=fpr_range or (0.0, 1.0), sample_weight=sample_weight)
     return Curve(name, fpr, tpr, float(area), band)
+
+
+def smoothed_curve(
+    empirical: Curve, positive: NDArray[np.bool_], scores: F64, measure: SmoothedAUC, sample_weight: ArrayLike | None
+) -> Curve:
+    """Return the smoothed curve and its area; the empirical one is drawn thin."""
+    fpr, tpr, _ = roc_curve(positive, scores, sample_weight=sample_weight, smooth=measure.smooth)
+    area = float(measure(positive, scores, sample_weight))
+    name = ", ".join(filter(None, (empirical.name, measure.smooth)))
+    return Curve(name, fpr, tpr, area, parts=(empirical,))
 
 
 def points_from(curve: Curve, least: float) -> tuple[F64, F64]:
@@ -170,3 +181,16 @@ def tpr_at(tps: Any, fps: Any, grid: F64) -> F64:
     """Return the TPR at the FPRs of a grid."""
     tpr, fpr = (np.concatenate(([0.0], counts / counts[-1])) for counts in (tps, fps))
     return np.asarray(np.interp(grid, fpr, tpr))
+
+
+def smoothed_at(scores: F64, smooth: str) -> Callable[[Any, Any, F64], F64]:
+    """Return the TPR of a resample's smoothed curve at the FPRs of a grid, as a function of its counts."""
+    distinct = -np.unique(-scores)
+
+    def height(tps: Any, fps: Any, grid: F64) -> F64:
+        pos, neg = (np.diff(counts, prepend=0.0) for counts in (tps, fps))
+        held = (pos + neg) > 0
+        curve = smoothed(smooth, distinct[held], pos[held], neg[held])
+        return np.asarray(np.interp(grid, curve.fpr, curve.tpr))
+
+    return height

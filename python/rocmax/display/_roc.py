@@ -65,6 +65,7 @@ class ROCDisplay(CurveDisplay):
         multi_class: str = "raise",
         average: str | None = "macro",
         labels: ArrayLike | None = None,
+        smooth: str | None = None,
         confidence_level: float | None = None,
         band: str = "pointwise",
         n_resamples: int = 500,
@@ -98,6 +99,8 @@ class ROCDisplay(CurveDisplay):
             draws none.
         labels : array-like of shape (n_classes,), optional
             The classes of the columns, sorted, where not all occur.
+        smooth : {"binormal", "density", "hull"}, optional
+            Draw the smoothed curves of :func:`rocmax.metrics.roc_curve` with their areas, and the empirical ones thin.
         confidence_level : float, optional
             Shade a band of this level round every curve, by stratified bootstrap resamples; of several classes round
             the average. The legend then gives intervals of the areas, by :func:`rocmax.metrics.infer`.
@@ -129,6 +132,7 @@ class ROCDisplay(CurveDisplay):
             names=names,
             sample_weight=sample_weight,
             pos_label=pos_label,
+            smooth=smooth,
             confidence_level=confidence_level,
             band=band,
             n_resamples=n_resamples,
@@ -314,8 +318,8 @@ class ROCDisplay(CurveDisplay):
             ax.plot(across(mark.fpr), mark.tpr, label=label, markeredgecolor=ax.get_facecolor(), zorder=3, **look_of)
 
     def _least_fpr(self) -> float:
-        """Return the smallest false positive rate above 0 of all curves."""
-        rates = [one.fpr[one.fpr > 0] for whole in self.curves for one in (whole, *whole.parts)]
+        """Return the smallest false positive rate above 0 of all curves; a smoothed curve goes on below all samples."""
+        rates = [one.fpr[one.fpr > 0] for whole in self.curves for one in whole.parts or (whole,)]
         return min(float(each.min(initial=1.0)) for each in rates) / 1.05
 
     def _tpr_limits(self, low: float, high: float) -> tuple[float, float]:

@@ -31,10 +31,12 @@ from rocmax.display._curves import (
     need_two,
     percentile_band,
     resamples_of,
+    smoothed_at,
+    smoothed_curve,
     tpr_at,
 )
 from rocmax.display._many_classes import class_curves
-from rocmax.metrics import PartialAUC, infer
+from rocmax.metrics import Bootstrap, ConfidenceInterval, Measure, PartialAUC, SmoothedAUC, infer
 from rocmax.metrics._band import roc_band
 from rocmax.metrics._multiclass import classes
 from rocmax.metrics._validation import choice, second_class, weights
@@ -52,6 +54,7 @@ def predicted_curves(
     names: Sequence[str] | None,
     sample_weight: ArrayLike | None,
     pos_label: Any,
+    smooth: str | None,
     confidence_level: float | None,
     band: str,
     n_resamples: int,
@@ -63,6 +66,9 @@ def predicted_curves(
     choice(band, ("pointwise", "simultaneous"), "band")
     rules = _rules(thresholds)
     how = resamples_of(confidence_level, n_resamples, random_state, sample_weight)
+    smoothed = None if smooth is None else SmoothedAUC(smooth, measure.fpr_range)
+    if smoothed is not None and (measure.multi_class != "raise" or band != "pointwise"):
+        raise ValueError("smooth draws two classes: it takes no multi_class and no band='simultaneous'")
     if measure.multi_class != "raise":
         if pos_label is not None or band != "pointwise" or rules:
             raise ValueError(
@@ -79,10 +85,11 @@ def predicted_curves(
     curves = []
     for name, scores in of.scores:
         curve = curve_of(name, positive, scores, fpr_range, of.weight)
+        if smoothed is not None:
+            curve = smoothed_curve(curve, positive, scores, smoothed, of.weight)
         if how is not None:
-            area = infer(positive, scores, measure, confidence_level=how.level)
-            held = _band(positive, scores, band, grid, how)
-            curve = replace(curve, band=held, interval=area.confidence_interval)
+            area, held = _interval(positive, scores, smoothed or measure, band, grid, how)
+            curve = replace(curve, band=held, interval=area)
         marks = [marked_point(positive, scores, rule, of.weight, "thresholds") for rule in rules]
         curves.append(replace(curve, marks=tuple(marks)))
     return curves, of.pos_label
@@ -159,10 +166,17 @@ def _rules(thresholds: Any) -> list[Any]:
     return list(thresholds)
 
 
-def _band(positive: NDArray[np.bool_], scores: NDArray[np.float64], band: str, grid: Any, how: Resamples) -> Band:
-    """Return the band of a curve on a grid of FPRs."""
-    if band == "pointwise":
-        return percentile_band(positive, scores, grid, how, tpr_at)
+def _interval(
+    positive: NDArray[np.bool_], scores: NDArray[np.float64], measure: Measure, band: str, grid: Any, how: Resamples
+) -> tuple[ConfidenceInterval, Band]:
+    """Return the interval of the area under a curve, and the band of the curve on a grid of FPRs."""
     level, n, seed = how
+    if isinstance(measure, SmoothedAUC):
+        found = infer(positive, scores, measure, method=Bootstrap(n), confidence_level=level, random_state=seed)
+        held = percentile_band(positive, scores, grid, how, smoothed_at(scores, measure.smooth))
+        return found.confidence_interval, held
+    area = infer(positive, scores, measure, confidence_level=level).confidence_interval
+    if band == "pointwise":
+        return area, percentile_band(positive, scores, grid, how, tpr_at)
     whole = roc_band(positive, scores, confidence_level=level, n_resamples=n, random_state=seed)
-    return grid, whole.low(grid), whole.high(grid)
+    return area, (grid, whole.low(grid), whole.high(grid))
