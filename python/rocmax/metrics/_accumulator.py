@@ -16,12 +16,13 @@ from rocmax import _core
 from rocmax._parameters import shown
 from rocmax.metrics import _bins
 from rocmax.metrics._arrays import is_dask, plain, unmasked
+from rocmax.metrics._counts import check_parts, of_counts, two_labels
 from rocmax.metrics._dask import accumulated
 from rocmax.metrics._hypothesis import parse_question
 from rocmax.metrics._infer import inferred
 from rocmax.metrics._inference import Inference
 from rocmax.metrics._sample import as_sample
-from rocmax.metrics._validation import F64, marked, require_finite, require_labels, scores, weights
+from rocmax.metrics._validation import F64, marked, require_labels, scores, weights
 from rocmax.metrics._weights import warn_of_parts
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure
@@ -111,6 +112,51 @@ class ROCAccumulator:
         self.max_bins, self.pos_label = state["max_bins"], state["pos_label"]
         self._begin(state["state"])
 
+    @classmethod
+    def from_counts(
+        cls, score: ArrayLike, n_pos: ArrayLike, n_neg: ArrayLike, *, pos_label: Any = None
+    ) -> ROCAccumulator:
+        """Make an accumulator of samples that a database or a cluster has counted.
+
+        ``SELECT score, sum(y), sum(1 - y) FROM samples GROUP BY score`` is all that an exact AUC, partial AUC, average
+        precision, curve or DeLong variance needs. Sums of weights, ``sum(w * y)`` and ``sum(w * (1 - y))``, count as
+        frequency weights; for sampling weights the sums are too little, because their variance needs every weight.
+
+        Parameters
+        ----------
+        score : array-like of shape (n_scores,)
+            Finite scores, in any order. A score may occur several times, as where partitions were counted one by one;
+            its counts are added.
+        n_pos, n_neg : array-like of shape (n_scores,)
+            How many positives and how many negatives have this score, or their total weights, 0 or more.
+        pos_label : label, default=None
+            What results call the positive class, and the `pos_label` of accumulators that this one is merged with;
+            None for 1.
+
+        Returns
+        -------
+        ROCAccumulator
+            Equal to one that was updated with the samples themselves.
+
+        Raises
+        ------
+        ValueError
+            For counts that are negative or missing, scores that are not finite, or arrays of several lengths.
+
+        Notes
+        -----
+        O(n log n) for n scores, O(n) if they ascend (``ORDER BY score``); 40 bytes a score beside the arguments.
+
+        Examples
+        --------
+        >>> from rocmax.metrics import ROCAccumulator
+        >>> ROCAccumulator.from_counts([0.2, 0.5, 0.9], n_pos=[0, 1, 3], n_neg=[4, 2, 0]).result().estimate
+        0.9583333333333334
+        """
+        found = cls(pos_label=pos_label)
+        found._take(frozenset(), of_counts(score, n_pos, n_neg), 0)
+        return found
+
     @property
     def n_bins(self) -> int:
         """Number of bins that are held."""
@@ -165,7 +211,7 @@ class ROCAccumulator:
         if score.shape != positive.shape:
             raise ValueError(f"y_score must have shape {positive.shape}, got {score.shape}")
         weight = None if sample_weight is None else weights(sample_weight, len(positive))
-        _check(score, weight)
+        check_parts(score, weight)
         if len(positive) < _WAITING:
             self._wait(labels, positive, score, weight)
             return self
@@ -287,7 +333,7 @@ class ROCAccumulator:
         if not len(y):
             return np.zeros(0, dtype=bool), frozenset()
         try:
-            found = frozenset(_two(y) or np.unique(y).tolist())
+            found = frozenset(two_labels(y) or np.unique(y).tolist())
         except (TypeError, ValueError, ArithmeticError):
             raise ValueError("y_true mixes types that cannot be ordered; give pos_label") from None
         if not any(found <= pair for pair in PAIRS):
@@ -364,25 +410,6 @@ class ROCAccumulator:
 
     def _held(self) -> F64:
         return self._settled().runs[0]
-
-
-def _two(y: NDArray[Any]) -> list[Any]:
-    """Return the labels if they are numbers, one or two of them, else none: sorting them all takes far longer."""
-    if y.dtype.kind not in "biuf":
-        return []
-    least, most = y.min(), y.max()
-    return [least.item(), most.item()] if ((y == least) | (y == most)).all() else []
-
-
-def _check(score: NDArray[Any], weight: F64 | None) -> None:
-    """Raise the error of a part whose values are bad."""
-    require_finite(score, "y_score")
-    if weight is None:
-        return
-    require_finite(weight, "sample_weight")
-    if (weight < 0).any():
-        index = int(np.argmax(weight < 0))
-        raise ValueError(f"sample_weight must be non-negative, got {weight[index]} at index {index}")
 
 
 # A lock that another thread holds at a fork would never open in the child.

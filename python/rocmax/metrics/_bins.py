@@ -25,8 +25,11 @@ def counted(score: F64, pos: F64, neg: F64) -> F64:
         score, pos, neg = score[kept], pos[kept], neg[kept]
     if not len(score):
         return NONE
+    score = score + 0.0  # -0.0 becomes 0.0
+    if (score[1:] > score[:-1]).all():
+        return np.stack([score, score, pos, neg])
     order = np.argsort(score)
-    score = score[order] + 0.0  # -0.0 becomes 0.0
+    score = score[order]
     first = _first(score)
     score = score[first]
     with np.errstate(over="ignore"):  # what is beyond all numbers is refused when it is measured
