@@ -31,5 +31,19 @@ class CoverageWarning(UserWarning):
         self.estimate = estimate
 
 
+class BelowChanceWarning(UserWarning):
+    """The whole interval lies on the worse side of the value of a constant score: low scores may be for positives.
+
+    Attributes
+    ----------
+    fact : str
+        What was found, in words that name no option of Python.
+    """
+
+    def __init__(self, message: str, fact: str) -> None:
+        super().__init__(message)
+        self.fact = fact
+
+
 class FeatureScaleWarning(UserWarning):
     """The standard deviations of two features differ by more than a thousand times."""

@@ -62,7 +62,7 @@ def spoiled(value, index=4):
         (lambda: metrics.compare(Y, {}), "y_score is empty: there is no model"),
         (lambda: metrics.infer(Y, [S, S]), "y_score has 2 samples, y_true has 30; .* pass its transpose"),
         (lambda: metrics.infer(Y, np.empty((30, 0))), r"y_score must have shape .*, got \(30, 0\)"),
-        (lambda: metrics.infer(Y, np.ma.masked_less(S, 0)), "y_score has .* masked values; leave those"),
+        (lambda: metrics.infer(Y, np.ma.masked_less(S, 0)), "y_score has .* masked values; pass missing='drop'"),
         (
             lambda: metrics.sroc_curve(Y.astype(int), S, pos_label=7),
             "pos_label=7 does not occur in y_true; it holds 0, 1",
@@ -236,7 +236,7 @@ def test_a_missing_label_is_no_class(missing, pos_label):
     if isinstance(missing, str):
         missing = pytest.importorskip("pandas").NA
     y = np.array([missing if k == 4 else int(positive) for k, positive in enumerate(Y)], dtype=object)
-    with pytest.raises(ValueError, match=r"y_true has no label at index 4, got .*; leave such samples out"):
+    with pytest.raises(ValueError, match=r"y_true has no label at index 4, got .*; pass missing='drop' to"):
         metrics.partial_auc_score(y, S, pos_label=pos_label)
     with pytest.raises(ValueError, match="y_true has no label at index 4"):
         metrics.ROCAccumulator(pos_label=pos_label).update(y, S)

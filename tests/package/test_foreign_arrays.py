@@ -54,9 +54,9 @@ def test_columns_are_measured_as_arrays(measure):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_what_is_missing_is_named(measure):
     for of in NUMBERS.values():
-        with pytest.raises(ValueError, match=r"y_score .*index 3$|^Input contains NaN|y_score must be"):
+        with pytest.raises(ValueError, match=r"y_score .*index 3($|; pass)|^Input contains NaN|y_score must be"):
             measure(Y, of(holed(S)))
-        with pytest.raises(ValueError, match=r"sample_weight .*(index 3$|NaN)"):
+        with pytest.raises(ValueError, match=r"sample_weight .*(index 3($|; pass missing)|NaN)"):
             measure(Y, S, sample_weight=of(holed(W)))
     for of in LABELS.values():
         with pytest.raises(ValueError, match=r"y_true (contains NaN|has no label at index 3)"):
@@ -69,7 +69,7 @@ def test_what_is_missing_is_named(measure):
 
 def test_missing_scores_of_several_models_are_placed():
     frame = pd.DataFrame({"a": NUMBERS["Float64"](holed(S)), "b": -S})
-    with pytest.raises(ValueError, match=r"^y_score must be finite, got <NA> at index \(3, 0\)$"):
+    with pytest.raises(ValueError, match=r"^y_score must be finite, got <NA> at index \(3, 0\); pass missing='drop'"):
         metrics.compare(Y, frame)
 
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._parameters import shown
 
 
-def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
-    require_unmasked(values, name, "leave those samples out")
+def unmasked(values: ArrayLike, name: str, remedy: str = "leave those samples out") -> NDArray[Any]:
+    require_unmasked(values, name, remedy)
     try:
         if isinstance(values, memoryview):
             len(values.tobytes()[:0]) if values.ndim == 0 else len(values)  # says if it has been released

@@ -41,6 +41,8 @@ class ROCBand(Result):
         The label that was taken as positive.
     n_resamples : int or None
         Number of bootstrap curves of "fixed-width".
+    higher_is_better, n_dropped : bool and int
+        Whether high scores are for positives, and how many samples were left out because of missing values.
     """
 
     fpr: F64
@@ -52,6 +54,8 @@ class ROCBand(Result):
     n_neg: int
     pos_label: Any = 1
     n_resamples: int | None = None
+    higher_is_better: Any = True
+    n_dropped: int = 0
 
     def low(self, fpr: ArrayLike) -> Any:
         """Return the lower edge of the band at false positive rates.
@@ -114,7 +118,8 @@ class ROCBand(Result):
 
     def _basis(self) -> list[str]:
         drawn = [] if self.n_resamples is None else [f"bootstrap of {self.n_resamples:,} resamples"]
-        return [str(METHODS[self.method]), *drawn, words.samples(self.n_pos, self.n_neg, self.pos_label)]
+        counted = words.samples(self.n_pos, self.n_neg, self.pos_label) + words.exceptions(self)
+        return [str(METHODS[self.method]), *drawn, counted]
 
     def _sources(self) -> tuple[str, ...]:
         return METHODS[self.method].sources
@@ -128,6 +133,8 @@ def roc_band(
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     pos_label: Any = None,
+    higher_is_better: bool = True,
+    missing: str = "raise",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> ROCBand:
@@ -155,7 +162,7 @@ def roc_band(
         Nominal probability that the band holds the curve everywhere.
     n_resamples : int, default=2000
         Number of bootstrap curves, at most 2**32 - 1.
-    pos_label, random_state, n_jobs : optional
+    pos_label, higher_is_better, missing, random_state, n_jobs : optional
         As in :func:`infer`.
 
     Returns
@@ -183,7 +190,8 @@ def roc_band(
     choice(method, _METHODS, "method")
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
     seed = seed_of(random_state)
-    data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs))
+    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+    data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs, **how))
     _, pos, neg = call(_core.Curve, data, data.threads).steps()
     tpr, fpr = _rates(pos), _rates(neg)
     m, n = int(pos.sum()), int(neg.sum())
@@ -194,7 +202,7 @@ def roc_band(
     else:
         reach = _kolmogorov(n, 1 - np.sqrt(level)), _kolmogorov(m, 1 - np.sqrt(level))
     drawn = n_resamples if method == "fixed-width" else None
-    return ROCBand(fpr, tpr, reach, method, level, m, n, data.pos_label, drawn)
+    return ROCBand(fpr, tpr, reach, method, level, m, n, data.pos_label, drawn, not data.lower, data.n_dropped)
 
 
 def _of_none(size: int, level: float) -> float:

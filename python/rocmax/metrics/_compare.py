@@ -12,14 +12,16 @@ from rocmax._parameters import shown
 from rocmax.metrics._comparison import Comparison, PairComparison
 from rocmax.metrics._components import variance_parts
 from rocmax.metrics._hypothesis import ADJUSTED, Hypothesis, parse_hypothesis
-from rocmax.metrics._infer import read_classes
+from rocmax.metrics._infer import read_classes, warn_below_chance
+from rocmax.metrics._interval import critical
 from rocmax.metrics._joint import joint_test, warn_of_no_variance
+from rocmax.metrics._missing import complete, directions
 from rocmax.metrics._multiclass import Classes
 from rocmax.metrics._pair_tests import pair_tests
 from rocmax.metrics._resample import check_seed, seed_of
-from rocmax.metrics._result import of_samples
+from rocmax.metrics._result import higher_of, of_samples
 from rocmax.metrics._sample import Sample, check_variance, explain, one_model, sample
-from rocmax.metrics._validation import F64, all_in_memory, check_level, choice, named_columns, require_weights
+from rocmax.metrics._validation import DROP, F64, all_in_memory, check_level, choice, named_columns, require_weights
 from rocmax.metrics._weights import kind_of, warn_unless_counts
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
@@ -50,6 +52,8 @@ def compare(
     weight_kind: str | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Comparison:
@@ -95,8 +99,8 @@ def compare(
         How the p-values of the pairs are adjusted for their number.
     sample_weight : array-like of shape (n_samples,), or mapping, default=None
         Non-negative weights; a mapping where `y_true` is one.
-    weight_kind, groups, pos_label, random_state, n_jobs : optional
-        As in :func:`infer`; groups take paired models.
+    weight_kind, groups, pos_label, higher_is_better, missing, random_state, n_jobs : optional
+        As in :func:`infer`; groups take paired models. Paired models are compared on the samples that all have scored.
 
     Returns
     -------
@@ -136,6 +140,7 @@ def compare(
     test = _Test(measure, chosen, hypothesis, level, data, random_state)
     test.check()
     reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs, "weight_kind": kind}
+    reading |= {"higher_is_better": higher_is_better, "missing": missing}
     read: Any
     if isinstance(y_true, Mapping):
         names, read = _independent(y_true, y_score, sample_weight, groups, reading)
@@ -144,6 +149,7 @@ def compare(
         names, models = _of_same_samples(test, y_true, y_score, sample_weight, groups, reading)
         read = [models] if isinstance(models, Sample) else models
         found = _of_paired(test, models)
+    _warn_below_chance(test, found, read, names)
     warn_unless_counts(weight_kind, *(one.weight for one in read))
     return _result(test, found, names, read, adjust, paired=not isinstance(y_true, Mapping))
 
@@ -202,8 +208,9 @@ def _independent(
         fits = isinstance(given, Mapping) and set(given) == set(y_true)
         if not fits and (name == "y_score" or given is not None):
             raise ValueError(f"{name} must be a mapping with the names of y_true, {list(y_true)}, got {shown(given)}")
-    found = []
-    for name in y_true:
+    found, lower = [], directions(reading.pop("higher_is_better"), list(map(str, y_true)), len(y_true))
+    for name, turned in zip(y_true, np.broadcast_to(lower, len(y_true)).tolist(), strict=True):
+        reading["higher_is_better"] = not turned
         weight = None if sample_weight is None else sample_weight[name]
         data = sample(y_true[name], y_score[name], weight, names=(f"y_true[{name!r}]", f"y_score[{name!r}]"), **reading)
         found.append(one_model(data))
@@ -219,13 +226,15 @@ def _of_same_samples(
         if not isinstance(y_score, Mapping):
             raise ValueError("several classes take y_score as a mapping from models to (n_samples, n_classes) scores")
         _require_models(len(y_score))
-    y, s, w, g = all_in_memory(y_true, y_score, sample_weight, groups)
+    given = all_in_memory(y_true, y_score, sample_weight, groups)
+    held = dict(zip(("y_true", "y_score", "sample_weight", "groups"), given, strict=True))
+    (y, s, w, g), reading["n_dropped"] = complete(reading["missing"], **held)
     if test.data.classes:
         return tuple(map(str, s)), [
             read_classes(test.measure, y, each, w, g, name=f"y_score[{name!r}]", **reading) for name, each in s.items()
         ]
-    columns, names = named_columns(s)
-    data = sample(y, columns, w, groups=g, **reading)
+    columns, names = named_columns(s, DROP)
+    data = sample(y, columns, w, groups=g, models=names, **reading)
     _require_models(data.n_models if data.many else 1)
     return names or tuple(f"model {j + 1}" for j in range(data.n_models)), data
 
@@ -285,6 +294,16 @@ def _of_curves(test: _Test, method: Venkatraman, models: list[Sample], *, paired
     return _Found(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
 
 
+def _warn_below_chance(test: _Test, found: _Found, read: list[Any], names: tuple[str, ...]) -> None:
+    """Warn of a model whose interval lies on the worse side of chance."""
+    if isinstance(read[0], Classes) or found.curves is not None:
+        return
+    estimate, matrix, _ = found.covariance
+    reach = critical(test.level) * np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    data = read[0] if len(read) == 1 else read[0]._replace(lower=np.array([one.lower for one in read]))
+    warn_below_chance(test.measure, data, (estimate - reach, estimate + reach), names, stacklevel=4)
+
+
 def _result(
     test: _Test, found: _Found, names: tuple[str, ...], samples: list[Any], adjust: str | None, *, paired: bool
 ) -> Comparison:
@@ -305,6 +324,9 @@ def _result(
     made = of_samples(first)
     if not paired:
         made["n_samples"] = sum(one.n_counted for one in samples)
+        made["n_dropped"] = sum(one.n_dropped for one in samples)
+        lower = np.array([one.lower for one in samples])
+        made["higher_is_better"] = higher_of(lower)
         made["weight_kind"] = next((of_samples(one)["weight_kind"] for one in samples if one.weight is not None), None)
     return Comparison(
         estimates=dict(zip(names, estimate.tolist(), strict=True)),

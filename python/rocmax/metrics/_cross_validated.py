@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 
 from rocmax.metrics._dask import in_memory
 from rocmax.metrics._hypothesis import Question
-from rocmax.metrics._infer import read_classes, result
+from rocmax.metrics._infer import read_classes, result, warn_below_chance
 from rocmax.metrics._inference import Inference
 from rocmax.metrics._interval import normal
+from rocmax.metrics._missing import complete
 from rocmax.metrics._multiclass import Classes, influence_curve
 from rocmax.metrics._result import of_samples
 from rocmax.metrics._sample import explain, one_model, sample
-from rocmax.metrics._validation import F64, check_level, names_of
+from rocmax.metrics._validation import DROP, F64, check_level, names_of
 from rocmax.metrics._words import label_text
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
@@ -30,6 +31,8 @@ def cross_validated_auc(
     fold: ArrayLike,
     confidence_level: float = 0.95,
     pos_label: Any = None,
+    higher_is_better: bool = True,
+    missing: str = "raise",
     n_jobs: int | None = None,
 ) -> Inference:
     """Mean of a measure over the folds of a cross-validation, with its influence-curve interval.
@@ -55,6 +58,8 @@ def cross_validated_auc(
         Nominal coverage.
     pos_label : label, default=None
         The positive class; all others are negative.
+    higher_is_better, missing : optional
+        As in :func:`infer`; a sample without a fold misses a value too.
     n_jobs : int, default=None
         Threads; None stands for all cores.
 
@@ -86,14 +91,16 @@ def cross_validated_auc(
     measure = as_measure(measure)
     if Trait.COMPONENTS not in measure.traits:
         raise ValueError(f"cross_validated_auc needs a measure with components, got measure={measure!r}")
-    y_true, y_score, fold = in_memory(y_true=y_true, y_score=y_score, fold=fold)
+    given = dict(zip(("y_true", "y_score", "fold"), in_memory(y_true=y_true, y_score=y_score, fold=fold), strict=True))
+    (y_true, y_score, fold), n_dropped = complete(missing, **given)
+    reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs, "higher_is_better": higher_is_better}
+    reading |= {"missing": missing, "n_dropped": n_dropped}
     if measure.multi_class != "raise":
-        many = read_classes(measure, y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
-        return _of_classes(many, measure, question, fold)
-    data = sample(y_true, y_score, pos_label=pos_label, n_jobs=n_jobs)
+        return _of_classes(read_classes(measure, y_true, y_score, **reading), measure, question, fold)
+    data = sample(y_true, y_score, **reading)
     explain(data)
     one = one_model(data)
-    folds, place = names_of(fold, len(data.y), "fold")
+    folds, place = names_of(fold, len(data.y), "fold", DROP)
     positive = data.positive
     share = positive.mean()
     estimates, spreads = [], []
@@ -109,7 +116,9 @@ def cross_validated_auc(
         spreads.append(np.mean(influence**2))
     found = _mean(np.array([np.mean(estimates)]), np.array([np.mean(spreads) / len(data.y)]), measure)
     made = of_samples(one) | {"pos_label": data.pos_label, "n_folds": len(folds)}
-    return result(found, measure, question, data.many, data.totals, **made)
+    inference = result(found, measure, question, data.many, data.totals, **made)
+    warn_below_chance(measure, one, inference.confidence_interval)
+    return inference
 
 
 def _mean(estimate: F64, variance: F64, measure: Measure) -> Interval:
@@ -118,7 +127,7 @@ def _mean(estimate: F64, variance: F64, measure: Measure) -> Interval:
 
 def _of_classes(data: Classes, measure: Any, question: Question, fold: Any) -> Inference:
     """Mean over the folds of a measure of many classes."""
-    folds, place = names_of(fold, len(data.of), "fold")
+    folds, place = names_of(fold, len(data.of), "fold", DROP)
     estimates, spreads = [], []
     for k, name in enumerate(folds.tolist()):
         rows = place == k

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,21 +11,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._parameters import shown
-from rocmax.exceptions import CoverageWarning
+from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._inference import ConfidenceInterval, Inference
+from rocmax.metrics._missing import complete, of_caller
 from rocmax.metrics._multiclass import Classes, classes
 from rocmax.metrics._resample import check_seed, seed_of
 from rocmax.metrics._result import of_samples
 from rocmax.metrics._sample import Sample, check_variance, sample
-from rocmax.metrics._validation import F64, all_in_memory, named_columns
+from rocmax.metrics._validation import DROP, F64, all_in_memory, named_columns
 from rocmax.metrics._weights import kind_of, warn_unless_counts
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import as_method, checked, default_method, warn_of_few
 from rocmax.metrics.methods.base import Data, Interval, Method
 from rocmax.metrics.subgroups._split import in_subgroups
+
+_ROUNDING = 1e-9
 
 
 def infer(
@@ -43,6 +46,8 @@ def infer(
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Inference:
@@ -105,6 +110,14 @@ def infer(
         test that all subgroups are equal, on the log-odds scale. For two classes and the scores of one model.
     pos_label : label, default=None
         The positive class; all others are negative.
+    higher_is_better : bool, or list or mapping of bool, default=True
+        Whether high scores are for positives. False for docking scores, distances and p-values: scores are negated,
+        which is exact, and thresholds are reported on the scale of the scores ("score <= t"). Of several models a list
+        has one for each; a mapping from names need only hold those that are False.
+    missing : {"raise", "drop"}, default="raise"
+        What is done about samples without a label, a score of any model, a weight, a cluster or a subgroup (NaN, NaT,
+        None, pandas' NA, masked): "raise" refuses them, "drop" leaves them out, and the result counts them as
+        `n_dropped`. All models are measured on the same, complete samples. Infinite scores are no missing ones.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the bootstrap; the replicates do not depend on the number of threads.
     n_jobs : int, default=None
@@ -148,19 +161,25 @@ def infer(
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
     using = checked(default_method(measure, data) if chosen is None else chosen, measure, data)
     question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
-    y, s, w, g = all_in_memory(y_true, y_score, sample_weight, groups)
+    given = all_in_memory(y_true, y_score, sample_weight, groups)
+    held = dict(zip(("y_true", "y_score", "sample_weight", "groups"), given, strict=True))
+    (y, s, w, g, by), n_dropped = complete(missing, **held, by=by)
     found: Sample | Classes
     names = None
+    reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs, "weight_kind": kind}
+    reading |= {"higher_is_better": higher_is_better, "missing": missing, "n_dropped": n_dropped}
     if data.classes:
-        found = read_classes(measure, y, s, w, g, pos_label=pos_label, n_jobs=n_jobs, weight_kind=kind)
+        found = read_classes(measure, y, s, w, g, **reading)
     else:
-        s, names = named_columns(s)
-        found = sample(y, s, w, groups=g, weight_kind=kind, pos_label=pos_label, n_jobs=n_jobs)
+        s, names = named_columns(s, DROP)
+        found = sample(y, s, w, groups=g, models=names, **reading)
     if by is None:
         answer = inferred(found, measure, using, question, data, random_state, names)
     else:
         one = partial(inferred, measure=measure, method=using, question=question, known=data)
         answer = in_subgroups(found, by, measure, question, seed_of(random_state), one, result)
+    if isinstance(found, Sample):
+        warn_below_chance(measure, found, answer.confidence_interval, names)
     warn_unless_counts(weight_kind, found.weight)
     return answer
 
@@ -176,11 +195,17 @@ def read_classes(
     n_jobs: int | None = None,
     weight_kind: str = "frequency",
     name: str = "y_score",
+    higher_is_better: Any = True,
+    **missing: Any,
 ) -> Classes:
     """Check samples of several classes."""
     if pos_label is not None:
         raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
-    return classes(y_true, y_score, sample_weight, measure.labels, n_jobs, weight_kind, groups, name)
+    if not isinstance(higher_is_better, (bool, np.bool_)):
+        raise ValueError(f"higher_is_better must be True or False for several classes, got {shown(higher_is_better)}")
+    lower = not higher_is_better
+    options = {"weight_kind": weight_kind, "groups": groups, "name": name, "lower": lower, **missing}
+    return classes(y_true, y_score, sample_weight, measure.labels, n_jobs, **options)
 
 
 def inferred(
@@ -210,8 +235,30 @@ def _threshold(data: Sample, measure: Measure) -> Any:
     """Return where a rate was read, one a model."""
     if Trait.RATE not in measure.traits:
         return None
-    found = [measure.threshold_of(one.curve()) for one in data.models()]
+    found = [of_caller(measure.threshold_of(one.curve()), one.lower) for one in data.models()]
     return np.array(found) if data.many else found[0]
+
+
+def warn_below_chance(
+    measure: Measure, data: Sample, interval: tuple[Any, Any], names: Sequence[str] | None = None, stacklevel: int = 3
+) -> None:
+    """Warn where a whole interval lies on the worse side of what a constant score has."""
+    chance = measure.chance(data.totals)
+    if chance is None:
+        return
+    low, high = (np.atleast_1d(end) for end in interval)
+    side = "above" if measure.lower_is_better else "below"
+    worse = low > chance + _ROUNDING if measure.lower_is_better else high < chance - _ROUNDING
+    if not worse.any():
+        return
+    k = int(np.argmax(worse))
+    named = f"model {words.label_text(names[k]) if names else k + 1}: " if len(low) > 1 else ""
+    ends = words.ends((float(low[k]), float(high[k])))
+    fact = f"the whole interval {ends} lies {side} {words.digits(chance)}, the value of a constant score"
+    turned = np.broadcast_to(data.lower, len(low))[k]
+    fix = f"pass higher_is_better={bool(turned)} if {'high' if turned else 'low'} scores are for positives"
+    message = f"{named}{measure}: {fact}; {fix}, or check pos_label, which is {shown(data.pos_label)}"
+    warnings.warn(BelowChanceWarning(message, named + fact), stacklevel=stacklevel)
 
 
 def result(

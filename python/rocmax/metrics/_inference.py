@@ -50,12 +50,14 @@ class Inference(Measured):
     names : tuple of str or None
         The models', or the classes' where there is a result a class; None for those of an array.
     threshold : float or ndarray of shape (n_models,), or None
-        Of a rate: that of :func:`operating_point`, scores of at least which are called positive.
+        Of a rate: that of :func:`operating_point`, scores of at least which are called positive, or of at most which
+        with `higher_is_better` False.
     measure : Measure
         What was measured.
-    class_sizes, weight_kind, n_samples, n_groups, n_folds, resampling
+    class_sizes, weight_kind, n_samples, n_groups, n_folds, resampling, higher_is_better, n_dropped
         From what: samples of each of several classes, kind of weights (None without), rows, clusters, folds, and how a
-        bootstrap drew; None where there was no such thing.
+        bootstrap drew; None where there was no such thing. Whether high scores are for positives, and how many samples
+        were left out because of missing values.
     """
 
     estimate: Any
@@ -133,7 +135,10 @@ class Inference(Measured):
     @property
     def _at(self) -> str:
         """The threshold of one model in words, if there is one, which the interval takes to vary."""
-        return "" if self.threshold is None else f" at threshold {self.threshold:.6g}, which varies with the samples"
+        if self.threshold is None:
+            return ""
+        at_most = "" if self.higher_is_better else "score <= "
+        return f" at threshold {at_most}{self.threshold:.6g}, which varies with the samples"
 
     @property
     def _fixed(self) -> str:

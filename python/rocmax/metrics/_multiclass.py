@@ -13,9 +13,10 @@ from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._components import correction, influence_of
+from rocmax.metrics._missing import oriented
 from rocmax.metrics._resample import drawn_rows, masses
 from rocmax.metrics._sample import Sample, no_counts
-from rocmax.metrics._validation import F64, names_of, require_finite, require_weights, scores, weights
+from rocmax.metrics._validation import DROP, F64, names_of, require_finite, require_weights, scores, weights
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 
@@ -30,6 +31,8 @@ class Classes(NamedTuple):
     threads: int
     weight_kind: str = "frequency"
     group: NDArray[np.intp] | None = None  # number of the cluster of each sample
+    lower: bool = False  # whether low scores are for a class: `score` has them negated
+    n_dropped: int = 0
 
     @property
     def sizes(self) -> tuple[float, float]:
@@ -68,9 +71,13 @@ def classes(
     weight_kind: str = "frequency",
     groups: ArrayLike | None = None,
     name: str = "y_score",
+    lower: bool = False,
+    missing: str | None = None,
+    n_dropped: int = 0,
 ) -> Classes:
     """Check labels and scores of several classes."""
-    y, s = unmasked(y_true, "y_true"), scores(y_score, name)
+    advice = "" if missing is None else DROP
+    y, s = unmasked(y_true, "y_true", advice or "leave those samples out"), scores(y_score, name, advice)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if s.ndim != 2 or y.ndim != 1 or len(y) != len(s):
@@ -78,7 +85,7 @@ def classes(
             f"multi_class needs y_true of shape (n_samples,) and {name} of shape (n_samples, n_classes), got {y.shape}"
             f" and {s.shape}"
         )
-    found, of = names_of(y, len(y), "y_true")
+    found, of = names_of(y, len(y), "y_true", advice)
     if labels is not None:
         given, place = _among(labels, found)
         found, of = given, place[of]
@@ -87,10 +94,11 @@ def classes(
             f"{name} has {s.shape[1]} columns, one a class, and y_true {len(found)} classes; give labels= where"
             " classes do not occur"
         )
-    require_finite(s, name)
-    weight = None if sample_weight is None else weights(sample_weight, len(y))
-    data = Classes(found, of, s, weight, n_threads(n_jobs), weight_kind)
-    require_weights(data.weight)
+    require_finite(s, name, advice)
+    weight = None if sample_weight is None else weights(sample_weight, len(y), remedy=advice)
+    data = Classes(found, of, oriented(s, lower), weight, n_threads(n_jobs), weight_kind)
+    data = data._replace(lower=lower, n_dropped=n_dropped)
+    require_weights(data.weight, remedy=advice)
     # Weights that are inverse probabilities count no samples, whatever they add up to.
     counts = data.totals
     if data.weight is not None and data.weight_kind == "sampling":
@@ -107,7 +115,7 @@ def classes(
         return data
     if weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    return data._replace(group=names_of(groups, len(y), "groups")[1])
+    return data._replace(group=names_of(groups, len(y), "groups", advice)[1])
 
 
 def _among(labels: Any, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:

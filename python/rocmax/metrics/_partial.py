@@ -43,6 +43,8 @@ def partial_auc_score(
     normalize: str | None = "width",
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
     n_jobs: int | None = None,
 ) -> Any:
     """Partial area under the ROC curve over a range of false positive rates [a, b], of true ones, or of both.
@@ -75,6 +77,8 @@ def partial_auc_score(
         Non-negative weights; whole numbers (repetitions) with "ranked".
     pos_label : label, default=None
         The positive class; all others are negative.
+    higher_is_better, missing : optional
+        As in :func:`infer`.
     n_jobs : int, default=None
         Threads; None stands for all cores. The result does not depend on it.
 
@@ -109,11 +113,13 @@ def partial_auc_score(
     0.5
     """
     choice(method, ("curve", "ranked"), "method")
+    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
     if method == "curve":
         measure = PartialAUC(fpr_range, tpr_range, normalize)
-        return measure(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+        return measure(y_true, y_score, sample_weight, **how)
     name, low, high = area(fpr_range, tpr_range, method, normalize)
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    data = sample(y_true, y_score, sample_weight, **how)
     if name == "ranked" and data.weight is not None and (data.weight != np.rint(data.weight)).any():
         explain(data)
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
@@ -127,6 +133,8 @@ def tpr_at_fpr_score(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
     n_jobs: int | None = None,
 ) -> Any:
     """Return the true positive rate of the best threshold with FPR at most `fpr`.
@@ -147,6 +155,8 @@ def tpr_at_fpr_score(
         Non-negative weights.
     pos_label : label, default=None
         The positive class; all others are negative.
+    higher_is_better, missing : optional
+        As in :func:`infer`.
     n_jobs : int, default=None
         Threads; None stands for all cores.
 
@@ -167,7 +177,9 @@ def tpr_at_fpr_score(
     0.5
     """
     rate = check_rate(fpr, "fpr")
-    return _at_rate("tpr_at_fpr", rate, (y_true, y_score, sample_weight), pos_label, n_jobs)
+    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
+    return _at_rate("tpr_at_fpr", rate, (y_true, y_score, sample_weight), how)
 
 
 def fpr_at_tpr_score(
@@ -177,6 +189,8 @@ def fpr_at_tpr_score(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
     n_jobs: int | None = None,
 ) -> Any:
     """Return the false positive rate of the best threshold with TPR at least `tpr`.
@@ -198,6 +212,8 @@ def fpr_at_tpr_score(
         Non-negative weights.
     pos_label : label, default=None
         The positive class; all others are negative.
+    higher_is_better, missing : optional
+        As in :func:`infer`.
     n_jobs : int, default=None
         Threads; None stands for all cores.
 
@@ -218,9 +234,11 @@ def fpr_at_tpr_score(
     0.5
     """
     rate = check_rate(tpr, "tpr")
-    return _at_rate("fpr_at_tpr", rate, (y_true, y_score, sample_weight), pos_label, n_jobs)
+    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
+    return _at_rate("fpr_at_tpr", rate, (y_true, y_score, sample_weight), how)
 
 
-def _at_rate(name: str, rate: float, arrays: tuple[Any, Any, Any], pos_label: Any, n_jobs: int | None) -> Any:
-    data = sample(*arrays, pos_label=pos_label, n_jobs=n_jobs)
+def _at_rate(name: str, rate: float, arrays: tuple[Any, Any, Any], how: dict[str, Any]) -> Any:
+    data = sample(*arrays, **how)
     return call(_core.measure, data, name, rate, 1.0, data.threads)

@@ -194,6 +194,10 @@ class Measured(Result):
         Number of samples, of weights other than 0, of clusters and of folds.
     resampling : str or None
         How a bootstrap drew and how it made intervals.
+    higher_is_better : bool or tuple of bool
+        Whether high scores are for positives, of models that differ in it one each.
+    n_dropped : int
+        Number of samples that were left out because of missing values.
     """
 
     measure: Measure = _AUC
@@ -203,6 +207,8 @@ class Measured(Result):
     n_groups: int | None = None
     n_folds: int | None = None
     resampling: str | None = None
+    higher_is_better: bool | tuple[bool, ...] = True
+    n_dropped: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the result holds in the types that JSON has, with its references and its summary.
@@ -254,6 +260,7 @@ class Measured(Result):
             words.weighted(self, counted)
             + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else "")
             + (f" in {words.count(self.n_folds)} folds" if self.n_folds else "")
+            + words.exceptions(self)
         )
 
 
@@ -271,8 +278,16 @@ def of_samples(data: Sample | Classes) -> dict[str, Any]:
         "weight_kind": None if data.weight is None else data.weight_kind,
         "n_samples": data.n_counted,
         "n_groups": data.n_groups,
+        "higher_is_better": higher_of(data.lower),
+        "n_dropped": data.n_dropped,
     }
     return found | ({"class_sizes": tuple(data.totals.tolist())} if isinstance(data, Classes) else {})
+
+
+def higher_of(lower: Any) -> bool | tuple[bool, ...]:
+    """Return whether high scores are for positives: of all models, or where they differ of each."""
+    same = np.ndim(lower) == 0 or bool((lower == lower[0]).all())
+    return not np.ravel(lower)[0] if same else tuple((~lower).tolist())
 
 
 def plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,7 +12,9 @@ from rocmax import _core
 from rocmax._threads import n_threads
 from rocmax.metrics._arrays import is_dask, plain
 from rocmax.metrics._dask import in_memory
+from rocmax.metrics._missing import complete, directions, oriented
 from rocmax.metrics._validation import (
+    DROP,
     F64,
     label_classes,
     labels,
@@ -49,6 +51,9 @@ class Sample(NamedTuple):
     weight_kind: str = "frequency"
     group: NDArray[np.intp] | None = None  # number of the cluster of each sample
     steps: _core.Curve | None = None  # in place of rows: the weight of either class at every distinct score
+    lower: Any = False  # whether low scores are for positives, one a model where they differ: `score` has them negated
+    n_dropped: int = 0
+    droppable: bool = False  # whether the caller can have samples with missing values left out
 
     @property
     def many(self) -> bool:
@@ -111,8 +116,9 @@ class Sample(NamedTuple):
             yield self
             return
         for start in range(0, self.n_models, _MODELS):
-            for column in np.ascontiguousarray(self.score[:, start : start + _MODELS].T):
-                yield self._replace(score=column)
+            for k, column in enumerate(np.ascontiguousarray(self.score[:, start : start + _MODELS].T), start):
+                lower = self.lower if isinstance(self.lower, bool) else bool(self.lower[k])
+                yield self._replace(score=column, lower=lower)
 
     def curve(self) -> _core.Curve:
         """Return the weight of either class at the distinct scores of one model."""
@@ -131,26 +137,40 @@ def sample(
     groups: ArrayLike | None = None,
     weight_kind: str = "frequency",
     pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str | None = None,
+    n_dropped: int | None = None,
     n_jobs: int | None = None,
     names: tuple[str, str] = ("y_true", "y_score"),
+    models: Sequence[str] | None = None,
 ) -> Sample:
-    """Convert labels, scores, weights and clusters and check their shapes; the core checks the values."""
+    """Convert labels, scores, weights and clusters and check their shapes; the core checks the values.
+
+    `missing` is None where the caller has no such option, and `n_dropped` given where samples were dropped before.
+    `models` are the names that `higher_is_better` may use.
+    """
     if is_dask(y_true, y_score, sample_weight, groups):
         given = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
         y_true, y_score, sample_weight, groups = in_memory(**given)
-    y, positive = labels(y_true, pos_label, names[0])
-    s = scores(y_score, names[1])
+    if missing is not None and n_dropped is None:
+        held = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
+        (y_true, y_score, sample_weight, groups), n_dropped = complete(missing, **held)
+    advice = {} if missing is None else {"remedy": DROP}
+    y, positive = labels(y_true, pos_label, names[0], **advice)
+    s = scores(y_score, names[1], **advice)
     if len(s) != len(y):
         turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
         raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
-    found = Sample(y, s, None, n_threads(n_jobs), names, positive, weight_kind)
+    lower = directions(higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
+    found = Sample(y, oriented(s, lower), None, n_threads(n_jobs), names, positive, weight_kind)
+    found = found._replace(lower=lower, n_dropped=n_dropped or 0, droppable=missing is not None)
     if sample_weight is not None:
-        found = found._replace(weight=weights(sample_weight, len(y), found.weight_name))
+        found = found._replace(weight=weights(sample_weight, len(y), found.weight_name, **advice))
     if groups is None:
         return found
     if sample_weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    return found._replace(group=names_of(groups, len(y), "groups")[1])
+    return found._replace(group=names_of(groups, len(y), "groups", **advice)[1])
 
 
 def as_sample(curve: _core.Curve, pos_label: Any = 1) -> Sample:
@@ -187,11 +207,13 @@ def call(function: Callable[..., T], data: Sample, *args: Any) -> T:
 
 def explain(data: Sample) -> None:
     """Raise the error that names what is wrong with `data`, if anything is."""
-    require_two_classes(label_classes(data.y, data.names[0]), len(data.y), data.names[0])
-    require_finite(data.score, data.names[1])
+    advice = {"remedy": DROP} if data.droppable else {}
+    require_two_classes(label_classes(data.y, data.names[0]), len(data.y), data.names[0], **advice)
+    same = isinstance(data.lower, bool) or data.many
+    require_finite(oriented(data.score, data.lower) if same else data.score, data.names[1], **advice)
     if data.weight is None:
         return
-    require_weights(data.weight, data.weight_name)
+    require_weights(data.weight, data.weight_name, **advice)
     left = np.unique(data.y[data.weight > 0])
     if not len(left):
         raise ValueError(f"{data.weight_name} is 0 everywhere: some samples of both classes must count")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from rocmax import _core
 from rocmax._parameters import shown
-from rocmax.metrics._sample import call, one_curve, sample
+from rocmax.metrics._sample import call, one_model, sample
 from rocmax.metrics._validation import F64
 
 _MOST_PAIRS = 1 << 24
@@ -21,6 +21,8 @@ def scored_auc_score(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
     n_jobs: int | None = None,
 ) -> Any:
     """Scored AUC: the mean lead of a positive over a negative.
@@ -40,6 +42,8 @@ def scored_auc_score(
         Non-negative weights; a pair has the product of its two weights.
     pos_label : label, default=None
         The positive class; all others are negative.
+    higher_is_better, missing : optional
+        As in :func:`infer`.
     n_jobs : int, default=None
         Threads; None stands for all cores.
 
@@ -64,7 +68,9 @@ def scored_auc_score(
     >>> scored_auc_score([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
     0.4375
     """
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
+    data = sample(y_true, y_score, sample_weight, **how)
     return call(_core.measure, data, "scored", 0.0, 1.0, data.threads)
 
 
@@ -86,6 +92,8 @@ def margin_auc_score(
     *,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
     n_jobs: int | None = None,
 ) -> Any:
     """Margin AUC: the share of pairs that are won by more than a margin.
@@ -106,6 +114,8 @@ def margin_auc_score(
         Non-negative weights.
     pos_label : label, default=None
         The positive class; all others are negative.
+    higher_is_better, missing : optional
+        As in :func:`infer`.
     n_jobs : int, default=None
         Threads; None stands for all cores.
 
@@ -131,7 +141,9 @@ def margin_auc_score(
     array([0.75, 0.5 ])
     """
     margins = as_margins(margin)
-    data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
+    data = sample(y_true, y_score, sample_weight, **how)
     if margins.ndim == 0 or data.many:
         values = [call(_core.measure, data, "margin", float(tau), 1.0, data.threads) for tau in np.atleast_1d(margins)]
         return values[0] if margins.ndim == 0 else np.array(values)
@@ -146,6 +158,8 @@ def sroc_curve(
     n_points: int | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
     n_jobs: int | None = None,
 ) -> tuple[F64, F64]:
     """SROC curve: the margin AUC against the margin.
@@ -166,6 +180,8 @@ def sroc_curve(
         Non-negative weights; a pair has the product of its two weights.
     pos_label : label, default=None
         The positive class; all others are negative.
+    higher_is_better, missing : optional
+        As in :func:`infer`.
     n_jobs : int, default=None
         Threads; None stands for all cores.
 
@@ -199,7 +215,9 @@ def sroc_curve(
     """
     if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
         raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {shown(n_points)}")
-    curve = one_curve(y_true, y_score, sample_weight, pos_label, n_jobs)
+    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
+    curve = one_model(sample(y_true, y_score, sample_weight, **how)).curve()
     scores, pos, neg = curve.steps()
     highest, lowest = float(scores[pos > 0][0]), float(scores[neg > 0][-1])
     if not np.isfinite(highest - lowest):

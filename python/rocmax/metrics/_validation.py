@@ -22,6 +22,9 @@ SCORES = {np.dtype("f8"), np.dtype("f4")}
 PAIRS = ((0, 1), (-1, 1))  # labels that tell which of them is positive; False and True are 0 and 1
 _BLOCK = 1 << 14
 WHOLE = 2**53  # float64 holds every integer up to here
+#: What an error about missing values advises, in functions that take `missing`.
+DROP = "pass missing='drop' to leave such samples out"
+_LEAVE = "leave such samples out"
 
 
 def scikit_learn(name: str) -> Any:
@@ -46,15 +49,17 @@ def naming_missing(y_true: Any, **numbers: Any) -> Iterator[None]:
         raise
 
 
-def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tuple[NDArray[Any], Any]:
+def labels(
+    y_true: ArrayLike, pos_label: Any = None, name: str = "y_true", remedy: str = _LEAVE
+) -> tuple[NDArray[Any], Any]:
     """Labels as a contiguous array of two values, of which the greater is positive, and the label of that class."""
-    y = unmasked(y_true, name)
+    y = unmasked(y_true, name, remedy)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got an array of shape {y.shape}")
     if pos_label is not None:
-        require_labels(y, name)
+        require_labels(y, name, remedy)
         positive = marked(y, pos_label, name)
         if not positive.any():
             held = f"; it holds {_shown(np.unique(y.astype(str) if y.dtype == object else y))}" if len(y) else ""
@@ -64,7 +69,7 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tu
         return positive, pos_label
     order = declared_order(y_true)
     if order:
-        require_labels(y, name)
+        require_labels(y, name, remedy)
         found = [label for label in order if (y == label).any()]
         classes = np.empty(len(found), dtype=object)
         classes[:] = found
@@ -73,11 +78,11 @@ def labels(y_true: ArrayLike, pos_label: Any = None, name: str = "y_true") -> tu
         return np.asarray(y == label), label
     if y.dtype in LABELS:
         if _first_two(y) not in PAIRS:  # otherwise the core finds out whether there are others
-            positive_label(label_classes(y, name), len(y), name)
+            positive_label(label_classes(y, name), len(y), name, remedy)
         return plain(y), y.dtype.type(1).item()
-    require_labels(y, name)
+    require_labels(y, name, remedy)
     known = texts(y)
-    label = positive_label(np.array(sorted(known)) if known else label_classes(y, name), len(y), name)
+    label = positive_label(np.array(sorted(known)) if known else label_classes(y, name), len(y), name, remedy)
     return np.asarray(y == label), label
 
 
@@ -102,9 +107,9 @@ def marked(y: NDArray[Any], pos_label: Any, name: str) -> NDArray[np.bool_]:
         raise ValueError(f"pos_label={shown(pos_label)} cannot be compared with the labels of {name}") from None
 
 
-def positive_label(classes: NDArray[Any], n_samples: int, name: str) -> Any:
+def positive_label(classes: NDArray[Any], n_samples: int, name: str, remedy: str = _LEAVE) -> Any:
     """Return the positive one of two sorted labels if they tell: 0 and 1, -1 and 1, or False and True."""
-    require_two_classes(classes, n_samples, name)
+    require_two_classes(classes, n_samples, name, remedy)
     least, greatest = (label.item() if hasattr(label, "item") else label for label in classes)
     if (least, greatest) in PAIRS:
         return greatest
@@ -147,16 +152,16 @@ def texts(y: NDArray[Any]) -> set[str]:
     return found if all(isinstance(name, str) for name in found) else set()
 
 
-def require_labels(y: NDArray[Any], name: str) -> None:
+def require_labels(y: NDArray[Any], name: str, remedy: str = _LEAVE) -> None:
     """Check that no label is missing: it would count as a class, with `pos_label` as a negative."""
     if y.dtype.kind in "biuSU":  # these hold none
         return
-    missing = _missing(y)
+    missing = marked_missing(y)
     if missing.any():
-        raise ValueError(f"{name} has no label at index {_first(missing)}, got {y[missing][0]}; leave such samples out")
+        raise ValueError(f"{name} has no label at index {_first(missing)}, got {y[missing][0]}; {remedy}")
 
 
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+def marked_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Mark NaN, NaT, None and pandas' NA."""
     if values.dtype.kind in "fcmM":
         return np.asarray(values != values)
@@ -173,13 +178,13 @@ def _is_missing(value: Any) -> bool:
         return False
 
 
-def scores(y_score: ArrayLike, name: str = "y_score") -> NDArray[Any]:
+def scores(y_score: ArrayLike, name: str = "y_score", remedy: str = "") -> NDArray[Any]:
     """Scores as float64 or float32, of shape (n_samples,) or (n_samples, n_models)."""
-    s = unmasked(y_score, name)
+    s = unmasked(y_score, name, remedy or _LEAVE)
     if s.ndim not in (1, 2) or s.shape[-1:] == (0,) != s.shape:
         raise ValueError(f"{name} must have shape (n_samples,) or (n_samples, n_models), got {s.shape}")
     if s.dtype not in SCORES:
-        s = _as_float64(s, name)
+        s = _as_float64(s, name, remedy)
     return plain(s) if s.ndim == 1 or not s.flags.aligned else s
 
 
@@ -191,7 +196,7 @@ def all_in_memory(y_true: Any, y_score: Any, sample_weight: Any, groups: Any) ->
     return y_true, dict(zip(y_score, each, strict=True)) if many else each[0], sample_weight, groups
 
 
-def named_columns(y_score: Any) -> tuple[Any, tuple[str, ...] | None]:
+def named_columns(y_score: Any, remedy: str = "") -> tuple[Any, tuple[str, ...] | None]:
     """Return the scores of several models as an array and their names, those of a mapping or of a frame's columns."""
     if not isinstance(y_score, Mapping):
         names = list(getattr(y_score, "columns", ()))
@@ -200,13 +205,13 @@ def named_columns(y_score: Any) -> tuple[Any, tuple[str, ...] | None]:
     if not y_score:
         raise ValueError("y_score is empty: there is no model to measure")
     held = {f"y_score[{_name(name)!r}]": column for name, column in y_score.items()}
-    columns = [scores(column, name) for name, column in held.items()]
+    columns = [scores(column, name, remedy) for name, column in held.items()]
     for name, column in zip(held, columns, strict=True):
         if column.ndim != 1 or len(column) != len(columns[0]):
             raise ValueError(
                 f"{name} must have shape (n_samples,), as all of y_score, got {column.shape} and {columns[0].shape}"
             )
-        require_finite(column, name)
+        require_finite(column, name, remedy)
     return np.column_stack(columns), tuple(map(_name, y_score))
 
 
@@ -215,9 +220,9 @@ def _name(of: Any) -> str:
     return of if isinstance(of, str) else shown(of)
 
 
-def weights(sample_weight: ArrayLike, n_samples: int, name: str = "sample_weight") -> F64:
+def weights(sample_weight: ArrayLike, n_samples: int, name: str = "sample_weight", remedy: str = "") -> F64:
     """Weights as float64 of shape (n_samples,)."""
-    w = plain(_as_float64(unmasked(sample_weight, name), name))
+    w = plain(_as_float64(unmasked(sample_weight, name, remedy or _LEAVE), name, remedy))
     if w.shape != (n_samples,):
         raise ValueError(f"{name} must have shape ({n_samples},), got {w.shape}")
     return w
@@ -263,14 +268,15 @@ def check_level(confidence_level: float) -> float:
     return number(confidence_level, "confidence_level", "in (0, 1)", lambda level: 0.0 < level < 1.0)
 
 
-def names_of(values: ArrayLike, n_samples: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def names_of(values: ArrayLike, n_samples: int, name: str, remedy: str = "") -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Distinct names among `values`, one a sample, and the place of each sample's."""
-    v = unmasked(values, name)
+    v = unmasked(values, name, remedy or _LEAVE)
     if v.shape != (n_samples,):
         raise ValueError(f"{name} must have shape ({n_samples},), got {v.shape}")
-    missing = _missing(v)
+    missing = marked_missing(v)
     if missing.any():
-        raise ValueError(f"{name} has no name for the sample at index {int(np.argmax(missing))}")
+        advice = f"; {remedy}" if remedy else ""
+        raise ValueError(f"{name} has no name for the sample at index {int(np.argmax(missing))}{advice}")
     try:
         found, place = np.unique(v, return_inverse=True)
     except (TypeError, ValueError, ArithmeticError):
@@ -278,17 +284,17 @@ def names_of(values: ArrayLike, n_samples: int, name: str) -> tuple[NDArray[Any]
     return found, place
 
 
-def require_weights(weight: F64 | None, name: str = "sample_weight") -> None:
+def require_weights(weight: F64 | None, name: str = "sample_weight", remedy: str = "") -> None:
     """Check that weights, where there are any, are finite and not negative: before sums of them are taken."""
     if weight is None:
         return
-    require_finite(weight, name)
+    require_finite(weight, name, remedy)
     if (weight < 0).any():
         index = int(np.argmax(weight < 0))
         raise ValueError(f"{name} must be non-negative, got {weight[index]} at index {index}")
 
 
-def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
+def _as_float64(values: NDArray[Any], name: str, remedy: str = "") -> NDArray[Any]:
     if values.dtype.kind not in "fiub" and values.dtype != object:
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}")
     instead = "scale them" if name.startswith("sample_weight") else "pass ranks instead"
@@ -296,7 +302,7 @@ def _as_float64(values: NDArray[Any], name: str) -> NDArray[Any]:
         with np.errstate(over="ignore"):  # an infinity is refused with its index
             converted = values.astype(np.float64, copy=False)
     except (TypeError, ValueError):
-        require_present(values, name)
+        require_present(values, name, remedy)
         raise ValueError(f"{name} must be numeric, got an array of dtype {values.dtype}") from None
     except OverflowError:
         raise ValueError(f"{name} holds numbers beyond those of float64; {instead}") from None
@@ -332,9 +338,9 @@ def _shown(classes: NDArray[Any]) -> str:
     return found + (", ..." if len(classes) > 5 else "")
 
 
-def require_two_classes(classes: NDArray[Any], n_samples: int, name: str) -> None:
+def require_two_classes(classes: NDArray[Any], n_samples: int, name: str, remedy: str = _LEAVE) -> None:
     if classes.dtype.kind == "f" and np.isnan(classes).any():
-        raise ValueError(f"{name} contains NaN; every sample needs a label")
+        raise ValueError(f"{name} contains NaN, and every sample needs a label; {remedy}")
     if len(classes) == 0:
         raise ValueError(f"{name} is empty; samples of two classes are needed")
     if len(classes) == 1:
@@ -346,19 +352,23 @@ def require_two_classes(classes: NDArray[Any], n_samples: int, name: str) -> Non
         )
 
 
-def require_present(values: Any, name: str) -> None:
+def require_present(values: Any, name: str, remedy: str = "") -> None:
     """Check that no number in an array of objects is None or pandas' NA."""
     if str(getattr(values, "dtype", "")) == "object":
         values = np.asarray(values)
-        missing = _missing(values)
+        missing = marked_missing(values)
         if missing.any():
-            raise ValueError(f"{name} must be finite, got {values[missing][0]} at index {_first(missing)}")
+            advice = f"; {remedy}" if remedy else ""
+            raise ValueError(f"{name} must be finite, got {values[missing][0]} at index {_first(missing)}{advice}")
 
 
-def require_finite(values: NDArray[Any], name: str) -> None:
+def require_finite(values: NDArray[Any], name: str, remedy: str = "") -> None:
+    """Check that there is no NaN and no infinity; `remedy` is what to do about a NaN."""
     bad = ~np.isfinite(values)
     if bad.any():
-        raise ValueError(f"{name} must be finite, got {values[bad][0]} at index {_first(bad)}")
+        found = values[bad][0]
+        advice = f"; {remedy}" if remedy and np.isnan(found) else ""
+        raise ValueError(f"{name} must be finite, got {found} at index {_first(bad)}{advice}")
 
 
 def _first(mask: NDArray[np.bool_]) -> Any:

@@ -34,6 +34,18 @@ def weighted(of: Any, counted: str) -> str:
     return f"{of.weight_kind} weights: {counted}{rows}"
 
 
+def exceptions(of: Any) -> str:
+    """Return which scores are better if they are low, and how many samples were left out, in words."""
+    higher, names = of.higher_is_better, getattr(of, "names", None)
+    text = ""
+    if higher is False:
+        text = "; low scores are for positives"
+    elif higher is not True:
+        listed = [label_text(names[k]) if names else f"model {k + 1}" for k, high in enumerate(higher) if not high]
+        text = f"; low scores of {', '.join(listed)} are for positives"
+    return text + (f"; {count(of.n_dropped)} dropped with missing values" if of.n_dropped else "")
+
+
 def percent(share: float) -> str:
     """Return a share in percent: with one decimal, or two significant digits of a small share or a small rest."""
     small = 100 * min(share, 1 - share)

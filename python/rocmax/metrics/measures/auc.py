@@ -107,6 +107,9 @@ class MarginAUC(CurveMeasure):
     def bounds(self) -> tuple[float, float]:
         return 0.0, 1.0
 
+    def chance(self, sizes: tuple[float, float]) -> float | None:
+        return None  # a constant score, without distances, is no mark of it
+
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
         return lambda s, t: (s - t > self.margin).astype(kind)
 
@@ -146,6 +149,9 @@ class ScoredAUC(CurveMeasure):
     @property
     def bounds(self) -> tuple[float, float]:
         return 0.0, np.inf
+
+    def chance(self, sizes: tuple[float, float]) -> float | None:
+        return None  # a constant score, without distances, is no mark of it
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
         return lambda s, t: np.fmax(s - t, 0.0)

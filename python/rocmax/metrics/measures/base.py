@@ -130,6 +130,8 @@ class Measure:
         sample_weight: ArrayLike | None = None,
         *,
         pos_label: Any = None,
+        higher_is_better: Any = True,
+        missing: str = "raise",
         n_jobs: int | None = None,
     ) -> Any:
         """Return the value of the measure.
@@ -144,6 +146,8 @@ class Measure:
             Non-negative weights.
         pos_label : label, default=None
             The positive class; all others are negative.
+        higher_is_better, missing : optional
+            As in :func:`infer`: whether high scores are for positives, and what is done about missing values.
         n_jobs : int, default=None
             Threads; None uses all cores.
 
@@ -152,7 +156,8 @@ class Measure:
         float or ndarray of shape (n_models,)
             The value.
         """
-        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)
+        how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+        data = sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs, **how)
         found = self.estimates(data)
         return found if data.many else float(found[0])
 
@@ -268,6 +273,11 @@ class Measure:
             explain(sample)
         return number(self.value(sample), f"the value of {self!r}", "that is finite", np.isfinite)
 
+    def of_constant(self, sizes: tuple[float, float]) -> float:
+        """Return the value of a constant score for so many positives and negatives."""
+        constant = Sample(np.array([True, False]), np.zeros(2), np.array(sizes, dtype=np.float64), 1)
+        return float(self.estimates(constant)[0])
+
     def influences(self, sample: Sample) -> tuple[F64, F64]:
         """Return the values of all models (n_models,) and the components of their samples (n_models, n_samples)."""
         found = []
@@ -333,6 +343,13 @@ class Measure:
 
     def caution(self, sizes: tuple[float, float]) -> str | None:
         """Return in words what is wrong with an estimate from so many positives and negatives, if anything is."""
+        return None
+
+    def chance(self, sizes: tuple[float, float]) -> float | None:
+        """Return the value of a constant score for so many positives and negatives, None where it is no mark of chance.
+
+        An interval on its worse side is warned of: the scores may be of the other direction.
+        """
         return None
 
     def threshold_of(self, curve: _core.Curve) -> float | None:

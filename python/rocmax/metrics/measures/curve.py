@@ -36,6 +36,9 @@ class CoreMeasure(Measure):
     def value(self, sample: Sample) -> Any:
         return float(self.estimates(sample)[0])
 
+    def chance(self, sizes: tuple[float, float]) -> float | None:
+        return self.of_constant(sizes)
+
     def estimates(self, sample: Sample) -> F64:
         if sample.steps is not None:
             return np.array([sample.steps.measure(*self.key)])

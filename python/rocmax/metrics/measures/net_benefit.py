@@ -97,6 +97,9 @@ class NetBenefit(RankedMeasure):
         gains = self._gains(ranking)
         return gains[0] * called, gains[1] * called
 
+    def chance(self, sizes: tuple[float, float]) -> float | None:
+        return None
+
     def scorer(self, *, pos_label: Any = None, response_method: Any = "predict_proba") -> Any:
         return super().scorer(pos_label=pos_label, response_method=response_method)
 

@@ -50,6 +50,9 @@ class RankedMeasure(Measure):
         self.check(ranking, sample.names[1])
         return ranking
 
+    def chance(self, sizes: tuple[float, float]) -> float | None:
+        return self.of_constant(sizes)
+
     def value(self, sample: Sample) -> Any:
         return self.read(self.weights(sample))
 

@@ -70,6 +70,9 @@ class Rate(CurveMeasure):
             f"{self.fixed}={self.low:.3g} lies beyond the data, {side}: the estimate is that of the nearest threshold"
         )
 
+    def chance(self, sizes: tuple[float, float]) -> float | None:
+        return float(getattr(self, self.fixed))
+
     def threshold_of(self, curve: _core.Curve) -> float | None:
         return float(curve.cut("sensitivity" if self.turned else "fpr", self.low)[0])
 

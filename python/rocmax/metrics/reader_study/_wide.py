@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._parameters import shown
 from rocmax.metrics._arrays import unmasked
-from rocmax.metrics._validation import F64, _missing, scores
+from rocmax.metrics._validation import F64, marked_missing, scores
 
 _SEPARATORS = ("_", ".", "-", " ", ":", "/")  # of modality and reader in the name of a column
 
@@ -33,7 +33,7 @@ def from_wide(y_score: Any, n_rows: int) -> Wide:
         held = unmasked(column, name)
         if held.shape != (n_rows,):
             raise ValueError(f"{name} must have shape ({n_rows},), one row per case as in y_true, got {held.shape}")
-        row = np.flatnonzero(~_missing(held))
+        row = np.flatnonzero(~marked_missing(held))
         if not len(row):
             raise ValueError(f"{name} has no ratings, only missing values; leave this column out")
         parts.append(scores(held[row], name).astype(np.float64))

@@ -20,7 +20,7 @@ from rocmax.metrics._hypothesis import Question
 from rocmax.metrics._inference import Inference
 from rocmax.metrics._interval import Law, percentiles, wald
 from rocmax.metrics._sample import Sample, explain, has_variance
-from rocmax.metrics._validation import F64, names_of
+from rocmax.metrics._validation import DROP, F64, names_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, variance_of
 from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of
@@ -43,7 +43,7 @@ def split(data: Sample, by: Any) -> Parts:
     """Split samples into subgroups; categories keep their order, other names are sorted."""
     explain(data)
     (held,) = in_memory(by=by)
-    names, place = names_of(held, len(data.y), "by")
+    names, place = names_of(held, len(data.y), "by", *([DROP] if data.droppable else []))
     keys = names.tolist()
     categories = getattr(getattr(held, "cat", held), "categories", None)
     if categories is not None and not callable(categories):
@@ -54,7 +54,7 @@ def split(data: Sample, by: Any) -> Parts:
     positive, samples, lacking, clusters = data.positive, {}, {}, []
     for k in order:
         rows = place == k
-        part = data._replace(y=positive[rows], score=data.score[rows])
+        part = data._replace(y=positive[rows], score=data.score[rows], n_dropped=0)
         if data.weight is not None:
             part = part._replace(weight=data.weight[rows])
         group = None if data.group is None else np.unique(data.group[rows], return_inverse=True)
@@ -151,9 +151,9 @@ def in_subgroups(
         whole = result(interval, measure, question, False, sizes)
     held = {field.name: getattr(whole, field.name) for field in fields(whole)}
     first = next(iter(found.values()))
-    held |= {name: getattr(first, name) for name in ("pos_label", "weight_kind", "resampling")}
+    held |= {name: getattr(first, name) for name in ("pos_label", "weight_kind", "resampling", "higher_is_better")}
     held["n_samples"] = data.n_counted if not lacking else sum(one.n_samples or 0 for one in found.values())
-    held["n_groups"] = data.n_groups
+    held["n_groups"], held["n_dropped"] = data.n_groups, data.n_dropped
     return SubgroupInference(
         **held,
         by=parts.by,

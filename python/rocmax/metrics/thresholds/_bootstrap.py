@@ -14,6 +14,7 @@ from rocmax import _core
 from rocmax._memory import require_memory
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._interval import critical
+from rocmax.metrics._missing import of_caller
 from rocmax.metrics._resample import drawable, seed_of
 from rocmax.metrics._sample import Sample, call, explain
 from rocmax.metrics._validation import F64
@@ -48,7 +49,7 @@ def resampled(
     drawn = values(Calls.of_rates(tpr, fpr, share if prevalence is None else prevalence))
     # The rates as they are: they would be rounded on their way through the shares.
     ends |= percentiles(drawn | {"tpr": tpr, "fpr": fpr}, level)
-    _warn_of_no_width(ends, thresholds)
+    _warn_of_no_width(ends, of_caller(thresholds, data.lower))
     return ends
 
 

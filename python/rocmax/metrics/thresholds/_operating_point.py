@@ -13,6 +13,7 @@ from rocmax._parameters import shown
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical
+from rocmax.metrics._missing import of_caller
 from rocmax.metrics._resample import check_seed
 from rocmax.metrics._result import of_samples
 from rocmax.metrics._sample import Sample, one_model, sample
@@ -40,12 +41,15 @@ def operating_point(
     weight_kind: str | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: bool = True,
+    missing: str = "raise",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> OperatingPoint:
     """Rates, predictive values and likelihood ratios at one or several thresholds, with confidence intervals.
 
-    A sample is called positive if its score is at least the threshold c. With TPR the share of the m positives that is
+    A sample is called positive if its score is at least the threshold c, or at most c with ``higher_is_better=False``.
+    With TPR the share of the m positives that is
     called positive, FPR that of the n negatives, and p the prevalence, ``PPV = p TPR / (p TPR + (1 - p) FPR)``,
     ``NPV = (1 - p)(1 - FPR) / ((1 - p)(1 - FPR) + p (1 - TPR))``, ``LR+ = TPR / FPR`` and
     ``LR- = (1 - TPR) / (1 - FPR)``. A rule chooses c among the scores and infinity; of equally good thresholds it takes
@@ -113,6 +117,10 @@ def operating_point(
         92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
     pos_label : label, default=None
         The positive class; all others are negative.
+    higher_is_better, missing : optional
+        As in :func:`infer`. With ``higher_is_better=False`` thresholds, given or chosen, are on the scale of the
+        scores: samples are called positive whose score is at most the threshold, and where a rule calls none
+        positive the threshold is minus infinity.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the bootstrap; the replicates do not depend on the number of threads.
     n_jobs : int, default=None
@@ -176,10 +184,13 @@ def operating_point(
         guarantee = number(guarantee, "guarantee", "in (0, 1)", lambda value: 0.0 < value < 1.0)
         check_guarantee(threshold, rules, bootstrap, sample_weight, groups)
     how: dict[str, Any] = {"weight_kind": kind, "groups": groups, "pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
     data = one_model(sample(y_true, y_score, sample_weight, **how))
     curve = data.curve()
     if rules is None:
         rules = [Rule("at", score) for score in curve.steps()[0].tolist()]
+    elif data.lower:
+        rules = [rule._replace(number=-rule.number) if rule.name == "at" else rule for rule in rules]
     n_pos, n_neg = data.totals
     for rule in rules:
         check_budget(rule, n_pos + n_neg)
@@ -194,6 +205,8 @@ def operating_point(
         ends = intervals(shares, _sizes(data, found, calls), prevalence, critical(level))
     else:
         ends = resampled(data, used, found, shares, prevalence, level, bootstrap, random_state)
+    if data.lower and "threshold" in ends:
+        ends["threshold"] = tuple(of_caller(end, True) for end in ends["threshold"][::-1])
     warn_unless_counts(weight_kind, data.weight)
 
     def shaped(column: F64) -> Any:
@@ -203,7 +216,7 @@ def operating_point(
     made |= {f"{name}_interval": ConfidenceInterval(*map(shaped, both)) for name, both in ends.items()}
     criteria = [rule.criterion for rule in rules]
     return OperatingPoint(
-        threshold=shaped(found),
+        threshold=shaped(of_caller(found, data.lower)),
         pos_label=data.pos_label,
         criterion=(criteria if any(criteria) else None) if several else criteria[0],
         guarantee=None if reached is None else shaped(reached),

@@ -23,6 +23,8 @@ _OTHERS = {"fpr": "TPRAtFPR", "specificity": "TPRAtFPR", "sensitivity": "FPRAtTP
 class OperatingPoint(Unpacked):
     """One or several thresholds, and the rates and predictive values of calling scores at or above them positive.
 
+    Or at and below them, where ``higher_is_better`` is False.
+
     The first six attributes can be unpacked as a tuple. For several thresholds, numbers and confidence limits are
     arrays of shape (n_thresholds,).
 
@@ -62,6 +64,8 @@ class OperatingPoint(Unpacked):
         Method of the intervals.
     resampling, weight_kind, n_samples, n_groups : str, str, int and int, or None
         How the bootstrap draws, the kind of weights, the number of samples with weight and the number of clusters.
+    higher_is_better, n_dropped : bool and int
+        Whether high scores are for positives, and how many samples were left out because of missing values.
     """
 
     n_unpacked = 6
@@ -104,6 +108,8 @@ class OperatingPoint(Unpacked):
     weight_kind: str | None = None
     n_samples: int | None = None
     n_groups: int | None = None
+    higher_is_better: bool = True
+    n_dropped: int = 0
 
     @property
     def sensitivity(self) -> Any:
@@ -169,7 +175,12 @@ class OperatingPoint(Unpacked):
         """Return one threshold in words."""
         of = "" if self.threshold_interval is None else f"; {words.level(self.confidence_level)} "
         ends = "" if self.threshold_interval is None else words.ends(self.threshold_interval)
-        return f"{self.threshold:.6g} ({self._chosen()}{of}{ends})"
+        return f"{self._at_most}{self.threshold:.6g} ({self._chosen()}{of}{ends})"
+
+    @property
+    def _at_most(self) -> str:
+        """What stands before a threshold below which scores are called positive."""
+        return "" if self.higher_is_better else "score <= "
 
     def _fixed(self) -> str:
         """Return whether the intervals take the threshold as fixed, and which intervals do not."""
@@ -201,7 +212,7 @@ class OperatingPoint(Unpacked):
         """Return a row of a printed table: every estimate with its interval, an empty cell for 0 / 0."""
         ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in names}
         cells = {name: "" if np.isnan(row[name]) else words.bracketed(row[name], ends[name]) for name in names}
-        threshold = f"{row['threshold']:.6g}"
+        threshold = f"{self._at_most}{row['threshold']:.6g}"
         if self.threshold_interval is not None:
             threshold += f" [{row['threshold_low']:.6g}, {row['threshold_high']:.6g}]"
         return {"threshold": threshold} | cells
@@ -226,7 +237,8 @@ class OperatingPoint(Unpacked):
             source = REFERENCES["mercaldo" if self.prevalence_known else "simel"].short
             found = f"intervals by {REFERENCES['wilson'].short}, of {logs} by {source}"
             found += "" if self.criterion is None else ", for a fixed threshold"
-        return [found, words.weighted(self, words.samples(self.n_pos, self.n_neg, self.pos_label))]
+        counted = words.weighted(self, words.samples(self.n_pos, self.n_neg, self.pos_label))
+        return [found, counted + words.exceptions(self)]
 
     def _sources(self) -> tuple[str, ...]:
         rules = [parse_rule(criterion) for criterion in self._criteria]

@@ -1,0 +1,111 @@
+"""Samples with missing values, and scores of which low ones are for positives: what users say of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._parameters import shown
+from rocmax.metrics._arrays import in_numpy
+from rocmax.metrics._validation import choice, marked_missing
+
+Bool = NDArray[np.bool_]
+
+
+def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
+    """Return what is given without the samples that miss a value of any of it, and how many these were.
+
+    Missing are NaN, NaT, None, pandas' NA, nulls of polars and masked values; of scores of several models, and of a
+    mapping of them, a sample needs all. With missing="raise" all is returned as it is: the checks that read the values
+    refuse them. O(n).
+    """
+    choice(missing, ("raise", "drop"), "missing")
+    if missing == "raise":
+        return list(given.values()), 0
+    columns = {
+        (name, key): column
+        for name, values in given.items()
+        for key, column in (values.items() if isinstance(values, Mapping) else [(None, values)])
+        if column is not None
+    }
+    marks = [_marked(column) for column in columns.values()]
+    lengths = {None if mark is None else len(mark) for mark in marks}
+    if len(lengths) != 1 or None in lengths:
+        return list(given.values()), 0  # the checks of shapes say what is wrong
+    dropped = np.logical_or.reduce(marks)
+    n_dropped = int(np.count_nonzero(dropped))
+    if not n_dropped:
+        return list(given.values()), 0
+    if n_dropped == len(dropped):
+        listed = ", ".join(name for name, values in given.items() if values is not None)
+        raise ValueError(f"missing='drop' leaves no sample: each misses a value of one of {listed}")
+
+    def kept(values: Any) -> Any:
+        if isinstance(values, Mapping):
+            return {key: kept(column) for key, column in values.items()}
+        return None if values is None else _rows(values, ~dropped)
+
+    return [kept(values) for values in given.values()], n_dropped
+
+
+def _marked(values: Any) -> Bool | None:
+    """Mark the samples that miss a value; None for what is no array of samples."""
+    try:
+        array = np.asarray(in_numpy(values))
+    except (TypeError, ValueError):
+        return None
+    if array.ndim not in (1, 2):
+        return None
+    found = marked_missing(array)
+    if isinstance(values, np.ma.MaskedArray):
+        found = found | np.ma.getmaskarray(values)
+    return found if found.ndim == 1 else np.asarray(found.any(axis=1))
+
+
+def _rows(values: Any, keep: Bool) -> Any:
+    """Return some rows, of a frame or a series as such: labels may be categories with an order."""
+    if hasattr(values, "iloc"):
+        return values.iloc[keep]
+    if type(values).__module__.startswith("polars."):
+        import polars
+
+        return values.filter(polars.Series(keep))
+    if isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):
+        return values[keep]
+    return np.asarray(in_numpy(values))[keep]
+
+
+def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int) -> Any:
+    """Return whether low scores are for positives: a bool, or an array of them where models differ."""
+    given = higher_is_better
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if str(name) not in (names or ())]
+        if unknown or names is None:
+            held = f"which are {', '.join(map(shown, names))}" if names else "but y_score has none"
+            raise ValueError(f"higher_is_better={shown(given)} must be a mapping with the names of models, {held}")
+        said = {str(name): value for name, value in given.items()}
+        given = [said.get(name, True) for name in names]
+    each = given if isinstance(given, (list, tuple, np.ndarray)) and np.ndim(given) == 1 else [given]
+    wrong_length = each is given and len(each) != n_models
+    if wrong_length or not all(isinstance(one, (bool, np.bool_)) for one in each):
+        raise ValueError(
+            "higher_is_better must be True or False, a list of them with one for each model, or a mapping from names"
+            f" of models, got {shown(higher_is_better)}"
+        )
+    lower = ~np.array(each, dtype=bool)
+    return bool(lower[0]) if (lower == lower[0]).all() else lower
+
+
+def oriented(values: NDArray[Any], lower: Any) -> NDArray[Any]:
+    """Return scores, float32 or float64, of which higher ones are for positives; also back to the caller's. Exact."""
+    if isinstance(lower, bool):
+        return -values if lower else values
+    return np.asarray(values * np.where(lower, -1.0, 1.0).astype(values.dtype))
+
+
+def of_caller(threshold: Any, lower: Any) -> Any:
+    """Return thresholds on the caller's scale, 0 without a sign."""
+    return threshold if lower is False else np.where(lower, 0.0 - np.asarray(threshold), threshold)[()]
