@@ -99,6 +99,18 @@ def test_clusters_and_folds():
     assert found.n_dropped == 1
 
 
+def test_subgroups():
+    by = pd.Series(np.where(np.arange(N) % 2, "a", "b"), name="site")
+    by[5] = None
+    kept = without(5)
+    found = infer(Y, A, by=by, missing="drop")
+    wanted = infer(Y[kept], A[kept], by=by[kept])
+    assert (found.estimate, found.n_dropped) == (wanted.estimate, 1)
+    assert found.subgroups["a"].estimate == wanted.subgroups["a"].estimate
+    with pytest.raises(ValueError, match="by has no name for the sample at index 5; pass missing='drop'"):
+        infer(Y, A, by=by)
+
+
 def test_other_functions():
     a, kept = holed(A, 10), without(10)
     assert operating_point(Y, a, missing="drop").threshold == operating_point(Y[kept], A[kept]).threshold
