@@ -296,7 +296,7 @@ def test_time_limit_of_the_models_of_all_rows(data: Any, monkeypatch: pytest.Mon
     best = whole.leaderboard_[0]["family"]
     # Once a model of all rows is there, the time is up.
     monkeypatch.setattr(Run, "left", property(lambda run: 0.0 if run.stage == "refit" else 1.0))
-    with pytest.warns(UserWarning, match="not finished and left out"):
+    with pytest.warns(UserWarning, match="did not finish and are dropped"):
         fitted = model(names, lead=100.0, time_limit=1e6).fit(X, y)
     assert fitted.families_ == [best] and len(fitted.estimators_) == len(fitted.curves_) == 1
     assert [row["family"] for row in fitted.leaderboard_ if row["kept"]] == [best]

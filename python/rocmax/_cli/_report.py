@@ -163,7 +163,7 @@ def new_table(*headers: str) -> Table:
 
 def leaderboard(rows: list[dict[str, Any]]) -> Table:
     """Return a table of the families of an ensemble; those that were stopped early were not compared."""
-    shown = new_table("family", "partial AUC", "std. error", "less the best", "std. error", "kept", "time taken")
+    shown = new_table("family", "partial AUC", "std. error", "difference", "std. error", "kept", "time taken")
     for row in rows:
         numbers = {name: row[name] for name in ("partial_auc", "standard_error", "difference", "difference_error")}
         cells = [

@@ -91,33 +91,36 @@ def _gains(model: _model.Model) -> list[dict[str, Any]]:
 
 
 def _members(model: _model.Model) -> list[dict[str, Any]]:
-    """Return the share of each column in what the members that can tell go by, and the mean of these shares."""
-    told = _told(model)
+    """Return the importance share of each column in the members that have one, and their mean."""
+    shares_of = _shares(model)
     names = [*model.numeric, *model.categorical]
-    if any(shares.shape != (len(names),) for shares in told.values()):
+    if any(shares.shape != (len(names),) for shares in shares_of.values()):
         raise ValueError(f"{len(names)} columns and other shares")
     return [
         {
             "feature": name,
             "column": name,
-            "share": float(np.mean([shares[k] for shares in told.values()])) if told else 0.0,
-            "shares": {family: float(shares[k]) for family, shares in told.items()},
+            "share": float(np.mean([shares[k] for shares in shares_of.values()])) if shares_of else 0.0,
+            "shares": {family: float(shares[k]) for family, shares in shares_of.items()},
         }
         for k, name in enumerate(names)
     ]
 
 
-def _told(model: _model.Model) -> dict[str, Any]:
-    """Return the shares of the columns by member, of those that can tell."""
+def _shares(model: _model.Model) -> dict[str, Any]:
+    """Return the importance shares of the columns, for each member that has them."""
     return {family: shares for family, shares in model.classifier.shares_.items() if shares is not None}
 
 
-_KINDS = {"linear": "line", "boosting": "boosted trees", "ensemble": "ensemble"}
+_KINDS = {"linear": "linear model", "boosting": "boosted trees", "ensemble": "ensemble"}
 
 
 def _show_permuted(arguments: Namespace, found: Importance) -> None:
-    report.say(f"partial AUC of {found.n_rows:,} rows of {arguments.data}: {found.partial_auc:.4f}")
-    shown = report.new_table("column", "fall when shuffled", "std. dev.")
+    report.say(
+        f"partial AUC of {found.n_rows:,} rows of {arguments.data}: {found.partial_auc:.4f}; "
+        "importance: its decrease when a column is shuffled"
+    )
+    shown = report.new_table("column", "importance", "std. dev.")
     falls = list(found.falls.items())
     for name, (fall, deviation) in falls[: arguments.top or None]:
         shown.add_row(name, f"{fall:+.4f}", f"{deviation:.4f}")
@@ -141,7 +144,7 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]],
             shown.add_row(row["feature"], f"{row['share']:.3f}")
     else:
         report.show(report.leaderboard(model.classifier.leaderboard_))
-        families = list(_told(model))
+        families = list(_shares(model))
         shown = report.new_table("column", *(["mean share"] if len(families) > 1 else []), *families)
         for row in top if families else []:
             shares = [row["share"]] * (len(families) > 1) + [row["shares"][one] for one in families]
@@ -152,14 +155,14 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]],
         report.say(f"{len(rows) - len(top):,} smaller ones not shown (--top 0 for all).")
     if model.kind == "linear":
         report.say(
-            "weight: what one standard deviation of a column of numbers adds to the score, or a flag or name that "
-            f"holds;\nper unit: what one unit of the column adds. Scores above 0 are called {model.positive}."
+            "weight: added to the score per standard deviation of a numeric column, or if the flag or category applies;\n"
+            f"per unit: added per unit of the column. Scores above 0 are predicted {model.positive}."
         )
     if model.kind == "ensemble":
         silent = [name for name in model.classifier.families_ if name not in families]
         report.say(
-            "share: of trees, in what their splits gain; of logistic_regression, in the sizes of its weights."
-            + (f" {', '.join(silent)}: none." if silent else "")
+            "share: for trees, of the total gain of the splits; for logistic_regression, of the sum of absolute weights."
+            + (f" {', '.join(silent)}: not available." if silent else "")
         )
     if permuted is not None:
         _show_permuted(arguments, permuted)

@@ -36,65 +36,67 @@ _FOLDS = 0.75
 
 @dataclass(eq=False, repr=False)
 class PartialAUCEnsembleClassifier(CalibratedRanker):
-    """The families of models that rank a table best on a range of false positive rates, and the mean of their logits.
+    """Ensemble of the model families with the best cross-validated partial AUC on a table.
 
-    Each family is scored out of fold, on one set of folds. Every family is kept whose partial AUC is not worse than the
-    best one's by more than `lead` standard errors of the paired difference (DeLong). These are fitted again to all
-    rows, and the score is the mean of their logits, each by a logistic curve of its out-of-fold scores.
+    All families are scored out of fold on the same folds. The ensemble keeps each family whose partial AUC is at most
+    `lead` standard errors of the paired difference (DeLong) below the best, and refits it to all rows. The score is the
+    mean of the families' logits; a logistic regression on a family's out-of-fold scores gives its logits.
 
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 1.0)
     families : "auto" or list, default="auto"
-        Names of families, and (name, estimator) pairs of your own: any classifier with ``decision_function`` or
-        ``predict_proba``, which is given X as it is (put a pipeline around one that needs more). "auto" takes, in this
-        order, those that suit the table:
+        Names of families, and (name, estimator) pairs for your own: any classifier with ``decision_function`` or
+        ``predict_proba``. It receives X unchanged; put preprocessing into a pipeline. "auto" tries, in this order, the
+        families that suit the table:
 
-        - "lightgbm": boosted trees with log loss, at most 1,000 rounds of rate 0.1, their number by the mean over the
-          folds of the partial AUC; with all rows, as many more rounds as there are more rows.
-        - "logistic_regression": scikit-learn's, C by the mean over the folds of the partial AUC.
-        - "lightgbm_extra_trees": the same boosted trees with random cuts and 0.8 of the features for each tree.
+        - "lightgbm": boosted trees with log loss and learning rate 0.1, at most 1,000 rounds. The mean partial AUC of
+          the folds selects the number of rounds; the refit scales it with the number of rows.
+        - "logistic_regression": scikit-learn's. The mean partial AUC of the folds selects C.
+        - "lightgbm_extra_trees": the same boosted trees with random splits and 80 % of the features per tree.
         - "lightgbm_pairs": boosted trees with :class:`rocmax.boosting.PartialAUCObjective` (blend 0.95), from 20,000
           rows on.
-        - "extra_trees": 200 trees of scikit-learn's ``ExtraTreesClassifier``, leaves of one row or four by the folds,
-          unless they would not fit in memory.
+        - "extra_trees": 200 trees of scikit-learn's ``ExtraTreesClassifier``; the folds select leaves of at least one
+          or four rows. Skipped if the trees do not fit in memory.
         - "landmarks": :class:`rocmax.PartialAUCSVC` with 500 landmarks, up to 50,000 rows and 500 features.
     cv : int, cross-validation generator or iterable, default=5
-        A number means stratified folds, drawn at random; with fewer than 1,000 rows again and again, up to four times,
-        and the scores of a row are averaged. With ``fit(..., groups=)``, folds of whole groups. Else a splitter
-        (``TimeSeriesSplit(5)`` for rows in the order of time) or pairs (rows to train on, rows to score). Rows that no
-        fold scores are left out of the choice.
+        A number means random stratified folds; below 1,000 rows they are repeated up to four times, and the scores of
+        a row are averaged. With ``fit(..., groups=)``, folds keep groups whole. Otherwise a splitter
+        (``TimeSeriesSplit(5)`` for rows ordered in time) or pairs (training rows, test rows). Rows without an
+        out-of-fold score do not influence the selection.
     lead : float, default=2.0
-        Standard errors by which the best family has to be better for another to be left out.
+        A family is dropped if the best one is better by more than this number of standard errors.
     time_limit : float, default=None
-        Seconds. Families that are not done with their folds after three quarters of it are left out, and of those kept
-        the ones that are not fitted to all rows after all of it, with a warning; the first of the former and the best
-        of the latter are finished in any case.
+        Time limit of ``fit`` in seconds. Families whose folds are not finished after three quarters of it, or whose
+        refit is not finished at its end, are dropped with a warning. The folds of the first family and the refit of
+        the best one always finish.
     threshold : str or tuple, default="auto"
-        Where ``predict`` cuts, by the out-of-fold scores; the rules of :class:`rocmax.PartialAUCSVC`.
+        The rule that sets the threshold of ``predict`` from the out-of-fold scores; see
+        :class:`rocmax.PartialAUCSVC`.
     random_state : int, RandomState instance or None, default=None
-        Draws the folds and seeds the families.
+        Random state of the folds and the families.
     n_jobs : int, default=None
-        Threads; None and -1 mean all.
+        Number of threads; None and -1 mean all.
     verbose : int, default=0
-        1 prints a line for each family.
+        1 prints one line per family.
 
     Attributes
     ----------
     leaderboard_ : list of dict
-        One a family, best first: "family", "partial_auc" and its "standard_error" out of fold, "difference" from the
-        best and its "difference_error", "kept", "seconds", "chosen" (what its folds chose) and "note".
+        One per family, best first: "family", the out-of-fold "partial_auc" and its "standard_error", its "difference"
+        from the best family with "difference_error", "kept", "seconds", "chosen" (the parameters selected by the folds)
+        and "note".
     families_ : list of str
-        The names of the families kept.
+        Names of the families kept.
     estimators_ : list
-        Their models, fitted to all rows, which take X as it is.
+        Their models, refitted to all rows; each accepts X unchanged.
     curves_ : list of tuple
-        (slope, offset) of the logits of each.
+        (slope, offset) of the logistic regression that gives the logits of each.
     out_of_fold_ : ndarray of shape (n_samples,)
         The combined out-of-fold score of each row, on the scale of ``decision_function``; NaN where there is none.
     inference_ : Inference
-        The partial AUC on new rows, by out-of-fold scores of families that were chosen without the rows they score,
-        with its interval; see Notes.
+        Estimate of the partial AUC on new rows, with its interval, from families selected without the rows they score;
+        see Notes.
     intercept_ : ndarray of shape (1,)
     calibration_ : tuple of float
     classes_ : ndarray of shape (2,)
@@ -103,32 +105,32 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
 
     Notes
     -----
-    *Folds*: all families have the same. Categories and scales are those of all rows, labels those of the training rows
-    alone. What is compared are pooled scores; where folds do not score every row equally often, as in the order of
-    time, the logits of each fold, by its own logistic curve. A family that is worse than the best by `lead` + 1
-    standard errors on the first two folds is not fitted further (with 2,000 rows and more): its "difference" is NaN.
+    *Folds* are the same for all families. Categories and scales are computed from all rows, without their labels. The
+    out-of-fold scores of all folds are pooled; if folds do not score every row equally often (ordered in time), the
+    logits of each fold are pooled instead. From 2,000 rows on, a family that is worse than the best by more than
+    `lead` + 1 standard errors on the first two folds is stopped; its "difference" is NaN.
 
-    *The estimate*: ``inference_`` is of scores that the choice of families and the curves have not seen: they are made
-    anew without each fifth of the rows. What remains is the choice of rounds and C by the same folds, and that a
-    fold's models have fewer rows. On german, pima and oil_spill, eight splits each, it is 0.013 (standard
-    error 0.019) below the partial AUC of the test thirds on [0, 0.05] and its interval has a coverage of 96 %; of
-    ``out_of_fold_``, whose families were chosen by the same rows, it is 0.008 more
+    *The estimate* ``inference_`` repeats the selection of families and their logistic regressions without each fifth of
+    the rows, and scores that fifth. Two biases remain: the same folds select the rounds and C (optimistic), and the
+    models of a fold have fewer training rows (pessimistic). On german, pima and oil_spill, eight splits each, the
+    estimate is 0.013 (standard error 0.019) below the partial AUC of the test third on [0, 0.05], and its interval has
+    a coverage of 96 %. The partial AUC of ``out_of_fold_`` is 0.008 higher
     (``python benches/python/ensemble_estimate.py DATA_FOLDER --splits 8``).
 
-    *Explaining*: :func:`sklearn.inspection.permutation_importance` of the fitted ensemble is by the partial AUC, its
-    ``score``. Trees of an entry of ``estimators_`` have SHAP values:
+    *Explanations*: :func:`sklearn.inspection.permutation_importance` of the fitted ensemble uses ``score``, the partial
+    AUC. The boosted trees in ``estimators_`` have SHAP values:
     ``model[-1].booster_.predict(model[0].transform(X), pred_contrib=True)``.
 
-    *Memory* beside X: 8 bytes a number for each of two codings of the table (one for trees, one for linear models, with
-    a column for each category); with k folds, k + 1 times one byte a number for bins; 2,000 bytes a row for landmarks,
-    twice while a fold is fitted; and the forest, at most 0.3 of the memory at hand: its leaves hold up to 32 rows where
-    that is not enough, and it is left out where these do not help. Measured at the peak, beside X of 10 columns: 290
-    MB of 100,000 rows; of 1,000,000, with the families that 240 seconds of one thread allow, 1.3 GB
+    *Memory* beside X: 8 bytes per value for each of two encodings of the table (one for trees; one for linear models,
+    with a column per category); with k folds, k + 1 bytes per value for the bins of boosted trees; 2,000 bytes per row
+    for landmarks, twice that while a fold is fitted; and the extra trees, at most 30 % of the available memory: larger
+    leaves (up to 32 rows) keep them within it, otherwise they are dropped. Measured peak beside X with 10 columns:
+    290 MB for 100,000 rows; 1.3 GB for 1,000,000 rows with a time limit of 240 seconds on one thread
     (``python benches/python/ensemble_memory.py``).
 
-    *Results* do not depend on `n_jobs`. Ctrl-C stops within a second, and an estimator that was fitted before stays as
-    it was. *Saving*: by `pickle`, or by `skops`, whose list of types to trust is of this package, LightGBM and
-    scikit-learn unless there are families of your own.
+    *Results* do not depend on `n_jobs`. Ctrl-C stops the fit within a second and leaves an estimator that was fitted
+    before unchanged. *Saving*: with `pickle`, or with `skops` (the types to trust are those of this package, LightGBM
+    and scikit-learn, and of your own families).
 
     Examples
     --------
@@ -162,20 +164,20 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         groups: Any = None,
         callback: Callable[[EnsembleStep], None] | None = None,
     ) -> Self:
-        """Choose the families and fit them.
+        """Select the families and refit them to all rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
-            Training samples. Of pandas and polars frames, columns of text or of a categorical type are categories;
-            NaN, None and nulls are missing values.
+            Training samples. In pandas and polars frames, text and categorical columns are categories; NaN, None and
+            nulls are missing values.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         groups : array-like of shape (n_samples,), default=None
-            Clusters of dependent rows, for the folds and for the standard errors of the choice; for the interval of
-            ``inference_`` where there is no `sample_weight`.
+            Clusters of dependent rows. Folds keep them whole, and the standard errors of the selection account for them;
+            the interval of ``inference_`` too, unless there is a `sample_weight`.
         callback : callable, default=None
-            Called with an ``EnsembleStep`` after some rounds or folds.
+            Called with an ``EnsembleStep`` after rounds and folds.
 
         Returns
         -------
@@ -198,7 +200,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     def _data(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, fpr_range: tuple[float, float], seed: int, lead: float
     ) -> tuple[Data, AnyArray]:
-        """Return the rows that weigh something, and which they are; sets ``classes_``."""
+        """Return the rows of positive weight and their indices; set ``classes_``."""
         X, positive, weight = self._validated(X, y, sample_weight)
         if groups is not None:
             groups = np.asarray(groups)
@@ -217,7 +219,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     def _cross_fitted(
         self, data: Data, families: list[Family] | None, run: Run
     ) -> tuple[dict[str, tuple[Family, Found]], dict[str, dict[str, Any]]]:
-        """Return what the folds say of each family, and the rows of the leaderboard so far."""
+        """Return the out-of-fold results of each family, and the rows of the leaderboard so far."""
         found: dict[str, tuple[Family, Found]] = {}
         board: dict[str, dict[str, Any]] = {}
         best = -np.inf
@@ -255,7 +257,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         rows: AnyArray,
         lead: float,
     ) -> None:
-        """Choose, fit to all rows, and set the fitted attributes."""
+        """Select families, refit them to all rows, and set the fitted attributes."""
         scores = {name: one.scores for name, (_, one) in found.items()}
         here = np.flatnonzero(np.isfinite(sum(scores.values())))
         chosen = combination(data, scores, here, lead, run.n_threads)
@@ -263,8 +265,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         late = [name for name, row in board.items() if "time_limit" in row["note"]]
         if late:
             warn(
-                f"time_limit={shown(self.time_limit)}: {', '.join(late)} not finished and left out; give more seconds "
-                "or name fewer families",
+                f"time_limit={shown(self.time_limit)}: {', '.join(late)} did not finish and are dropped; raise time_limit "
+                "or pass fewer families",
                 UserWarning,
             )
         scores = {name: of for name, of in scores.items() if not board[name]["note"]}
@@ -284,7 +286,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         self._fpr_range = data.fpr_range
 
     def _scores(self, X: Any) -> F64:
-        """Return the mean of the logits; each coding of the table is made once."""
+        """Return the mean of the logits; each encoding of the table is computed once."""
         coded: dict[int, Any] = {}
         total: Any = 0.0
         for model, (slope, offset) in zip(self.estimators_, self.curves_, strict=True):
@@ -298,6 +300,6 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         return np.asarray(total / len(self.estimators_))
 
     def summary(self) -> str:
-        """Return the leaderboard and the estimate as a text."""
+        """Return the leaderboard and the estimate as text."""
         check_is_fitted(self)
         return board_text(self.leaderboard_, self._fpr_range) + f"\n{self.inference_}"

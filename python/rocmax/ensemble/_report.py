@@ -1,4 +1,4 @@
-"""What an ensemble reports: its leaderboard, and the estimate of its partial AUC."""
+"""Leaderboard of an ensemble, and the estimate of its partial AUC."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def leaderboard(board: dict[str, dict[str, Any]], standings: dict[str, Any]) -> 
 
 
 def board_text(board: list[dict[str, Any]], fpr_range: tuple[float, float]) -> str:
-    """Return the leaderboard, a line a family."""
+    """Return the leaderboard as text, one line per family."""
     low, high = fpr_range
     width = max(len(row["family"]) for row in board)
     lines = [f"partial AUC on FPR [{low:g}, {high:g}], out of fold"]
     for row in board:
-        told = "" if np.isnan(row["partial_auc"]) else f"{row['partial_auc']:.4f}"
+        shown = "" if np.isnan(row["partial_auc"]) else f"{row['partial_auc']:.4f}"
         if not np.isnan(row["difference"]):
-            told += f"  {row['difference']:+.4f} +- {row['difference_error']:.4f}"
-        mark = "kept" if row["kept"] else (row["note"] or "left out")
-        lines.append(f"{row['family']:<{width}}  {told:<25}  {row['seconds']:6.1f} s  {mark}")
+            shown += f"  {row['difference']:+.4f} +- {row['difference_error']:.4f}"
+        mark = "kept" if row["kept"] else (row["note"] or "dropped")
+        lines.append(f"{row['family']:<{width}}  {shown:<25}  {row['seconds']:6.1f} s  {mark}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Tables as models take them: numbers and categories of frames, coded for trees or for linear models."""
+"""Encode the numeric and categorical columns of a table for trees or for linear models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocmax._typing import AnyArray, Bool
 from rocmax._warn import warn
 from rocmax.ensemble._run import quietly
 
-# A column of texts that differ in more than this share of the rows, and so many of them, is no category.
+# A text column with more distinct values than this share of the rows, and more than this number, is not a category.
 _DISTINCT, _FEW = 0.5, 50
 # Categories of fewer rows share a column in linear models.
 _RARE = 10
@@ -29,25 +29,25 @@ def is_frame(X: Any) -> bool:
 
 
 class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The columns of a table as numbers.
+    """Encode the columns of a table as numbers.
 
-    Numbers and truth values stay what they are, NaN where they are missing. Categories (columns of text or of a
-    categorical type) become numbers for trees, in the order of their names, NaN where they are missing or were not
-    seen in training; for linear models, one column for each, and one for all that are rare or unseen. There numbers are
-    imputed by the median with an indicator, and scaled to unit variance.
+    Numeric and boolean columns keep their values, NaN where missing. Categories (text or categorical columns) become
+    ordinal codes for trees, NaN where missing or not seen in training. For linear models each category has a column, and
+    all rare or unseen ones share one; there, missing numbers are imputed by the median, with an indicator column, and
+    numbers are scaled to unit variance.
 
     Parameters
     ----------
     kind : {"trees", "linear"}
-        What the numbers are for.
+        The kind of model that receives the encoding.
 
     Attributes
     ----------
     numeric_, categorical_, left_out_ : list of str
-        The columns of each kind; all columns of arrays are numeric, and not listed. Texts of which nearly all differ
-        are left out.
+        Names of the columns of each kind; columns of arrays are numeric and not listed. Text columns with nearly as
+        many values as rows are dropped.
     n_categorical_ : int
-        The categories are the last so many columns.
+        The number of encoded categorical columns, which come last.
     """
 
     def __init__(self, kind: str = "trees") -> None:
@@ -59,7 +59,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn the columns and return their coding."""
+        """Learn the columns and return their encoding."""
         self.numeric_, self.categorical_, self.left_out_ = _kinds(X) if is_frame(X) else ([], [], [])
         self.n_categorical_ = len(self.categorical_)
         self.numbers_ = self.names_ = self.columns_ = None
@@ -70,7 +70,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             parts.append(numbers if self.numbers_ is None else self.numbers_.fit_transform(numbers))
         if self.categorical_:
             names = self._names(X)
-            # Unseen names are told from missing ones by their number.
+            # Unseen categories are coded -1, missing ones NaN.
             self.names_ = OrdinalEncoder(
                 handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=np.nan
             )
@@ -84,11 +84,11 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._joined(parts)
 
     def transform(self, X: Any) -> Any:
-        """Return the coding of other rows."""
+        """Return the encoding of other rows."""
         return self.coded(X)
 
     def coded(self, X: Any, *, tell: bool = True) -> Any:
-        """Return the coding of other rows; warn of names that training has not seen."""
+        """Return the encoding of other rows; warn of categories not seen in training."""
         by_name = self.categorical_ + self.left_out_
         if by_name and not is_frame(X):
             raise ValueError(
@@ -114,7 +114,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._joined(parts)
 
     def _warn(self, names: AnyArray, unseen: Bool) -> None:
-        """Name the columns with names that training has not seen."""
+        """Warn of the columns with categories not seen in training."""
         found = []
         for name, column, strange in zip(self.categorical_, names.T, unseen.T, strict=True):
             if strange.any():
@@ -122,16 +122,16 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 first = ", ".join(map(shown, values[:3])) + (", ..." if len(values) > 3 else "")
                 rows = np.count_nonzero(strange)
                 found.append(f"column {name!r}: {first} not seen in training ({rows} row{'s' if rows > 1 else ''})")
-        warn("; ".join(found) + ": taken for missing", UserWarning)
+        warn("; ".join(found) + ": treated as missing", UserWarning)
 
     def _numbers(self, X: Any) -> Any:
-        """Return the columns of numbers; those of an array are all."""
+        """Return the numeric columns; all columns of an array are numeric."""
         if not is_frame(X):
             return X
         return np.column_stack([_number(X, name) for name in self.numeric_ or X.columns])
 
     def _names(self, X: Any) -> AnyArray:
-        """Return the columns of names, NaN where they are missing."""
+        """Return the categorical columns, NaN where missing."""
         return np.column_stack([_texts(X, name) for name in self.categorical_])
 
     def _joined(self, parts: list[Any]) -> Any:
@@ -143,7 +143,7 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _numbers_coder(numbers: Any) -> Any:
-    """Return the coding of numbers for linear models, unfitted."""
+    """Return the unfitted encoder of numbers for linear models."""
     if sparse.issparse(numbers):
         return MaxAbsScaler()
     impute = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
@@ -151,7 +151,7 @@ def _numbers_coder(numbers: Any) -> Any:
 
 
 def _kinds(X: Any) -> tuple[list[str], list[str], list[str]]:
-    """Return which columns are numbers, which categories, and which texts that are neither."""
+    """Return the names of the numeric, categorical and dropped columns."""
     numeric: list[str] = []
     categorical: list[str] = []
     left_out: list[str] = []
@@ -172,8 +172,8 @@ def _kinds(X: Any) -> tuple[list[str], list[str], list[str]]:
             if len(here) >= _FEW and distinct > _DISTINCT * len(here):
                 left_out.append(name)
                 warn(
-                    f"column {name!r} holds {distinct} different texts in {len(here)} rows and is left out: drop it "
-                    "if it is an id, or turn it into numbers (such as by TfidfVectorizer) or a category",
+                    f"column {name!r} has {distinct} distinct values in {len(here)} rows and is ignored: drop it "
+                    "if it is an id; otherwise convert it to numbers (for example by TfidfVectorizer) or to a category",
                     UserWarning,
                 )
             else:
@@ -201,13 +201,13 @@ def _kind(X: Any, name: str) -> str:
         if all(isinstance(one, str | bool | int | float | np.generic) for one in values):
             return "text"
     raise TypeError(
-        f"X: column {name!r} is of type {dtype}, neither a number, a truth value, a category nor text: turn it into "
-        "numbers (of a date, days since some day) or leave it out"
+        f"X: column {name!r} has type {dtype}; convert it to numbers (for a date, days since a "
+        "fixed day), booleans, text or a category, or drop it"
     )
 
 
 def _number(X: Any, name: str) -> AnyArray:
-    """Return a column of numbers, NaN where they are missing."""
+    """Return a numeric column, NaN where missing."""
     column = X[name]
     try:
         if hasattr(column, "to_numpy") and str(column.dtype).lower() not in ("object", "null"):
@@ -217,11 +217,11 @@ def _number(X: Any, name: str) -> AnyArray:
             return np.asarray(found, dtype=np.float64)
         return np.array([np.nan if _is_missing(one) else float(one) for one in column], dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"X: column {name!r} held numbers in training, got {shown(column[:3])}: {error}") from error
+        raise ValueError(f"X: column {name!r} was numeric in training, got {shown(column[:3])}: {error}") from error
 
 
 def _texts(X: Any, name: str) -> AnyArray:
-    """Return a column of categories as texts, NaN where they are missing."""
+    """Return a categorical column as text, NaN where missing."""
     found = np.empty(X.shape[0], dtype=object)
     found[:] = [np.nan if _is_missing(one) else str(one) for one in X[name]]
     return found
