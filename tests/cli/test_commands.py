@@ -289,8 +289,8 @@ def test_bad_data_is_one_line(
         (["compare", "--score", "age", "age"], "--score names 'age' twice"),
         (["compare", "--score", "age"], "need two columns or more to compare"),
         (["compare", "--score", "age", "ward", "smoker", "--method", "venkatraman"], "give two columns and no --fpr"),
-        (["evaluate", "--score", "diagnosis"], "--score diagnosis: that is the column of the classes"),
-        (["evaluate", "--score", "age", "--plot", "a"], "name the kind of plot"),
+        (["evaluate", "--score", "diagnosis"], "--score diagnosis: that is the column of the labels"),
+        (["evaluate", "--score", "age", "--plot", "a"], "the name must end in"),
     ],
 )
 def test_arguments_that_cannot_be_meant_are_bad_usage(arguments: list[str], said: str, csv: Path, run: Run) -> None:

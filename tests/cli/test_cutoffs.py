@@ -95,7 +95,9 @@ def test_cutoffs_of_groups_are_those_of_the_library(frame: "pl.DataFrame", data:
         for found, expected in zip(model["cutoffs"], points.rows(), strict=True):
             assert found == {k: v if not isinstance(v, float) or np.isfinite(v) else None for k, v in expected.items()}
     code, out, _ = run("evaluate", data, *asked)
-    assert code == 0 and "by the bootstrap of groups, which chooses cutoffs anew" in " ".join(out.split())
+    assert code == 0 and "by the cluster bootstrap, which chooses cutoffs again in every resample" in " ".join(
+        out.split()
+    )
 
 
 def test_warnings_name_the_score_and_no_option_of_python(frame: "pl.DataFrame", data: Path, run: Run) -> None:
@@ -205,7 +207,7 @@ def test_a_cutoff_that_calls_nothing_positive(data: Path, run: Run) -> None:
         (["--guarantee", "1", "--at", "fpr=0.1"], "need a number between 0 and 1"),
         (["--fpr", "0", "x"], "argument --fpr: x: need a rate, such as 0.05 or 5%"),
         (["--confidence", "x"], "argument --confidence: x: need a number"),
-        (["--at", "eer", "--groups", "g", "--cutoff-intervals", "wilson"], "wilson takes rows for independent"),
+        (["--at", "eer", "--groups", "g", "--cutoff-intervals", "wilson"], "wilson treats rows as independent"),
         (["--prevalence", "0.1"], "give a cutoff, such as --at fpr=0.05"),
         (["--cutoff-intervals", "bootstrap"], "give a cutoff, such as --at fpr=0.05"),
         (["--weights-are", "sampling"], "give the column of weights"),

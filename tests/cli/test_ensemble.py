@@ -76,7 +76,7 @@ def test_every_family_comes_back_as_it_was(fitted: Any, made: Path, tmp_path: Pa
     np.testing.assert_array_equal(json.loads(out)["score"], fitted.classifier.decision_function(features(table(400))))
     strange(table(400)).write_csv(tmp_path / "strange.csv")
     code, out, err = run("score", made / "model", tmp_path / "strange.csv", "--json")
-    assert err == "warning: column 'ward': 'east' not seen in training (200 rows): taken for rare or missing ones\n"
+    assert err == "warning: column 'ward': 'east' not seen in training (200 rows): treated as rare or missing ones\n"
     expected = fitted.classifier.decision_function(features(strange(table(400))))
     np.testing.assert_array_equal(json.loads(out)["score"], expected)
 
@@ -91,7 +91,7 @@ def test_what_members_go_by(made: Path, tmp_path: Path, run: Run) -> None:
         assert sum(row["shares"][family] for row in found["features"]) == pytest.approx(1)
     assert sum(row["share"] for row in found["features"]) == pytest.approx(1)
     code, out, err = run("explain", made / "model", "--top", 1, "--plot", tmp_path / "x.svg")
-    assert code == 0 and "landmarks: none." in out and "2 smaller ones not shown" in out
+    assert code == 0 and "landmarks: not available." in out and "2 smaller ones not shown" in out
     assert (tmp_path / "x.svg").read_text().startswith("<?xml")
 
 
@@ -232,10 +232,10 @@ def test_rows_in_the_order_of_time(tmp_path: Path, run: Run) -> None:
     assert code == 2 and one_line(err) and "--time and --groups" in err
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "y")
     assert code == 2 and one_line(err) and "--time y: that is the column of --label" in err
-    for text, said in (("soon", "holds 'soon'"), ("1/12/2024", "the year first"), ("2024-02-30", "that is no date")):
+    for text, said in (("soon", "holds 'soon'"), ("1/12/2024", "the year first"), ("2024-02-30", "not dates")):
         frame.with_columns(day=pl.lit(text)).write_csv(tmp_path / "d.csv")
         code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")
         assert code == 1 and one_line(err) and "column 'day'" in err and said in err
     frame.sort("y").with_columns(day=pl.int_range(pl.len())).write_csv(tmp_path / "d.csv")
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")
-    assert code == 1 and one_line(err) and "in the order of time (--time) leave a fold without one class" in err
+    assert code == 1 and one_line(err) and "ordered in time (--time) leave a fold without one class" in err

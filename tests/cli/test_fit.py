@@ -95,7 +95,7 @@ def test_what_is_said_of_the_choice(tmp_path: Path, run: Run, monkeypatch: pytes
     assert code == 1 and out == "" and one_line(err) and "pip install 'rocmax[boosting]'" in err
     for kind in ("boosting", "ensemble"):
         code, out, err = run(*fit, *FPR, "--model", kind, "--C", 1)
-        assert code == 2 and out == "" and one_line(err) and f"--C is of the line: --model {kind}" in err
+        assert code == 2 and out == "" and one_line(err) and f"--C applies to linear models: --model {kind}" in err
 
 
 def test_a_model_of_trees_without_lightgbm_is_said(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +158,7 @@ def test_ids_are_doubted_and_strange_names_said(tmp_path: Path, run: Run) -> Non
     frame.write_csv(tmp_path / "d.csv")
     code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m")
     assert code == 0
-    doubted = re.findall(r"^warning: column '(\w+)' has another value in every row", err, re.M)
+    doubted = re.findall(r"^warning: column '(\w+)' has a different value in every row", err, re.M)
     assert sorted(doubted) == ["key", "number", "stamp"]
     names = pl.Series("ward", ["east", "north", None, "\x1b[31m"] + ["east"] * (n - 4))
     frame.with_columns(names).write_parquet(tmp_path / "e.parquet")
@@ -174,8 +174,8 @@ def test_numbers_with_marks_are_doubted(form: str, tmp_path: Path, run: Run) -> 
     names = pl.Series("code", [("12A", "AB 7", "1011 ABCD", "4-5", "v1.2")[k % 5] for k in range(120)])
     frame.with_columns(texts, names).write_csv(tmp_path / "d.csv")
     code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m")
-    assert code == 0 and err.count("is taken for names, not numbers: it is text, such as") == 1
-    assert f"column 'a' is taken for names, not numbers: it is text, such as {texts[0]!r}" in err
+    assert code == 0 and err.count("is treated as a category: it is text, such as") == 1
+    assert f"column 'a' is treated as a category: it is text, such as {texts[0]!r}" in err
 
 
 @pytest.mark.parametrize("kind", ["linear", "boosting"])
@@ -272,4 +272,4 @@ def test_features_are_there_once(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "twice.csv"
     path.write_text("y,a,a\n" + "".join(f"{i % 2},{i},{i * i}\n" for i in range(40)))
     code, _, err = run("fit", path, "--label", "y", "--out", tmp_path / "model", "--C", "1")
-    assert code == 1 and one_line(err) and "column 'a' is there more than once" in err
+    assert code == 1 and one_line(err) and "column 'a' occurs more than once" in err

@@ -200,7 +200,7 @@ def test_pipes_and_devices_are_written_to(name: str, made: Path, tmp_path: Path,
         (["score", "model", "data.csv", "--out", "model"], "overwrite the input"),
         (["fit", "data.csv", "--label", "y", "--out", "data.csv"], "overwrite the input"),
         (["evaluate", "data.csv", "--label", "y", "--score", "x0", "--plot", "data.csv"], "overwrite the input"),
-        (["fit", "data.csv", "--label", "y", "--out", "-", "--json"], "stdout is taken by --json"),
+        (["fit", "data.csv", "--label", "y", "--out", "-", "--json"], "--json uses stdout"),
     ],
 )
 def test_inputs_are_not_overwritten(

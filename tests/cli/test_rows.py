@@ -113,7 +113,7 @@ def test_missing_values_are_left_out_if_asked(frame: "pl.DataFrame", tmp_path: P
         assert found["n_dropped"] == N - kept.sum() > 0 == expected["n_dropped"]
         assert found["models"] == expected["models"] and found["n_samples"] == kept.sum()
     out = run("evaluate", tmp_path / "holes.parquet", "--label", "y", "--score", "a", "--drop-missing")[1]
-    assert f"{N - (~(gone['y'] | gone['a'])).sum()} others left out, with missing values" in out
+    assert f"{N - (~(gone['y'] | gone['a'])).sum()} more dropped because of missing values" in out
 
     holes.with_columns(pl.lit(None).alias("a")).write_parquet(tmp_path / "none.parquet")
     code, out, err = run("evaluate", tmp_path / "none.parquet", "--label", "y", "--score", "a", "--drop-missing")
@@ -159,12 +159,12 @@ def test_weights_and_groups_are_those_of_the_library(
     [
         (["--weight", "ww"], 1, "column 'ww' not found; did you mean 'w'?"),
         (["--weight", "patient"], 1, "holds 'p0' in row 1, not numbers only"),
-        (["--weight", "c"], 1, "weights are at least 0"),
+        (["--weight", "c"], 1, "weights must be at least 0"),
         (["--weight", "zero"], 1, "column 'zero' is 0 in every row"),
         (["--groups", "nothing"], 1, "has no group in row 1"),
         (["--weight", "y"], 2, "--weight y: that is the column of --label"),
         (["--groups", "a"], 2, "--groups a: that is a column of --score too"),
-        (["--groups", "patient", "--weight", "w"], 2, "--weight and --groups do not go together"),
+        (["--groups", "patient", "--weight", "w"], 2, "--weight and --groups cannot be combined"),
         (["--groups", "w", "--weight", "w"], 2, "--groups w: that is the column of --weight"),
     ],
 )

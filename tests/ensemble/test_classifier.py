@@ -281,7 +281,7 @@ def test_what_is_printed(data: Any, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_time_limit(data: Any) -> None:
     X, y = data
-    with pytest.warns(UserWarning, match="time_limit=0.001: .*extra_trees not finished"):
+    with pytest.warns(UserWarning, match="time_limit=0.001: .*extra_trees did not finish"):
         fitted = model(["lightgbm", "extra_trees"], time_limit=0.001).fit(X, y)
     assert fitted.families_ == ["lightgbm"]
     (late,) = (row for row in fitted.leaderboard_ if row["family"] == "extra_trees")

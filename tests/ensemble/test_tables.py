@@ -103,7 +103,7 @@ def test_texts_that_all_differ_are_left_out() -> None:
 def test_columns_that_are_no_numbers_or_names_are_refused() -> None:
     of, y = columns()
     table = frame("pandas", of).assign(day=pd.date_range("2024-01-01", periods=len(y)))
-    with pytest.raises(TypeError, match=r"column 'day' is of type datetime64.*days since"):
+    with pytest.raises(TypeError, match=r"column 'day' has type datetime64.*days since"):
         model().fit(table, y)
     fitted = model(families=["lightgbm"]).fit(frame("pandas", of), y)
     with pytest.raises(ValueError, match="column 'amount' was numeric in training, got"):

@@ -54,7 +54,7 @@ def split_columns(
                 f"column {series.name!r} is {kind}, neither number nor text: --drop it, or write it as a number"
             )
     if not numeric and not flags and not nominal:
-        raise Failure("no column left to learn from")
+        raise Failure("no columns to train on are left")
     return numeric + flags, len(flags), nominal, empty
 
 
@@ -85,16 +85,16 @@ def _doubt(series: pl.Series) -> None:
     if marked.sum() > texts.is_not_null().sum() / 2:
         text = texts[int(marked.arg_max() or 0)]
         report.log(
-            f"column {series.name!r} is taken for names, not numbers: it is text, such as {short(text)!r}; if they are "
+            f"column {series.name!r} is treated as a category: it is text, such as {short(text)!r}; if they are "
             "numbers, write them without units, signs and separators of thousands"
             + (f", or for decimal commas, {table.COMMAS}" if table.has_commas(texts) else "")
         )
     elif table.has_commas(texts):
-        report.log(f"column {series.name!r} is taken for names, not numbers: for decimal commas, {table.COMMAS}")
+        report.log(f"column {series.name!r} is treated as a category: for decimal commas, {table.COMMAS}")
     elif texts.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().sum() > texts.is_not_null().sum() / 2:
         row = table.first_name(texts)
         but = "" if row is None else f", but {short(texts[row])!r} in row {row + 1}"
-        report.log(f"column {series.name!r} is taken for names, not numbers: it is text{but}")
+        report.log(f"column {series.name!r} is treated as a category: it is text{but}")
     elif len(texts) >= _FEW and texts.n_unique() == len(texts):
         report.log("warning: " + _is_id(series.name))
 
@@ -110,9 +110,7 @@ def _doubt_number(series: pl.Series) -> None:
 
 
 def _is_id(name: str) -> str:
-    return (
-        f"column {name!r} has another value in every row: if it is an id, there is nothing to learn from it: --drop it"
-    )
+    return f"column {name!r} has a different value in every row; if it is an id, --drop it"
 
 
 def features(frame: pl.DataFrame, numeric: list[str], categorical: list[str]) -> pl.DataFrame:
@@ -127,7 +125,7 @@ def features(frame: pl.DataFrame, numeric: list[str], categorical: list[str]) ->
 
 def _numbers(name: str, series: pl.Series) -> pl.Series:
     if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
-        raise Failure(f"column {name!r} is {series.dtype}; the model was trained on numbers there")
+        raise Failure(f"column {name!r} is {series.dtype}; the model was trained on numbers in it")
     numbers = table.nameless(series).cast(pl.Float64).fill_nan(None)
     infinite = numbers.is_infinite()
     if infinite.any():
@@ -154,7 +152,7 @@ def time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
         try:
             series = series.str.to_datetime()
         except pl.exceptions.PolarsError:
-            raise Failure(f"column {name!r} is text that is no date throughout: {taken}") from None
+            raise Failure(f"column {name!r} is text with values that are not dates: {taken}") from None
     if not (series.dtype.is_numeric() or series.dtype.is_temporal()):
         raise Failure(f"column {name!r} is {series.dtype}: --time takes numbers, dates or times")
     return np.argsort(table.without_holes(series, name, "time").rank("dense").to_numpy(), kind="stable")

@@ -12,9 +12,9 @@ from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics import _words as words
 
 _INTERVALS = {
-    "wilson": "Intervals of rates by Wilson 1927, which take cutoffs as fixed.",
-    "bootstrap": "Intervals by the bootstrap, which chooses cutoffs anew.",
-    "clusters": "Intervals by the bootstrap of groups, which chooses cutoffs anew.",
+    "wilson": "Intervals of rates by Wilson 1927, which treats cutoffs as fixed.",
+    "bootstrap": "Intervals by the bootstrap, which chooses cutoffs again in every resample.",
+    "clusters": "Intervals by the cluster bootstrap, which chooses cutoffs again in every resample.",
 }
 _RATES = {"tpr": "TPR", "fpr": "FPR"}
 _VALUES = {"ppv": "PPV", "npv": "NPV"}
@@ -24,7 +24,9 @@ _WEIGHED = ("youden", "closest", "cost")  # rules that a known prevalence enters
 def check(arguments: Namespace) -> None:
     """Fail, before any work, for arguments that do not go together."""
     if arguments.at and arguments.groups is not None and arguments.cutoff_intervals == "wilson":
-        raise Misuse("--cutoff-intervals wilson takes rows for independent: with --groups they are by the bootstrap")
+        raise Misuse(
+            "--cutoff-intervals wilson treats rows as independent; with --groups use --cutoff-intervals bootstrap"
+        )
     if arguments.prevalence is not None and not arguments.at:
         raise Misuse("--prevalence is for the predictive values of --at: give a cutoff, such as --at fpr=0.05")
     if arguments.cutoff_intervals is not None and not arguments.at:

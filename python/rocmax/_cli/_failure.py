@@ -41,7 +41,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> Failure:
     if near:
         return Failure(f"{what} {name!r} not found; did you mean {short(near[0])!r}?")
     shown = ", ".join(short(n) for n in names[:12]) + (", ..." if len(names) > 12 else "")
-    return Failure(f"{what} {name!r} not found; there are: {shown}")
+    return Failure(f"{what} {name!r} not found; known are: {shown}")
 
 
 def short(text: object) -> str:

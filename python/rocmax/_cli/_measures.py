@@ -12,8 +12,8 @@ from rocmax.metrics import Measure
 from rocmax.metrics.measures import MEASURES, as_measure
 
 HELP = (
-    "another measure with its interval: a name, with its option after a colon, such as bedroc or tpr_at_fpr:0.01, or"
-    " one of your own, such as mine.py:Lift or package.module:Lift(0.1)"
+    "also report this measure with its interval: a name such as bedroc, with its option after a colon"
+    " (tpr_at_fpr:0.01), or your own, such as mine.py:Lift or package.module:Lift(0.1)"
 )
 
 

@@ -111,7 +111,9 @@ class Model:
                 more = ", ..." if strange.n_unique() > 3 else ""
                 rows = "1 row" if len(strange) == 1 else f"{len(strange):,} rows"
                 taken = "rare values" if self.columns is not None else "rare or missing ones"
-                said.append(f"warning: column {name!r}: {first}{more} not seen in training ({rows}): taken for {taken}")
+                said.append(
+                    f"warning: column {name!r}: {first}{more} not seen in training ({rows}): treated as {taken}"
+                )
         return said
 
     def features(self) -> list[Feature]:

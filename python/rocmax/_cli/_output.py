@@ -60,12 +60,12 @@ def check_plot(path: str | None, *inputs: str) -> None:
     if path is None:
         return
     if not plot_format(path):
-        raise Misuse(f"{path}: name the kind of plot by an ending such as .png, .pdf or .svg")
+        raise Misuse(f"{path}: the name must end in .png, .pdf or .svg")
     from matplotlib.backend_bases import FigureCanvasBase
 
     kinds = FigureCanvasBase.get_supported_filetypes()
     if plot_format(path) not in kinds:
-        raise Failure(f"{path}: cannot be written: no kind of plot; there are: {', '.join(sorted(kinds))}")
+        raise Failure(f"{path}: cannot be written: no kind of plot; known are: {', '.join(sorted(kinds))}")
 
 
 def plot_format(path: str) -> str:

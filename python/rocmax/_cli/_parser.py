@@ -82,7 +82,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--print-completion",
         action=_Completion,
         choices=("bash", "zsh", "fish"),
-        help='print what completes this command in a shell: eval "$(rocmax --print-completion bash)"',
+        help='print a shell completion script: eval "$(rocmax --print-completion bash)"',
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
 
@@ -118,7 +118,13 @@ def make_parser() -> argparse.ArgumentParser:
             "rocmax score model.skops test.csv --out scores.csv --keep patient --predicted",
         )
     )
-    _explain(command("explain", "Show what a trained model goes by.", "rocmax explain model.skops --plot weights.png"))
+    _explain(
+        command(
+            "explain",
+            "Show the weights or feature importances of a trained model.",
+            "rocmax explain model.skops --plot weights.png",
+        )
+    )
     _evaluate(
         command(
             "evaluate",
@@ -153,9 +159,10 @@ def _fit(fit: argparse.ArgumentParser) -> None:
         "--model",
         choices=("auto", "ensemble", "linear", "boosting"),
         default="auto",
-        help="ensemble: the mean of the families of models (boosted trees of the extra boosting, forests, lines, "
-        "kernels) that no other leads beyond noise in cross-validation; linear: a line, whose weights can be read; "
-        "boosting: boosted trees; auto, the default: the ensemble, or a line where a class has fewer than 20 rows",
+        help="ensemble: the mean of the model families (boosted trees with the extra boosting, extra trees, linear, "
+        "kernels) that are not significantly worse than the best in cross-validation; linear: a linear model with "
+        "interpretable weights; boosting: boosted trees; auto (default): the ensemble, or a linear model if a class "
+        "has fewer than 20 rows",
     )
     fit.add_argument("--drop", nargs="+", action="extend", default=[], metavar="COLUMN", help="columns to ignore")
     fit.add_argument(
@@ -164,32 +171,32 @@ def _fit(fit: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="COLUMN",
-        help="columns of numbers that are names (text columns always are)",
+        help="numeric columns to treat as categories (text columns always are)",
     )
     fit.add_argument(
         "--C",
         nargs="+",
         type=values.positive,
         metavar="C",
-        help="weight of the mean pair loss, of a line; of several, cross-validation takes the best "
+        help="weight of the mean pair loss of a linear model; cross-validation selects the best of several "
         "(default 0.01 to 100000 in tenfold steps)",
     )
     fit.add_argument(
         "--folds",
         type=values.two_at_least,
-        help="folds of the cross-validation that chooses (default 5; 3 of 10,000 rows or more)",
+        help="number of cross-validation folds (default 5; 3 from 10,000 rows on)",
     )
     fit.add_argument(
         "--time",
         metavar="COLUMN",
-        help="column of numbers or dates that orders the rows in time: each fold is trained on what comes before it",
+        help="column of numbers or dates that orders the rows in time: each fold is trained on earlier rows only",
     )
-    _add_rows(fit, "rows that go together, such as a patient's: a fold holds all of a group or none")
+    _add_rows(fit, "clusters of dependent rows, such as the patient; folds keep clusters whole")
     _add_form(fit)
 
 
 def _score(score: argparse.ArgumentParser) -> None:
-    score.add_argument("model", metavar="MODEL", help="model file that rocmax fit has written")
+    score.add_argument("model", metavar="MODEL", help="model file written by rocmax fit")
     score.add_argument("data", metavar="DATA", help=".csv, .tsv (also .gz) or .parquet; - for csv on stdin")
     score.add_argument(
         "--out", metavar="FILE", help="scores to write, .csv, .tsv (also .gz) or .parquet (default: csv on stdout)"
@@ -200,25 +207,25 @@ def _score(score: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="COLUMN",
-        help="columns to copy, beside the label's if the data has it",
+        help="columns to copy beside the labels",
     )
     score.add_argument(
         "--predicted",
         action="store_true",
-        help="a column of predicted classes too: the positive one for scores above 0, the rate at the upper end of the "
-        "model's range in training",
+        help="add a column of predicted classes: positive for scores above 0, which is the threshold with the model's "
+        "maximum false positive rate on the training rows",
     )
     _add_form(score)
 
 
 def _explain(explain: argparse.ArgumentParser) -> None:
-    explain.add_argument("model", metavar="MODEL", help="model file that rocmax fit has written")
+    explain.add_argument("model", metavar="MODEL", help="model file written by rocmax fit")
     explain.add_argument(
         "data",
         nargs="?",
         metavar="DATA",
-        help="labelled rows, .csv, .tsv (also .gz) or .parquet, best ones that were not trained on: tells how much "
-        "their partial AUC falls when a column is shuffled",
+        help="labelled rows, preferably held out, .csv, .tsv (also .gz) or .parquet: also report the permutation "
+        "importance, the decrease of the partial AUC when a column is shuffled",
     )
     explain.add_argument(
         "--top", type=values.count, default=20, metavar="N", help="rows to show (default 20; 0 for all)"
@@ -236,7 +243,7 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
         action="extend",
         type=values.cutoff,
         metavar="CUTOFF",
-        help="cutoffs whose rates are reported: fpr=0.01 (or fpr=1%%) for the highest sensitivity at a false positive "
+        help="report the rates at these cutoffs: fpr=0.01 (or fpr=1%%) for the highest sensitivity at a false positive "
         "rate of at most 1%%, sensitivity=0.9, specificity=0.95, alerts=500, cost=5 (a false positive costs as much as "
         "five false negatives), youden, closest, eer, midpoint, or a score",
     )
@@ -247,34 +254,34 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
         action="extend",
         type=values.alerts,
         metavar="N",
-        help="the cutoff at which at most N rows (or a share of them, such as 5%%) are called positive",
+        help="report the cutoff that calls at most N rows (or a share of the rows, such as 5%%) positive",
     )
     evaluate.add_argument(
         "--per",
         metavar="COLUMN",
-        help="the number of alerts is for each value of this column on average, such as a day",
+        help="N alerts per value of this column, such as the day, on average",
     )
     evaluate.add_argument(
         "--guarantee",
         type=values.level,
         metavar="PROBABILITY",
-        help="choose each cutoff so that its fpr, sensitivity, specificity or share of alerts keeps the limit on new "
-        "data with this probability, such as 0.95",
+        help="choose each cutoff so that its expected rate or share of alerts on new data is within the limit with "
+        "this probability, such as 0.95",
     )
     evaluate.add_argument(
         "--prevalence",
         type=values.level,
         metavar="SHARE",
-        help="share of positives that predictive values (of --at) are for (default: that of the data); if given, "
-        "youden, closest and cost choose the cutoff for it too",
+        help="prevalence for predictive values at the cutoffs (default: that of the data); if given, youden, closest "
+        "and cost also choose the cutoff for it",
     )
     evaluate.add_argument(
         "--cutoff-intervals",
         choices=("wilson", "bootstrap"),
-        help="of the rates at --at: wilson takes cutoffs as fixed (the default); bootstrap chooses each anew in 2000 "
-        "resamples, of whole groups where --groups are given (the default there), and has an interval of the cutoff",
+        help="intervals of the rates at cutoffs: wilson (default) treats the cutoffs as fixed; bootstrap (default with "
+        "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
     )
-    evaluate.add_argument("--report", metavar="FILE", help="page of all results to write, for a browser (.html)")
+    evaluate.add_argument("--report", metavar="FILE", help="report of all results to write (.html)")
 
 
 def _compare(compare: argparse.ArgumentParser) -> None:
@@ -283,21 +290,21 @@ def _compare(compare: argparse.ArgumentParser) -> None:
         "--adjust",
         choices=("holm", "bonferroni", "fdr_bh", "none"),
         default="holm",
-        help="p-values of the pairs of three columns or more, for their number (default holm)",
+        help="adjustment of the p-values of the pairs if there are three or more columns (default holm)",
     )
     compare.add_argument(
         "--method",
         choices=("delong", "bootstrap", "obuchowski", "venkatraman"),
-        help="method of the tests (default: delong, or the bootstrap where fewer than five negatives are in the "
-        "range); venkatraman: whether two whole curves are equal",
+        help="method of the tests (default: delong, or bootstrap if the range has fewer than five negatives); "
+        "venkatraman tests whether two whole curves are equal",
     )
     compare.add_argument(
         "--resamples",
         type=values.two_at_least,
         default=2000,
-        help="resamples of bootstrap or venkatraman (default 2000)",
+        help="number of resamples of bootstrap or venkatraman (default 2000)",
     )
-    compare.add_argument("--seed", type=values.seed, default=0, help="random seed of both (default 0)")
+    compare.add_argument("--seed", type=values.seed, default=0, help="random seed of the resamples (default 0)")
     _add_scores(compare)
 
 
@@ -310,7 +317,7 @@ def _add_range(parser: argparse.ArgumentParser, default: tuple[float, float] | N
         check=values.fpr_range,
         default=default,
         metavar=("LOW", "HIGH"),
-        help="the range of false positive rates that matters"
+        help="range of false positive rates of the partial AUC"
         + (f" (default {default[0]:g} {default[1]:g})" if default else ""),
     )
 
@@ -332,23 +339,25 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--confidence", type=values.level, default=0.95, help="level of the intervals (default 0.95)")
     parser.add_argument("--plot", metavar="FILE", help="ROC plot to write, with bands (.png, .pdf, .svg)")
-    _add_rows(parser, "clusters of dependent rows, such as the lesions of a patient; intervals and tests take them so")
+    _add_rows(
+        parser, "clusters of dependent rows, such as the patient of a lesion; intervals and tests account for them"
+    )
     parser.add_argument(
         "--weights-are",
         choices=("frequency", "sampling"),
-        help="what a weight is: so many equal rows (frequency weights), or an inverse sampling probability, whose "
-        "scale does not matter (sampling weights); frequency by default, with a warning where weights are no counts",
+        help="frequency (default): a weight counts equal rows, with a warning if weights are not counts; sampling: a "
+        "weight is an inverse sampling probability, whose scale does not matter",
     )
     _add_form(parser)
 
 
 def _add_rows(parser: argparse.ArgumentParser, groups: str) -> None:
-    parser.add_argument("--weight", metavar="COLUMN", help="column of weights of the rows, at least 0")
-    parser.add_argument("--groups", metavar="COLUMN", help=f"column that tells {groups}")
+    parser.add_argument("--weight", metavar="COLUMN", help="column of non-negative weights of the rows")
+    parser.add_argument("--groups", metavar="COLUMN", help=f"column of {groups}")
     parser.add_argument(
         "--drop-missing",
         action="store_true",
-        help="leave out rows without a value in the columns of labels, scores, weights or groups, rather than refuse",
+        help="drop rows with a missing label, score, weight or group rather than refuse",
     )
 
 
@@ -357,19 +366,19 @@ def _add_form(parser: argparse.ArgumentParser) -> None:
         "--sep",
         type=values.separator,
         metavar="CHARACTER",
-        help="what separates columns: ';', '|', tab (default: a comma; a tab in .tsv)",
+        help="column separator: ';', '|', tab (default: comma; tab in .tsv)",
     )
     parser.add_argument(
         "--decimal",
         choices=(".", ","),
         default=".",
         metavar="MARK",
-        help="the decimal mark of numbers, . or , (default .)",
+        help="decimal mark, . or , (default .)",
     )
 
 
 def _add_label(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--label", required=True, metavar="COLUMN", help="column of the classes")
+    parser.add_argument("--label", required=True, metavar="COLUMN", help="column of the labels")
     parser.add_argument(
         "--positive",
         metavar="VALUE",

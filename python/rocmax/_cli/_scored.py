@@ -27,7 +27,7 @@ class Scored:
 
     @property
     def summary(self) -> str:
-        dropped = f"; {self.n_dropped:,} others left out, with missing values" if self.n_dropped else ""
+        dropped = f"; {self.n_dropped:,} more dropped because of missing values" if self.n_dropped else ""
         n_groups = "" if self.groups is None else f" in {len(np.unique(self.groups)):,} groups"
         return f"{self.labels.summary}{n_groups}{self.weighted}{dropped}"
 
@@ -38,7 +38,7 @@ def read(arguments: Namespace) -> Scored:
     table.check_scores(arguments.score, label)
     table.check_roles(label, weight, groups, *arguments.score)
     if weight is not None and groups is not None:
-        raise Misuse("--weight and --groups do not go together here: no interval is known for both")
+        raise Misuse("--weight and --groups cannot be combined for these intervals")
     if arguments.weights_are is not None and weight is None:
         raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
     per = getattr(arguments, "per", None)  # evaluate only
@@ -103,7 +103,7 @@ def draw(arguments: Namespace, scored: Scored) -> None:
     level = arguments.confidence
     known = {"groups": scored.groups, "weights": scored.weight}
     if named := [name for name, values in known.items() if values is not None]:
-        report.log(f"{arguments.plot}: drawn without confidence bands, which do not know of {' and '.join(named)}")
+        report.log(f"{arguments.plot}: drawn without confidence bands, which do not support {' and '.join(named)}")
         level = None
     report.draw(
         arguments.plot,

@@ -27,7 +27,7 @@ _LARGE = 10_000
 # Of fewer numbers than this trees are grown by one thread. Of 2,500 x 31 on two cores that others use as well, two
 # threads, which wait for each other after every split, took 20 times as long.
 _SMALL = 1_000_000
-# With fewer rows of a class there is nothing to choose families by.
+# With fewer rows of a class families cannot be compared.
 _FEWEST = 20
 
 
@@ -71,9 +71,9 @@ def choose(
         return _one_line(data, fpr_range, Cs[0])
     folds = split(data, n_folds)
     if kind == "linear" or Cs is not None:
-        return _line(data, fpr_range, Cs, folds, "a line, as asked for")
+        return _line(data, fpr_range, Cs, folds, "a line, by --model")
     if kind == "auto" and min(data.positive.sum(), (~data.positive).sum()) < _FEWEST:
-        reason = f"a line: with fewer than {_FEWEST} rows of a class there is nothing to choose families by"
+        reason = f"a line: with fewer than {_FEWEST} rows of a class families cannot be compared"
         return _line(data, fpr_range, Cs, folds, reason)
     return _ensemble(data, fpr_range, folds)
 
@@ -93,14 +93,14 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
     try:
         return list(folds_of(cv, data.X, data.positive, data.groups, 0, {}))
     except ValueError as error:
-        how = "in the order of time (--time)" if data.in_time else "of whole groups (--groups)"
+        how = "ordered in time (--time)" if data.in_time else "of whole groups (--groups)"
         raise Failure(f"{k} folds {how} leave a fold without one class: lower --folds") from error
 
 
 def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
     """Return the families that rank best."""
     if not trees.available():
-        report.log("boosted trees are no family here: they need lightgbm: pip install 'rocmax[boosting]'")
+        report.log("boosted trees are not among the families; they need lightgbm: pip install 'rocmax[boosting]'")
     # What texts are names has been settled; those of nearly every row are not left out without a word.
     X = data.X.with_columns(pl.col(pl.String).cast(pl.Categorical))
     model = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
@@ -174,4 +174,4 @@ def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> C
     model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
     with report.warnings_after(), report.progress("boosted trees") as bar:
         model.fit(X, data.positive, data.weight, callback=lambda _: bar.advance())
-    return Choice(columns, model, "boosted trees, as asked for")
+    return Choice(columns, model, "boosted trees, by --model")

@@ -105,7 +105,7 @@ def read(
             elif not regular or form.separator or ".csv" in suffixes or ".tsv" in suffixes:
                 frame = _read_text(path, source, separator, wanted)
             else:
-                raise Failure(f"{path}: not .csv, .tsv or .parquet; of any other text give --sep")
+                raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
         except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
             _doubt_separator(path, _first_line(source), separator)
             raise Failure(f"{path}: cannot be read: {str(error).partition(chr(10))[0]}") from error
@@ -203,7 +203,7 @@ def column(frame: pl.DataFrame, name: str) -> pl.Series:
     if name not in frame:
         raise _not_found(name, frame.columns)
     if f"{name}_duplicated_0" in frame:
-        raise Failure(f"column {name!r} is there more than once: give each its own name")
+        raise Failure(f"column {name!r} occurs more than once; rename one")
     return frame[name]
 
 
@@ -292,7 +292,7 @@ def without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
         series = series.fill_nan(None)
     if series.null_count():
         row, n = int(series.is_null().arg_true()[0]) + 1, series.null_count()
-        raise Failure(f"column {name!r} has no {what} in row {row} (of {n} such); --drop-missing leaves them out")
+        raise Failure(f"column {name!r} has no {what} in row {row} (of {n} such); --drop-missing drops them")
     return series
 
 
@@ -327,7 +327,7 @@ def check_roles(label: str, weight: str | None, groups: str | None, *others: str
 def check_scores(names: Sequence[str], label: str) -> None:
     """Fail, before any work, if a column of scores is named twice, or is the label's."""
     if label in names:
-        raise Misuse(f"--score {label}: that is the column of the classes (--label)")
+        raise Misuse(f"--score {label}: that is the column of the labels (--label)")
     if len(set(names)) < len(names):
         raise Misuse(f"--score names {next(name for name in names if names.count(name) > 1)!r} twice")
 
@@ -341,7 +341,7 @@ def drop_missing(frame: pl.DataFrame, names: Collection[str]) -> tuple[pl.DataFr
         if series.dtype.is_float():
             kept &= series.is_not_nan().fill_null(True).to_numpy()
     if not kept.any():
-        raise Failure(f"no row is left: each misses one of the columns {', '.join(map(short, names))}")
+        raise Failure(f"no row is left: each has a missing value in one of the columns {', '.join(map(short, names))}")
     return frame.filter(pl.Series(kept)), int(len(frame) - kept.sum())
 
 
@@ -349,9 +349,9 @@ def weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
     """Return a column of weights: finite numbers of at least 0."""
     found = np.asarray(scores(frame, name, "a weight"), dtype=np.float64)
     if (bad := np.flatnonzero(found < 0)).size:
-        raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {bad[0] + 1}: weights are at least 0")
+        raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {bad[0] + 1}: weights must be at least 0")
     if not found.any():
-        raise Failure(f"column {name!r} is 0 in every row: no weight is left")
+        raise Failure(f"column {name!r} is 0 in every row; at least one weight must be positive")
     return found
 
 
@@ -371,7 +371,7 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any
         hint = f": for decimal commas, {COMMAS}" if has_commas(series.slice(index, 1)) else ""
         raise Failure(f"column {name!r} holds {short(series[index])!r} in row {index + 1}, not numbers only{hint}")
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null, pl.String)):
-        raise Failure(f"column {name!r} is {kind}, not numbers: it cannot be {what}")
+        raise Failure(f"column {name!r} is {kind}, not numeric: it cannot be {what}")
     floats = series.cast(pl.Float64)
     bad = (~floats.is_finite()).fill_null(True)
     if bad.any():
@@ -379,7 +379,7 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any
         infinite = bool(floats.is_infinite()[index])
         raise Failure(
             f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {index + 1} ({bad.sum()} such): "
-            f"{what[2:]}s must be finite numbers" + ("" if infinite else "; --drop-missing leaves such rows out")
+            f"{what[2:]}s must be finite numbers" + ("" if infinite else "; --drop-missing drops such rows")
         )
     if kind == pl.String or kind.is_decimal():
         texts = series.str.strip_chars() if kind == pl.String else series
@@ -391,7 +391,7 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any
                 "pass ranks instead"
             )
         if kind == pl.String:
-            raise Failure(f"column {name!r} is {kind}, not numbers: it cannot be {what}")
+            raise Failure(f"column {name!r} is {kind}, not numeric: it cannot be {what}")
         series = floats
     large_integers = kind.is_integer() and kind not in _NUMPY_INTEGERS
     values = np.array(series.to_list(), dtype=object) if large_integers else series.to_numpy()

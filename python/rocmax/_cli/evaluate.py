@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> None:
     check_output(arguments.report, arguments.data)
     if arguments.report:
         if Path(arguments.report).suffix.lower() not in (".html", ".htm") and not is_stdout(arguments.report):
-            raise Misuse(f"--report {arguments.report}: it is a page for a browser: let the name end in .html")
+            raise Misuse(f"--report {arguments.report}: the report is an HTML page; let the name end in .html")
         import bokeh  # noqa: F401 - or say what is missing before any work
     scored = rows.read(arguments)
     labels, columns = scored.labels, scored.columns

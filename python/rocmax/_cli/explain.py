@@ -34,14 +34,14 @@ def run(arguments: Namespace) -> None:
     if arguments.plot:
         shown = rows[: min(arguments.top or _BARS, _BARS)]
         axis = {
-            "linear": f"weight in the score of {model.positive}",
-            "boosting": "share of what all splits gained",
-            "ensemble": "mean share in what the members go by",
+            "linear": f"weight for {model.positive}",
+            "boosting": "share of the total gain of all splits",
+            "ensemble": "mean importance share of the members",
         }
         bars, text = {row["feature"]: row[what] for row in shown}, axis[model.kind]
         if permuted is not None:
             falls = list(permuted.falls.items())[: min(arguments.top or _BARS, _BARS)]
-            bars, text = {name: fall for name, (fall, _) in falls}, "fall of the partial AUC when shuffled"
+            bars, text = {name: fall for name, (fall, _) in falls}, "decrease of the partial AUC when shuffled"
         report.draw_bars(arguments.plot, bars, text)
     if arguments.json:
         about = {"model": arguments.model, "kind": model.kind, "label": model.label, "positive": model.positive}
@@ -155,13 +155,13 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]],
         report.say(f"{len(rows) - len(top):,} smaller ones not shown (--top 0 for all).")
     if model.kind == "linear":
         report.say(
-            "weight: added to the score per standard deviation of a numeric column, or if the flag or category applies;\n"
+            "weight: added to the score per standard deviation of a number, or if the flag or category applies;\n"
             f"per unit: added per unit of the column. Scores above 0 are predicted {model.positive}."
         )
     if model.kind == "ensemble":
         silent = [name for name in model.classifier.families_ if name not in families]
         report.say(
-            "share: for trees, of the total gain of the splits; for logistic_regression, of the sum of absolute weights."
+            "share: of the gain of all splits for trees, of the sum of absolute weights for logistic_regression."
             + (f" {', '.join(silent)}: not available." if silent else "")
         )
     if permuted is not None:

@@ -36,7 +36,7 @@ def run(arguments: Namespace) -> None:
     for name in (*numeric, *categorical):
         table.column(frame, name)  # is there once
     if empty:
-        report.log(f"not used, without any value: {', '.join(empty)}")
+        report.log(f"not used, all values are missing: {', '.join(empty)}")
     data = select.Data(
         X=coding.features(frame, numeric, categorical),
         n_numeric=len(numeric),
@@ -79,12 +79,12 @@ def run(arguments: Namespace) -> None:
 def _check(arguments: Namespace) -> None:
     """Fail, before any work, for arguments that do not go together."""
     if is_stdout(arguments.out) and arguments.json:
-        raise Misuse(f"--out {arguments.out}: stdout is taken by --json; name a file")
+        raise Misuse(f"--out {arguments.out}: --json uses stdout; name a file")
     if arguments.C is not None and arguments.model in ("boosting", "ensemble"):
-        raise Misuse(f"--C is of the line: --model {arguments.model} takes none")
+        raise Misuse(f"--C applies to linear models: --model {arguments.model} does not use it")
     table.check_roles(arguments.label, arguments.weight, arguments.groups, time=arguments.time)
     if arguments.time is not None and arguments.groups is not None:
-        raise Misuse("--time and --groups: folds are in the order of time, or of whole groups, not both")
+        raise Misuse("--time and --groups: give one of them: folds are either ordered in time or made of whole groups")
     check_output(arguments.out, arguments.data)
 
 
@@ -116,7 +116,7 @@ def _show(arguments: Namespace, labels: table.Labels, result: dict[str, Any]) ->
     say = report.log if is_stdout(arguments.out) else report.say
     say(f"{arguments.data}: {labels.summary}")
     if result["n_dropped"]:
-        say(f"left out, with missing values: {result['n_dropped']:,} rows")
+        say(f"dropped because of missing values: {result['n_dropped']:,} rows")
     say(f"columns: {len(result['numeric'])} numeric, {len(result['categorical'])} categorical")
     low, high = arguments.fpr
     say(f"model: {result['reason']}")

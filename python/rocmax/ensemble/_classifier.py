@@ -174,8 +174,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         groups : array-like of shape (n_samples,), default=None
-            Clusters of dependent rows. Folds keep them whole, and the standard errors of the selection account for them;
-            the interval of ``inference_`` too, unless there is a `sample_weight`.
+            Clusters of dependent rows. Folds keep them whole; the standard errors of the selection account for them,
+            and the interval of ``inference_`` too, unless there is a `sample_weight`.
         callback : callable, default=None
             Called with an ``EnsembleStep`` after rounds and folds.
 
@@ -265,8 +265,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         late = [name for name, row in board.items() if "time_limit" in row["note"]]
         if late:
             warn(
-                f"time_limit={shown(self.time_limit)}: {', '.join(late)} did not finish and are dropped; raise time_limit "
-                "or pass fewer families",
+                f"time_limit={shown(self.time_limit)}: {', '.join(late)} did not finish and are dropped; "
+                "raise time_limit or pass fewer families",
                 UserWarning,
             )
         scores = {name: of for name, of in scores.items() if not board[name]["note"]}

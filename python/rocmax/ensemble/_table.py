@@ -32,9 +32,9 @@ class TableCoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Encode the columns of a table as numbers.
 
     Numeric and boolean columns keep their values, NaN where missing. Categories (text or categorical columns) become
-    ordinal codes for trees, NaN where missing or not seen in training. For linear models each category has a column, and
-    all rare or unseen ones share one; there, missing numbers are imputed by the median, with an indicator column, and
-    numbers are scaled to unit variance.
+    ordinal codes for trees, NaN where missing or not seen in training. For linear models each category has a column
+    and all rare or unseen ones share one; there, missing numbers are imputed by the median, with an indicator column,
+    and numbers are scaled to unit variance.
 
     Parameters
     ----------
