@@ -7,13 +7,13 @@ cluster, and of the degrees of freedom of their variances.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from rocmax.metrics._interval import FEW, Law, Limits, critical, last_held, tails_of, wald, within
+from rocmax.metrics._interval import FEW, Law, Limits, critical, tails_of, wald, within
 from rocmax.metrics._joint import joint_test
 from rocmax.metrics._sample import has_variance
 from rocmax.metrics._validation import F64
@@ -23,7 +23,8 @@ from rocmax.metrics.methods.newcombe import newcombe_variance
 
 #: What a subgroup counts for in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")
-_FARTHEST = 8.2  # standard errors: the probability beyond is that of rounding
+_NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
+_CLOSE = 1e-12  # to an estimate: within rounding of it
 _HALF = 0.5  # a pair, or a sample, that is neither won nor lost
 
 
@@ -130,18 +131,24 @@ def _student(estimate: F64, error: F64, law: Law, bounds: tuple[float, float]) -
 def _newcombe(estimate: F64, share: F64, sizes: F64) -> Limits:
     """Return the limits of all A with ``|A - estimate| <= z sqrt(sum of share^2 V(A))``, V Newcombe's variance."""
     n_pos, n_neg = sizes.T
+    at = float(estimate[0])
 
-    def error(a: Any) -> Any:
-        return np.sqrt(newcombe_variance(np.reshape(a, (-1, 1)), (n_pos, n_neg)) @ share**2)
+    def error(a: float) -> float:
+        return float(np.sqrt(newcombe_variance(np.asarray(a), (n_pos, n_neg)) @ share**2))
 
     def ends(level: float) -> tuple[F64, F64]:
         z = critical(level)
 
-        def gap(a: F64) -> F64:
-            return np.asarray(z * error(a) - np.abs(a - estimate))
+        def gap(a: float) -> float:
+            return z * error(a) - abs(a - at)
 
-        low, high = (last_held(estimate, np.full_like(estimate, outer), gap) for outer in (0.0, 1.0))
-        return np.where(estimate <= 0, 0.0, low), np.where(estimate >= 1, 1.0, high)
+        # At the estimate itself the gap is 0 where that is 0 or 1.
+        near = [at + side * _CLOSE for side in (-1, 1)]
+        found = [
+            optimize.brentq(gap, outer, inner, xtol=1e-13) if (inner - outer) * side > 0 and gap(inner) > 0 else at
+            for outer, inner, side in zip((0.0, 1.0), near, (1, -1), strict=True)
+        ]
+        return np.array(found[:1]), np.array(found[1:])
 
     return Limits(ends, within(0.0, 1.0, lambda null: tails_of(estimate - null, error(null), Law())))
 
@@ -184,16 +191,16 @@ def difference(found: Estimates, first: F64, second: F64, measure: Measure, leve
 
 def _pvalue(d: float, ends: Callable[[float], tuple[float, float]]) -> float:
     """Return the least level at which an interval leaves 0 out, on either side."""
-    if d == 0:
-        return 1.0
     side = 0 if d > 0 else 1
 
     def gap(z: float) -> float:
         return ends(z)[side] * np.sign(d)
 
+    if d == 0 or gap(_NEAREST) <= 0:
+        return 1.0
     if gap(_FARTHEST) > 0:
         return float(2 * special.ndtr(-_FARTHEST))
-    return float(2 * special.ndtr(-optimize.brentq(gap, 1e-12, _FARTHEST, xtol=1e-10)))
+    return float(2 * special.ndtr(-optimize.brentq(gap, _NEAREST, _FARTHEST, xtol=1e-8)))
 
 
 def equality(found: Estimates, measure: Measure) -> SubgroupTest:
