@@ -220,11 +220,19 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     ),
     "SubgroupInference, clusters": (
         lambda: infer(Y, S[:, 1], by=np.arange(N) % 2, groups=GROUPS, null_value=0.6),
-        ("AUC within subgroups, pooled by pairs 0.8", "Hotelling's T2 of clusters", "two-sided test against 0.6"),
+        ("AUC within subgroups, pooled by pairs 0.8", "(Hotelling)", "two-sided test against 0.6"),
     ),
     "SubgroupInference, lacking": (
         lambda: infer(Y, S[:, 1], PartialAUC((0, 0.3)), by=np.where(np.arange(N) < 100, "seen", ATTACK)),
         (f"Not estimable: {ATTACK} (0 positive, 13 negative samples)", "Equality of subgroups: no test"),
+    ),
+    "SubgroupComparison": (
+        lambda: compare(Y, FRAME[["old", ATTACK]], by=pd.Series(np.array(["a", ATTACK, "c"])[CLASS], name="site")),
+        ("AUC within subgroups of site, pooled by pairs: old = 0.6", "Differences by site: ", "all subgroups: F "),
+    ),
+    "SubgroupComparison, models": (
+        lambda: compare(Y, NAMED, "average_precision", by=np.where(np.arange(N) < 100, CLASS, 3)),
+        ("pooled by pairs of 3 models", "Not estimable: 3 (0 positive", "all subgroups: chi-square "),
     ),
     "SubgroupInference, bootstrap": (
         lambda: infer(Y, S[:, 1], Measure.of(lead), by=CLASS, method=Bootstrap(50), random_state=0),

@@ -7,7 +7,18 @@ import pytest
 from scipy import special, stats
 
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import AUC, Measure, NetBenefit, PartialAUC, ScoredAUC, SubgroupInference, TPRAtFPR, infer
+from rocmax.metrics import (
+    AUC,
+    Measure,
+    NetBenefit,
+    PartialAUC,
+    ScoredAUC,
+    SubgroupComparison,
+    SubgroupInference,
+    TPRAtFPR,
+    compare,
+    infer,
+)
 
 Z = stats.norm.ppf(0.975)
 
@@ -240,3 +251,69 @@ def test_refusals():
         infer(y, s, by=[None, *site[1:]])
     with pytest.raises(ValueError, match="none has samples of both classes"):
         infer(y, s, by=y)
+
+
+def two_models(**options):
+    y, s, site = three_sites(**options)
+    return y, np.column_stack([s, s + np.random.default_rng(1).normal(size=len(y))]), site
+
+
+def test_compared_in_subgroups():
+    y, s, site = two_models()
+    found = compare(y, s, by=site)
+    assert isinstance(found, SubgroupComparison)
+    for name, one in found.subgroups.items():
+        assert one == compare(y[site == name], s[site == name])
+    for k, model in enumerate(found.names):
+        alone = infer(y, s[:, k], by=site)
+        assert found.estimates[model] == pytest.approx(alone.estimate, abs=1e-13)
+        assert found.standard_errors[k] == pytest.approx(alone.standard_error, rel=1e-9)
+    share = np.array([one.n_pos * one.n_neg for one in found.subgroups.values()], dtype=float)
+    share /= share.sum()
+    errors = np.array([one.standard_error for one in found.subgroups.values()])
+    assert found.standard_error == pytest.approx(np.sqrt((share**2 * errors**2).sum()), rel=1e-9)
+
+
+def test_the_same_difference_in_all_subgroups():
+    y, s, site = two_models()
+    found = compare(y, s, by=site)
+    d, v, nu = [], [], []
+    for name in "ABC":
+        rows = site == name
+        parts = []
+        for own, other in ((y, ~y), (~y, y)):
+            p, q = s[rows & own], s[rows & other]
+            kernel = ((p[:, None] > q) + 0.5 * (p[:, None] == q)).mean(axis=1)
+            values = kernel[:, 0] - kernel[:, 1]
+            parts.append((values.var(ddof=1) / len(p), len(p) - 1))
+        d.append(values.mean() * -1)
+        v.append(sum(part for part, _ in parts))
+        nu.append(v[-1] ** 2 / sum(part**2 / free for part, free in parts))
+    d, w, nu = np.array(d), 1 / np.array(v), np.array(nu)
+    mean, rest = w @ d / w.sum(), ((1 - w / w.sum()) ** 2 / nu).sum()
+    f = w @ (d - mean) ** 2 / 2 / (1 + rest / 4)
+    assert found.equality[:4] == pytest.approx((f, 2, 8 / (3 * rest), stats.f.sf(f, 2, 8 / (3 * rest))), rel=1e-6)
+
+
+def test_compared_in_subgroups_by_other_methods():
+    y, s, site = two_models()
+    found = compare(y, s, by=site, method="bootstrap", random_state=0)
+    assert found.method == "bootstrap" and "bootstrap" in found.summary()
+    three = np.column_stack([s, -s[:, 0]])
+    found = compare(y, {"a": s[:, 0], "b": s[:, 1], "c": -s[:, 0]}, by=site)
+    assert found.equality.df == 4 and len(found.pairs) == 3
+    again = compare(y, three, by=site, groups=np.arange(len(y)))
+    assert again.equality.df == 4 and again.n_clusters_crossed is None
+    crossing = compare(y, s, by=site, groups=np.arange(len(y)) // 3)
+    assert crossing.n_clusters_crossed == len(y) // 3
+    alone = infer(y, s[:, 0], by=site, groups=np.arange(len(y)) // 3)
+    assert crossing.standard_errors[0] == pytest.approx(alone.standard_error, rel=1e-9)
+
+
+def test_compared_refusals():
+    y, s, site = two_models()
+    for given in ({"method": "venkatraman"}, {"measure": AUC(multi_class="ovr")}):
+        with pytest.raises(ValueError, match="by takes paired models"):
+            compare(y, s, by=site, **given)
+    with pytest.raises(ValueError, match="by takes paired models"):
+        compare({"a": y, "b": y}, {"a": s[:, 0], "b": s[:, 1]}, by=site)

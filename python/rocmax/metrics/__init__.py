@@ -58,7 +58,12 @@ if TYPE_CHECKING:
         Wu,
     )
     from rocmax.metrics.reader_study import MRMCAnalysis, mrmc_analysis, mrmc_power, mrmc_sample_size
-    from rocmax.metrics.subgroups import SubgroupDifference, SubgroupInference, SubgroupTest
+    from rocmax.metrics.subgroups import (
+        SubgroupComparison,
+        SubgroupDifference,
+        SubgroupInference,
+        SubgroupTest,
+    )
     from rocmax.metrics.thresholds._operating_point import operating_point
     from rocmax.metrics.thresholds._result import OperatingPoint
 
@@ -133,6 +138,7 @@ _MODULES = {
         "Wu",
     ),
     "subgroups": (
+        "SubgroupComparison",
         "SubgroupDifference",
         "SubgroupInference",
         "SubgroupTest",
@@ -178,6 +184,7 @@ __all__ = [
     "Score",
     "ScoredAUC",
     "SmoothedAUC",
+    "SubgroupComparison",
     "SubgroupDifference",
     "SubgroupInference",
     "SubgroupTest",

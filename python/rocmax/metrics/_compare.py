@@ -30,6 +30,7 @@ from rocmax.metrics.methods.base import Covariance, Data, Method, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import DeLong
 from rocmax.metrics.methods.venkatraman import Venkatraman
+from rocmax.metrics.subgroups._compare import compare_subgroups
 
 _WHOLE_CURVES = (
     "method='venkatraman' compares whole curves: it needs the AUC of two classes, alternative='two-sided' and"
@@ -51,6 +52,7 @@ def compare(
     sample_weight: ArrayLike | Mapping[str, ArrayLike] | None = None,
     weight_kind: str | None = None,
     groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
     pos_label: Any = None,
     higher_is_better: Any = True,
     missing: str = "raise",
@@ -101,11 +103,16 @@ def compare(
         Non-negative weights; a mapping where `y_true` is one.
     weight_kind, groups, pos_label, higher_is_better, missing, random_state, n_jobs : optional
         As in :func:`infer`; groups take paired models. Paired models are compared on the samples that all have scored.
+    by : array-like of shape (n_samples,), default=None
+        Subgroups, such as the site of each patient (`groups` are clusters). The result is a
+        :class:`SubgroupComparison`: the comparison in every subgroup, that of the means weighted by pairs, and the test
+        that differences of models are the same in all subgroups. For two classes and paired models.
 
     Returns
     -------
     Comparison
-        Estimates, covariance, every pair and the joint test. O(n (K log n + K^2)) for K models.
+        Estimates, covariance, every pair and the joint test; with `by` a :class:`SubgroupComparison`.
+        O(n (K log n + K^2)) for K models.
 
     Raises
     ------
@@ -139,6 +146,8 @@ def compare(
     data = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
     test = _Test(measure, chosen, hypothesis, level, data, random_state)
     test.check()
+    if by is not None and (data.classes or isinstance(y_true, Mapping) or isinstance(chosen, Venkatraman)):
+        raise ValueError("by takes paired models, measures of two classes, and any method but 'venkatraman'")
     reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs, "weight_kind": kind}
     reading |= {"higher_is_better": higher_is_better, "missing": missing}
     read: Any
@@ -146,7 +155,10 @@ def compare(
         names, read = _independent(y_true, y_score, sample_weight, groups, reading)
         found = _of_independent(test, read)
     else:
-        names, models = _of_same_samples(test, y_true, y_score, sample_weight, groups, reading)
+        names, models, by = _of_same_samples(test, y_true, y_score, sample_weight, groups, by, reading)
+        if by is not None and isinstance(models, Sample):
+            warn_unless_counts(weight_kind, models.weight)
+            return _in_subgroups(test, models, by, names, adjust)
         read = [models] if isinstance(models, Sample) else models
         found = _of_paired(test, models)
     _warn_below_chance(test, found, read, names)
@@ -219,24 +231,29 @@ def _independent(
 
 
 def _of_same_samples(
-    test: _Test, y_true: Any, y_score: Any, sample_weight: Any, groups: Any, reading: dict[str, Any]
-) -> tuple[tuple[str, ...], Sample | list[Classes]]:
-    """Return the names and the samples of paired models."""
+    test: _Test, y_true: Any, y_score: Any, sample_weight: Any, groups: Any, by: Any, reading: dict[str, Any]
+) -> tuple[tuple[str, ...], Sample | list[Classes], Any]:
+    """Return the names and the samples of paired models, and the subgroups of these samples."""
     if test.data.classes:
         if not isinstance(y_score, Mapping):
             raise ValueError("several classes take y_score as a mapping from models to (n_samples, n_classes) scores")
         _require_models(len(y_score))
     given = all_in_memory(y_true, y_score, sample_weight, groups)
     held = dict(zip(("y_true", "y_score", "sample_weight", "groups"), given, strict=True))
-    (y, s, w, g), reading["n_dropped"] = complete(reading["missing"], **held)
+    (y, s, w, g, by), reading["n_dropped"] = complete(reading["missing"], **held, by=by)
     if test.data.classes:
-        return tuple(map(str, s)), [
-            read_classes(test.measure, y, each, w, g, name=f"y_score[{name!r}]", **reading) for name, each in s.items()
-        ]
+        return (
+            tuple(map(str, s)),
+            [
+                read_classes(test.measure, y, each, w, g, name=f"y_score[{name!r}]", **reading)
+                for name, each in s.items()
+            ],
+            None,
+        )
     columns, names = named_columns(s, DROP)
     data = sample(y, columns, w, groups=g, models=names, **reading)
     _require_models(data.n_models if data.many else 1)
-    return names or tuple(f"model {j + 1}" for j in range(data.n_models)), data
+    return names or tuple(f"model {j + 1}" for j in range(data.n_models)), data, by
 
 
 def _require_models(count: int) -> None:
@@ -256,6 +273,21 @@ def _of_paired(test: _Test, models: Sample | list[Classes]) -> _Found:
     if isinstance(models, Sample):
         warn_of_few_compared(method.name, test.measure, sizes, test.data)
     return _Found(method, found)
+
+
+def _in_subgroups(test: _Test, models: Sample, by: Any, names: tuple[str, ...], adjust: str | None) -> Comparison:
+    """Compare models in every subgroup, and their means over subgroups."""
+    seed = seed_of(test.random_state)
+
+    def estimate(data: Sample, k: int) -> tuple[Comparison, Covariance]:
+        found = _of_paired(test._replace(random_state=(seed + k) % 2**64), data)
+        return _result(test, found, names, [data], adjust, paired=True), found.covariance
+
+    def pooled(found: Covariance, data: Sample) -> Comparison:
+        method = (test.method or Bootstrap()) if found.replicates is not None else DeLong()
+        return _result(test, _Found(method, found), names, [data], adjust, paired=True)
+
+    return compare_subgroups(models, by, test.measure, adjust, estimate, pooled)
 
 
 def _of_independent(test: _Test, samples: list[Sample]) -> _Found:

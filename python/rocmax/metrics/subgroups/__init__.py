@@ -1,6 +1,7 @@
 """Measures in subgroups (slices of the samples that are compared; not clusters, which are `groups`)."""
 
+from rocmax.metrics.subgroups._compare import SubgroupComparison
 from rocmax.metrics.subgroups._estimates import SubgroupTest
 from rocmax.metrics.subgroups._result import PooledEstimate, SubgroupDifference, SubgroupInference
 
-__all__ = ["PooledEstimate", "SubgroupDifference", "SubgroupInference", "SubgroupTest"]
+__all__ = ["PooledEstimate", "SubgroupComparison", "SubgroupDifference", "SubgroupInference", "SubgroupTest"]

@@ -16,7 +16,7 @@ from rocmax.metrics._validation import F64, choice
 from rocmax.metrics.subgroups._estimates import SHARES, Estimates, SubgroupTest, difference, pooled, shares_of
 
 _SMALL = 0.05
-_NO_TEST = SubgroupTest(np.nan, 0, np.nan, np.nan, 0)
+NO_TEST = SubgroupTest(np.nan, 0, np.nan, np.nan, 0)
 
 
 class SubgroupDifference(NamedTuple):
@@ -79,7 +79,7 @@ class SubgroupInference(Inference):
 
     by: str = "subgroup"
     subgroups: Mapping[Any, Inference] = field(default_factory=dict)
-    equality: SubgroupTest = _NO_TEST
+    equality: SubgroupTest = NO_TEST
     differences: tuple[SubgroupDifference, ...] = ()
     not_estimable: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
     moments: Any = None
@@ -166,12 +166,8 @@ class SubgroupInference(Inference):
     @property
     def equality_test(self) -> str:
         """The test that all subgroups are equal in words."""
-        test = self.equality
-        if np.isnan(test.pvalue):
-            return "no test, which needs two subgroups with two samples of either class"
         at_all = len(self.subgroups) + len(self.not_estimable)
-        of = f" ({test.n_compared} of {at_all} subgroups)" if test.n_compared < at_all else ""
-        return f"{in_words(test, self.moments.crossed)}{of}"
+        return equality_in_words(self.equality, at_all, self.moments.crossed)
 
     @property
     def _of_by(self) -> str:
@@ -205,10 +201,7 @@ class SubgroupInference(Inference):
             each.append(f"{words.label_text(name)} {value} ({between}; {words.samples(one.n_pos, one.n_neg)})")
         found.append(f"By {self.by}: {'; '.join(each)}")
         if self.not_estimable:
-            lacking = [
-                f"{words.label_text(name)} ({words.samples(*sizes)})" for name, sizes in self.not_estimable.items()
-            ]
-            found.append(f"Not estimable: {'; '.join(lacking)}")
+            found.append(f"Not estimable: {lacking_in_words(self.not_estimable)}")
         found.append(f"Equality of subgroups: {self.equality_test}")
         apart = [one for one in self.differences if one.pvalue_adjusted < _SMALL]
         if apart and len(self.subgroups) > 2:
@@ -233,14 +226,22 @@ class SubgroupInference(Inference):
         return (*super()._sources(), *own, *tested, *(("zou", "holm") if self.differences else ()))
 
 
-def in_words(test: SubgroupTest, crossed: float | None) -> str:
+def equality_in_words(test: SubgroupTest, n_subgroups: int, crossed: float | None, *, welch: bool = True) -> str:
     """Return a test of equality in words; `crossed` is the number of clusters, where they cross subgroups."""
-    how = REFERENCES["welch"].short if crossed is None else "Hotelling's T2 of clusters"
+    if np.isnan(test.pvalue):
+        return "no test, which needs two subgroups with two samples of either class"
+    how = f" ({REFERENCES['welch'].short if crossed is None else 'Hotelling'})" if welch else ""
     if np.isinf(test.df_denominator):
         statistic = f"chi-square {words.digits(test.statistic * test.df, 2)} with {test.df:g}"
     else:
         statistic = f"F {words.digits(test.statistic, 2)} with {test.df:g} and {test.df_denominator:.1f}"
-    return f"{statistic} degrees of freedom, {words.p_value(test.pvalue)} ({how})"
+    of = f"; {test.n_compared} of {n_subgroups} subgroups" if test.n_compared < n_subgroups else ""
+    return f"{statistic} degrees of freedom, {words.p_value(test.pvalue)}{how}{of}"
+
+
+def lacking_in_words(sizes: Mapping[Any, tuple[float, float]]) -> str:
+    """Return the subgroups without an estimate, with their samples."""
+    return "; ".join(f"{words.label_text(name)} ({words.samples(*counts)})" for name, counts in sizes.items())
 
 
 def _compared(one: SubgroupDifference | None) -> dict[str, Any]:

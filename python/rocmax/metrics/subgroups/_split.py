@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeVar
@@ -117,7 +117,8 @@ def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
+    """Ignore warnings of coverage that every subgroup has given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoverageWarning)
         yield
@@ -147,7 +148,7 @@ def in_subgroups(
     share = shares_of(totals_of(found), "pairs")
     interval = _pooled(moments, share, found, measure)
     sizes = sum(one.n_pos for one in found.values()), sum(one.n_neg for one in found.values())
-    with _quiet():
+    with quiet():
         whole = result(interval, measure, question, False, sizes)
     held = {field.name: getattr(whole, field.name) for field in fields(whole)}
     first = next(iter(found.values()))
@@ -185,12 +186,8 @@ def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> E
     variance = np.array([float(np.ravel(one.variance)[0]) for one in found.values()])
     sizes = np.array([one.effective for one in samples], dtype=np.float64)
     freedom = np.array([_freedom(one, k, measure) for k, one in zip(samples, found.values(), strict=True)])
-    matrix, n_clusters = np.diag(variance), None
-    if parts.crossed is not None:
-        kept = [group for name, group in zip(parts.samples, parts.crossed, strict=True) if name in found]
-        off, n_clusters = _between(samples, kept, measure)
-        matrix = matrix + off
-    return Estimates(estimate, matrix, freedom, sizes, n_clusters)
+    others, n_clusters = between(parts, found, measure)
+    return Estimates(estimate, np.diag(variance) + others, freedom, sizes, n_clusters)
 
 
 def _freedom(found: Inference, sample: Sample, measure: Measure) -> float:
@@ -200,28 +197,41 @@ def _freedom(found: Inference, sample: Sample, measure: Measure) -> float:
         return max(sum(sample.effective) - 2, 1.0)
     if Trait.COMPONENTS in measure.traits:
         _, parts, sizes = variance_parts(sample, measure)
-        values = [float(part[0]) for part in parts]
-        spent = sum((part / sum(values)) ** 2 / (size - 1) for part, size in zip(values, sizes, strict=True) if part)
-        if spent > 0:
-            return 1 / spent
+        return welch_satterthwaite([float(part[0]) for part in parts], sizes)
     return max(fewest - 1, 1.0)
 
 
-def _between(samples: list[Sample], groups: list[NDArray[np.intp]], measure: Measure) -> tuple[F64, float]:
-    """Return the covariances between subgroups that clusters cross, 0 on the diagonal, and the number of clusters.
+def welch_satterthwaite(parts: Sequence[float], sizes: Sequence[float]) -> float:
+    """Return the degrees of freedom of a sum of variances, each by so many samples."""
+    total = sum(parts)
+    spent = sum((part / total) ** 2 / (size - 1) for part, size in zip(parts, sizes, strict=True) if part)
+    return 1 / spent if spent > 0 else max(min(sizes) - 1, 1.0)
+
+
+def between(parts: Parts, kept: Collection[Any], measure: Measure) -> tuple[F64, float | None]:
+    """Return the covariances of models between subgroups that clusters cross, and the number of clusters.
 
     ``I / (I - 1) sum_c (A_cg / m_g + B_cg / n_g) (A_ch / m_h + B_ch / n_h)`` over the I clusters, A_cg and B_cg the
     sums of the centred components of the positives and the negatives of cluster c in subgroup g: what Obuchowski's
-    (1997) variance adds for positives and negatives of a cluster.
+    (1997) variance adds for positives and negatives of a cluster. Rows are the models of the first subgroup, of the
+    second and so on; covariances within a subgroup are 0 here, and all are where no cluster crosses.
     """
+    samples = [sample for name, sample in parts.samples.items() if name in kept]
+    n_models = samples[0].n_models
+    matrix = np.zeros((len(samples) * n_models,) * 2)
+    if parts.crossed is None:
+        return matrix, None
+    groups = [group for name, group in zip(parts.samples, parts.crossed, strict=True) if name in kept]
     numbers, place = np.unique(np.concatenate(groups), return_inverse=True)
-    place = np.split(place, np.cumsum([len(one) for one in groups])[:-1])
-    sums = np.zeros((len(samples), len(numbers)))
-    for row, sample, where in zip(sums, samples, place, strict=True):
-        _, (components,) = measure.influences(sample)
-        for rows in (sample.positive, ~sample.positive):
-            values = components[rows] - components[rows].mean()
-            row += np.bincount(where[rows], values, len(numbers)) / np.count_nonzero(rows)
-    count = len(numbers)
-    matrix = count / (count - 1) * sums @ sums.T
-    return np.asarray(matrix - np.diag(np.diagonal(matrix))), float(count)
+    count, sums = len(numbers), []
+    for sample, where in zip(samples, np.split(place, np.cumsum([len(one) for one in groups])[:-1]), strict=True):
+        for components in measure.influences(sample)[1]:
+            row = np.zeros(count)
+            for rows in (sample.positive, ~sample.positive):
+                values = components[rows] - components[rows].mean()
+                row += np.bincount(where[rows], values, count) / np.count_nonzero(rows)
+            sums.append(row)
+    matrix = count / (count - 1) * np.array(sums) @ np.array(sums).T
+    for k in range(0, len(matrix), n_models):
+        matrix[k : k + n_models, k : k + n_models] = 0.0
+    return matrix, float(count)

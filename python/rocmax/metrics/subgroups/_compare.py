@@ -1,0 +1,204 @@
+"""Models compared in every subgroup: their differences there, on average, and whether these are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from rocmax.metrics import _words as words
+from rocmax.metrics._comparison import Comparison
+from rocmax.metrics._hypothesis import adjusted
+from rocmax.metrics._joint import joint_test
+from rocmax.metrics._references import ADJUSTMENTS
+from rocmax.metrics._sample import Sample, has_variance
+from rocmax.metrics._validation import F64
+from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.methods.base import Covariance
+from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, shares_of, welch
+from rocmax.metrics.subgroups._result import NO_TEST, equality_in_words, lacking_in_words, totals_of
+from rocmax.metrics.subgroups._split import Parts, between, each, quiet, split, welch_satterthwaite
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SubgroupComparison(Comparison):
+    """Models compared in every subgroup, pooled within subgroups, and the test that the differences are the same.
+
+    It is the :class:`Comparison` of the pooled measures ``sum_g m_g n_g T_g / sum_g m_g n_g``, T_g the measure of a
+    model in subgroup g and m_g and n_g the totals of its classes.
+
+    Attributes
+    ----------
+    by : str
+        The name of the column that tells subgroups, "subgroup" for arrays.
+    subgroups : dict
+        The :class:`Comparison` of each subgroup with both classes.
+    equality : SubgroupTest
+        That the differences of models are the same in all subgroups. For two models Welch's (1951) analysis of variance
+        of the differences; for more a chi-square test. Where clusters cross subgroups, Hotelling's T2 for two models.
+    not_estimable : dict
+        Totals (positive, negative) of the subgroups without an estimate.
+    n_clusters_crossed : float or None
+        Number of clusters, where they cross subgroups.
+    """
+
+    by: str = "subgroup"
+    subgroups: Mapping[Any, Comparison] = field(default_factory=dict)
+    equality: SubgroupTest = NO_TEST
+    not_estimable: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
+    n_clusters_crossed: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the result holds in the types that JSON has, with its references and its summary.
+
+        Returns
+        -------
+        dict
+            As of every result; `subgroups` maps each subgroup's name to the same of its own.
+        """
+        return {**super().to_dict(), "subgroups": {str(name): one.to_dict() for name, one in self.subgroups.items()}}
+
+    def rows(self) -> list[dict[str, Any]]:
+        found = []
+        for name, one in self.subgroups.items():
+            sizes = {"n_pos": one.n_pos, "n_neg": one.n_neg}
+            found += [{"subgroup": words.label_text(name)} | row | sizes for row in one.rows()]
+        pvalues = adjusted(np.array([row["pvalue"] for row in found]), self.adjust)
+        for row, pvalue in zip(found, pvalues.tolist(), strict=True):
+            row["pvalue_adjusted"] = pvalue
+        whole = [{"subgroup": "pooled"} | row | {"n_pos": self.n_pos, "n_neg": self.n_neg} for row in super().rows()]
+        texts = ("model_a", "model_b", "measure", "weight_kind")
+        for name, (n_pos, n_neg) in self.not_estimable.items():
+            for row in whole[: len(self.pairs)]:
+                blank = {key: value if key in texts else np.nan for key, value in row.items()}
+                found.append(blank | {"subgroup": words.label_text(name), "n_pos": n_pos, "n_neg": n_neg})
+        return [*found, *whole]
+
+    @property
+    def measure_in_words(self) -> str:
+        """The measure in words, with what is pooled."""
+        return f"{super().measure_in_words} within subgroups{self._of_by}, pooled by pairs"
+
+    @property
+    def _of_by(self) -> str:
+        return "" if self.by == "subgroup" else f" of {self.by}"
+
+    @property
+    def equality_test(self) -> str:
+        """The test that the differences are the same in all subgroups, in words."""
+        at_all = len(self.subgroups) + len(self.not_estimable)
+        named = len(self.estimates) == 2
+        return equality_in_words(self.equality, at_all, self.n_clusters_crossed, welch=named)
+
+    def _lines(self) -> list[str]:
+        kept = ["subgroup"] + (["model_a", "model_b"] if len(self.pairs) > 1 else [])
+        kept += ["estimate_a", "estimate_b"] if len(self.pairs) == 1 else []
+        kept += ["difference", "standard_error", "ci_low", "ci_high", "pvalue"]
+        kept += ["pvalue_adjusted"] if self.adjust else []
+        kept += ["n_pos", "n_neg"]
+        rows = [{name: row[name] for name in kept} for row in self.rows()]
+        how = f"; adjusted by {ADJUSTMENTS[self.adjust]} over subgroups" if self.adjust else ""
+        return [
+            f"{self.measure_in_words}: {self._estimates()}",
+            *words.text_table(rows),
+            f"{words.level(self.confidence_level)}; p of a {self._test()}{how}",
+            f"same differences in all subgroups: {self.equality_test}",
+        ]
+
+    def _sentences(self, basis: str) -> list[str]:
+        found = super()._sentences(basis)
+        if len(self.pairs) == 1:
+            listed = []
+            for name, one in self.subgroups.items():
+                (pair,) = one.pairs
+                places = self._places(pair.standard_error)
+                value, between_ = words.digits(pair.difference, places), words.ends(pair.confidence_interval, places)
+                listed.append(f"{words.label_text(name)} {value} ({between_}), {words.p_value(pair.pvalue)}")
+            found.append(f"Differences by {self.by}: {'; '.join(listed)}")
+        if self.not_estimable:
+            found.append(f"Not estimable: {lacking_in_words(self.not_estimable)}")
+        found.append(f"Same differences in all subgroups: {self.equality_test}")
+        return found
+
+    def _basis(self) -> list[str]:
+        counted = len(self.subgroups)
+        return [*super()._basis(), f"{counted} subgroup{'' if counted == 1 else 's'}"]
+
+    def _sources(self) -> tuple[str, ...]:
+        tested = len(self.estimates) == 2 and self.n_clusters_crossed is None and self.equality.pvalue >= 0
+        return (*super()._sources(), *(("welch",) if tested else ()))
+
+
+def compare_subgroups(
+    data: Sample,
+    by: Any,
+    measure: Measure,
+    adjust: str | None,
+    estimate: Callable[[Sample, int], tuple[Comparison, Covariance]],
+    result: Callable[[Covariance, Sample], Comparison],
+) -> SubgroupComparison:
+    """Compare models in every subgroup by `estimate`, and pool them; `result` tests pooled estimates."""
+    parts = split(data, by)
+    found, lacking = each(parts, estimate)
+    comparisons = {name: one for name, (one, _) in found.items()}
+    totals = totals_of(comparisons)
+    share = shares_of(totals, "pairs")
+    k, values = data.n_models, np.concatenate([one.estimate for _, one in found.values()])
+    matrix, n_clusters = between(parts, found, measure)
+    for place, (_, one) in enumerate(found.values()):
+        own = slice(place * k, place * k + k)
+        matrix[own, own] = one.matrix
+    mean = np.kron(share, np.eye(k))
+    replicates = [one.replicates for _, one in found.values()]
+    drawn = None
+    if all(one is not None for one in replicates):
+        drawn = np.hstack([one for one in replicates if one is not None]) @ mean.T
+    with quiet():
+        whole = result(Covariance(mean @ values, mean @ matrix @ mean.T, drawn), data)
+    held = {one.name: getattr(whole, one.name) for one in fields(whole)}
+    if lacking:
+        kept = list(comparisons.values())
+        held["n_samples"] = sum(one.n_samples or 0 for one in kept)
+        held["n_pos"], held["n_neg"] = sum(one.n_pos for one in kept), sum(one.n_neg for one in kept)
+    return SubgroupComparison(
+        **held,
+        by=parts.by,
+        subgroups=comparisons,
+        equality=_same(parts, list(found), values, matrix, n_clusters, measure),
+        not_estimable=lacking,
+        n_clusters_crossed=n_clusters,
+    )
+
+
+def _same(
+    parts: Parts, kept: list[Any], values: F64, matrix: F64, n_clusters: float | None, measure: Measure
+) -> SubgroupTest:
+    """Test that the differences of models are the same in all subgroups."""
+    samples = [parts.samples[name] for name in kept]
+    k = samples[0].n_models
+    sizes = np.array([one.effective for one in samples], dtype=np.float64)
+    enough = np.array([has_variance(min(size)) for size in sizes.tolist()], dtype=bool)
+    contrast = np.kron(np.eye(len(samples)), np.diff(np.eye(k), axis=0))
+    if k == 2:
+        freedom = np.array([_freedom(one, measure) if fit else 1.0 for one, fit in zip(samples, enough, strict=True)])
+        found = Estimates(contrast @ values, contrast @ matrix @ contrast.T, freedom, sizes, n_clusters)
+        return welch(found, enough, np.ones(len(samples)), found.estimate)
+    n_compared = int(enough.sum())
+    if n_compared < 2:
+        return SubgroupTest(np.nan, 0, np.nan, np.nan, n_compared)
+    rows = np.kron(np.diff(np.eye(len(samples))[enough], axis=0), np.diff(np.eye(k), axis=0))
+    joint = joint_test(rows, values, matrix)
+    return SubgroupTest(joint.statistic / max(joint.df, 1), joint.df, np.inf, joint.pvalue, n_compared)
+
+
+def _freedom(sample: Sample, measure: Measure) -> float:
+    """Return the degrees of freedom of the variance of the difference of two models."""
+    if sample.group is not None:
+        return float(sample.group.max())
+    if Trait.COMPONENTS not in measure.traits:
+        return max(min(sample.effective) - 1, 1.0)
+    _, *parts = measure.covariance(sample, [sample.score])
+    d = np.array([1.0, -1.0])
+    return welch_satterthwaite([float(d @ part @ d) for part in parts], list(sample.effective))
