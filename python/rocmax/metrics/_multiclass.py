@@ -278,9 +278,14 @@ def _members(data: Classes, measure: Measure) -> F64:
 
 def shares(data: Classes, measure: Measure) -> F64:
     """Return the share of every comparison in the average: all alike, or as their classes weigh."""
-    members = _members(data, measure)
-    weights = members @ data.totals if measure.average == "weighted" else np.ones(len(members))
+    masses = comparison_masses(data, measure)
+    weights = masses if measure.average == "weighted" else np.ones(len(masses))
     return np.asarray(weights / weights.sum())
+
+
+def comparison_masses(data: Classes, measure: Measure) -> F64:
+    """Return what the classes weigh that a comparison gets its share from."""
+    return np.asarray(_members(data, measure) @ data.totals)
 
 
 def _of_shares(data: Classes, measure: Measure, values: F64) -> F64:

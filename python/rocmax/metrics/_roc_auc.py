@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from rocmax._parameters import as_float, shown
 from rocmax._threads import n_threads
 from rocmax.metrics._arrays import in_numpy, is_dask, plain
 from rocmax.metrics._dask import in_memory
+from rocmax.metrics._multiclass import Classes, comparison_masses, comparisons
 from rocmax.metrics._validation import (
     F64,
     LABELS,
@@ -25,6 +25,7 @@ from rocmax.metrics._validation import (
     scores,
     texts,
 )
+from rocmax.metrics.measures.auc import AUC
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -307,19 +308,21 @@ def _multiclass(
         proper = False
     if not proper:
         raise _UnusualError
-    if multi_class == "ovr":
-        return _averaged(y[:, None] == classes, s, average, weight, None)
-    if weight is not None or average not in ("macro", "weighted"):
+    if multi_class == "ovo" and (weight is not None or average not in ("macro", "weighted")):
         raise _UnusualError
-    return _one_versus_one(y, s, average, classes)
-
-
-def _one_versus_one(y: NDArray[Any], s: NDArray[Any], average: str, classes: NDArray[Any]) -> Any:
-    encoded = np.searchsorted(classes, y)
-    values, prevalence = [], []
-    for a, b in combinations(np.unique(encoded), 2):
-        kept = (encoded == a) | (encoded == b)
-        first = encoded[kept] == a
-        values.append((_area(first, s[kept, a], None, None) + _area(~first, s[kept, b], None, None)) / 2)
-        prevalence.append(kept.mean())
-    return np.average(values, weights=prevalence if average == "weighted" else None)
+    if multi_class == "ovr" and average == "micro":
+        return _averaged(y[:, None] == classes, s, average, weight, None)
+    present, of = np.unique(y, return_inverse=True)
+    if len(present) != len(classes):
+        if multi_class == "ovr":
+            raise _UnusualError
+        s = s[:, np.isin(classes, present)]
+    data = Classes(present, of, s, weight, n_threads(None))
+    measure = AUC(multi_class=multi_class, average=average)
+    values = np.array([_area(first, part.score, part.weight, None) for _, first, part in comparisons(data, measure)])
+    if average is None:
+        return values
+    masses = comparison_masses(data, measure)
+    if multi_class == "ovo":  # in the order of scikit-learn's sums
+        values, masses = (values[::2] + values[1::2]) / 2, masses[::2] / len(y)
+    return float(np.average(values, weights=masses if average == "weighted" else None))
