@@ -15,8 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from rocmax import PartialAUCBoostingClassifier
 from rocmax._selection import better_than_first, paired_difference
 from rocmax._settings import using
-from rocmax.boosting import BoostingRound, PartialAUCObjective
+from rocmax.boosting import PartialAUCObjective
 from rocmax.boosting._choice import Rounds, best_round, smoothed
+from rocmax.boosting._classifier import BoostingRound
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.metrics import PartialAUC, compare, partial_auc_score
 

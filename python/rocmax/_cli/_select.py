@@ -16,8 +16,8 @@ from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
 from rocmax._cli._columns import make_columns
 from rocmax._cli._failure import Failure
-from rocmax.ensemble import EnsembleStep
 from rocmax.ensemble._folds import folds_of
+from rocmax.ensemble._run import EnsembleStep
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 Weight = NDArray[np.float64] | None

@@ -109,7 +109,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         The chosen objective.
     n_estimators_ : int
         The number of rounds of ``booster_``.
-    candidates_ : list of Candidate
+    candidates_ : list
         The objectives tried: ``objective``, ``n_estimators``, the held-out ``score``, and its ``difference`` from log
         loss with the ``standard_error``.
     feature_importances_ : ndarray of shape (n_features,)
@@ -171,7 +171,8 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         callback : callable, default=None
-            Called with a :class:`rocmax.boosting.BoostingRound` after each round of each objective tried.
+            Called after each round of each objective tried with a named tuple: `objective`, `n_estimators` (rounds so
+            far) and `score` (the partial AUC of the held-out rows).
 
         Returns
         -------

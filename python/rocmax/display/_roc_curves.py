@@ -36,8 +36,9 @@ from rocmax.display._curves import (
     tpr_at,
 )
 from rocmax.display._many_classes import class_curves
-from rocmax.metrics import Bootstrap, ConfidenceInterval, Measure, PartialAUC, SmoothedAUC, infer
+from rocmax.metrics import Bootstrap, Measure, PartialAUC, SmoothedAUC, infer
 from rocmax.metrics._band import roc_band
+from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._multiclass import classes
 from rocmax.metrics._validation import choice, second_class, weights
 from rocmax.metrics.reader_study._study import read_study

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from rocmax._typing import F64, AnyArray
-from rocmax.boosting import Candidate, PartialAUCBoostingClassifier, PartialAUCObjective
-from rocmax.boosting._choice import best_round
+from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
+from rocmax.boosting._choice import Candidate, best_round
 from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._folds import growth

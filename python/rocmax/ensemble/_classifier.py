@@ -177,7 +177,8 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
             Clusters of dependent rows. Folds keep them whole; the standard errors of the selection account for them,
             and the interval of ``inference_`` too, unless there is a `sample_weight`.
         callback : callable, default=None
-            Called with an ``EnsembleStep`` after rounds and folds.
+            Called after rounds and folds with a named tuple: `family`, `stage` ("folds", or "refit" to all rows),
+            `done` of `total` rounds or folds, and `seconds` since the fit began.
 
         Returns
         -------

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rocmax.metrics._accumulator import ROCAccumulator
     from rocmax.metrics._band import ROCBand, roc_band
     from rocmax.metrics._compare import compare
-    from rocmax.metrics._comparison import Comparison, PairComparison
+    from rocmax.metrics._comparison import Comparison
     from rocmax.metrics._cross_validated import cross_validated_auc
     from rocmax.metrics._curve import precision_recall_curve, roc_curve
     from rocmax.metrics._infer import infer
-    from rocmax.metrics._inference import ConfidenceInterval, Inference
+    from rocmax.metrics._inference import Inference
     from rocmax.metrics._partial import fpr_at_tpr_score, partial_auc_score, tpr_at_fpr_score
-    from rocmax.metrics._power import SampleSize, auc_power, auc_sample_size
+    from rocmax.metrics._power import auc_power, auc_sample_size
     from rocmax.metrics._roc_auc import roc_auc_score
     from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
     from rocmax.metrics.measures import (
@@ -49,20 +49,13 @@ if TYPE_CHECKING:
     from rocmax.metrics.methods import (
         Bootstrap,
         DeLong,
-        LogitDeLong,
         Method,
-        Newcombe,
-        Obuchowski,
-        Score,
         Venkatraman,
-        Wu,
     )
     from rocmax.metrics.reader_study import MRMCAnalysis, mrmc_analysis, mrmc_power, mrmc_sample_size
     from rocmax.metrics.subgroups import (
         SubgroupComparison,
-        SubgroupDifference,
         SubgroupInference,
-        SubgroupTest,
     )
     from rocmax.metrics.thresholds._operating_point import operating_point
     from rocmax.metrics.thresholds._result import OperatingPoint
@@ -75,20 +68,14 @@ _MODULES = {
         "roc_band",
     ),
     "_compare": ("compare",),
-    "_comparison": (
-        "Comparison",
-        "PairComparison",
-    ),
+    "_comparison": ("Comparison",),
     "_cross_validated": ("cross_validated_auc",),
     "_curve": (
         "precision_recall_curve",
         "roc_curve",
     ),
     "_infer": ("infer",),
-    "_inference": (
-        "ConfidenceInterval",
-        "Inference",
-    ),
+    "_inference": ("Inference",),
     "thresholds._operating_point": ("operating_point",),
     "thresholds._result": ("OperatingPoint",),
     "_partial": (
@@ -97,7 +84,6 @@ _MODULES = {
         "tpr_at_fpr_score",
     ),
     "_power": (
-        "SampleSize",
         "auc_power",
         "auc_sample_size",
     ),
@@ -129,19 +115,12 @@ _MODULES = {
     "methods": (
         "Bootstrap",
         "DeLong",
-        "LogitDeLong",
         "Method",
-        "Newcombe",
-        "Obuchowski",
-        "Score",
         "Venkatraman",
-        "Wu",
     ),
     "subgroups": (
         "SubgroupComparison",
-        "SubgroupDifference",
         "SubgroupInference",
-        "SubgroupTest",
     ),
     "reader_study": (
         "MRMCAnalysis",
@@ -158,39 +137,29 @@ __all__ = [
     "AveragePrecision",
     "Bootstrap",
     "Comparison",
-    "ConfidenceInterval",
     "DeLong",
     "EnrichmentFactor",
     "EqualErrorRate",
     "FPRAtTPR",
     "Inference",
     "LogAUC",
-    "LogitDeLong",
     "MRMCAnalysis",
     "MarginAUC",
     "Measure",
     "Method",
     "NetBenefit",
-    "Newcombe",
-    "Obuchowski",
     "OperatingPoint",
-    "PairComparison",
     "PartialAUC",
     "PrecisionAt",
     "ROCAccumulator",
     "ROCBand",
     "RecallAt",
-    "SampleSize",
-    "Score",
     "ScoredAUC",
     "SmoothedAUC",
     "SubgroupComparison",
-    "SubgroupDifference",
     "SubgroupInference",
-    "SubgroupTest",
     "TPRAtFPR",
     "Venkatraman",
-    "Wu",
     "auc_power",
     "auc_sample_size",
     "compare",
