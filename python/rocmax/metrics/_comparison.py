@@ -83,7 +83,7 @@ class Comparison(Measured):
         Number of positive and negative samples, or their total weights; of independent samples one per model.
     pos_label : label
         The label of the positive class.
-    class_sizes, weight_kind, n_samples, n_groups, resampling, higher_is_better, n_dropped
+    class_sizes, weight_kind, n_samples, n_groups, n_subjects, resampling, higher_is_better, n_dropped
         From what, as in :class:`Inference`.
     """
 

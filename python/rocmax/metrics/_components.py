@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax.metrics._dyads import dyadic_covariance
 from rocmax.metrics._sample import Sample, has_variance, require_two
 from rocmax.metrics._validation import F64
 from rocmax.metrics.measures.base import Measure
@@ -81,6 +82,8 @@ def clustered_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64]:
     ``I10/((I10-1) m^2) sum A A' + I01/((I01-1) n^2) sum B B' + I/((I-1) m n) sum (A B' + B A')``;
     I10 and I01 count the clusters with a positive and with a negative sample, I all of them.
     """
+    if sample.of_pairs:
+        return dyadic_covariance(sample, measure)
     group = sample.group
     assert group is not None
     n_groups = int(group.max()) + 1

@@ -101,9 +101,12 @@ def infer(
         Whether a weight w stands for w equal samples ("frequency"), or for an inverse sampling probability, whose
         scale does not matter ("sampling"). None means "frequency", with a warning where weights are not whole numbers
         or add up to more than ten times the number of rows. The estimate is the same.
-    groups : array-like of shape (n_samples,), default=None
+    groups : array-like of shape (n_samples,) or (n_samples, 2), default=None
         Clusters of correlated samples, such as the lesions of a patient (Obuchowski, 1997) [3]_. Not subgroups that
-        are compared: see `by`.
+        are compared: see `by`. Two columns name both subjects of a pair, as in face verification; pairs that share a
+        subject are correlated (Aronow et al., 2015) [4]_, which takes O(n log n) time and O(n) memory. A name in both
+        columns is one subject: if the columns name things of two kinds, such as probes and cameras, use different names
+        for each, and the variance is the two-way one of Cameron, Gelbach and Miller (2011).
     by : array-like of shape (n_samples,), default=None
         Subgroups to compare, such as the site or the sex of each patient. The result is a :class:`SubgroupInference`:
         the measure in every subgroup, their mean weighted by pairs (the pairs within subgroups), and Welch's (1951)
@@ -143,6 +146,8 @@ def infer(
        Medicine 6, 1987. :doi:`10.1002/sim.4780060207`
     .. [3] N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53, 1997.
        :doi:`10.2307/2533958`
+    .. [4] P. M. Aronow, C. Samii and V. A. Assenova, "Cluster-robust variance estimation for dyadic data", Political
+       Analysis 23, 2015. :doi:`10.1093/pan/mpv018`
 
     Examples
     --------

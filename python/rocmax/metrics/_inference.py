@@ -54,10 +54,10 @@ class Inference(Measured):
         with `higher_is_better` False.
     measure : Measure
         What was measured.
-    class_sizes, weight_kind, n_samples, n_groups, n_folds, resampling, higher_is_better, n_dropped
-        From what: samples of each of several classes, kind of weights (None without), rows, clusters, folds, and how a
-        bootstrap drew; None where there was no such thing. Whether high scores are for positives, and how many samples
-        were left out because of missing values.
+    class_sizes, weight_kind, n_samples, n_groups, n_subjects, n_folds, resampling, higher_is_better, n_dropped
+        From what: samples of each of several classes, kind of weights (None without), rows, clusters, subjects of
+        pairs, folds, and how a bootstrap drew; None where there was no such thing. Whether high scores are for
+        positives, and how many samples were left out because of missing values.
     """
 
     estimate: Any
@@ -187,7 +187,7 @@ class Inference(Measured):
     def _source(self, method: str) -> Source:
         if method != "logit-delong" or not self.measure.counts_pairs:
             return super()._source(method)
-        counted = self.n_groups is None and self.weight_kind != "sampling"
+        counted = self.n_groups is None and self.n_subjects is None and self.weight_kind != "sampling"
         few = counted and min(self.class_sizes or (self.n_pos, self.n_neg)) < FEW
         certain = np.isin(self.estimate, (0.0, 1.0)) | (np.asarray(self.variance) == 0.0)
         return METHODS["newcombe"] if few or certain.all() else super()._source(method)

@@ -13,6 +13,7 @@ from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._components import correction, influence_of
+from rocmax.metrics._groups import numbered, require_clusters
 from rocmax.metrics._missing import oriented
 from rocmax.metrics._resample import drawn_rows, masses
 from rocmax.metrics._sample import Sample, no_counts
@@ -115,7 +116,9 @@ def classes(
         return data
     if weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    return data._replace(group=names_of(groups, len(y), "groups", advice)[1])
+    group = numbered(groups, len(y), advice)
+    require_clusters(group, "multi_class")
+    return data._replace(group=group)
 
 
 def _among(labels: Any, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -13,6 +13,11 @@ class Reference(NamedTuple):
 
 
 REFERENCES = {
+    "aronow": Reference(
+        "Aronow et al. 2015",
+        "P. M. Aronow, C. Samii and V. A. Assenova, Cluster-robust variance estimation for dyadic data, Political"
+        " Analysis 23, 2015. doi:10.1093/pan/mpv018",
+    ),
     "campbell": Reference(
         "Campbell 1994",
         "G. Campbell, Advances in statistical methodology for the evaluation of diagnostic and laboratory tests,"

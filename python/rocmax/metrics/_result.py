@@ -190,8 +190,8 @@ class Measured(Result):
         The samples of each of several classes.
     weight_kind : str or None
         What the weights stand for; None without weights.
-    n_samples, n_groups, n_folds : int or None
-        Number of samples, of weights other than 0, of clusters and of folds.
+    n_samples, n_groups, n_folds, n_subjects : int or None
+        Number of samples, of weights other than 0, of clusters, of folds, and of the subjects of pairs.
     resampling : str or None
         How a bootstrap drew and how it made intervals.
     higher_is_better : bool or tuple of bool
@@ -206,6 +206,7 @@ class Measured(Result):
     n_samples: int | None = None
     n_groups: int | None = None
     n_folds: int | None = None
+    n_subjects: int | None = None
     resampling: str | None = None
     higher_is_better: bool | tuple[bool, ...] = True
     n_dropped: int = 0
@@ -237,7 +238,7 @@ class Measured(Result):
         """Return where a variance comes from."""
         if self.resampling is not None and self.resampling.endswith("BCa"):
             return METHODS["bca"]
-        own = "obuchowski-clusters" if self.n_groups else self.measure.reference
+        own = "aronow" if self.n_subjects else "obuchowski-clusters" if self.n_groups else self.measure.reference
         return variance_source(method, (own, "hajek") if self.measure.multi_class != "raise" else (own,))
 
     @property
@@ -259,6 +260,7 @@ class Measured(Result):
         return (
             words.weighted(self, counted)
             + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else "")
+            + (f" of {words.count(self.n_subjects)} subjects" if self.n_subjects else "")
             + (f" in {words.count(self.n_folds)} folds" if self.n_folds else "")
             + words.exceptions(self)
         )
@@ -274,10 +276,12 @@ def _classes(sizes: Sequence[float]) -> str:
 
 def of_samples(data: Sample | Classes) -> dict[str, Any]:
     """Return the fields of :class:`Measured` that say from what samples."""
+    of_pairs = isinstance(data, Sample) and data.of_pairs
     found: dict[str, Any] = {
         "weight_kind": None if data.weight is None else data.weight_kind,
         "n_samples": data.n_counted,
-        "n_groups": data.n_groups,
+        "n_groups": None if of_pairs else data.n_groups,
+        "n_subjects": data.n_groups if of_pairs else None,
         "higher_is_better": higher_of(data.lower),
         "n_dropped": data.n_dropped,
     }

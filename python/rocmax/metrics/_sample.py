@@ -12,13 +12,13 @@ from rocmax import _core
 from rocmax._threads import n_threads
 from rocmax.metrics._arrays import is_dask, plain
 from rocmax.metrics._dask import in_memory
+from rocmax.metrics._groups import numbered
 from rocmax.metrics._missing import complete, directions, oriented
 from rocmax.metrics._validation import (
     DROP,
     F64,
     label_classes,
     labels,
-    names_of,
     require_finite,
     require_two_classes,
     require_weights,
@@ -49,7 +49,7 @@ class Sample(NamedTuple):
     names: tuple[str, str] = ("y_true", "y_score")  # what the caller calls labels and scores
     pos_label: Any = 1  # what the caller calls the positive class
     weight_kind: str = "frequency"
-    group: NDArray[np.intp] | None = None  # number of the cluster of each sample
+    group: NDArray[np.intp] | None = None  # number of the cluster of each sample, or of both subjects of a pair
     steps: _core.Curve | None = None  # in place of rows: the weight of either class at every distinct score
     lower: Any = False  # whether low scores are for positives, one a model where they differ: `score` has them negated
     n_dropped: int = 0
@@ -102,8 +102,13 @@ class Sample(NamedTuple):
 
     @property
     def n_groups(self) -> int | None:
-        """Number of clusters."""
+        """Number of clusters, or of subjects of pairs."""
         return None if self.group is None else int(self.group.max()) + 1
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether every sample is a pair of two subjects."""
+        return self.group is not None and self.group.ndim == 2
 
     @property
     def n_counted(self) -> int:
@@ -170,7 +175,7 @@ def sample(
         return found
     if sample_weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    return found._replace(group=names_of(groups, len(y), "groups", **advice)[1])
+    return found._replace(group=numbered(groups, len(y), **advice))
 
 
 def as_sample(curve: _core.Curve, pos_label: Any = 1) -> Sample:

@@ -16,6 +16,7 @@ from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics._components import variance_parts
 from rocmax.metrics._dask import in_memory
+from rocmax.metrics._groups import require_clusters
 from rocmax.metrics._hypothesis import Question
 from rocmax.metrics._inference import Inference
 from rocmax.metrics._interval import Law, percentiles, wald
@@ -51,6 +52,7 @@ def split(data: Sample, by: Any) -> Parts:
         order = sorted(range(len(keys)), key=lambda k: rank.get(keys[k], len(rank)))
     else:
         order = list(range(len(keys)))
+    require_clusters(data.group, "by")
     positive, samples, lacking, clusters = data.positive, {}, {}, []
     for k in order:
         rows = place == k

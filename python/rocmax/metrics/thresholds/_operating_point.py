@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._parameters import shown
 from rocmax.exceptions import CoverageWarning
+from rocmax.metrics._groups import require_clusters
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical
 from rocmax.metrics._missing import of_caller
@@ -186,6 +187,7 @@ def operating_point(
     how: dict[str, Any] = {"weight_kind": kind, "groups": groups, "pos_label": pos_label, "n_jobs": n_jobs}
     how |= {"higher_is_better": higher_is_better, "missing": missing}
     data = one_model(sample(y_true, y_score, sample_weight, **how))
+    require_clusters(data.group, "operating_point")
     curve = data.curve()
     if rules is None:
         rules = [Rule("at", score) for score in curve.steps()[0].tolist()]
