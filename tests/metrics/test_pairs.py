@@ -154,3 +154,15 @@ def test_refused():
         infer([0, 0, 1, 1], [1, 2, 3, 4], groups=np.array([["a", 1], ["b", 2], ["c", 3], ["d", 4]], dtype=object))
     with pytest.raises(TypeError):
         cross_validated_auc(y, s, fold=np.arange(len(y)) % 2, groups=groups)
+
+
+def test_pairs_without_a_subject_are_dropped():
+    y, s, groups = verification(6)
+    named = groups.astype(float)
+    named[3, 1] = np.nan
+    kept = np.arange(len(y)) != 3
+    found = infer(y, s, groups=named, missing="drop")
+    assert found.n_dropped == 1
+    assert found.variance == infer(y[kept], s[kept], groups=groups[kept]).variance
+    with pytest.raises(ValueError, match="no name for the sample at index 3"):
+        infer(y, s, groups=named)

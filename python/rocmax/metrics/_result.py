@@ -276,12 +276,11 @@ def _classes(sizes: Sequence[float]) -> str:
 
 def of_samples(data: Sample | Classes) -> dict[str, Any]:
     """Return the fields of :class:`Measured` that say from what samples."""
-    of_pairs = isinstance(data, Sample) and data.of_pairs
+    of_pairs = isinstance(data, Sample) and data.of_pairs  # operating points are never of pairs
     found: dict[str, Any] = {
         "weight_kind": None if data.weight is None else data.weight_kind,
         "n_samples": data.n_counted,
-        "n_groups": None if of_pairs else data.n_groups,
-        "n_subjects": data.n_groups if of_pairs else None,
+        "n_subjects" if of_pairs else "n_groups": data.n_groups,
         "higher_is_better": higher_of(data.lower),
         "n_dropped": data.n_dropped,
     }
