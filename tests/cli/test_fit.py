@@ -136,7 +136,7 @@ def test_groups_weights_and_missing_rows_of_fit(tmp_path: Path, run: Run) -> Non
     pl.concat([kept.filter(pl.col("w") >= k) for k in (1, 2)]).drop("w").write_csv(tmp_path / "r.csv")
     one = ["--label", "y", "--C", 10, "--json", *FPR]
     found = json.loads(
-        run("fit", tmp_path / "w.csv", *one, "--weight", "w", "--drop-missing", "--out", tmp_path / "w")[1]
+        run("fit", tmp_path / "w.csv", *one, "--weight", "w", "--missing", "drop", "--out", tmp_path / "w")[1]
     )
     expected = json.loads(run("fit", tmp_path / "r.csv", *one, "--out", tmp_path / "r")[1])
     assert found["n_dropped"] == 1 and found["n_samples"] == len(kept) and found["numeric"] == expected["numeric"]

@@ -107,16 +107,16 @@ def test_missing_values_are_left_out_if_asked(frame: "pl.DataFrame", tmp_path: P
         asked += ["--weight", "w"] if "w" in columns else ["--groups", "patient"] if "patient" in columns else []
         code, out, err = run("evaluate", tmp_path / "holes.parquet", *asked)
         assert code == 1 and out == "" and one_line(err), err
-        found = answer(run, "evaluate", tmp_path / "holes.parquet", *asked, "--drop-missing")
+        found = answer(run, "evaluate", tmp_path / "holes.parquet", *asked, "--missing", "drop")
         frame.filter(pl.Series(kept)).write_parquet(tmp_path / "kept.parquet")
         expected = answer(run, "evaluate", tmp_path / "kept.parquet", *asked)
         assert found["n_dropped"] == N - kept.sum() > 0 == expected["n_dropped"]
         assert found["models"] == expected["models"] and found["n_samples"] == kept.sum()
-    out = run("evaluate", tmp_path / "holes.parquet", "--label", "y", "--score", "a", "--drop-missing")[1]
+    out = run("evaluate", tmp_path / "holes.parquet", "--label", "y", "--score", "a", "--missing", "drop")[1]
     assert f"{N - (~(gone['y'] | gone['a'])).sum()} more dropped because of missing values" in out
 
     holes.with_columns(pl.lit(None).alias("a")).write_parquet(tmp_path / "none.parquet")
-    code, out, err = run("evaluate", tmp_path / "none.parquet", "--label", "y", "--score", "a", "--drop-missing")
+    code, out, err = run("evaluate", tmp_path / "none.parquet", "--label", "y", "--score", "a", "--missing", "drop")
     assert code == 1 and one_line(err) and "no row is left" in err
 
 
@@ -125,8 +125,8 @@ def test_a_group_that_is_nan_is_missing(frame: "pl.DataFrame", tmp_path: Path, r
     frame.with_columns(numbers).write_parquet(tmp_path / "wards.parquet")
     asked = ["--label", "y", "--score", "a", "--fpr", 0, 0.5, "--groups", "ward"]
     code, out, err = run("evaluate", tmp_path / "wards.parquet", *asked)
-    assert code == 1 and out == "" and "column 'ward' has no group in row 5 (of 2 such); --drop-missing" in err
-    assert answer(run, "evaluate", tmp_path / "wards.parquet", *asked, "--drop-missing")["n_dropped"] == 2
+    assert code == 1 and out == "" and "column 'ward' has no group in row 5 (of 2 such); --missing drop" in err
+    assert answer(run, "evaluate", tmp_path / "wards.parquet", *asked, "--missing", "drop")["n_dropped"] == 2
 
 
 @pytest.mark.parametrize("kind", ["frequency", "sampling"])

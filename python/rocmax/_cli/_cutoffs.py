@@ -63,13 +63,12 @@ def found(arguments: Namespace, scored: rows.Scored) -> dict[str, OperatingPoint
         "method": arguments.cutoff_intervals or ("wilson" if arguments.groups is None else "bootstrap"),
         "confidence_level": arguments.confidence,
         "random_state": 0,
-        **rows.options(arguments, scored),
     }
     points = {}
     with report.waiting("cutoffs"):
         for name, scores in scored.columns.items():
             with report.told_of(f"{name}, cutoffs", how="--cutoff-intervals"):
-                points[name] = operating_point(scored.labels.positive, scores, **how)
+                points[name] = operating_point(scored.labels.positive, scores, **how, **rows.options(arguments, scored, name))
     return points
 
 

@@ -332,7 +332,14 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
         action="extend",
         required=True,
         metavar="COLUMN",
-        help="columns of scores, higher for the positive class",
+        help="columns of scores, higher for the positive class, unless --lower",
+    )
+    parser.add_argument(
+        "--lower",
+        nargs="*",
+        metavar="COLUMN",
+        help="low scores are for the positive class, as of docking scores, distances and p-values: in all columns of "
+        "--score, or in those that are named here",
     )
     parser.add_argument(
         "--measure", nargs="+", action="extend", type=measures.measure, metavar="MEASURE", help=measures.HELP
@@ -355,9 +362,10 @@ def _add_rows(parser: argparse.ArgumentParser, groups: str) -> None:
     parser.add_argument("--weight", metavar="COLUMN", help="column of non-negative weights of the rows")
     parser.add_argument("--groups", metavar="COLUMN", help=f"column of {groups}")
     parser.add_argument(
-        "--drop-missing",
-        action="store_true",
-        help="drop rows with a missing label, score, weight or group rather than refuse",
+        "--missing",
+        choices=("raise", "drop"),
+        default="raise",
+        help="rows with a missing label, score, weight or group: drop and count them, or refuse them (the default)",
     )
 
 

@@ -24,12 +24,14 @@ class Scored:
     n_dropped: int
     weighted: str = ""  # what weights are taken for, in words
     n_periods: int = 1  # distinct values of the column that alerts are counted per
+    lower: frozenset[str] = frozenset()  # columns of which low scores are for positives
 
     @property
     def summary(self) -> str:
         dropped = f"; {self.n_dropped:,} more dropped because of missing values" if self.n_dropped else ""
         n_groups = "" if self.groups is None else f" in {len(np.unique(self.groups)):,} groups"
-        return f"{self.labels.summary}{n_groups}{self.weighted}{dropped}"
+        turned = f"; low scores of {', '.join(sorted(self.lower))} are for positives" if self.lower else ""
+        return f"{self.labels.summary}{n_groups}{self.weighted}{turned}{dropped}"
 
 
 def read(arguments: Namespace) -> Scored:
@@ -39,6 +41,9 @@ def read(arguments: Namespace) -> Scored:
     table.check_roles(label, weight, groups, *arguments.score)
     if weight is not None and groups is not None:
         raise Misuse("--weight and --groups cannot be combined for these intervals")
+    lower = frozenset(() if arguments.lower is None else arguments.lower or arguments.score)
+    if unknown := sorted(lower - set(arguments.score)):
+        raise Misuse(f"--lower {unknown[0]}: name columns of --score, or none for all of them")
     if arguments.weights_are is not None and weight is None:
         raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
     per = getattr(arguments, "per", None)  # evaluate only
@@ -48,7 +53,7 @@ def read(arguments: Namespace) -> Scored:
     wanted = table.Wanted([label, *arguments.score, *others])
     frame = table.read(arguments.data, table.form(arguments), wanted, exact={label, *arguments.score})
     n_dropped = 0
-    if arguments.drop_missing:
+    if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, [label, *arguments.score, *others])
     scored = Scored(
         table.labels(frame, label, arguments.positive),
@@ -58,6 +63,7 @@ def read(arguments: Namespace) -> Scored:
         n_dropped,
         "" if weight is None else f", {_kind(arguments)} weights {weight}",
         1 if per is None else int(table.cluster_numbers(frame, per, "value").max(initial=1)),
+        lower,
     )
     _warn_unless_counts(arguments, scored.weight)
     return scored
@@ -79,11 +85,12 @@ def _warn_unless_counts(arguments: Namespace, weight: NDArray[np.float64] | None
         )
 
 
-def options(arguments: Namespace, scored: Scored) -> dict[str, Any]:
-    """Return what the measures are told of weights and groups."""
+def options(arguments: Namespace, scored: Scored, name: str | None = None) -> dict[str, Any]:
+    """Return what the measures are told of weights, groups and the direction of a column, or of all."""
     kind = _kind(arguments)
     weighted = {} if scored.weight is None else {"sample_weight": scored.weight, "weight_kind": kind}
-    return weighted | ({} if scored.groups is None else {"groups": scored.groups})
+    higher: Any = name not in scored.lower if name is not None else [one not in scored.lower for one in scored.columns]
+    return weighted | ({} if scored.groups is None else {"groups": scored.groups}) | {"higher_is_better": higher}
 
 
 def plain(arguments: Namespace, scored: Scored) -> dict[str, Any]:
@@ -93,6 +100,7 @@ def plain(arguments: Namespace, scored: Scored) -> dict[str, Any]:
         "n_samples": len(scored.labels.positive),
         "n_positive": int(scored.labels.positive.sum()),
         "n_dropped": scored.n_dropped,
+        "lower": sorted(scored.lower),
         "positive": str(scored.labels.value),
         "weight_kind": _kind(arguments),
     }
@@ -108,7 +116,7 @@ def draw(arguments: Namespace, scored: Scored) -> None:
     report.draw(
         arguments.plot,
         scored.labels.positive,
-        scored.columns,
+        {name: -values if name in scored.lower else values for name, values in scored.columns.items()},
         fpr_range=arguments.fpr,
         confidence_level=level,
         weight=scored.weight,

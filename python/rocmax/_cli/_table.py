@@ -292,7 +292,7 @@ def without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
         series = series.fill_nan(None)
     if series.null_count():
         row, n = int(series.is_null().arg_true()[0]) + 1, series.null_count()
-        raise Failure(f"column {name!r} has no {what} in row {row} (of {n} such); --drop-missing drops them")
+        raise Failure(f"column {name!r} has no {what} in row {row} (of {n} such); --missing drop drops them")
     return series
 
 
@@ -379,7 +379,7 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any
         infinite = bool(floats.is_infinite()[index])
         raise Failure(
             f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {index + 1} ({bad.sum()} such): "
-            f"{what[2:]}s must be finite numbers" + ("" if infinite else "; --drop-missing drops such rows")
+            f"{what[2:]}s must be finite numbers" + ("" if infinite else "; --missing drop drops such rows")
         )
     if kind == pl.String or kind.is_decimal():
         texts = series.str.strip_chars() if kind == pl.String else series

@@ -57,7 +57,7 @@ def run(arguments: Namespace) -> None:
             confidence=arguments.confidence,
             rate_intervals=arguments.json or arguments.fpr is not None,
             others=measures.chosen(arguments.measure, []),
-            **rows.options(arguments, scored),
+            **rows.options(arguments, scored, name),
         )
         for name, scores in columns.items()
     ]

@@ -20,7 +20,7 @@ def run(arguments: Namespace) -> None:
     wanted = table.Wanted(also=roles, dropped=arguments.drop)
     frame = table.read(arguments.data, table.form(arguments), wanted, exact={label})
     n_dropped = 0
-    if arguments.drop_missing:
+    if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, roles)
     if arguments.time is not None:
         frame = frame[coding.time_order(frame, arguments.time)]

@@ -13,8 +13,18 @@ from rocmax._validation import n_rows
 from rocmax.metrics import OperatingPoint, operating_point
 from rocmax.metrics import _words as words
 from rocmax.metrics._dask import in_memory as computed
+from rocmax.metrics._missing import complete, directions, oriented
 from rocmax.metrics._sample import Sample, explain
-from rocmax.metrics._validation import check_label, labels, marked, named_columns, scores, second_class
+from rocmax.metrics._validation import (
+    DROP,
+    check_label,
+    labels,
+    marked,
+    named_columns,
+    require_finite,
+    scores,
+    second_class,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,22 +94,42 @@ class Models(NamedTuple):
     positive: NDArray[np.bool_]
     pos_label: Any
     weight: Any
-    scores: list[tuple[str, NDArray[np.float64]]]
+    scores: list[tuple[str, NDArray[np.float64]]]  # higher ones for positives
+    lower: dict[str, bool]  # of which models they are the negatives of what was given
 
 
 def models(
-    y_true: Any, y_score: Any, names: Any, sample_weight: Any, pos_label: Any, argument: str = "y_score"
+    y_true: Any,
+    y_score: Any,
+    names: Any,
+    sample_weight: Any,
+    pos_label: Any,
+    argument: str = "y_score",
+    higher_is_better: Any = True,
+    missing: str | None = None,
 ) -> Models:
     """Return labels, weights and the scores of every model, which messages call `argument`."""
     y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
-    positive, label = is_positive(y_true, pos_label)
-    return Models(positive, label, sample_weight, named_scores(y_score, names, len(positive), argument))
+    if missing is not None:
+        given = {"y_true": y_true, argument: y_score, "sample_weight": sample_weight}
+        (y_true, y_score, sample_weight), _ = complete(missing, **given)
+    positive, label = is_positive(y_true, pos_label, remedy={} if missing is None else {"remedy": DROP})
+    found = named_scores(y_score, names, len(positive), argument)
+    if missing is not None:
+        for name, column in found:
+            require_finite(column, f"{argument}[{name!r}]" if isinstance(y_score, Mapping) else argument, DROP)
+    titles = [name for name, _ in found]
+    lower = np.broadcast_to(directions(higher_is_better, titles, len(found)), len(found)).tolist()
+    turned = [(name, oriented(column, low)) for (name, column), low in zip(found, lower, strict=True)]
+    return Models(positive, label, sample_weight, turned, dict(zip(titles, lower, strict=True)))
 
 
-def is_positive(y_true: ArrayLike, pos_label: Any, name: str = "y_true") -> tuple[NDArray[np.bool_], Any]:
+def is_positive(
+    y_true: ArrayLike, pos_label: Any, name: str = "y_true", remedy: dict[str, str] | None = None
+) -> tuple[NDArray[np.bool_], Any]:
     """Mark the positive samples, and return their label."""
-    y, positive = labels(y_true, pos_label, name)
-    data = Sample(y, np.empty(0), None, 1, (name, "y_score"))
+    y, positive = labels(y_true, pos_label, name, **(remedy or {}))
+    data = Sample(y, np.empty(0), None, 1, (name, "y_score"), droppable=bool(remedy))
     explain(data)
     return data.positive, positive
 
@@ -220,11 +250,20 @@ def legend_name(text: str) -> str:
 
 
 def marked_point(
-    positive: NDArray[np.bool_], scores: NDArray[np.float64], rule: Any, sample_weight: Any, name: str
+    positive: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    rule: Any,
+    sample_weight: Any,
+    name: str,
+    lower: bool = False,
 ) -> OperatingPoint:
-    """Return what one threshold, or a rule for one, does; messages call it `name`."""
+    """Return what one threshold, or a rule for one, does; messages call it `name`.
+
+    Where low scores are for positives `scores` are the negatives of what was given, which the threshold is not.
+    """
+    how: dict[str, Any] = {"sample_weight": sample_weight, "weight_kind": "frequency", "higher_is_better": not lower}
     try:
-        found = operating_point(positive, scores, threshold=rule, sample_weight=sample_weight, weight_kind="frequency")
+        found = operating_point(positive, oriented(scores, lower), threshold=rule, **how)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from error
     if np.ndim(found.threshold):
@@ -234,4 +273,5 @@ def marked_point(
 
 def mark_name(mark: OperatingPoint) -> str:
     """Return what a legend says of a threshold."""
-    return f"threshold {mark.threshold:.4g}: TPR {words.digits(mark.tpr)}, FPR {words.digits(mark.fpr)}"
+    at_most = "" if mark.higher_is_better else "score <= "
+    return f"threshold {at_most}{mark.threshold:.4g}: TPR {words.digits(mark.tpr)}, FPR {words.digits(mark.fpr)}"

@@ -45,13 +45,15 @@ class DETDisplay(CurveDisplay):
         names: Sequence[str] | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
+        higher_is_better: Any = True,
+        missing: str = "raise",
         **options: Any,
     ) -> Self:
         """Draw the DET curves of scores.
 
         Parameters
         ----------
-        y_true, y_score, names, sample_weight, pos_label
+        y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing
             As in :meth:`ROCDisplay.from_predictions`.
         **options
             Keyword arguments of `plot`.
@@ -61,7 +63,8 @@ class DETDisplay(CurveDisplay):
         display : DETDisplay
         """
         cls._check(options)
-        of = models(y_true, y_score, names, sample_weight, pos_label)
+        how_read: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+        of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
         curves = []
         for name, scores in of.scores:
             curve = curve_of(name, of.positive, scores, None, of.weight)

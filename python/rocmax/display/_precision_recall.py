@@ -67,6 +67,8 @@ class PrecisionRecallDisplay(CurveDisplay):
         names: Sequence[str] | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
+        higher_is_better: Any = True,
+        missing: str = "raise",
         confidence_level: float | None = None,
         n_resamples: int = 500,
         random_state: int | None = 0,
@@ -76,7 +78,7 @@ class PrecisionRecallDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true, y_score, names, sample_weight, pos_label
+        y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing
             As in :meth:`ROCDisplay.from_predictions`.
         confidence_level : float, optional
             Shade a pointwise band of this level around every curve, by stratified bootstrap resamples; the legend then
@@ -94,7 +96,8 @@ class PrecisionRecallDisplay(CurveDisplay):
         """
         cls._check(options)
         how = resamples_of(confidence_level, n_resamples, random_state, sample_weight)
-        of = models(y_true, y_score, names, sample_weight, pos_label)
+        how_read: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+        of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
         need_two(of.positive, how)
         curves = []
         for name, scores in of.scores:

@@ -62,6 +62,8 @@ class ROCDisplay(CurveDisplay):
         names: Sequence[str] | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
+        higher_is_better: Any = True,
+        missing: str = "raise",
         multi_class: str = "raise",
         average: str | None = "macro",
         labels: ArrayLike | None = None,
@@ -90,6 +92,9 @@ class ROCDisplay(CurveDisplay):
             Non-negative weights.
         pos_label : label, optional
             The positive class.
+        higher_is_better, missing : optional
+            Whether high scores are for positives, and what is done about missing values, as in
+            :func:`rocmax.metrics.infer`; thresholds are on the scale of the scores. Not of several classes.
         multi_class : {"raise", "ovr", "ovo"}, default="raise"
             How several classes are drawn, from scores of shape (n_samples, n_classes), a column for each class in
             sorted order: a curve a class, against the rest, or a curve a pair of classes, the average of the two that
@@ -132,6 +137,7 @@ class ROCDisplay(CurveDisplay):
             names=names,
             sample_weight=sample_weight,
             pos_label=pos_label,
+            how_read={"higher_is_better": higher_is_better, "missing": missing},
             smooth=smooth,
             confidence_level=confidence_level,
             band=band,

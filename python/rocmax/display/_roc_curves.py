@@ -55,6 +55,7 @@ def predicted_curves(
     names: Sequence[str] | None,
     sample_weight: ArrayLike | None,
     pos_label: Any,
+    how_read: dict[str, Any],
     smooth: str | None,
     confidence_level: float | None,
     band: str,
@@ -75,11 +76,13 @@ def predicted_curves(
             raise ValueError(
                 "multi_class draws all classes: it takes no pos_label, no band='simultaneous' and no thresholds"
             )
+        if how_read != {"higher_is_better": True, "missing": "raise"}:
+            raise ValueError("multi_class takes no higher_is_better and no missing: negate or leave out the samples")
         if isinstance(y_score, Mapping):
             raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
         data = classes(*in_memory(y_true, y_score, sample_weight), measure.labels, None)
         return class_curves(data, measure, names, how), None
-    of = models(y_true, y_score, names, sample_weight, pos_label)
+    of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
     positive = of.positive
     need_two(positive, how)
     grid = grid_of(fpr_range, 1.0 / (~positive).sum() if is_log else None)
@@ -91,7 +94,7 @@ def predicted_curves(
         if how is not None:
             area, held = _interval(positive, scores, smoothed or measure, band, grid, how)
             curve = replace(curve, band=held, interval=area)
-        marks = [marked_point(positive, scores, rule, of.weight, "thresholds") for rule in rules]
+        marks = [marked_point(positive, scores, rule, of.weight, "thresholds", of.lower[name]) for rule in rules]
         curves.append(replace(curve, marks=tuple(marks)))
     return curves, of.pos_label
 

@@ -12,6 +12,7 @@ from rocmax.display._base import DASHED, Display
 from rocmax.display._common import axes_of, ink, look, mark_name, marked_point, models
 from rocmax.metrics import OperatingPoint
 from rocmax.metrics import _words as words
+from rocmax.metrics._missing import oriented
 from rocmax.metrics._sample import Sample, explain
 from rocmax.metrics._validation import weights
 
@@ -69,13 +70,15 @@ class ScoreDisplay(Display):
         name: str = "",
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
+        higher_is_better: bool = True,
+        missing: str = "raise",
         ax: Axes | None = None,
     ) -> Self:
         """Draw the scores of either class.
 
         Parameters
         ----------
-        y_true, y_score, sample_weight, pos_label
+        y_true, y_score, sample_weight, pos_label, higher_is_better, missing
             As in :meth:`ROCDisplay.from_predictions`, for one model.
         threshold : optional
             A number, or a rule of :func:`rocmax.metrics.operating_point` such as "youden", to mark.
@@ -93,7 +96,8 @@ class ScoreDisplay(Display):
         bins = check_count("bins", bins, 100_000)
         if not isinstance(name, str):
             raise ValueError(f"name must be a text, got {shown(name)}")
-        of = models(y_true, y_score, None, sample_weight, pos_label)
+        how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+        of = models(y_true, y_score, None, sample_weight, pos_label, **how)
         if len(of.scores) > 1:
             raise ValueError(f"y_score must be of one model, got {len(of.scores)}")
         positive, ((column, scores),) = of.positive, of.scores
@@ -101,7 +105,8 @@ class ScoreDisplay(Display):
         explain(Sample(positive, scores, weight, 1))
         mark = None
         if threshold is not None:
-            mark = marked_point(positive, scores, threshold, weight, "threshold")
+            mark = marked_point(positive, scores, threshold, weight, "threshold", of.lower[column])
+        scores = oriented(scores, of.lower[column])  # as they were given
         if weight is not None:
             weight = weight / weight.max()  # so that their sum is a number
         edges = _edges(scores, bins)

@@ -47,6 +47,8 @@ class SROCDisplay(CurveDisplay):
         names: Sequence[str] | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
+        higher_is_better: Any = True,
+        missing: str = "raise",
         n_points: int = 513,
         **options: Any,
     ) -> Self:
@@ -54,7 +56,7 @@ class SROCDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true, y_score, names, sample_weight, pos_label
+        y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing
             As in :meth:`ROCDisplay.from_predictions`.
         n_points : int, default=513
             Margins at which each curve is computed.
@@ -66,7 +68,8 @@ class SROCDisplay(CurveDisplay):
         display : SROCDisplay
         """
         cls._check(options)
-        of = models(y_true, y_score, names, sample_weight, pos_label)
+        how_read: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
+        of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
         curves = []
         for name, scores in of.scores:
             margins, theta = sroc_curve(of.positive, scores, n_points=n_points, sample_weight=of.weight)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
 from rocmax.metrics import AUC, Comparison, Inference, Measure, PartialAUC, TPRAtFPR, compare, infer, roc_curve
+from rocmax.metrics._missing import of_caller, oriented
 from rocmax.metrics._weights import kind_of
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
@@ -29,6 +30,7 @@ class Measured:
     pos_label: Any
     fpr_range: tuple[float, float] | None
     confidence_level: float
+    lower: tuple[bool, ...]  # of which models low scores are for positives
     areas: tuple[Inference, ...]
     rates: dict[float, Inference]  # the TPR at each of the FPRs that are listed
     quoted: tuple[float, ...]  # those of them that go beside the areas
@@ -50,6 +52,7 @@ def measured(
     positive: NDArray[np.bool_],
     columns: Mapping[str, F64],
     pos_label: Any,
+    lower: list[bool],
     *,
     fpr_range: tuple[float, float] | None,
     confidence_level: float,
@@ -62,6 +65,7 @@ def measured(
 ) -> Measured:
     """Measure all there is to say."""
     options: dict[str, Any] = {"confidence_level": confidence_level, "random_state": random_state, "n_jobs": n_jobs}
+    options["higher_is_better"] = [not low for low in lower]
     options |= {"sample_weight": sample_weight, "weight_kind": kind_of(weight_kind), "groups": groups}
 
     def found(measure: Measure, **what: Any) -> Inference:
@@ -94,12 +98,13 @@ def measured(
         pos_label=pos_label,
         fpr_range=fpr_range if part else None,
         confidence_level=confidence_level,
+        lower=tuple(lower),
         areas=areas,
         rates=rates,
         quoted=tuple(fpr for fpr in quoted if fpr in rates),
         comparison=comparison,
         notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in said.values())),
-        **_curves(positive, columns, sample_weight, n_jobs, fpr_range or (0.0, 1.0), n_neg, np.array(list(rates))),
+        **_curves(positive, columns, lower, sample_weight, n_jobs, fpr_range or (0.0, 1.0), n_neg, np.array(list(rates))),
     )
 
 
@@ -111,6 +116,7 @@ def _is_seen(fpr: float, n_neg: float, asked: tuple[float, ...]) -> bool:
 def _curves(
     positive: NDArray[np.bool_],
     columns: Mapping[str, F64],
+    lower: list[bool],
     sample_weight: ArrayLike | None,
     n_jobs: int | None,
     fpr_range: tuple[float, float],
@@ -120,9 +126,10 @@ def _curves(
     """Return what is drawn and told of the curves, of one after another: they are as large as the data."""
     at = stops(n_neg, fpr_range)
     found: dict[str, list[Points]] = {"curves": [], "details": [], "at_stops": [], "at_rates": []}
-    for scores in columns.values():
-        every = roc_curve(positive, scores, sample_weight=sample_weight, drop_intermediate=False, n_jobs=n_jobs)
-        curve = Points(*every)
+    for scores, low in zip(columns.values(), lower, strict=True):
+        turned = oriented(scores, low)
+        fpr, tpr, cut = roc_curve(positive, turned, sample_weight=sample_weight, drop_intermediate=False, n_jobs=n_jobs)
+        curve = Points(fpr, tpr, of_caller(cut, low))
         found["curves"].append(thinned(curve, 0.0, 1.0, len(columns)))
         found["details"].append(thinned(curve, *fpr_range, len(columns)))
         found["at_stops"].append(best_at(curve, at))

@@ -78,6 +78,7 @@ def data(of: Measured) -> dict[str, Any]:
         {
             "name": of.names[k],
             "color": color(k),
+            "lower": of.lower[k],
             "fpr": at.fpr.tolist(),
             "tpr": at.tpr.tolist(),
             "threshold": [value if isfinite(value) else None for value in at.threshold.tolist()],
@@ -220,7 +221,7 @@ def _costs(of: Measured) -> Html:
     heads = [tag("th", head, scope="col") for head in _COSTS.values()]
     cells = [tag("td", data_of=name) for name in _COSTS]
     caption = (
-        "What it does to call positive all scores at or above the threshold, which for each model is the best one that"
+        f"What it does to call positive all scores {_at_or_above(of)}, which for each model is the best one that"
         " keeps to the rate. The prevalence is that of these samples until you change it."
     )
     return tag(
@@ -242,6 +243,23 @@ def _start(of: Measured) -> int:
     return int(np.searchsorted(of.stops, (of.fpr_range or (0.0, 0.05))[1], side="right")) - 1
 
 
+def _cut(threshold: float, lower: bool) -> str:
+    """Return a threshold in words."""
+    if not isfinite(threshold):
+        return f"{'below' if lower else 'above'} all scores"
+    return f"{'≤ ' if lower else ''}{threshold:.6g}"
+
+
+def _at_or_above(of: Measured) -> str:
+    """Return which side of a threshold is called positive, in words."""
+    if not any(of.lower):
+        return "at or above the threshold"
+    named = [words.label_text(name) for name, low in zip(of.names, of.lower, strict=True) if low]
+    return f"at or {'below' if all(of.lower) else 'above'} the threshold" + (
+        "" if all(of.lower) else f" (of {', '.join(named)} at or below it)"
+    )
+
+
 def _thresholds(of: Measured) -> Html:
     level = words.level(of.confidence_level)
     names = ("FPR at most", "threshold", "FPR", f"TPR [{level}]", *list(_COSTS.values())[3:6], "PPV")
@@ -254,7 +272,7 @@ def _thresholds(of: Measured) -> Html:
             tpr, fpr, threshold = (float(values[j]) for values in (at.tpr, at.fpr, at.threshold))
             hits, alarms = tpr * of.prevalence, fpr * (1.0 - of.prevalence)
             numbers = (
-                f"{threshold:.6g}" if isfinite(threshold) else "above all scores",
+                _cut(threshold, of.lower[k]),
                 f"{fpr:.4g}",
                 _with_interval(*columns[j][k]),
                 *(words.digits(1000 * share, 1) for share in (hits, alarms, of.prevalence - hits)),
@@ -303,7 +321,7 @@ def _methods(of: Measured) -> Html:
     results = [*of.areas, *(of.rates[fpr] for fpr in of.quoted), *([of.comparison] if of.comparison else [])]
     sources = dict.fromkeys(reference for result in results for reference in result.references)
     rule = (
-        "A sample is called positive if its score is at or above the threshold. Rates, areas and thresholds are those"
+        f"A sample is called positive if its score is {_at_or_above(of)}. Rates, areas and thresholds are those"
         " of these samples, ties counted half; alarms per 1,000 and the positive predictive value (PPV) are what these"
         " rates mean at the prevalence that is given."
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, BinaryIO
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax._files import check_writable, written
@@ -15,6 +16,7 @@ from rocmax.display._common import Scores, in_memory, is_positive, named_scores
 from rocmax.display._report import _sections as sections
 from rocmax.display._report._html import data_block, joined, page, tag
 from rocmax.display._report._measured import measured
+from rocmax.metrics._missing import directions
 from rocmax.metrics._validation import check_level, rate_range
 
 
@@ -31,6 +33,7 @@ def write_report(
     weight_kind: str | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
+    higher_is_better: Any = True,
     confidence_level: float = 0.95,
     adjust: str | None = "holm",
     random_state: Any = 0,
@@ -65,6 +68,8 @@ def write_report(
         As in :func:`rocmax.metrics.infer`.
     pos_label : label, optional
         The positive class.
+    higher_is_better : optional
+        As in :func:`rocmax.metrics.infer`.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
@@ -105,12 +110,14 @@ def write_report(
     positive, label = is_positive(y_true, pos_label)
     found = named_scores(y_score, names, len(positive))
     columns = {name or "score": scores for name, scores in found}
+    lower = np.broadcast_to(directions(higher_is_better, [name for name, _ in found], len(found)), len(found)).tolist()
     if len(columns) < len(found):
         raise ValueError(f"names must differ, got {shown([name for name, _ in found])}")
     content = measured(
         positive,
         columns,
         label,
+        lower,
         fpr_range=fpr_range,
         confidence_level=confidence_level,
         adjust=adjust,

@@ -10,7 +10,10 @@ const shown = (value, digits) => {
   if (!Number.isFinite(value)) return "–";
   return value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits ? small(value) : value.toFixed(digits);
 };
-const score = (value) => (value === null ? "above all scores" : String(Number(value.toPrecision(6))));
+const score = (value, lower) => {
+  if (value === null) return lower ? "below all scores" : "above all scores";
+  return (lower ? "≤ " : "") + String(Number(value.toPrecision(6)));
+};
 
 function costs(model, stop, share) {
   const [tpr, fpr] = [model.tpr[stop], model.fpr[stop]];
@@ -18,7 +21,7 @@ function costs(model, stop, share) {
   const [hits, false_alarms] = [tpr * positives, fpr * negatives];
   const kept = (1 - fpr) * negatives;
   return {
-    threshold: score(model.threshold[stop]),
+    threshold: score(model.threshold[stop], model.lower),
     tpr: shown(tpr, 4),
     fpr: fpr > 0 && fpr < 0.001 ? fpr.toPrecision(3) : shown(fpr, 4),
     hits: shown(hits, 1),
@@ -75,7 +78,7 @@ function point(drawn, view, tip, place) {
   drawn.get_model_by_name("pointed").data = one;
   if (!found) return;
   const rates = `FPR ${Number(found.fpr.toPrecision(5))}, TPR ${Number(found.tpr.toPrecision(5))}`;
-  tip.replaceChildren(...[found.model.name, `threshold ${score(found.threshold)}`, rates].map((text) => {
+  tip.replaceChildren(...[found.model.name, `threshold ${score(found.threshold, found.model.lower)}`, rates].map((text) => {
     const line = document.createElement("div");
     line.textContent = text;
     return line;
