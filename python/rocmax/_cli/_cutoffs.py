@@ -68,7 +68,9 @@ def found(arguments: Namespace, scored: rows.Scored) -> dict[str, OperatingPoint
     with report.waiting("cutoffs"):
         for name, scores in scored.columns.items():
             with report.told_of(f"{name}, cutoffs", how="--cutoff-intervals"):
-                points[name] = operating_point(scored.labels.positive, scores, **how, **rows.options(arguments, scored, name))
+                points[name] = operating_point(
+                    scored.labels.positive, scores, **how, **rows.options(arguments, scored, name)
+                )
     return points
 
 
@@ -85,12 +87,12 @@ def show(arguments: Namespace, found: dict[str, OperatingPoint], n_periods: int)
     level = words.level(arguments.confidence)
     several = ["score"] if len(found) > 1 else []
     rates = [f"{name} [{level}]" for name in _RATES.values()]
-    shown = report.new_table(*several, "cutoff", "scores from", *rates, *_VALUES.values())
+    shown = report.new_table(*several, "cutoff", *_scores_from(found), *rates, *_VALUES.values())
     for score, points in found.items():
         for asked, row in zip(arguments.at, points.rows(), strict=True):
             cells = [words.bracketed(row[name], (row[f"{name}_low"], row[f"{name}_high"])) for name in _RATES]
             cells += ["" if np.isnan(row[name]) else words.digits(row[name]) for name in _VALUES]
-            shown.add_row(*[score] * len(several), _name(asked, arguments.per), _threshold(row), *cells)
+            shown.add_row(*[score] * len(several), _name(asked, arguments.per), _threshold(row, found, points), *cells)
     report.show(shown)
     points = next(iter(found.values()))
     share = "known" if points.prevalence_known else "in the data"
@@ -111,8 +113,15 @@ def _name(asked: Any, per: str | None = None) -> str:
     return asked if isinstance(asked, str) else "given"
 
 
-def _threshold(row: dict[str, Any]) -> str:
-    """Return a cutoff with its interval, if it has one."""
-    text = f"{row['threshold']:.4g}"
+def _scores_from(found: dict[str, OperatingPoint]) -> list[str]:
+    """Return the head of the column of cutoffs: which scores are called positive."""
+    higher = {bool(points.higher_is_better) for points in found.values()}
+    return ["scores" if len(higher) > 1 else "scores from" if higher == {True} else "scores up to"]
+
+
+def _threshold(row: dict[str, Any], found: dict[str, OperatingPoint], points: OperatingPoint) -> str:
+    """Return a cutoff with its interval, if it has one, and with its side where columns differ in it."""
+    side = ("from " if points.higher_is_better else "up to ") if _scores_from(found) == ["scores"] else ""
+    text = f"{side}{row['threshold']:.4g}"
     low, high = row.get("threshold_low"), row.get("threshold_high")
     return text if low is None or high is None else f"{text} [{low:.4g}, {high:.4g}]"

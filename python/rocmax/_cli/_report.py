@@ -29,7 +29,7 @@ from rich.text import Text
 
 from rocmax._cli._output import plot_format, written
 from rocmax._cli._text import printable, printable_lines
-from rocmax.exceptions import CoverageWarning
+from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 
 _BAND_ROWS = 200_000  # more rows make a band thinner than its curve, and slow
 _WIDEST = 160  # columns of a table
@@ -93,6 +93,10 @@ def told_of(what: str, *, how: str | None = None, intervals: bool = True) -> Ite
         if isinstance(said, CoverageWarning) and not intervals:
             if said.estimate is not None:
                 log(f"warning: {what}: {said.estimate}")
+            continue
+        if isinstance(said, BelowChanceWarning):
+            if intervals:
+                log(f"warning: {what}: {said.fact}; check --lower (low scores are for positives) and --positive")
             continue
         text, instead = getattr(said, "fact", str(said)), getattr(said, "instead", None)
         advice = f"; {how} {instead} does better" if how and instead else ""

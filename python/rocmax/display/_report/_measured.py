@@ -104,7 +104,7 @@ def measured(
         quoted=tuple(fpr for fpr in quoted if fpr in rates),
         comparison=comparison,
         notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in said.values())),
-        **_curves(positive, columns, lower, sample_weight, n_jobs, fpr_range or (0.0, 1.0), n_neg, np.array(list(rates))),
+        **_curves(positive, columns, lower, sample_weight, n_jobs, fpr_range or (0.0, 1.0), n_neg, np.array([*rates])),
     )
 
 
