@@ -44,9 +44,8 @@ def cross_validated_auc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
-        or `pos_label` tells which is positive.
+    y_true, pos_label, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
         Finite scores, each from a model that did not see the sample; of several classes a column for each.
     measure : Measure or str, default="auc"
@@ -56,12 +55,8 @@ def cross_validated_auc(
         The fold of each sample; each holds all classes.
     confidence_level : float, default=0.95
         Nominal coverage.
-    pos_label : label, default=None
-        The positive class; all others are negative.
     higher_is_better, missing : optional
         As in :func:`infer`; a sample without a fold misses a value too.
-    n_jobs : int, default=None
-        Threads; None stands for all cores.
 
     Returns
     -------

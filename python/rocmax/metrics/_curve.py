@@ -33,22 +33,15 @@ def roc_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
-        or `pos_label` tells which is positive.
+    y_true, sample_weight, pos_label, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,) or (n_samples, 1)
         Finite scores.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
-    pos_label : label, default=None
-        The positive class; all others are negative.
     drop_intermediate : bool, default=True
         Leave out points on a straight line between their neighbours.
     smooth : {"binormal", "density", "hull"}, default=None
         Return the binormal curve, that of kernel densities, or the concave hull, which :class:`SmoothedAUC` defines
         and measures. A binormal curve is fitted to the rates and has no scores: its thresholds are NaN.
-    n_jobs : int, default=None
-        Threads; None stands for all cores.
 
     Returns
     -------
@@ -110,19 +103,12 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
-        tells which is positive.
+    y_true, sample_weight, pos_label, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,) or (n_samples, 1)
         Finite scores.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
-    pos_label : label, default=None
-        The positive class; all others are negative.
     drop_intermediate : bool, default=False
         Leave out points at which the recall is that of both neighbours.
-    n_jobs : int, default=None
-        Threads; None uses all cores.
 
     Returns
     -------

@@ -14,25 +14,6 @@ from rocmax.metrics._validation import choice, number
 from rocmax.metrics.measures.partial_auc import PartialAUC, curve_area
 
 
-def area(fpr_range: Any, tpr_range: Any, method: str, normalize: str | None) -> tuple[str, float, float]:
-    """Return the core's name and range of a partial area by either definition; checks the options."""
-    choice(method, ("curve", "ranked"), "method")
-    name, low, high = curve_area(fpr_range, tpr_range, normalize)
-    if method == "curve":
-        return name, low, high
-    if tpr_range is not None or normalize != "width":
-        raise ValueError(
-            "method='ranked' is a mean over pairs: it takes fpr_range and normalize='width',"
-            f" got tpr_range={shown(tpr_range)} and normalize={shown(normalize)}"
-        )
-    return "ranked", low, high
-
-
-def check_rate(value: Any, name: str) -> float:
-    """Check that `value` is a rate."""
-    return number(value, name, "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0)
-
-
 def partial_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -56,9 +37,8 @@ def partial_auc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
-        or `pos_label` tells which is positive.
+    y_true, pos_label, higher_is_better, missing, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores, higher for positives; one column a model.
     fpr_range : (float, float), default=(0.0, 1.0)
@@ -75,12 +55,6 @@ def partial_auc_score(
         and there is no "mcclish".
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; whole numbers (repetitions) with "ranked".
-    pos_label : label, default=None
-        The positive class; all others are negative.
-    higher_is_better, missing : optional
-        As in :func:`infer`.
-    n_jobs : int, default=None
-        Threads; None stands for all cores. The result does not depend on it.
 
     Returns
     -------
@@ -118,12 +92,17 @@ def partial_auc_score(
     if method == "curve":
         measure = PartialAUC(fpr_range, tpr_range, normalize)
         return measure(y_true, y_score, sample_weight, **how)
-    name, low, high = area(fpr_range, tpr_range, method, normalize)
+    _, low, high = curve_area(fpr_range, tpr_range, normalize)
+    if tpr_range is not None or normalize != "width":
+        raise ValueError(
+            "method='ranked' is a mean over pairs: it takes fpr_range and normalize='width',"
+            f" got tpr_range={shown(tpr_range)} and normalize={shown(normalize)}"
+        )
     data = sample(y_true, y_score, sample_weight, **how)
-    if name == "ranked" and data.weight is not None and (data.weight != np.rint(data.weight)).any():
+    if data.weight is not None and (data.weight != np.rint(data.weight)).any():
         explain(data)
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
-    return call(_core.measure, data, name, low, high, data.threads)
+    return call(_core.measure, data, "ranked", low, high, data.threads)
 
 
 def tpr_at_fpr_score(
@@ -143,22 +122,13 @@ def tpr_at_fpr_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
-        or `pos_label` tells which is positive.
+    y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model. Tied scores are on one side of a threshold together.
     fpr : float in [0, 1]
         The greatest false positive rate allowed. Below ``1 / n_neg`` no negative is called positive, and the result is
         the same for all of these rates; :func:`infer` warns of such an estimate.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
-    pos_label : label, default=None
-        The positive class; all others are negative.
-    higher_is_better, missing : optional
-        As in :func:`infer`.
-    n_jobs : int, default=None
-        Threads; None stands for all cores.
 
     Returns
     -------
@@ -176,10 +146,9 @@ def tpr_at_fpr_score(
     >>> tpr_at_fpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr=0.1)
     0.5
     """
-    rate = check_rate(fpr, "fpr")
     how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     how |= {"higher_is_better": higher_is_better, "missing": missing}
-    return _at_rate("tpr_at_fpr", rate, (y_true, y_score, sample_weight), how)
+    return _at_rate("tpr_at_fpr", "fpr", fpr, (y_true, y_score, sample_weight), how)
 
 
 def fpr_at_tpr_score(
@@ -200,22 +169,13 @@ def fpr_at_tpr_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
-        or `pos_label` tells which is positive.
+    y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model. Tied scores are on one side of a threshold together.
     tpr : float in [0, 1]
         The least true positive rate allowed. Above ``1 - 1 / n_pos`` every positive is called positive, and the result
         is the same for all of these rates; :func:`infer` warns of such an estimate.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
-    pos_label : label, default=None
-        The positive class; all others are negative.
-    higher_is_better, missing : optional
-        As in :func:`infer`.
-    n_jobs : int, default=None
-        Threads; None stands for all cores.
 
     Returns
     -------
@@ -233,12 +193,13 @@ def fpr_at_tpr_score(
     >>> fpr_at_tpr_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], tpr=0.95)
     0.5
     """
-    rate = check_rate(tpr, "tpr")
     how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     how |= {"higher_is_better": higher_is_better, "missing": missing}
-    return _at_rate("fpr_at_tpr", rate, (y_true, y_score, sample_weight), how)
+    return _at_rate("fpr_at_tpr", "tpr", tpr, (y_true, y_score, sample_weight), how)
 
 
-def _at_rate(name: str, rate: float, arrays: tuple[Any, Any, Any], how: dict[str, Any]) -> Any:
+def _at_rate(measure: str, name: str, value: Any, arrays: tuple[Any, Any, Any], how: dict[str, Any]) -> Any:
+    """Return a rate at the other one, which may be 0 and 1 too."""
+    rate = number(value, name, "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0)
     data = sample(*arrays, **how)
-    return call(_core.measure, data, name, rate, 1.0, data.threads)
+    return call(_core.measure, data, measure, rate, 1.0, data.threads)

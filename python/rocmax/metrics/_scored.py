@@ -11,6 +11,7 @@ from rocmax import _core
 from rocmax._parameters import shown
 from rocmax.metrics._sample import call, one_model, sample
 from rocmax.metrics._validation import F64
+from rocmax.metrics.measures.auc import ScoredAUC
 
 _MOST_PAIRS = 1 << 24
 
@@ -33,19 +34,12 @@ def scored_auc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
-        or `pos_label` tells which is positive.
+    y_true, pos_label, higher_is_better, missing, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model. Ties contribute 0.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; a pair has the product of its two weights.
-    pos_label : label, default=None
-        The positive class; all others are negative.
-    higher_is_better, missing : optional
-        As in :func:`infer`.
-    n_jobs : int, default=None
-        Threads; None stands for all cores.
 
     Returns
     -------
@@ -70,8 +64,7 @@ def scored_auc_score(
     """
     how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     how |= {"higher_is_better": higher_is_better, "missing": missing}
-    data = sample(y_true, y_score, sample_weight, **how)
-    return call(_core.measure, data, "scored", 0.0, 1.0, data.threads)
+    return ScoredAUC()(y_true, y_score, sample_weight, **how)
 
 
 def as_margins(margin: Any) -> F64:
@@ -103,21 +96,12 @@ def margin_auc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
-        or `pos_label` tells which is positive.
+    y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models)
         Finite scores; one column a model.
     margin : float or array-like of shape (n_margins,)
         Finite margins tau.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
-    pos_label : label, default=None
-        The positive class; all others are negative.
-    higher_is_better, missing : optional
-        As in :func:`infer`.
-    n_jobs : int, default=None
-        Threads; None stands for all cores.
 
     Returns
     -------
@@ -169,21 +153,14 @@ def sroc_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical
-        or `pos_label` tells which is positive.
+    y_true, pos_label, higher_is_better, missing, n_jobs
+        As in :func:`infer`.
     y_score : array-like of shape (n_samples,)
         Finite scores.
     n_points : int, default=None
         Number of evenly spaced margins; None for every step, of which there are up to one a pair.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; a pair has the product of its two weights.
-    pos_label : label, default=None
-        The positive class; all others are negative.
-    higher_is_better, missing : optional
-        As in :func:`infer`.
-    n_jobs : int, default=None
-        Threads; None stands for all cores.
 
     Returns
     -------

@@ -138,18 +138,12 @@ class Measure:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels of two values; see :func:`infer`.
+        y_true, sample_weight, pos_label, n_jobs
+            As in :func:`infer`.
         y_score : array-like of shape (n_samples,) or (n_samples, n_models)
             Finite scores, one column per model.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights.
-        pos_label : label, default=None
-            The positive class; all others are negative.
         higher_is_better, missing : optional
             As in :func:`infer`: whether high scores are for positives, and what is done about missing values.
-        n_jobs : int, default=None
-            Threads; None uses all cores.
 
         Returns
         -------

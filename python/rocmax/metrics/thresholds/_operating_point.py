@@ -105,8 +105,8 @@ def operating_point(
         resamples: use "wilson" there.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
+    sample_weight, pos_label, random_state, n_jobs
+        As in :func:`infer`.
     weight_kind : {"frequency", "sampling"} or None, default=None
         Whether a weight w stands for w equal samples, or for an inverse sampling probability; see
         :func:`infer`. Intervals with sampling weights use the effective number of samples (Kish, 1965).
@@ -116,16 +116,10 @@ def operating_point(
         "wilson" with the effective number of samples, ``p (1 - p) / v`` for a share whose replicates have mean p and
         variance v, and Student's quantile [4]_; the threshold has percentiles. Measured coverage of 95 % intervals is
         92 to 100 % with 5 to 100 clusters of 1 to 8 samples; with few clusters they are wide.
-    pos_label : label, default=None
-        The positive class; all others are negative.
     higher_is_better, missing : optional
         As in :func:`infer`. With ``higher_is_better=False`` thresholds, given or chosen, are on the scale of the
         scores: samples are called positive whose score is at most the threshold, and where a rule calls none
         positive the threshold is minus infinity.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the bootstrap; the replicates do not depend on the number of threads.
-    n_jobs : int, default=None
-        Threads; None uses all cores.
 
     Returns
     -------
