@@ -18,7 +18,8 @@ import pytest
 from matplotlib import pyplot
 
 import rocmax
-from hostile import VALUES, Call, all_calls
+from hostile import Call, all_calls
+from hostile_values import VALUES
 from profiles import SLOW
 from rocmax import boosting, datasets, display, ensemble, metrics, papers
 
