@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import (
     Bootstrap,
     PartialAUC,
@@ -211,6 +212,7 @@ def test_refused():
         infer(y, s, SmoothedAUC(), groups=np.arange(60) // 2)
 
 
+@pytest.mark.filterwarnings("ignore:the area under the concave hull")
 @pytest.mark.parametrize("kind", KINDS)
 def test_inference(kind):
     y, s, _ = data(5, 150)
@@ -218,6 +220,9 @@ def test_inference(kind):
     least, most = measure.bounds
     assert (least, most) == PartialAUC((0.0, 0.2), normalize="mcclish").bounds
     draws = {"method": Bootstrap(200), "random_state": 0}
+    if kind == "hull":
+        with pytest.warns(CoverageWarning, match="hull is biased upwards"):
+            infer(y, s, measure, **draws)
     found = infer(y, np.column_stack([s, s + 1, -s]), measure, **draws)
     low, high = found.confidence_interval
     assert ((least <= low) & (low < found.estimate) & (found.estimate < high) & (high <= most))[0]

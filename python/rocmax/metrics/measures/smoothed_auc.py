@@ -27,7 +27,7 @@ class SmoothedAUC(Measure):
     one bandwidth h, Silverman's rule of thumb for all scores [2]_ (R's and pROC's "nrd0"); its area is at most the
     empirical one where the classes are well separated. "hull" is the least concave curve above the empirical one
     (ROCCH) [3]_, which thresholds chosen at random between its corners reach; its area is never below the empirical
-    one, also where scores are chance.
+    one, also where scores are chance: it is biased upwards, its intervals undercover, and :func:`infer` warns of that.
 
     Tied scores are one point. Weights count as repetitions; for sampling weights the bandwidth is that of the
     effective number of samples. O(n log n), O(n) memory; "density" bins scores at a tenth of the bandwidth.
@@ -92,6 +92,11 @@ class SmoothedAUC(Measure):
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
         return self._part.deciding(sizes)
+
+    def caution(self, sizes: tuple[float, float]) -> str | None:
+        if self.smooth != "hull":
+            return None
+        return "the area under the concave hull is biased upwards, so that its interval undercovers"
 
     def value(self, sample: Sample) -> Any:
         from rocmax.metrics import _smooth as smooth  # scipy takes a while to import
