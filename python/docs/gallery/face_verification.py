@@ -1,0 +1,115 @@
+"""
+I verify faces
+==============
+
+A system compares two pictures and says whether they show the same person. It is judged where false matches are rare: one
+in a thousand, or in ten thousand. Pairs that share a person are correlated, which intervals must know.
+"""
+
+# %%
+# Pictures
+# --------
+# Embeddings of 400 people with four pictures each, simulated for two systems: some people have typical faces, close to
+# many others, and some have pictures of poor quality. The score of a pair is the cosine of its embeddings.
+import numpy as np
+
+rng = np.random.default_rng(0)
+n_people, n_pictures, n_dimensions = 400, 4, 64
+person = np.repeat(np.arange(n_people), n_pictures)
+faces = rng.normal(size=(n_people, n_dimensions))
+typical = rng.gamma(1.0, size=n_people)
+faces[:, :4] += typical[:, None]
+noise = rng.gamma(4.0, 1 / 4, size=n_people)
+
+
+def embedded(scale):
+    found = faces[person] + scale * noise[person, None] * rng.normal(size=(len(person), n_dimensions))
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+systems = {"old": embedded(1.05), "new": embedded(0.95)}
+
+# %%
+# Every pair of pictures is a sample; two of the same person are a match, which is positive.
+first, second = np.triu_indices(len(person), 1)
+pairs = np.column_stack([person[first], person[second]])
+match = pairs[:, 0] == pairs[:, 1]
+scores = {name: np.einsum("ij,ij->i", x[first], x[second]) for name, x in systems.items()}
+print(f"{len(match):,} pairs, {match.sum():,} of them matches")
+
+# %%
+# The share of matches that is found
+# ----------------------------------
+# The true match rate (TPR) at a false match rate (FPR) of one in a thousand and one in ten thousand. ``groups=`` with two
+# columns names the people of each pair: pairs that share a person are correlated. The default interval takes all pairs
+# for independent and is far too narrow.
+from rocmax.metrics import EqualErrorRate, TPRAtFPR, infer
+
+for fpr in (1e-3, 1e-4):
+    for groups in (None, pairs):
+        found = infer(match, scores["new"], TPRAtFPR(fpr), groups=groups)
+        low, high = found.confidence_interval
+        kind = "independent pairs" if groups is None else "pairs of people  "
+        print(f"FPR {fpr:g}, {kind}: {found.estimate:.3f} [{low:.3f}, {high:.3f}]")
+print(found.summary())
+
+# %%
+# The equal error rate, where as many matches are missed as others are accepted:
+print(infer(match, scores["new"], EqualErrorRate(), groups=pairs).summary())
+
+# %%
+# The threshold
+# -------------
+# :func:`~rocmax.metrics.operating_point` sets the threshold of a false match rate.
+from rocmax.metrics import operating_point
+
+point = operating_point(match, scores["new"], threshold=("fpr", 1e-4))
+print(f"threshold {point.threshold:.4f}: true match rate {point.tpr:.3f}, false match rate {point.fpr:.1e}")
+
+# %%
+# Two systems
+# -----------
+# The same pairs were compared by both, so the test is paired, and it takes the people too.
+from rocmax.metrics import compare
+
+print(compare(match, scores, TPRAtFPR(1e-3), groups=pairs).summary())
+
+# %%
+# Plots of error rates
+# --------------------
+# A DET plot has both error rates on normal quantiles, with a mark at equal error rates. The ROC curve has a logarithmic
+# axis.
+from matplotlib import pyplot
+
+from rocmax.display import DETDisplay, ROCDisplay
+
+_, axes = pyplot.subplots(1, 2, figsize=(11, 5))
+DETDisplay.from_predictions(match, scores, ax=axes[0])
+roc = ROCDisplay.from_predictions(match, scores, fpr_range=(0, 1e-3), xscale="log", ax=axes[1])
+
+# %%
+# Beyond the data
+# ---------------
+# A million pairs say nothing about one false match in ten million: a warning says so.
+import warnings
+
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    infer(match, scores["new"], TPRAtFPR(1e-7))
+print(told[0].message)
+
+# %%
+# More pairs than fit in memory
+# -----------------------------
+# An accumulator counts pairs block by block, here one picture against all later ones, with the same numbers. It does not
+# know which pairs share a person: take the interval from a part of the pairs, by ``groups=``.
+from rocmax.metrics import ROCAccumulator
+
+counted, x = ROCAccumulator(), systems["new"]
+for k in range(0, len(person) - 1, 100):
+    block = x[k : k + 100] @ x[k:].T
+    later = np.arange(block.shape[1]) > np.arange(block.shape[0])[:, None]
+    same = person[k : k + 100, None] == person[k:]
+    counted.update(same[later], block[later])
+found = counted.result(TPRAtFPR(1e-4))
+print(f"{found.n_pos + found.n_neg:,.0f} pairs: {found.estimate:.3f}")
