@@ -1,5 +1,7 @@
 """Detection error trade-off curves."""
 
+from itertools import pairwise
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -70,3 +72,14 @@ def test_estimators_and_misuse():
         DETDisplay.from_predictions(Y, S, yscale="logit")
     with pytest.raises(ValueError, match="legend must be True or False"):
         DETDisplay.from_predictions(Y, S).plot(legend=1)
+
+
+def test_ticks_do_not_run_into_each_other():
+    rng = np.random.default_rng(0)
+    y = np.arange(300_000) < 2000
+    display = DETDisplay.from_predictions(y, rng.normal(size=300_000) + 3 * y)
+    display.figure_.set_size_inches(5, 5)
+    display.figure_.canvas.draw()
+    boxes = [label.get_window_extent() for label in display.ax_.get_xticklabels() if label.get_text()]
+    assert len(boxes) >= 5
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))

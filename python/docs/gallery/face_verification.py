@@ -2,8 +2,8 @@
 I verify faces
 ==============
 
-A system compares two pictures and says whether they show the same person. It is judged where false matches are rare: one
-in a thousand, or in ten thousand. Pairs that share a person are correlated, which intervals must know.
+A system compares two pictures and says whether they show the same person. It is judged where false matches are rare:
+one in a thousand, or in ten thousand. Pairs that share a person are correlated, and intervals must account for that.
 """
 
 # %%
@@ -40,9 +40,9 @@ print(f"{len(match):,} pairs, {match.sum():,} of them matches")
 # %%
 # The share of matches that is found
 # ----------------------------------
-# The true match rate (TPR) at a false match rate (FPR) of one in a thousand and one in ten thousand. ``groups=`` with two
-# columns names the people of each pair: pairs that share a person are correlated. The default interval takes all pairs
-# for independent and is far too narrow.
+# The true match rate (TPR) at a false match rate (FPR) of one in a thousand and one in ten thousand. ``groups=`` with
+# two columns names the people of each pair: pairs that share a person are correlated. The default interval takes all
+# pairs for independent and is far too narrow.
 from rocmax.metrics import EqualErrorRate, TPRAtFPR, infer
 
 for fpr in (1e-3, 1e-4):
@@ -101,8 +101,8 @@ print(told[0].message)
 # %%
 # More pairs than fit in memory
 # -----------------------------
-# An accumulator counts pairs block by block, here one picture against all later ones, with the same numbers. It does not
-# know which pairs share a person: take the interval from a part of the pairs, by ``groups=``.
+# An accumulator counts pairs block by block, here 100 pictures against all later ones, with the same numbers. It does
+# not know which pairs share a person: take the interval from a part of the pairs, by ``groups=``.
 from rocmax.metrics import ROCAccumulator
 
 counted, x = ROCAccumulator(), systems["new"]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _USUAL = 0.8  # upper limit of "probit"
 _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
+_APART = {"x": 0.11, "y": 0.04}  # room for the text of a tick, in lengths of its axis
 
 
 class DETDisplay(CurveDisplay):
@@ -126,11 +127,21 @@ def _edge(rates: Sequence[NDArray[np.float64]]) -> float:
 
 def _rescale(ax: Axes, name: str, scale: str, least: float, most: float) -> None:
     """Set the scale, the limits and, of "probit", the ticks of the axis "x" or "y"."""
+    ends = np.array([least, most])
     if scale == "probit":
         getattr(ax, f"set_{name}scale")("function", functions=(special.ndtri, special.ndtr))
-        ticks = [tick for tick in _TICKS if least <= tick <= most]
+        ticks = _apart([tick for tick in _TICKS if least <= tick <= most], _APART[name] * np.ptp(special.ndtri(ends)))
         getattr(ax, f"set_{name}ticks")(ticks, labels=[f"{100 * tick:g} %" for tick in ticks])
     else:
         getattr(ax, f"set_{name}scale")(scale)
     limits = {"probit": (least, most), "log": (least, 1.0), "linear": (0.0, 1.0)}[scale]
     getattr(ax, f"set_{name}lim")(limits)
+
+
+def _apart(ticks: Sequence[float], gap: float) -> list[float]:
+    """Leave out ticks whose text would run into that of the one before."""
+    kept: list[float] = []
+    for tick in ticks:
+        if not kept or special.ndtri(tick) - special.ndtri(kept[-1]) >= gap:
+            kept.append(tick)
+    return kept
