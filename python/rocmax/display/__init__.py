@@ -2,6 +2,7 @@
 
 from rocmax.display._decision import DecisionCurveDisplay
 from rocmax.display._det import DETDisplay
+from rocmax.display._forest import ForestDisplay
 from rocmax.display._precision_recall import PrecisionRecallDisplay
 from rocmax.display._reliability import ReliabilityDisplay
 from rocmax.display._report._write import write_report
@@ -13,6 +14,7 @@ from rocmax.display._weights import WeightsDisplay
 __all__ = [
     "DETDisplay",
     "DecisionCurveDisplay",
+    "ForestDisplay",
     "PrecisionRecallDisplay",
     "ROCDisplay",
     "ReliabilityDisplay",

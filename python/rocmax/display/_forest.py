@@ -1,0 +1,204 @@
+"""Forest plots: a measure in every subgroup, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rocmax._parameters import check_flag, shown
+from rocmax.display._base import DASHED, Picture
+from rocmax.display._common import axes_of, ink, look
+from rocmax.metrics import SubgroupComparison, SubgroupInference
+from rocmax.metrics import _words as words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NOTES = (8, 122)  # where the texts to the right of the axes begin, in points
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """A row of a forest plot.
+
+    Attributes
+    ----------
+    name : str
+        The subgroup, "pooled", or a heading.
+    estimate, low, high : float
+        The measure, or the difference of two models, and its interval; NaN where there is none.
+    n_pos, n_neg : float
+        Totals of the classes.
+    share : float
+        What the subgroup counts for in the pooled estimate.
+    kind : {"subgroup", "pooled", "heading"}
+        How the row is drawn.
+    """
+
+    name: str
+    estimate: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    n_pos: float = 0.0
+    n_neg: float = 0.0
+    share: float = 0.0
+    kind: str = "subgroup"
+
+    def __repr__(self) -> str:
+        if self.kind == "heading":
+            return f"ForestRow({self.name!r}, heading)"
+        return f"ForestRow({self.name!r}, {words.bracketed(self.estimate, (self.low, self.high))})"
+
+
+class ForestDisplay(Picture):
+    """Forest plot of subgroups: a square for each, as large as its share of the pooled estimate, and its interval.
+
+    A diamond is the estimate that is pooled within subgroups; a dashed line marks it, or, for differences of models, 0.
+    Subgroups without an estimate are named. To the right are the numbers: estimates with their intervals, and positive
+    and negative samples.
+
+    Made by `from_result`; `plot` draws again.
+
+    Parameters
+    ----------
+    rows : sequence of ForestRow
+        What to draw, from the top.
+    xlabel : str
+        What is measured.
+    reference : float, optional
+        Where to draw the dashed line.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    def __init__(self, rows: Sequence[ForestRow], xlabel: str = "", reference: float | None = None) -> None:
+        self.rows = tuple(rows)
+        self.xlabel = xlabel
+        self.reference = reference
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Axes | None = None, numbers: bool = True) -> Self:
+        """Draw what ``infer(..., by=...)`` or ``compare(..., by=...)`` has found.
+
+        Parameters
+        ----------
+        result : SubgroupInference, SubgroupComparison of two models, or mapping
+            A mapping from headings to results of one kind draws them below each other, such as ``{"Site": by_site,
+            "Sex": by_sex}``.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        numbers : bool, default=True
+            Write estimates, intervals and sizes to the right.
+
+        Returns
+        -------
+        display : ForestDisplay
+        """
+        check_flag("numbers", numbers)
+        held = result if isinstance(result, Mapping) else {"": result}
+        kinds = {type(one) for one in held.values()}
+        if len(kinds) != 1 or not kinds <= {SubgroupInference, SubgroupComparison}:
+            raise TypeError(
+                "result must be what infer(..., by=...) or compare(..., by=...) returns, or a mapping from headings to"
+                f" results of one kind, got {shown(result)}"
+            )
+        if len({one.measure_in_words.split(" within")[0] for one in held.values()}) != 1:
+            raise ValueError("result: all results of a forest plot need the same measure")
+        rows: list[ForestRow] = []
+        for heading, one in held.items():
+            rows += [ForestRow(words.label_text(heading), kind="heading")] if heading else []
+            rows += _rows(one)
+        first = next(iter(held.values()))
+        label = f"{first.measure_in_words.split(' within')[0]} [{words.level(first.confidence_level)}]"
+        if isinstance(first, SubgroupComparison):
+            a, b = first.names
+            return cls(rows, f"{label}: {a} minus {b}", 0.0).plot(ax, numbers=numbers)
+        return cls(rows, label, first.estimate if len(held) == 1 else None).plot(ax, numbers=numbers)
+
+    def plot(self, ax: Axes | None = None, *, numbers: bool = True) -> Self:
+        """Draw the rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        numbers : bool, default=True
+            Write estimates, intervals and sizes to the right.
+
+        Returns
+        -------
+        display : ForestDisplay
+            This object, with `ax_` and `figure_` set.
+        """
+        check_flag("numbers", numbers)
+        if ax is None:
+            ax = axes_of(None)
+            figure: Any = ax.figure
+            figure.set_size_inches(7.2 if numbers else 5.2, 1.2 + 0.27 * len(self.rows))
+        ax = axes_of(ax)
+        color, dark = look(0)["color"], ink(ax)
+        for y, row in enumerate(self.rows):
+            if np.isnan(row.estimate):
+                continue
+            whole = row.kind == "pooled"
+            ax.plot([row.low, row.high], [y, y], color=dark if whole else color, linewidth=1.6, solid_capstyle="butt")
+            size = 9.0 if whole else 4.0 + 8.0 * np.sqrt(row.share)
+            marker = {"marker": "D" if whole else "s", "markersize": size, "color": dark if whole else color}
+            ax.plot([row.estimate], [y], linestyle="none", **marker)
+        if self.reference is not None:
+            ax.axvline(self.reference, color=dark, zorder=0, **DASHED)
+        if numbers:
+            self._write(ax)
+        self._done(ax, self.xlabel, "", legend=None)
+        ax.set_yticks(range(len(self.rows)), [row.name for row in self.rows], parse_math=False)
+        for tick, row in zip(ax.get_yticklabels(), self.rows, strict=True):
+            tick.set_fontweight("bold" if row.kind == "heading" else "normal")
+        ax.tick_params(axis="y", length=0)
+        ax.grid(visible=False, axis="y")
+        ax.set_ylim(len(self.rows) - 0.4, -0.6)
+        return self
+
+    def _write(self, ax: Axes) -> None:
+        """Write the numbers to the right of the axes."""
+        style: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
+        style |= {"fontsize": "small", "annotation_clip": False, "parse_math": False}
+        for place, text in zip(_NOTES, ("estimate", "positive / negative"), strict=True):
+            ax.annotate(text, (1, -0.9), (place, 0), fontweight="bold", **style)
+        places = max((_places(row) for row in self.rows if not np.isnan(row.estimate)), default=None)
+        for y, row in enumerate(self.rows):
+            if row.kind == "heading":
+                continue
+            missing = np.isnan(row.estimate)
+            told = "not estimable" if missing else words.bracketed(row.estimate, (row.low, row.high), places)
+            for place, text in zip(_NOTES, (told, f"{words.count(row.n_pos)} / {words.count(row.n_neg)}"), strict=True):
+                ax.annotate(text, (1, y), (place, 0), **style)
+
+    def __repr__(self) -> str:
+        return f"ForestDisplay({', '.join(map(repr, self.rows))})"
+
+
+def _places(row: ForestRow) -> int:
+    """Return how many decimals an interval needs: two, or more where it is narrow."""
+    width = row.high - row.low
+    return 2 if not width > 0 else int(np.clip(1 - np.floor(np.log10(width / 4)), 2, 6))
+
+
+def _rows(result: SubgroupInference | SubgroupComparison) -> list[ForestRow]:
+    """Return the rows of one result."""
+    if isinstance(result, SubgroupComparison) and len(result.pairs) > 1:
+        raise ValueError(f"result: a forest plot shows the difference of two models, got {len(result.names)} models")
+    value = "difference" if isinstance(result, SubgroupComparison) else "estimate"
+    total = sum(one.n_pos * one.n_neg for one in result.subgroups.values())
+    listed, found = result.rows(), []
+    for row in listed:
+        pooled = row is listed[-1]
+        ends = row[value], row["ci_low"], row["ci_high"], row["n_pos"], row["n_neg"]
+        share = 1.0 if pooled else row["n_pos"] * row["n_neg"] / total
+        found.append(ForestRow(row["subgroup"], *ends, share, "pooled" if pooled else "subgroup"))
+    return found
