@@ -230,7 +230,7 @@ def draw(
         axes[0].set_title("Whole range", fontsize="medium")
     if title:
         figure.suptitle(title)
-    _write(path, figure)
+    write_figure(path, figure)
 
 
 def draw_bars(path: str, values: Mapping[str, float], what: str) -> None:
@@ -244,10 +244,10 @@ def draw_bars(path: str, values: Mapping[str, float], what: str) -> None:
     names = [printable(name if len(name) <= _NAME else name[: _NAME - 3] + "...") for name in values]
     WeightsDisplay(names, np.array(list(values.values()))).plot(axes, most=len(names))
     axes.set_xlabel(printable(what))
-    _write(path, figure)
+    write_figure(path, figure)
 
 
-def _write(path: str, figure: Any) -> None:
+def write_figure(path: str, figure: Any) -> None:
     """Write a figure as the ending of its name says."""
     from matplotlib.text import Text as MplText
 

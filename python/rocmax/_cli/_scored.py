@@ -1,13 +1,15 @@
 """What ``evaluate`` and ``compare`` share: rows with labels, columns of scores, weights and groups."""
 
 from argparse import Namespace
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
+from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
 from rocmax.metrics._weights import not_counts
@@ -25,6 +27,7 @@ class Scored:
     weighted: str = ""  # what weights are taken for, in words
     n_periods: int = 1  # distinct values of the column that alerts are counted per
     lower: frozenset[str] = frozenset()  # columns of which low scores are for positives
+    by: dict[str, pl.Series] = field(default_factory=dict)  # columns of subgroups
 
     @property
     def summary(self) -> str:
@@ -49,7 +52,8 @@ def read(arguments: Namespace) -> Scored:
     per = getattr(arguments, "per", None)  # evaluate only
     if per is not None and per in (label, weight, *arguments.score):
         raise Misuse(f"--per {per}: that column is in use; name one such as the day")
-    others = list(dict.fromkeys(name for name in (weight, groups, per) if name is not None))
+    by = subgroups.check(arguments)
+    others = list(dict.fromkeys(name for name in (weight, groups, per, *by) if name is not None))
     wanted = table.Wanted([label, *arguments.score, *others])
     frame = table.read(arguments.data, table.form(arguments), wanted, exact={label, *arguments.score})
     n_dropped = 0
@@ -64,6 +68,7 @@ def read(arguments: Namespace) -> Scored:
         "" if weight is None else f", {_kind(arguments)} weights {weight}",
         1 if per is None else int(table.cluster_numbers(frame, per, "value").max(initial=1)),
         lower,
+        {name: subgroups.names(frame, name) for name in by},
     )
     _warn_unless_counts(arguments, scored.weight)
     return scored

@@ -10,6 +10,7 @@ import numpy as np
 from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
+from rocmax._cli import _subgroups as subgroups
 from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_plot
 from rocmax.metrics import AUC, Bootstrap, Comparison, Measure, PartialAUC, Venkatraman, compare
@@ -24,6 +25,10 @@ def run(arguments: Namespace) -> None:
     check_plot(arguments.plot, arguments.data)
     if arguments.method == "venkatraman" and (arguments.fpr or len(arguments.score) > 2):
         raise Misuse("--method venkatraman compares two whole curves: give two columns and no --fpr")
+    if arguments.by and arguments.method == "venkatraman":
+        raise Misuse("--by and --method venkatraman cannot be combined")
+    if arguments.by and arguments.plot and len(arguments.score) > 2:
+        raise Misuse("--plot with --by shows the difference of two columns of scores: give two")
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     scored = rows.read(arguments)
     labels = scored.labels
@@ -33,7 +38,14 @@ def run(arguments: Namespace) -> None:
         for measure in wanted:
             with report.told_of(measure.short, how="--method"):
                 results.append(replace(_compared(arguments, scored, measure), pos_label=labels.value))
-    if arguments.plot:
+    sliced = []
+    for by, series in scored.by.items():
+        for measure in wanted:
+            with report.told_of(f"{measure.short} by {by}", how="--method"):
+                sliced.append(replace(_compared(arguments, scored, measure, by=series), pos_label=labels.value))
+    if arguments.plot and scored.by:
+        subgroups.draw(arguments.plot, {one.by: one for one in sliced if one.measure == wanted[-1]})
+    elif arguments.plot:
         rows.draw(arguments, scored)
     if arguments.json:
         report.emit(
@@ -43,17 +55,20 @@ def run(arguments: Namespace) -> None:
                 "fpr_range": arguments.fpr,
                 "confidence_level": arguments.confidence,
                 "comparisons": [found.to_dict() for found in results],
+                **({"by": [found.to_dict() for found in sliced]} if sliced else {}),
                 "plot": arguments.plot,
             }
         )
         return
     report.say(f"{arguments.data}: {scored.summary}")
     (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
+    for found in sliced:
+        subgroups.show_compared(found)
     if arguments.plot:
-        report.say(f"ROC plot: {report.where(arguments.plot)}")
+        report.say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
 
 
-def _compared(arguments: Namespace, scored: rows.Scored, measure: Measure) -> Comparison:
+def _compared(arguments: Namespace, scored: rows.Scored, measure: Measure, **options: Any) -> Any:
     """Compare the columns by one measure."""
     resampled = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
     method = arguments.method
@@ -66,6 +81,7 @@ def _compared(arguments: Namespace, scored: rows.Scored, measure: Measure) -> Co
         adjust=arguments.adjust,
         random_state=arguments.seed,
         **rows.options(arguments, scored),
+        **options,
     )
 
 

@@ -4,6 +4,7 @@ import warnings
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from rocmax._cli import _cutoffs as cutoffs
 from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
+from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_output, check_plot, is_stdout, written
@@ -62,16 +64,27 @@ def run(arguments: Namespace) -> None:
         for name, scores in columns.items()
     ]
     points = cutoffs.found(arguments, scored) if arguments.at else {}
-    if arguments.plot:
+    wanted = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else []), *measures.chosen(arguments.measure, [])]
+    sliced = (
+        subgroups.measured(arguments, scored, wanted, partial(rows.options, arguments, scored)) if scored.by else {}
+    )
+    if arguments.plot and not scored.by:
         rows.draw(arguments, scored)
+    elif arguments.plot:
+        drawn = wanted[1 if arguments.fpr else 0]
+        held = [(name, one) for name, every in sliced.items() for one in every if one.measure == drawn]
+        subgroups.draw(arguments.plot, {f"{name} by {one.by}": one for name, one in held})
     if arguments.report:
         _write_report(arguments, scored)
     if not arguments.json:
         _show(arguments, scored, models)
         if points:
             cutoffs.show(arguments, points, scored.n_periods)
+        for name, every in sliced.items():
+            for one in every:
+                subgroups.show(name, one)
         if arguments.plot:
-            report.say(f"ROC plot: {report.where(arguments.plot)}")
+            report.say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
         if arguments.report:
             report.say(f"Report: {report.where(arguments.report)}")
         return
@@ -80,7 +93,9 @@ def run(arguments: Namespace) -> None:
             **rows.plain(arguments, scored),
             "confidence_level": arguments.confidence,
             "models": [
-                {"score": name, **_plain(model)} | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
+                {"score": name, **_plain(model)}
+                | ({"cutoffs": cutoffs.plain(points[name])} if points else {})
+                | ({"by": [one.to_dict() for one in sliced[name]]} if sliced else {})
                 for name, model in zip(columns, models, strict=True)
             ],
             "plot": arguments.plot,

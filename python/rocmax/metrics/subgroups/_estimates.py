@@ -92,12 +92,12 @@ def shares_of(totals: F64, weights: str) -> F64:
     return np.asarray(found / found.sum())
 
 
-def pooled(found: Estimates, share: F64, measure: Measure) -> Pooled:
+def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = False) -> Pooled:
     """Return the mean of subgroups with these shares.
 
     The interval is on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. Where fewer than five
     samples of a class count, or nothing varies, that of a share of pairs is Newcombe's, with the mean of his variances
-    in the subgroups.
+    in the subgroups; if `wider` the interval that holds both.
     """
     estimate = float(share @ found.estimate)
     variance = max(float(share @ found.covariance @ share), 0.0)
@@ -108,8 +108,19 @@ def pooled(found: Estimates, share: F64, measure: Measure) -> Pooled:
     limits, inside = log_odds(at, spread, freedom, measure.bounds)
     held = share > 0
     if measure.counts_pairs and (not inside[0] or found.sizes[held].sum(axis=0).min() < FEW):
-        limits = _newcombe(at, share[held], found.sizes[held])
+        few = _newcombe(at, share[held], found.sizes[held])
+        limits = _both(few, limits) if wider and inside[0] else few
     return Pooled(estimate, variance, limits)
+
+
+def _both(one: Limits, other: Limits) -> Limits:
+    """Return the limits of intervals that hold two others."""
+
+    def ends(level: float) -> tuple[F64, F64]:
+        (low, high), (lower, higher) = one.ends(level), other.ends(level)
+        return np.minimum(low, lower), np.maximum(high, higher)
+
+    return Limits(ends, other.tails)
 
 
 def _freedom(found: Estimates, share: F64, variance: float) -> float:
@@ -170,7 +181,8 @@ def difference(found: Estimates, first: F64, second: F64, measure: Measure, leve
     ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower end. The p-value is the
     least level at which it leaves 0 out.
     """
-    a, b = pooled(found, first, measure), pooled(found, second, measure)
+    # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
+    a, b = (pooled(found, share, measure, wider=True) for share in (first, second))
     d, contrast = a.estimate - b.estimate, first - second
     error = float(np.sqrt(max(contrast @ found.covariance @ contrast, 0.0)))
     both = np.sqrt(a.variance * b.variance)

@@ -229,7 +229,7 @@ class SubgroupInference(Inference):
 def equality_in_words(test: SubgroupTest, n_subgroups: int, crossed: float | None, *, welch: bool = True) -> str:
     """Return a test of equality in words; `crossed` is the number of clusters, where they cross subgroups."""
     if np.isnan(test.pvalue):
-        return "no test, which needs two subgroups with two samples of either class"
+        return "no test, which needs two subgroups with two samples of either class and a variance"
     how = f" ({REFERENCES['welch'].short if crossed is None else 'Hotelling'})" if welch else ""
     if np.isinf(test.df_denominator):
         statistic = f"chi-square {words.digits(test.statistic * test.df, 2)} with {test.df:g}"

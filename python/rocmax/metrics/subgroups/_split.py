@@ -196,7 +196,7 @@ def _freedom(found: Inference, sample: Sample, measure: Measure) -> float:
     """Return the degrees of freedom of a variance: of Welch and Satterthwaite, those of the smaller class elsewhere."""
     fewest = min(sample.effective)
     if not has_variance(fewest):
-        return max(sum(sample.effective) - 2, 1.0)
+        return 1.0  # its variance is no estimate, but as uncertain as one
     if Trait.COMPONENTS in measure.traits:
         _, parts, sizes = variance_parts(sample, measure)
         return welch_satterthwaite([float(part[0]) for part in parts], sizes)

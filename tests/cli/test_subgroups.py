@@ -1,0 +1,75 @@
+"""Subgroups at the command line: what --by adds to evaluate and compare."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import Run, one_line
+from rocmax.metrics import PartialAUC, compare, infer
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+
+N = 400
+
+
+@pytest.fixture(scope="module")
+def frame() -> "pl.DataFrame":
+    rng = np.random.default_rng(0)
+    site = rng.choice(["north", "south", "east"], N, p=[0.6, 0.38, 0.02])
+    y = (rng.random(N) < 0.3) & (site != "east")
+    scores = {name: np.round(rng.normal(size=N) + lift * y, 3) for name, lift in (("a", 1.0), ("b", 1.5), ("c", 0.2))}
+    return pl.DataFrame({"y": y.astype(int), **scores, "site": site, "age": rng.choice([30, 40], N), "id": range(N)})
+
+
+@pytest.fixture
+def data(frame: "pl.DataFrame", tmp_path: Path) -> Path:
+    frame.write_csv(tmp_path / "data.csv")
+    return tmp_path / "data.csv"
+
+
+def test_evaluate(frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run) -> None:
+    asked = ["evaluate", data, "--label", "y", "--score", "a", "--by", "site", "age", "--fpr", 0, 0.2]
+    code, out, _ = run(*asked, "--plot", tmp_path / "forest.png")
+    assert code == 0 and (tmp_path / "forest.png").stat().st_size > 10_000
+    assert "a by site" in out and "a by age" in out and "Forest plot:" in out
+    assert "All subgroups of site equal: F " in out and "2 of 3 subgroups" in out
+    code, out, _ = run(*asked, "--json")
+    (model,) = json.loads(out)["models"]
+    assert [(one["by"], one["measure"]) for one in model["by"]] == [
+        ("site", "auc"),
+        ("site", "partial_auc"),
+        ("age", "auc"),
+        ("age", "partial_auc"),
+    ]
+    expected = infer(frame["y"], frame["a"], PartialAUC((0, 0.2)), by=frame["site"], random_state=0)
+    assert model["by"][1] == json.loads(json.dumps(expected.to_dict())) | {"pos_label": model["by"][1]["pos_label"]} | {
+        "subgroups": model["by"][1]["subgroups"]
+    }
+    assert model["by"][1]["not_estimable"]["east"][0] == 0
+
+
+def test_compare(frame: "pl.DataFrame", data: Path, tmp_path: Path, run: Run) -> None:
+    asked = ["compare", data, "--label", "y", "--score", "b", "a", "--by", "site"]
+    code, out, _ = run(*asked, "--plot", tmp_path / "forest.svg")
+    assert code == 0 and "AUC by site" in out and "Same difference in all subgroups of site: F " in out
+    code, out, _ = run(*asked, "--json")
+    (found,) = json.loads(out)["by"]
+    expected = compare(frame["y"], frame.select("b", "a"), by=frame["site"])
+    assert found["difference"] == expected.difference and found["equality"]["pvalue"] == expected.equality.pvalue
+    code, out, _ = run("compare", data, "--label", "y", "--score", "b", "a", "c", "--by", "age")
+    assert code == 0 and "b - c" in out and "chi-square" in out
+
+
+def test_misuse(data: Path, tmp_path: Path, run: Run) -> None:
+    how = [data, "--label", "y", "--score", "a", "b"]
+    for said, command, *asked in (
+        ("that column is in use", "evaluate", "--by", "a"),
+        ("at most 100 subgroups", "evaluate", "--by", "id"),
+        ("cannot be combined", "compare", "--by", "site", "--method", "venkatraman"),
+        ("give two", "compare", "--score", "c", "--by", "site", "--plot", tmp_path / "x.png"),
+    ):
+        code, out, err = run(command, *how, *asked)
+        assert code in (1, 2) and out == "" and one_line(err) and said in err, err
