@@ -9,7 +9,13 @@ of 5 % rejects where the modalities are alike (at the margin, for non-inferiorit
 negative cases. Cases and readers are drawn anew where a test takes them as random, and kept where it takes them as
 fixed. The third has the same share for other covariances and designs: cases of their own for readers, for modalities or
 for every other reader (split-plot), and classes that differ in number and in spread. The fourth has it for the mean of
-the readers of one modality against a stand-alone algorithm of the same AUC. Five minutes of processor time.
+the readers of one modality against a stand-alone algorithm of the same AUC. The fifth has it for two modalities of a
+free-response study: marks on lesions, up to three in a case, and on no lesion. Six minutes of processor time.
+
+    python benches/python/reader_study.py --rjafroc FOLDER
+
+prints our numbers and, in brackets, those that RJafroc's tests expect, from its data files dataset05.RData and
+datasetCadSimuFroc.RData (with the package rdata).
 """
 
 import argparse
@@ -20,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rocmax.metrics import mrmc_analysis
+from rocmax.metrics import froc_readings, mrmc_analysis
 
 PUBLISHED = {  # statistic, denominator's degrees of freedom, p-value
     ("jackknife", "random", "random", "case"): (4.46, 15.26, 0.0517),
@@ -180,11 +186,90 @@ def rejections_of_algorithm(n_studies, structure, n_readers, n_class, mu=1.5, se
     return rejected / n_studies
 
 
+FROC = [(3, 20), (5, 20), (5, 50)]  # readers, cases with lesions and as many without
+
+
+def rejections_of_marks(n_studies, figure, n_readers, n_class, seed=0):
+    """Return the share of rejections at 5 % of two modalities in which marks have the same distribution."""
+    rng = np.random.default_rng(seed)
+    rejected = 0
+    for _ in range(n_studies):
+        count = np.where(np.arange(2 * n_class) < n_class, rng.integers(1, 4, 2 * n_class), 0)
+        whose = np.repeat(np.arange(2 * n_class), count)
+        number = np.concatenate([np.arange(1, c + 1) for c in count])
+        of_case, of_lesion = rng.normal(size=2 * n_class), rng.normal(size=(2, len(whose)))
+        parts = []
+        for i in range(2):
+            for j in range(n_readers):
+                skill = 0.2 * rng.normal()
+                seen = 0.5 * of_case[whose] + 0.5 * of_lesion[i] + rng.normal(size=len(whose)) + 1.2 + skill
+                other = np.repeat(np.arange(2 * n_class), rng.poisson(0.6, 2 * n_class))
+                noise = 0.5 * of_case[other] + rng.normal(size=len(other))
+                rating, case = np.concatenate([seen, noise]), np.concatenate([whose, other])
+                lesion = np.concatenate([number, np.zeros(len(other), dtype=int)])
+                marked = rating > 0
+                parts.append((rating[marked], case[marked], lesion[marked], np.full((2, marked.sum()), [[i], [j]])))
+        rating, case, lesion, names = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+        marks = {"rating": rating, "case": case, "lesion": lesion, "modality": names[0], "reader": names[1]}
+        readings = froc_readings(**marks, n_lesions=dict(enumerate(count.tolist())), figure_of_merit=figure)
+        rejected += mrmc_analysis(**readings).pvalue < 0.05
+    return rejected / n_studies
+
+
+RJAFROC = {  # the mean squares of modalities, of readers and between both
+    "wAFROC": (0.027397180663218265, 0.01833740749313713, 0.000927753738136936),
+    "AFROC": (0.02085002496405143, 0.018402331252273262, 0.0008545557324909792),
+    "wAFROC1": (0.02947089900302676, 0.012870268970241527, 0.0002446556436882146),
+    "AFROC1": (0.023085309524667204, 0.01308894670511133, 0.00028130245435191973),
+    "HrAUC": (0.012295690221012522, 0.007168791656032409, 0.001213515168338032),
+}
+RJAFROC_ALGORITHM = {  # t, degrees of freedom and p-value of the readers' mean against the algorithm, the first reader
+    ("wAFROC", "random"): (3.4394082881896133, 1429.8733980098723, 0.0005997516818565854),
+    ("wAFROC", "fixed"): (12.575800330604787, 8.0, 1.4988192846290082e-06),
+    ("HrAUC", "random"): (0.9928688833840893, 877.886378333107, 0.3210474342573218),
+    ("HrAUC", "fixed"): (3.2135050069514195, 8.0, 0.012359087627749392),
+}
+
+
+def marks_of(folder, name):
+    """Return the marks of a data file of RJafroc, whose cases without lesions come first."""
+    import rdata
+
+    data = rdata.read_rda(Path(folder) / f"{name}.RData")[name]
+    none, on = (np.asarray(data["ratings"][kind]) for kind in ("NL", "LL"))
+    count = np.concatenate([np.zeros(none.shape[2] - on.shape[2]), np.asarray(data["lesions"]["perCase"])]).astype(int)
+    held = [(*np.nonzero(np.isfinite(one)), one[np.isfinite(one)]) for one in (none, on)]
+    i, j, k, number, rating = (np.concatenate(part) for part in zip(*held, strict=True))
+    hit = np.arange(len(rating)) >= len(held[0][0])
+    case, lesion = k + np.where(hit, none.shape[2] - on.shape[2], 0), np.where(hit, number + 1, 0)
+    names = {"modality": i, "reader": j, "case": case, "lesion": lesion, "rating": rating}
+    return names | {"n_lesions": dict(enumerate(count.tolist()))}
+
+
+def beside_rjafroc(folder):
+    marks = marks_of(folder, "dataset05")
+    for figure, expected in RJAFROC.items():
+        found = mrmc_analysis(**froc_readings(**marks, figure_of_merit=figure)).components
+        ours = [found[f"ms_{name}"] for name in ("modality", "reader", "interaction")]
+        print(f"{figure:16}", "  ".join(f"{a:.12g} ({b:.12g})" for a, b in zip(ours, expected, strict=True)))
+    marks = marks_of(folder, "datasetCadSimuFroc")
+    for (figure, cases), expected in RJAFROC_ALGORITHM.items():
+        readings = froc_readings(**marks, figure_of_merit=figure)
+        found = mrmc_analysis(**readings, algorithm=0, cases=cases, covariance="jackknife")
+        ours = found.differences[0].statistic, found.df[1], found.pvalue
+        row = f"{figure}, {cases}"
+        print(f"{row:16}", "  ".join(f"{a:.12g} ({b:.12g})" for a, b in zip(ours, expected, strict=True)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="folder with mrmc_vandyke.csv.gz")
     parser.add_argument("--studies", type=int, default=2000)
+    parser.add_argument("--rjafroc", help="folder with data files of RJafroc")
     given = parser.parse_args()
+    if given.rjafroc:
+        beside_rjafroc(given.rjafroc)
+        return
     if given.data:
         published(given.data)
         print()
@@ -215,6 +300,12 @@ def main():
     for name in STRUCTURES:
         shares = [rejections_of_algorithm(given.studies, name, r, n) for r, n in ALGORITHM]
         print(f"{name:4}" + "".join(f"{100 * x:27.1f}" for x in shares), flush=True)
+
+    print(f"\nshare of {given.studies} free-response studies that reject at 5 %, in percent")
+    print(f"{'':8}" + "".join(f"{f'{r} readers, {n} + {n} cases':>27}" for r, n in FROC))
+    for figure in RJAFROC:
+        shares = [rejections_of_marks(given.studies, figure, r, n) for r, n in FROC]
+        print(f"{figure:8}" + "".join(f"{100 * x:27.1f}" for x in shares), flush=True)
 
 
 if __name__ == "__main__":

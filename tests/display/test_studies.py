@@ -7,7 +7,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
 from rocmax.display import ROCDisplay  # noqa: E402
-from rocmax.metrics import PartialAUC, mrmc_analysis, roc_band  # noqa: E402
+from rocmax.metrics import PartialAUC, froc_readings, mrmc_analysis, roc_band  # noqa: E402
 
 
 def study(seed=0, r=3, levels=4):
@@ -32,6 +32,17 @@ def test_a_mean_curve_a_modality_and_a_curve_a_reader():
         assert (curve.tpr[0], curve.tpr[-1]) == (0.0, 1.0)
     assert len(shown.ax_.lines) == 2 * (1 + 3) + 1
     assert shown.pos_label in (1, True)
+
+
+def test_curves_of_marks_are_afroc_curves():
+    rng = np.random.default_rng(0)
+    case = rng.integers(0, 20, 200)
+    lesion = np.where(case < 10, rng.integers(0, 3, 200), 0)
+    marks = {"case": case, "lesion": lesion, "rating": rng.integers(0, 5, 200) + lesion}
+    names = {"reader": rng.integers(0, 3, 200), "modality": rng.integers(0, 2, 200)}
+    readings = froc_readings(**marks, **names, n_lesions={k: 2 * (k < 10) for k in range(20)})
+    shown = ROCDisplay.from_reader_study(**readings)
+    np.testing.assert_allclose([curve.area for curve in shown.curves], mrmc_analysis(**readings).means)
 
 
 def test_range_and_zoom_of_a_study():

@@ -82,6 +82,33 @@ of_ct["CT", "DeepCT"] = 1.6 * truth + patient + rng.normal(size=100)
 print(mrmc_analysis(table["truth"], of_ct, algorithm="DeepCT"))
 
 # %%
+# Marks on lesions
+# ----------------
+# In a free-response (FROC) study the readers mark as many places as they like, and a mark hits a lesion or not. There
+# is one row per mark; ``lesion`` is 0 for a mark on no lesion. ``n_lesions`` has the number of lesions in every case.
+# ``froc_readings`` makes readings of lesions and cases from the marks, whose AUC is the weighted AFROC figure of merit.
+from rocmax.metrics import froc_readings
+
+clear = rng.normal(size=60)  # some lesions are clearer for all readers
+n_lesions = {k: int(rng.integers(1, 3)) if k < 30 else 0 for k in range(60)}
+rows = []
+for modality, skill in (("CT", 0.8), ("MRI", 1.6)):
+    for reader in ("Ann", "Bea", "Cem", "Dan"):
+        for k, count in n_lesions.items():
+            rows += [(reader, modality, k, 0, rng.normal()) for _ in range(rng.poisson(0.4))]
+            rating = skill + clear[k] + 0.7 * rng.normal(size=count)
+            rows += [(reader, modality, k, i + 1, rating[i]) for i in range(count) if rating[i] > 0]
+marks = pd.DataFrame(rows, columns=["reader", "modality", "case", "lesion", "rating"])
+print(marks.head(5).round(2).to_string(index=False), end="\n\n")
+readings = froc_readings(**marks, n_lesions=n_lesions, figure_of_merit="wAFROC")
+print(mrmc_analysis(**readings, reference="CT"))
+
+# %%
+# The AFROC curves: the share of the lesions that are marked against the share of the cases with a mark on no lesion.
+display = ROCDisplay.from_reader_study(**readings)
+display.ax_.set(xlabel="cases with a false mark", ylabel="lesions found (weighted)")
+
+# %%
 # The next study
 # --------------
 # This study as a pilot: how many cases give a power of 80 % for a difference of 0.05, with 6 or 10 readers?

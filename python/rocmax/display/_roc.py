@@ -208,6 +208,8 @@ class ROCDisplay(CurveDisplay):
         reader: ArrayLike | None = None,
         modality: ArrayLike | None = None,
         case: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         algorithm: Any = None,
         fpr_range: tuple[float, float] | None = None,
         pos_label: Any = None,
@@ -219,6 +221,9 @@ class ROCDisplay(CurveDisplay):
         ----------
         y_true, y_score, reader, modality, case : array-like of shape (n_readings,)
             One row per reading, or a wide table, as in :func:`rocmax.metrics.mrmc_analysis`.
+        groups, sample_weight : array-like of shape (n_readings,), default=None
+            As there, so that the readings of :func:`rocmax.metrics.froc_readings` are drawn as AFROC curves: the share
+            of lesions that are marked against the share of cases with a mark on no lesion.
         algorithm : label, default=None
             The reader that is a stand-alone algorithm: it has a curve of its own.
         fpr_range, pos_label : optional
@@ -233,7 +238,9 @@ class ROCDisplay(CurveDisplay):
         """
         cls._check(options)
         fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
-        curves, label = reader_curves(y_true, y_score, reader, modality, case, algorithm, fpr_range, pos_label)
+        curves, label = reader_curves(
+            y_true, y_score, reader, modality, case, algorithm, fpr_range, pos_label, groups, sample_weight
+        )
         return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
 
     def plot(

@@ -147,12 +147,14 @@ def reader_curves(
     algorithm: Any,
     fpr_range: tuple[float, float] | None,
     pos_label: Any,
+    groups: ArrayLike | None,
+    sample_weight: ArrayLike | None,
 ) -> Found:
     """Return the mean curve of the readers for every modality, and the curve of a stand-alone algorithm."""
-    study = read_study(y_true, y_score, reader, modality, case, pos_label, algorithm=algorithm)
+    study = read_study(y_true, y_score, reader, modality, case, pos_label, None, algorithm, groups, sample_weight)
     names = [f"{m}, {r}" for m in study.modalities for r in study.readers]
     parts = [
-        curve_of(name, data.y, data.score, fpr_range, None)
+        curve_of(name, data.y, data.score, fpr_range, data.weight)
         for name, (_, data) in zip(names, study.tests(), strict=True)
     ]
     if algorithm is not None:  # of one modality

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         Method,
         Venkatraman,
     )
-    from rocmax.metrics.reader_study import MRMCAnalysis, mrmc_analysis, mrmc_power, mrmc_sample_size
+    from rocmax.metrics.reader_study import MRMCAnalysis, froc_readings, mrmc_analysis, mrmc_power, mrmc_sample_size
     from rocmax.metrics.subgroups import (
         SubgroupComparison,
         SubgroupInference,
@@ -124,6 +124,7 @@ _MODULES = {
     ),
     "reader_study": (
         "MRMCAnalysis",
+        "froc_readings",
         "mrmc_analysis",
         "mrmc_power",
         "mrmc_sample_size",
@@ -165,6 +166,7 @@ __all__ = [
     "compare",
     "cross_validated_auc",
     "fpr_at_tpr_score",
+    "froc_readings",
     "infer",
     "margin_auc_score",
     "mrmc_analysis",

@@ -42,6 +42,8 @@ def mrmc_analysis(
     reader: ArrayLike | None = None,
     modality: ArrayLike | None = None,
     case: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     covariance: str = "delong",
     readers: str = "random",
     cases: str = "random",
@@ -87,6 +89,12 @@ def mrmc_analysis(
         the same case, so if readers or modalities have their own cases (nested, split-plot), give these different
         names. Readers and modalities are sorted by name, or in the order of an ordered categorical. A wide table
         needs no `reader` and no `modality`; `case` may name its rows.
+    groups : array-like of shape (n_readings,), default=None
+        Clusters of cases that depend on each other, such as the patient of a lesion: variances come from sums over
+        clusters. "unbiased" and "obuchowski" do not support clusters and weights. :func:`froc_readings` makes `groups`
+        and `sample_weight` from the marks of a free-response study.
+    sample_weight : array-like of shape (n_readings,), default=None
+        Sampling weights, the same in all readings of a case.
     covariance : {"delong", "jackknife", "unbiased", "bootstrap", "obuchowski"}, default="delong"
         How to estimate the covariances: "delong" from the components of the measure; "jackknife" by leaving out one
         case at a time; "unbiased" from pairs of kernels that share no case (Gallas, 2006) [3]_, only for means over
@@ -179,7 +187,8 @@ def mrmc_analysis(
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
     level = check_level(confidence_level)
-    study = read_study(y_true, y_score, reader, modality, case, pos_label, reference, algorithm)
+    study = read_study(y_true, y_score, reader, modality, case, pos_label, reference, algorithm, groups, sample_weight)
+    _require_plain(study, covariance)
     _require_order(study, hypothesis)
     alone = algorithm is not None
     if random_readers and study.n_readers - alone < 2:
@@ -231,6 +240,8 @@ def mrmc_analysis(
         notes=notes,
         measure=measure,
         n_samples=int(study.readings.sum()),
+        n_groups=None if study.group is None else int(study.group.max()) + 1,
+        weight_kind=None if study.weight is None else "sampling",
         resampling=f"bootstrap of {n_resamples:,} resamples" if covariance == "bootstrap" else None,
         covariance=covariance,
         random_readers=random_readers,
@@ -261,6 +272,15 @@ def _require_order(study: Study, hypothesis: Hypothesis) -> None:
         raise ValueError(
             f"{what} depends on which modality is subtracted: give reference={first} or reference={second} (the"
             " modality that is subtracted from the others), or make modality an ordered categorical"
+        )
+
+
+def _require_plain(study: Study, covariance: str) -> None:
+    """Check that the covariance supports clusters and weights if there are any."""
+    if covariance in ("unbiased", "obuchowski") and not study.independent:
+        raise ValueError(
+            f"covariance={covariance!r} supports neither groups nor sample_weight; use 'delong', 'jackknife' or"
+            " 'bootstrap'"
         )
 
 

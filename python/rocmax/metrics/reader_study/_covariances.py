@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rocmax.metrics._binormal import fitted_covariance
 from rocmax.metrics._components import correction, influence_of
@@ -34,26 +35,59 @@ def delong(study: Study, measure: Measure) -> F64:
 
     m is the size of the class of the case. If all tests have the same cases, this is DeLong's covariance.
     """
+    if study.group is not None:
+        return _clustered(study, measure)
     found = np.zeros((study.n_tests, len(study.cases)))
     for row, (read, data) in zip(found, study.tests(), strict=True):
         row[read] = influence_of(data, measure) * np.sqrt(_corrections(data))
     return found @ found.T
 
 
+def _clustered(study: Study, measure: Measure) -> F64:
+    """Return the covariance by sums of the centred components over clusters (Obuchowski, 1997).
+
+    With A and B the sums over the positives and the negatives of each cluster, scaled to add up to the measure, and
+    I10, I01 and I the numbers of clusters with positives, with negatives and of all, ``f = I / (I - 1)`` and likewise
+    f10 and f01, it is ``(f10 - f) A A' + (f01 - f) B B' + f (A + B) (A + B)'``.
+    """
+    n_groups = int(study.units.max()) + 1
+    found = np.zeros((study.n_tests, 3, n_groups))
+    for row, (read, data) in zip(found, study.tests(), strict=True):
+        group, added = study.units[read], influence_of(data, measure)
+        of_all = _factor(group)
+        parts = []
+        for kind, rows in zip(row, (data.y, ~data.y), strict=False):
+            parts.append(np.bincount(group[rows], added[rows], n_groups))
+            kind[:] = np.sqrt(_factor(group[rows]) - of_all) * parts[-1]
+        row[2] = np.sqrt(of_all) * sum(parts)
+    flat = found.reshape(study.n_tests, -1)
+    return np.asarray(flat @ flat.T)
+
+
+def _factor(group: NDArray[np.intp]) -> float:
+    """Return I / (I - 1) for I clusters."""
+    n_held = len(np.unique(group))
+    return n_held / (n_held - 1)
+
+
 def jackknife(study: Study, measure: Measure) -> F64:
-    """Return ``(N - 1)/N sum_k (theta_a(k) - mean) (theta_b(k) - mean)``, theta(k) the estimate without case k."""
-    n_cases = len(study.cases)
-    left = np.zeros((study.n_tests, n_cases))
+    """Return ``(N - 1)/N sum_k (theta_a(k) - mean) (theta_b(k) - mean)``, theta(k) without case or cluster k."""
+    units = study.units
+    n_units = int(units.max()) + 1
+    left = np.zeros((study.n_tests, n_units))
     for row, (read, data) in zip(left, study.tests(), strict=True):
-        if measure.kernel(np.float64) is not None:  # for a mean over pairs, theta(k) follows from the components
+        if (
+            study.independent and measure.kernel(np.float64) is not None
+        ):  # for a mean over pairs, theta(k) follows from the components
             row[read] = influence_of(data, measure)
             # (whole - component) / (m - 1), for the influence is (component - whole) / m
             row[read] *= -_corrections(data)
         else:
-            whole = point(data, measure)
-            row[read] = [point(_without(data, k), measure) - whole for k in range(len(data.y))]
+            whole, own = point(data, measure), units[read]
+            for unit in np.unique(own):
+                row[unit] = point(_rows(data, own != unit), measure) - whole
     left -= left.mean(axis=1, keepdims=True)
-    return (n_cases - 1) / n_cases * left @ left.T
+    return (n_units - 1) / n_units * left @ left.T
 
 
 def _corrections(data: Sample) -> F64:
@@ -62,8 +96,9 @@ def _corrections(data: Sample) -> F64:
     return np.where(data.y, of_pos, of_neg)
 
 
-def _without(data: Sample, k: int) -> Sample:
-    return data._replace(y=np.delete(data.y, k), score=np.delete(data.score, k))
+def _rows(data: Sample, rows: Any) -> Sample:
+    weight = None if data.weight is None else data.weight[rows]
+    return data._replace(y=data.y[rows], score=data.score[rows], weight=weight)
 
 
 def unbiased(study: Study, measure: Measure) -> F64:
@@ -104,17 +139,23 @@ def unbiased(study: Study, measure: Measure) -> F64:
 
 
 def bootstrap(study: Study, measure: Measure, n_resamples: int, random_state: Any, threads: int) -> F64:
-    """Return the covariance over resamples of the cases, stratified by class and the same for all tests."""
+    """Return the covariance over resamples of the cases, stratified by class and the same for all tests.
+
+    Clusters are drawn whole, stratified by whether they have a positive case.
+    """
     seed = seed_of(random_state)
-    if study.complete and isinstance(measure, CoreMeasure) and measure.draws:
+    if study.independent and study.complete and isinstance(measure, CoreMeasure) and measure.draws:
         matrix = np.ascontiguousarray(study.scores.reshape(study.n_tests, -1).T)
         data = Sample(study.truth, matrix, None, threads)
         return np.atleast_2d(np.cov(replicate(data, measure, True, n_resamples, seed).T))
     rng = np.random.default_rng(seed)
-    classes = [np.flatnonzero(study.truth), np.flatnonzero(~study.truth)]
+    units = study.units
+    with_positives = np.bincount(units, study.truth) > 0
+    strata = [np.flatnonzero(with_positives), np.flatnonzero(~with_positives)]
+    members = np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1])
     found = np.empty((n_resamples, study.n_tests))
     for row in found:
-        drawn = np.concatenate([rng.choice(members, len(members)) for members in classes])
+        drawn = np.concatenate([members[k] for one in strata if len(one) for k in rng.choice(one, len(one))])
         row[:] = [point(_drawn(data, read, drawn), measure) for read, data in study.tests()]
     return np.atleast_2d(np.cov(found.T))
 
@@ -128,7 +169,7 @@ def _drawn(data: Sample, read: Any, drawn: Any) -> Sample:
             "covariance='bootstrap' drew no case of one class for a reader, because too few cases are read by all"
             " readers; use 'delong' or 'jackknife'"
         )
-    return data._replace(y=data.y[rows], score=data.score[rows])
+    return _rows(data, rows)
 
 
 def fitted(study: Study, measure: CurveMeasure, threads: int) -> F64:

@@ -47,7 +47,8 @@ def mrmc_power(
     difference : float
         The true difference between the modalities.
     n_readers, n_cases : int or array-like of int, default=None
-        Numbers of readers and cases in the planned study, by default as in the pilot. Arrays are broadcast.
+        Numbers of readers and cases in the planned study, by default as in the pilot. Arrays are broadcast. If
+        the pilot has clusters, `n_cases` counts clusters.
     significance_level : float, default=0.05
         Level of the test; for equivalence, of each of the two one-sided tests.
     alternative, null_difference, equivalence_margin : optional
@@ -82,7 +83,7 @@ def mrmc_power(
     level = _checked(pilot, difference, significance_level)
     least = 2 if pilot.random_readers else 1
     readers = _counts(len(pilot.readers) if n_readers is None else n_readers, "n_readers", least)
-    cases = _counts(pilot.n_pos + pilot.n_neg if n_cases is None else n_cases, "n_cases", 4)
+    cases = _counts(pilot.n_units if n_cases is None else n_cases, "n_cases", 4)
     found = _power(pilot, float(difference), readers, cases, level, hypothesis)
     return float(found) if found.ndim == 0 else found
 
@@ -193,7 +194,7 @@ def _expected(pilot: MRMCAnalysis, readers: F64, cases: F64) -> tuple[F64, F64]:
     common = max(part["cov2"] - part["cov3"], 0.0)
     own = part["var"] - part["cov1"]
     varied = max(part["ms_interaction"] - own + common, 0.0) if pilot.random_readers else 0.0
-    scale = (pilot.n_pos + pilot.n_neg) / cases
+    scale = pilot.n_units / cases
     within = np.maximum(varied + scale * (own - common), 0.0) + 0 * readers
     whole = varied + scale * (own + (readers - 1) * common)
     square = within if pilot.random_readers and not pilot.random_cases else whole

@@ -136,6 +136,11 @@ class MRMCAnalysis(Measured):
     algorithm: Any = None
 
     @property
+    def n_units(self) -> int:
+        """Number of independent units: clusters, or cases without clusters."""
+        return self.n_groups or self.n_pos + self.n_neg
+
+    @property
     def n_missing(self) -> int:
         """Number of missing readings."""
         return sum(len(one.cases) for one in self.missing)
@@ -216,7 +221,9 @@ class MRMCAnalysis(Measured):
             kinds[self.random_readers, self.random_cases],
             names,
             f"covariances by {self._by(self.covariance)}",
-            words.samples(self.n_pos, self.n_neg, self.pos_label).replace("samples", "cases"),
+            ("" if self.weight_kind is None else "sampling weights: ")
+            + words.samples(self.n_pos, self.n_neg, self.pos_label).replace("samples", "cases")
+            + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else ""),
         ]
 
     def _sources(self) -> tuple[str, ...]:

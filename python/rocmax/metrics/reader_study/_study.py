@@ -12,7 +12,7 @@ from rocmax._memory import require_memory
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._sample import Sample, explain, one_model, sample
-from rocmax.metrics._validation import F64, declared_order, labels, names_of
+from rocmax.metrics._validation import F64, declared_order, labels, names_of, weights
 from rocmax.metrics.reader_study._result import MissingReadings
 from rocmax.metrics.reader_study._wide import from_wide, of_rows
 
@@ -29,6 +29,8 @@ class Study(NamedTuple):
     scores: F64
     pos_label: Any
     ordered: bool  # whether the user gave the order of the modalities, or they are numbers
+    weight: F64 | None = None  # of each case
+    group: NDArray[np.intp] | None = None  # number of the cluster of each case
 
     @property
     def n_readers(self) -> int:
@@ -55,11 +57,23 @@ class Study(NamedTuple):
         """Number of cases that each reader read in each modality, of shape (n_modalities, n_readers)."""
         return np.asarray(np.count_nonzero(~np.isnan(self.scores), axis=2))
 
+    @property
+    def units(self) -> NDArray[np.intp]:
+        """Number of the independent unit of each case: its cluster, or the case itself."""
+        return np.arange(len(self.cases)) if self.group is None else self.group
+
+    @property
+    def independent(self) -> bool:
+        """Whether all cases are independent and count the same."""
+        return self.group is None and self.weight is None
+
     def tests(self) -> Iterator[tuple[NDArray[np.bool_], Sample]]:
         """Yield which cases were read, and the readings, for each test; readers of the first modality come first."""
         for row in self.scores.reshape(self.n_tests, -1):
             read = ~np.isnan(row)
-            yield read, Sample(self.truth[read], np.ascontiguousarray(row[read]), None, n_threads(1))
+            weight = None if self.weight is None else self.weight[read]
+            data = Sample(self.truth[read], np.ascontiguousarray(row[read]), weight, n_threads(1))
+            yield read, data._replace(weight_kind="sampling")
 
     def missing(self) -> tuple[MissingReadings, ...]:
         """Return the cases without a reading, for each modality and reader that has any."""
@@ -103,6 +117,8 @@ def read_study(
     pos_label: Any,
     reference: Any = None,
     algorithm: Any = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Study:
     """Arrange one row per reading, or a wide table; refuse a case with two truths, and a test without both classes.
 
@@ -110,7 +126,8 @@ def read_study(
     modality, `algorithm` the last reader.
     """
     if reader is None and modality is None:
-        data, reader, modality, case = _of_wide(y_true, y_score, case, pos_label)
+        per_case = {"case": case, "groups": groups, "sample_weight": sample_weight}
+        data, reader, modality, (case, groups, sample_weight) = _of_wide(y_true, y_score, per_case, pos_label)
     else:
         given = {"reader": reader, "modality": modality, "case": case}
         lacking = [name for name, values in given.items() if values is None]
@@ -149,15 +166,56 @@ def read_study(
         )
     table = np.full(shape, np.nan)
     table.reshape(-1)[place] = data.score
-    return Study(modalities, readers, cases, n_positive > 0, table, data.pos_label, ordered or reference is not None)
+    found = Study(modalities, readers, cases, n_positive > 0, table, data.pos_label, ordered or reference is not None)
+    if sample_weight is not None:
+        weight = weights(sample_weight, n)
+        explain(data._replace(weight=weight))
+        found = found._replace(weight=_of_cases(weight, of_case, cases, "sample_weight"))
+    if groups is not None:
+        group = _of_cases(names_of(groups, n, "groups")[1], of_case, cases, "groups")
+        found = found._replace(group=group)
+        _require_groups(found)
+    return found
 
 
-def _of_wide(y_true: ArrayLike, y_score: Any, case: ArrayLike | None, pos_label: Any) -> tuple[Sample, Any, Any, Any]:
-    """Return the readings of a wide table, and the reader, the modality and the case of each."""
+def _of_wide(
+    y_true: ArrayLike, y_score: Any, per_case: dict[str, ArrayLike | None], pos_label: Any
+) -> tuple[Sample, Any, Any, list[Any]]:
+    """Return the readings of a wide table, the reader and the modality of each, and what is given per case."""
     y, label = labels(y_true, pos_label)
     wide = from_wide(y_score, len(y))
     data = Sample(y[wide.row], wide.score, None, 1, pos_label=label)
-    return data, wide.reader, wide.modality, wide.row if case is None else of_rows(case, "case", len(y), wide.row)
+    found = {
+        name: None if values is None else of_rows(values, name, len(y), wide.row) for name, values in per_case.items()
+    }
+    if found["case"] is None:
+        found["case"] = wide.row
+    return data, wide.reader, wide.modality, list(found.values())
+
+
+def _of_cases(values: NDArray[Any], of_case: NDArray[np.intp], cases: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return the value of each case, the same in all its readings."""
+    found = np.empty(len(cases), dtype=values.dtype)
+    found[of_case] = values
+    differs = found[of_case] != values
+    if differs.any():
+        raise ValueError(
+            f"{name} differs between readings of case {_shown(cases[of_case[np.argmax(differs)]])}; give all"
+            " readings of a case the same value"
+        )
+    return found
+
+
+def _require_groups(study: Study) -> None:
+    """Check that both classes of every test are in two clusters or more, as a variance needs."""
+    for read, data in study.tests():
+        for rows in (data.y, ~data.y):
+            n_held = len(np.unique(study.units[read][rows]))
+            if n_held < 2:
+                raise ValueError(
+                    f"groups must spread each class over two or more clusters for every reader and modality, got"
+                    f" {n_held}"
+                )
 
 
 def _names(values: ArrayLike, n: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp], bool]:

@@ -1,0 +1,183 @@
+"""Free-response (FROC) studies: readings of lesions and of cases from the marks of readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax._memory import require_memory
+from rocmax._parameters import shown
+from rocmax.metrics._arrays import unmasked
+from rocmax.metrics._validation import F64, choice, names_of, require_finite, scores
+
+_FIGURES = ("wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC")
+
+
+def froc_readings(
+    rating: ArrayLike,
+    *,
+    reader: ArrayLike,
+    modality: ArrayLike,
+    case: ArrayLike,
+    lesion: ArrayLike,
+    n_lesions: Mapping[Any, int],
+    figure_of_merit: str = "wAFROC",
+) -> dict[str, NDArray[Any]]:
+    """Turn the marks of a free-response (FROC) study into readings for :func:`mrmc_analysis`.
+
+    Each case has any number of lesions, and each reader gives a rating to every place that the reader marks. The AUC of
+    the readings is the figure of merit [1]_:
+
+    ``theta = sum_k sum_i sum_l w_il psi(x_k, z_il) / (K sum_i sum_l w_il)``
+
+    with the lesions l of the cases i, and K cases k. z_il is the highest rating of a mark on the lesion, minus infinity
+    without a mark; x_k is the highest rating of a mark on no lesion in case k, minus infinity without such a mark;
+    psi(x, z) is 1 if x < z, 1/2 if x = z, and 0 otherwise. The variances treat each case as a cluster.
+
+    Parameters
+    ----------
+    rating : array-like of shape (n_marks,)
+        Finite rating of each mark; higher ratings are for more suspicious places.
+    reader, modality, case : array-like of shape (n_marks,)
+        Reader, modality and case of each mark. Every reader reads every case in each modality with a mark of the
+        reader.
+    lesion : array-like of int of shape (n_marks,)
+        The lesion that is marked, from 1 to the number of lesions in the case; 0 for a mark on no lesion.
+    n_lesions : mapping or Series
+        The number of lesions in every case, ``{case: number}``. List normal cases with 0, also those without a mark.
+    figure_of_merit : {"wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC"}, default="wAFROC"
+        "wAFROC": x_k of the K cases without lesions, and weights ``w_il`` of one over the number of lesions in the
+        case, so that all cases count the same. "AFROC": all lesions count the same. "wAFROC1" and "AFROC1": x_k of
+        all cases; for studies with few normal cases. "HrAUC": the ROC curve of the highest rating of each case.
+
+    Returns
+    -------
+    dict
+        `y_true` (lesions are positive), `y_score`, `reader`, `modality`, `case`, `groups` (the case that a lesion is
+        in) and, for weighted figures, `sample_weight`. O(n_marks + n_tests n_rows) time and memory, for n_tests pairs
+        of reader and modality and n_rows lesions and cases.
+
+    Raises
+    ------
+    ValueError
+        If a mark is on a case that is not in `n_lesions` or on a lesion that the case does not have.
+    MemoryError
+        If the readings do not fit into memory.
+
+    Notes
+    -----
+    The results with ``covariance="jackknife"`` are those of RJafroc. Partial areas work too. Lesions and cases without
+    a mark get a rating below all others, so measures that use distances of ratings are meaningless.
+
+    References
+    ----------
+    .. [1] D. P. Chakraborty and X. Zhai, "On the meaning of the weighted alternative free-response operating
+       characteristic figure of merit", Medical Physics 43, 2016. :doi:`10.1118/1.4947125`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import froc_readings, mrmc_analysis
+    >>> marks = {
+    ...     "reader": ["Ann"] * 6 + ["Bea"] * 6,
+    ...     "modality": ["CT"] * 12,
+    ...     "case": [1, 1, 2, 3, 4, 5] + [1, 2, 2, 3, 4, 6],
+    ...     "lesion": [1, 2, 1, 0, 0, 1] + [2, 1, 0, 1, 0, 0],
+    ...     "rating": [5, 3, 4, 1, 2, 2] + [4, 5, 1, 3, 3, 1],
+    ... }
+    >>> readings = froc_readings(**marks, n_lesions={1: 2, 2: 1, 3: 1, 4: 0, 5: 1, 6: 0})
+    >>> mrmc_analysis(**readings).estimates.round(3)
+    array([[0.75 , 0.562]])
+    """
+    choice(figure_of_merit, _FIGURES, "figure_of_merit")
+    cases, n_held = _counts(n_lesions)
+    n_normal = np.count_nonzero(n_held == 0)
+    n_negative = len(cases) if figure_of_merit in ("wAFROC1", "AFROC1") else n_normal
+    if min(len(cases) - n_normal, n_negative) < 2:
+        raise ValueError(
+            f"n_lesions has {len(cases) - n_normal} cases with lesions and {n_normal} without; a variance needs two of"
+            " each (figures 'wAFROC1' and 'AFROC1' need none without)"
+        )
+    score = scores(rating, "rating").astype(np.float64)
+    if score.ndim != 1 or not len(score):
+        raise ValueError(f"rating must have shape (n_marks,) with one or more marks, got {score.shape}")
+    require_finite(score, "rating")
+    n = len(score)
+    (readers, of_reader), (modalities, of_modality) = names_of(reader, n, "reader"), names_of(modality, n, "modality")
+    of_case, number = _places(case, lesion, cases, n_held, n)
+    tests, test = np.unique(of_modality * len(readers) + of_reader, return_inverse=True)
+    n_cases, n_all = len(cases), int(n_held.sum())
+    require_memory(16 * 8 * len(tests) * (n_cases + n_all), f"readings of {len(tests):,} tests", "use fewer readers")
+    whose = np.repeat(np.arange(n_cases), n_held)  # the case of each lesion
+    of_lesions, of_cases = np.full((len(tests), n_all), -np.inf), np.full((len(tests), n_cases), -np.inf)
+    hit = number > 0
+    first = np.cumsum(n_held) - n_held
+    np.maximum.at(of_lesions, (test[hit], (first[of_case] + number - 1)[hit]), score[hit])
+    np.maximum.at(of_cases, (test[~hit], of_case[~hit]), score[~hit])
+    names = np.array([str(name) for name in cases])
+    if figure_of_merit == "HrAUC":
+        np.maximum.at(of_cases, (slice(None), whose), of_lesions)
+        kept, truth, case_names = np.arange(n_cases), n_held > 0, names
+        table, weight = of_cases, None
+    else:
+        kept = np.flatnonzero(n_held == 0) if figure_of_merit in ("wAFROC", "AFROC") else np.arange(n_cases)
+        lesion_names = [f"{names[k]}, lesion {i + 1}" for k in range(n_cases) for i in range(n_held[k])]
+        case_names = np.array([*lesion_names, *names[kept]])
+        truth = np.arange(n_all + len(kept)) < n_all
+        table = np.hstack([of_lesions, of_cases[:, kept]])
+        kept = np.concatenate([whose, kept])
+        weight = np.where(truth, 1 / np.maximum(n_held[kept], 1), 1.0) if figure_of_merit.startswith("w") else None
+    unmarked = score.min() - max(1.0, abs(score.min()))
+    i, k = np.indices(table.shape).reshape(2, -1)
+    found = {
+        "y_true": truth[k],
+        "y_score": np.where(np.isinf(table), unmarked, table).ravel(),
+        "reader": readers[tests % len(readers)][i],
+        "modality": modalities[tests // len(readers)][i],
+        "case": case_names[k],
+    }
+    if figure_of_merit == "HrAUC":  # one row per case
+        return found
+    found["groups"] = names[kept][k]
+    return found if weight is None else {**found, "sample_weight": weight[k]}
+
+
+def _counts(n_lesions: Any) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the names of the cases and the number of lesions in each."""
+    if not hasattr(n_lesions, "items"):
+        raise ValueError(f"n_lesions must be a mapping {{case: number of lesions}}, got {shown(n_lesions)}")
+    held = dict(n_lesions.items())
+    for name, count in held.items():
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise ValueError(f"n_lesions[{shown(name)}] must be a whole number of at least 0, got {shown(count)}")
+    cases = list(held)
+    if len({str(name) for name in cases}) < len(cases):
+        raise ValueError("n_lesions has two cases with the same name as text; rename one of them")
+    counts = np.array(list(held.values()), dtype=np.intp)
+    return cases, counts
+
+
+def _places(
+    case: ArrayLike, lesion: ArrayLike, cases: list[Any], n_held: NDArray[np.intp], n: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the index of the case and the number of the lesion of each mark."""
+    names, place = names_of(case, n, "case")
+    index = {name: k for k, name in enumerate(cases)}
+    unknown = [name for name in names.tolist() if name not in index]
+    if unknown:
+        raise ValueError(f"case {unknown[0]!r} has a mark but is not in n_lesions; list all cases there")
+    of_case = np.array([index[name] for name in names.tolist()], dtype=np.intp)[place]
+    held = unmasked(lesion, "lesion")
+    if held.shape != (n,):
+        raise ValueError(f"lesion must have shape ({n},), got {held.shape}")
+    number: F64 = scores(held, "lesion").astype(np.float64)
+    wrong = ~(np.isin(number, np.arange(n_held.max() + 1)) & (number <= n_held[of_case]))
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise ValueError(
+            f"lesion must be a whole number from 0 (no lesion) to the number of lesions in the case,"
+            f" {n_held[of_case[k]]} in case {cases[of_case[k]]!r}; got {held[k]} at index {k}"
+        )
+    return of_case, number.astype(np.intp)
