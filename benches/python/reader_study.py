@@ -10,7 +10,7 @@ negative cases. Cases and readers are drawn anew where a test takes them as rand
 fixed. The third has the same share for other covariances and designs: cases of their own for readers, for modalities or
 for every other reader (split-plot), and classes that differ in number and in spread. The fourth has it for the mean of
 the readers of one modality against a stand-alone algorithm of the same AUC. The fifth has it for two modalities of a
-free-response study: marks on lesions, up to three in a case, and on no lesion. Six minutes of processor time.
+free-response study: marks on lesions, up to three in a case, and on no lesion. 12 minutes of processor time.
 
     python benches/python/reader_study.py --rjafroc FOLDER
 

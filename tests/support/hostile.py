@@ -40,6 +40,23 @@ def _readings() -> dict[str, Any]:
     return {"y_true": case % 2, "y_score": S, "reader": np.arange(N) % 2, "modality": np.arange(N) // 12, "case": case}
 
 
+def _wide():
+    """The same study as a wide table, with an algorithm."""
+    table = {("CT", "Ann"): S[:6], ("CT", "Bea"): S[6:12], ("CT", "net"): S[12:18]}
+    return {"y_true": np.arange(6) % 2, "y_score": table, "case": np.arange(6), "algorithm": "net"}
+
+
+def _clusters():
+    return {**_readings(), "groups": _readings()["case"] // 2, "sample_weight": 1.0 + _readings()["case"]}
+
+
+def _marks():
+    """Two readers' marks on four cases with a lesion and two without."""
+    case = np.arange(N) % 6
+    names = {"reader": np.arange(N) % 2, "modality": np.arange(N) // 12, "case": case, "lesion": (case < 4) * 1}
+    return {"rating": S, **names, "n_lesions": {k: int(k < 4) for k in range(6)}, "figure_of_merit": "wAFROC"}
+
+
 def _metric_calls() -> dict[str, Call]:
     ys = {"y_true": Y, "y_score": S}
     models = {"y_true": Y, "y_score": X}
@@ -151,6 +168,9 @@ def _metric_calls() -> dict[str, Call]:
         calls[f"{kind.__name__}.scorer"] = Call(partial(_scored, kind(**given)), ["pos_label"], {"pos_label": 1})
     for name, option in {"": {}, "bootstrap": {"covariance": "bootstrap", "n_resamples": 10}, **measures}.items():
         calls[f"mrmc_analysis {name}".strip()] = _call(metrics.mrmc_analysis, **_readings(), **option)
+    calls["mrmc_analysis wide"] = _call(metrics.mrmc_analysis, **_wide())._replace(finite=False)
+    calls["mrmc_analysis clusters"] = _call(metrics.mrmc_analysis, **_clusters(), covariance="jackknife")
+    calls["froc_readings"] = _call(metrics.froc_readings, **_marks())
     pilot = metrics.mrmc_analysis(**_readings())
     calls["mrmc_power"] = _call(metrics.mrmc_power, pilot=pilot, difference=0.1)
     calls["mrmc_sample_size"] = _call(metrics.mrmc_sample_size, pilot=pilot, difference=0.5)

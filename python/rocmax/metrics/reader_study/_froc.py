@@ -118,7 +118,7 @@ def froc_readings(
     np.maximum.at(of_cases, (test[~hit], of_case[~hit]), score[~hit])
     names = np.array([str(name) for name in cases])
     if figure_of_merit == "HrAUC":
-        np.maximum.at(of_cases, (slice(None), whose), of_lesions)
+        np.maximum.at(of_cases.T, whose, of_lesions.T)
         kept, truth, case_names = np.arange(n_cases), n_held > 0, names
         table, weight = of_cases, None
     else:

@@ -128,11 +128,11 @@ def read_study(
     if reader is None and modality is None:
         per_case = {"case": case, "groups": groups, "sample_weight": sample_weight}
         data, reader, modality, (case, groups, sample_weight) = _of_wide(y_true, y_score, per_case, pos_label)
-    else:
+    elif reader is None or modality is None or case is None:
         given = {"reader": reader, "modality": modality, "case": case}
-        lacking = [name for name, values in given.items() if values is None]
-        if lacking:
-            raise ValueError(f"{' and '.join(lacking)} missing: give reader, modality and case, one row per reading")
+        lacking = " and ".join(name for name, values in given.items() if values is None)
+        raise ValueError(f"{lacking} missing: give reader, modality and case, one row per reading")
+    else:
         data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1))
     explain(data)
     n = len(data.y)
