@@ -7,9 +7,9 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from rocmax import metrics
+from rocmax._checks.dask import in_memory
 from rocmax.display import ROCDisplay, SROCDisplay
 from rocmax.metrics import Bootstrap, ROCAccumulator, Venkatraman
-from rocmax.metrics._dask import in_memory
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

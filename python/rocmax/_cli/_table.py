@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rocmax._checks.samples import PAIRS, WHOLE
+from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._failure import Failure, Misuse, reading, short, unknown
 from rocmax.metrics import _words as words
-from rocmax.metrics._validation import PAIRS, WHOLE
-from rocmax.metrics._validation import scores as as_scores
 
 _BEGIN = 2**16  # bytes of a file in which its first line is looked for
 _SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma"}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rocmax._checks.samples import rate_range
 from rocmax._parameters import (
     as_float,
     check_callback,
@@ -31,7 +32,6 @@ from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._calibrated import CalibratedRanker
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.metrics._validation import rate_range
 
 # The objective that "auto" also tries from 20,000 rows on, and by how many standard errors of the difference it must be
 # better. With fewer rows, or by less, the choice gains nothing on sets that nothing was tuned on.

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from rocmax._checks.training import n_rows, rows_of
 from rocmax._threads import openmp_threads
 from rocmax._typing import F64
-from rocmax._validation import n_rows, rows_of
 from rocmax.boosting._objective import PartialAUCObjective
 
 # Told the scores of the rows held out after each round; whether to stop.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.samples import choice
 from rocmax._parameters import check_flag
 from rocmax.display._common import axes_of, ink, legend_name, look, of_estimators, styles
-from rocmax.metrics._validation import choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

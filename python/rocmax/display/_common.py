@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._parameters import shown
-from rocmax._validation import n_rows
-from rocmax.metrics import OperatingPoint, operating_point
-from rocmax.metrics import _words as words
-from rocmax.metrics._dask import in_memory as computed
-from rocmax.metrics._missing import complete, directions, oriented
-from rocmax.metrics._sample import Sample, explain
-from rocmax.metrics._validation import (
+from rocmax._checks.dask import in_memory as computed
+from rocmax._checks.missing import complete, directions, oriented
+from rocmax._checks.samples import (
     DROP,
     check_label,
     labels,
@@ -25,6 +20,11 @@ from rocmax.metrics._validation import (
     scores,
     second_class,
 )
+from rocmax._checks.training import n_rows
+from rocmax._parameters import shown
+from rocmax.metrics import OperatingPoint, operating_point
+from rocmax.metrics import _words as words
+from rocmax.metrics._sample import Sample, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.samples import check_level
 from rocmax._parameters import shown
 from rocmax.display._base import DASHED, CurveDisplay
 from rocmax.display._common import Scores, ink, models
 from rocmax.metrics import NetBenefit
 from rocmax.metrics._sample import sample
-from rocmax.metrics._validation import check_level
 
 F64 = NDArray[np.float64]
 

@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.samples import check_level, choice
 from rocmax._parameters import check_count
 from rocmax.display._base import DASHED, CurveDisplay
 from rocmax.display._common import Scores, ink, look, models
 from rocmax.metrics import _words as words
 from rocmax.metrics._interval import critical, wilson
 from rocmax.metrics._sample import Sample, explain
-from rocmax.metrics._validation import check_level, choice
 
 
 @dataclass(frozen=True, repr=False)

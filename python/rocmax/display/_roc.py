@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.samples import choice, is_one_of, rate_range
 from rocmax._parameters import check_flag
 from rocmax.display._base import DASHED, CurveDisplay
 from rocmax.display._common import AVERAGE, SHADE, Scores, ink, legend_name, look, mark_name
@@ -16,7 +17,6 @@ from rocmax.display._many_classes import class_scores
 from rocmax.display._roc_curves import held_out_curves, predicted_curves, reader_curves
 from rocmax.metrics import PartialAUC
 from rocmax.metrics import _words as words
-from rocmax.metrics._validation import choice, is_one_of, rate_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _num_samples
 
+from rocmax._checks.samples import choice, second_class, weights
+from rocmax._checks.training import rows_of
 from rocmax._parameters import shown
-from rocmax._validation import rows_of
 from rocmax.display._common import (
     Scores,
     as_names,
@@ -40,7 +41,6 @@ from rocmax.metrics import Bootstrap, Measure, PartialAUC, SmoothedAUC, infer
 from rocmax.metrics._band import roc_band
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._multiclass import classes
-from rocmax.metrics._validation import choice, second_class, weights
 from rocmax.metrics.reader_study._study import read_study
 
 Found = tuple[Sequence[Curve], Any]  # curves, and the label of the positive class

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.missing import oriented
+from rocmax._checks.samples import weights
 from rocmax._parameters import check_count, shown
 from rocmax.display._base import DASHED, Display
 from rocmax.display._common import axes_of, ink, look, mark_name, marked_point, models
 from rocmax.metrics import OperatingPoint
 from rocmax.metrics import _words as words
-from rocmax.metrics._missing import oriented
 from rocmax.metrics._sample import Sample, explain
-from rocmax.metrics._validation import weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

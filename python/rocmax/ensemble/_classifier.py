@@ -11,10 +11,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from rocmax._checks.samples import names_of, rate_range
+from rocmax._checks.training import rows_of
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray
-from rocmax._validation import rows_of
 from rocmax._warn import warn
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError
@@ -28,7 +29,6 @@ from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import CalibratedRanker
 from rocmax.estimators._thresholds import Threshold, check_threshold
-from rocmax.metrics._validation import names_of, rate_range
 
 # The share of the time limit that the folds may take; the rest is for the models of all rows.
 _FOLDS = 0.75

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rocmax._checks.training import rows_of
 from rocmax._selection import standings
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import rows_of
 from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import SMALL, Run, quietly
 from rocmax.ensemble._table import TableCoder

@@ -8,9 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from rocmax._parameters import shown
-from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import (
+from rocmax._checks.arrays import unmasked
+from rocmax._checks.samples import rate_range
+from rocmax._checks.training import (
     check_features,
     check_sample_weight,
     check_training_data,
@@ -18,13 +18,13 @@ from rocmax._validation import (
     rows_of,
     warn_of_positive_class,
 )
+from rocmax._parameters import shown
+from rocmax._typing import F64, AnyArray, Bool
 from rocmax._warn import warn
 from rocmax.estimators._docs import described
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close, rule_of_part
 from rocmax.metrics import partial_auc_score
-from rocmax.metrics._arrays import unmasked
-from rocmax.metrics._validation import rate_range
 
 # Rows on which the rounding of a kernel's scores is measured, and the factor allowed for the other rows.
 _SOME, _ROUNDING = 256, 8.0

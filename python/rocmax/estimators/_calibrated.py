@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from rocmax._checks.training import check_features_for_trees, check_labels
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._validation import check_features_for_trees, check_labels
 from rocmax.estimators._base import Data, Ranker
 
 # Scores whose range is at most so much of the greatest are equal but for rounding.

@@ -8,16 +8,16 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
-from rocmax._interrupt import interruptible
-from rocmax._memory import require_memory
-from rocmax._threads import one_at_a_time
-from rocmax._typing import F64, Bool
-from rocmax._validation import (
+from rocmax._checks.training import (
     check_sample_weight,
     check_training_data,
     check_two_classes,
     warn_of_positive_class,
 )
+from rocmax._interrupt import interruptible
+from rocmax._memory import require_memory
+from rocmax._threads import one_at_a_time
+from rocmax._typing import F64, Bool
 from rocmax._warn import warn
 from rocmax.designs import Kernel, as_design, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, tiles

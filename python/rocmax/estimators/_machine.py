@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 from rocmax import _core
+from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_callback, check_count, check_flag, check_nonnegative, check_positive, check_verbose
 from rocmax._threads import n_threads
 from rocmax._typing import F64
@@ -16,7 +17,6 @@ from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both,
 from rocmax.estimators._thresholds import check_threshold
 from rocmax.estimators._training import Surrogate, Training
 from rocmax.metrics._resample import seed_of
-from rocmax.metrics._validation import rate_range
 from rocmax.solvers import Callback, Model, Progress, SolverResult
 
 

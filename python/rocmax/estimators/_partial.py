@@ -3,10 +3,10 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from rocmax._checks.samples import rate_range
 from rocmax.estimators._machine import Machine
 from rocmax.estimators._thresholds import Threshold
 from rocmax.estimators._training import FULL, Surrogate, check_surrogate
-from rocmax.metrics._validation import rate_range
 
 
 @dataclass(eq=False, repr=False)

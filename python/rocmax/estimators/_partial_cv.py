@@ -10,6 +10,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from rocmax import _core
+from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
 from rocmax._selection import correction_of_folds, error_over_folds, is_better
 from rocmax._settings import settings
@@ -35,7 +36,6 @@ from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import PartialAUC
 from rocmax.metrics._resample import seed_of
-from rocmax.metrics._validation import rate_range
 
 # The candidates of "auto" on a partial range, and by how many standard errors each must be better than the one chosen
 # before it. The first two learn from all samples and vary little from sample to sample. Measured on the test thirds of

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
+from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count, check_positive, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64
@@ -15,7 +16,6 @@ from rocmax.estimators._partial import PartialAUCSVC
 from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import _words as words
 from rocmax.metrics._result import Result
-from rocmax.metrics._validation import rate_range
 
 DEFAULT_CS: tuple[float, ...] = tuple(float(C) for C in np.logspace(-2, 5, 8))
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
+from rocmax._checks.samples import is_one_of
 from rocmax._interrupt import interruptible
 from rocmax._parameters import shown
 from rocmax._threads import n_threads, one_at_a_time
@@ -19,7 +20,6 @@ from rocmax.estimators._folds import check_folds
 from rocmax.estimators._least_squares import LeastSquares
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.metrics import roc_auc_score
-from rocmax.metrics._validation import is_one_of
 from rocmax.solvers.least_squares import Features, held_out_scores, leave_pair_out, scale
 
 _MOST_ALPHAS = 1 << 20

@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax._checks.arrays import is_dask, plain, unmasked
+from rocmax._checks.dask import accumulated
+from rocmax._checks.samples import F64, marked, require_labels, scores, weights
 from rocmax._parameters import shown
 from rocmax.metrics import _bins
-from rocmax.metrics._arrays import is_dask, plain, unmasked
 from rocmax.metrics._counts import check_parts, of_counts, two_labels
-from rocmax.metrics._dask import accumulated
 from rocmax.metrics._hypothesis import parse_question
 from rocmax.metrics._infer import inferred
 from rocmax.metrics._inference import Inference
 from rocmax.metrics._sample import as_sample
-from rocmax.metrics._validation import F64, marked, require_labels, scores, weights
 from rocmax.metrics._weights import warn_of_parts
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from rocmax import _core
+from rocmax._checks.samples import F64, check_level, choice
 from rocmax._memory import require_memory
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import METHODS
 from rocmax.metrics._resample import check_resamples, seed_of
 from rocmax.metrics._result import Result
 from rocmax.metrics._sample import call, one_model, sample
-from rocmax.metrics._validation import F64, check_level, choice
 
 _METHODS = ("fixed-width", "kolmogorov-smirnov")
 

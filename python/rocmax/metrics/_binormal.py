@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
+from rocmax._checks.samples import F64
 from rocmax.metrics._sample import Sample, call
 from rocmax.metrics._smooth import least_squares, probits
-from rocmax.metrics._validation import F64
 from rocmax.metrics.measures.curve import CurveMeasure
 
 

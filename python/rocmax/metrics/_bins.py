@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax.metrics._validation import F64
+from rocmax._checks.samples import F64
 
 NONE: F64 = np.empty((4, 0))
 _SIGN = np.uint64(1 << 63)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.missing import complete, directions
+from rocmax._checks.samples import DROP, F64, all_in_memory, check_level, choice, named_columns, require_weights
 from rocmax._parameters import shown
 from rocmax.metrics._comparison import Comparison, PairComparison
 from rocmax.metrics._components import variance_parts
@@ -15,13 +17,11 @@ from rocmax.metrics._hypothesis import ADJUSTED, Hypothesis, parse_hypothesis
 from rocmax.metrics._infer import read_classes, warn_below_chance
 from rocmax.metrics._interval import critical
 from rocmax.metrics._joint import joint_test, warn_of_no_variance
-from rocmax.metrics._missing import complete, directions
 from rocmax.metrics._multiclass import Classes
 from rocmax.metrics._pair_tests import pair_tests
 from rocmax.metrics._resample import check_seed, seed_of
 from rocmax.metrics._result import higher_of, of_samples
 from rocmax.metrics._sample import Sample, check_variance, explain, one_model, sample
-from rocmax.metrics._validation import DROP, F64, all_in_memory, check_level, choice, named_columns, require_weights
 from rocmax.metrics._weights import kind_of, warn_unless_counts
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait

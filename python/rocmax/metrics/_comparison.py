@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.arrays import unmasked
+from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
-from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._joint import JointTest, joint_test
 from rocmax.metrics._references import ADJUSTMENTS, METHODS, Source
 from rocmax.metrics._result import Measured, plain
-from rocmax.metrics._validation import F64
 
 _MOST_PAIRS = 6  # that a summary lists
 _SMALL = 0.05

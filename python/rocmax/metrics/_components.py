@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._checks.samples import F64
 from rocmax.metrics._dyads import dyadic_covariance
 from rocmax.metrics._sample import Sample, has_variance, require_two
-from rocmax.metrics._validation import F64
 from rocmax.metrics.measures.base import Measure
 
 

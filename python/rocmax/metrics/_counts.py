@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._checks.dask import in_memory
+from rocmax._checks.samples import F64, require_finite, require_weights, scores, weights
 from rocmax.metrics import _bins
-from rocmax.metrics._dask import in_memory
-from rocmax.metrics._validation import F64, require_finite, require_weights, scores, weights
 
 
 def of_counts(score: Any, n_pos: Any, n_neg: Any) -> F64:

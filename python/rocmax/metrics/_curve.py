@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
+from rocmax._checks.arrays import in_numpy
+from rocmax._checks.dask import in_memory
+from rocmax._checks.samples import F64, choice, naming_missing, scikit_learn
 from rocmax._parameters import check_flag
-from rocmax.metrics._arrays import in_numpy
-from rocmax.metrics._dask import in_memory
 from rocmax.metrics._sample import one_curve
-from rocmax.metrics._validation import F64, choice, naming_missing, scikit_learn
 from rocmax.metrics.measures.smoothed_auc import SMOOTH
 
 

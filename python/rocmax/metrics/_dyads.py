@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._checks.samples import F64
 from rocmax.metrics._sample import Sample
-from rocmax.metrics._validation import F64
 from rocmax.metrics.measures.base import Measure
 
 _LEAST = 1 / 8  # of the sum of S_i^2

@@ -24,8 +24,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
+from rocmax._checks.samples import F64
 from rocmax.metrics._interval import FEW, Limits, Tails, last_held, sided
-from rocmax.metrics._validation import F64
 
 _EDGE = 12.0  # |a| beyond any rate that is not 0 or 1
 _ERRORS = 2.0  # of the slope, to either side

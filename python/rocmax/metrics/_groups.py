@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax.metrics._arrays import unmasked
-from rocmax.metrics._validation import names_of
+from rocmax._checks.arrays import unmasked
+from rocmax._checks.samples import names_of
 
 
 def numbered(groups: ArrayLike, n_samples: int, remedy: str = "") -> NDArray[np.intp]:

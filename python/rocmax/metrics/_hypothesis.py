@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rocmax._checks.samples import F64, check_level, choice, number
 from rocmax._parameters import shown
 from rocmax.metrics._interval import Tails
-from rocmax.metrics._validation import F64, check_level, choice, number
 
 ALTERNATIVES = ("two-sided", "less", "greater", "equivalence")
 ADJUSTED = ("holm", "bonferroni", "fdr_bh", None)  # for the number of tests

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.missing import complete, of_caller
+from rocmax._checks.samples import DROP, F64, all_in_memory, named_columns
 from rocmax._parameters import shown
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._inference import ConfidenceInterval, Inference
-from rocmax.metrics._missing import complete, of_caller
 from rocmax.metrics._multiclass import Classes, classes
 from rocmax.metrics._resample import check_seed, seed_of
 from rocmax.metrics._result import of_samples
 from rocmax.metrics._sample import Sample, check_variance, sample
-from rocmax.metrics._validation import DROP, F64, all_in_memory, named_columns
 from rocmax.metrics._weights import kind_of, warn_unless_counts
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rocmax._checks.samples import F64
 from rocmax.metrics import _words as words
 from rocmax.metrics._interval import FEW
 from rocmax.metrics._references import METHODS, Source
 from rocmax.metrics._result import Measured
-from rocmax.metrics._validation import F64
 
 
 class ConfidenceInterval(NamedTuple):

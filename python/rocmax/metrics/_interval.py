@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocmax.metrics._validation import F64
+from rocmax._checks.samples import F64
 
 _CLOSE = 4e-15  # to the ends of intervals
 _MOST_STEPS = 200  # of a search: by halves alone the widest takes 52

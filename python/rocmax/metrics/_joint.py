@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from rocmax._checks.samples import F64
 from rocmax.metrics._sample import check_variance
-from rocmax.metrics._validation import F64
 
 Mask = NDArray[np.bool_]
 

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.arrays import unmasked
+from rocmax._checks.missing import oriented
+from rocmax._checks.samples import DROP, F64, names_of, require_finite, require_weights, scores, weights
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
-from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._components import correction, influence_of
 from rocmax.metrics._groups import numbered, require_clusters
-from rocmax.metrics._missing import oriented
 from rocmax.metrics._resample import drawn_rows, masses
 from rocmax.metrics._sample import Sample, no_counts
-from rocmax.metrics._validation import DROP, F64, names_of, require_finite, require_weights, scores, weights
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 

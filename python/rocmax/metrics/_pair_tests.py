@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._checks.samples import F64
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._comparison import PairComparison
 from rocmax.metrics._hypothesis import Hypothesis, adjusted
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import Law, of_difference, percentiles
-from rocmax.metrics._validation import F64
 from rocmax.metrics.methods.base import Covariance
 
 # Pairs that are tested at a time: the replicates of all might not fit memory.

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
+from rocmax._checks.samples import choice, number
 from rocmax._parameters import shown
 from rocmax.metrics._sample import call, explain, sample
-from rocmax.metrics._validation import choice, number
 from rocmax.metrics.measures.partial_auc import PartialAUC, curve_area
 
 

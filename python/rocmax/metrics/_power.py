@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
+from rocmax._checks.samples import choice, number
 from rocmax.metrics._hypothesis import ALTERNATIVES, Hypothesis, parse_hypothesis
 from rocmax.metrics._interval import Law
 from rocmax.metrics._references import REFERENCES
 from rocmax.metrics._result import Unpacked
-from rocmax.metrics._validation import choice, number
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _MOST = 1e15  # positives, of any study

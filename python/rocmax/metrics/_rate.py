@@ -20,10 +20,10 @@ import numpy as np
 from scipy import special
 
 from rocmax import _core
+from rocmax._checks.samples import F64
 from rocmax.metrics import _few as few
 from rocmax.metrics._interval import Limits, Tails, critical, last_held, sided, wilson, within
 from rocmax.metrics._score import slope
-from rocmax.metrics._validation import F64
 
 # Half the width, in standard errors, of the window that the slope is read from: 1 and 3 covered as well.
 _WINDOW = 2.0

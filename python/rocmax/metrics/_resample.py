@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
+from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics._sample import Sample, call, explain, no_counts
-from rocmax.metrics._validation import F64
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 

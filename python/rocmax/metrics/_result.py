@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rocmax._checks.samples import choice
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
 from rocmax.metrics._multiclass import Classes
 from rocmax.metrics._references import METHODS, REFERENCES, Source, variance_source
 from rocmax.metrics._sample import Sample
-from rocmax.metrics._validation import choice
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 

@@ -8,12 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
-from rocmax._parameters import as_float, shown
-from rocmax._threads import n_threads
-from rocmax.metrics._arrays import in_numpy, is_dask, plain
-from rocmax.metrics._dask import in_memory
-from rocmax.metrics._multiclass import Classes, comparison_masses, comparisons
-from rocmax.metrics._validation import (
+from rocmax._checks.arrays import in_numpy, is_dask, plain
+from rocmax._checks.dask import in_memory
+from rocmax._checks.samples import (
     F64,
     LABELS,
     SCORES,
@@ -25,6 +22,9 @@ from rocmax.metrics._validation import (
     scores,
     texts,
 )
+from rocmax._parameters import as_float, shown
+from rocmax._threads import n_threads
+from rocmax.metrics._multiclass import Classes, comparison_masses, comparisons
 from rocmax.metrics.measures.auc import AUC
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)

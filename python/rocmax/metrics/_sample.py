@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
-from rocmax._threads import n_threads
-from rocmax.metrics._arrays import is_dask, plain
-from rocmax.metrics._dask import in_memory
-from rocmax.metrics._groups import numbered
-from rocmax.metrics._missing import complete, directions, oriented
-from rocmax.metrics._validation import (
+from rocmax._checks.arrays import is_dask, plain
+from rocmax._checks.dask import in_memory
+from rocmax._checks.missing import complete, directions, oriented
+from rocmax._checks.samples import (
     DROP,
     F64,
     label_classes,
@@ -25,6 +23,8 @@ from rocmax.metrics._validation import (
     scores,
     weights,
 )
+from rocmax._threads import n_threads
+from rocmax.metrics._groups import numbered
 
 T = TypeVar("T")
 

@@ -35,11 +35,11 @@ import numpy as np
 from scipy import special
 
 from rocmax import _core
+from rocmax._checks.samples import F64
 from rocmax.metrics import _few as few
 from rocmax.metrics._few import quadrature
 from rocmax.metrics._interval import Limits, Tails, critical, last_held, sided, within
 from rocmax.metrics._sample import rates
-from rocmax.metrics._validation import F64
 
 # Of 3, 10 and 30 for either use the one that lost least with few negatives in the range.
 _PRIOR = 10.0

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rocmax import _core
+from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics._sample import call, one_model, sample
-from rocmax.metrics._validation import F64
 from rocmax.metrics.measures.auc import ScoredAUC
 
 _MOST_PAIRS = 1 << 24

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.metrics import make_scorer
 
-from rocmax.metrics._validation import check_label, second_class
+from rocmax._checks.samples import check_label, second_class
 
 _RESPONSE = ("decision_function", "predict_proba")
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from rocmax._checks.samples import F64
 from rocmax.metrics._sample import rates
-from rocmax.metrics._validation import F64
 
 _CELLS = 10  # of the grid, a bandwidth
 _MOST_CELLS = 2**22

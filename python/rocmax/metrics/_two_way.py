@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rocmax import _core
+from rocmax._checks.samples import F64
 from rocmax.metrics._sample import Sample
-from rocmax.metrics._validation import F64
 
 _EDGE = 1e-12  # rounding of rates
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rocmax.metrics._validation import F64, choice
+from rocmax._checks.samples import F64, choice
 
 KINDS = ("frequency", "sampling")
 _MANY = 10.0  # times the number of rows: a total far above it

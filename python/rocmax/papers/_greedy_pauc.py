@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
@@ -12,7 +13,6 @@ from rocmax.designs import as_design
 from rocmax.estimators._base import Data
 from rocmax.estimators._thresholds import Threshold
 from rocmax.metrics import partial_auc_score
-from rocmax.metrics._validation import rate_range
 from rocmax.papers._columns import PaperRanker, column, columns_of, in_memory
 
 # Partial areas that differ by no more than this are equal: rounding must not choose.

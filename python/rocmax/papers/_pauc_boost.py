@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from rocmax import _core
+from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count
 from rocmax._threads import n_threads
 from rocmax._typing import F64, AnyArray
 from rocmax.estimators._base import Data
 from rocmax.estimators._thresholds import Threshold
-from rocmax.metrics._validation import rate_range
 from rocmax.papers._columns import PaperRanker, in_memory, sum_of_stumps
 
 # A bin is one byte.

@@ -7,9 +7,9 @@ import torch
 from scipy.special import expit
 
 from rocmax import _core
+from rocmax._checks.arrays import in_numpy
 from rocmax._parameters import as_float, check_choice, check_positive, shown
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.metrics._arrays import in_numpy
 from rocmax.metrics.measures.partial_auc import curve_area
 from rocmax.risks import PAIR_LOSSES, PairLoss
 from rocmax.torch._memory import Memory

@@ -10,14 +10,14 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.missing import directions
+from rocmax._checks.samples import check_level, rate_range
 from rocmax._files import check_writable, written
 from rocmax._parameters import shown
 from rocmax.display._common import Scores, in_memory, is_positive, named_scores
 from rocmax.display._report import _sections as sections
 from rocmax.display._report._html import data_block, joined, page, tag
 from rocmax.display._report._measured import measured
-from rocmax.metrics._missing import directions
-from rocmax.metrics._validation import check_level, rate_range
 
 
 def write_report(

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
-from rocmax.metrics._validation import F64, number
 from rocmax.metrics.measures._cut import Cut, cut_of
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures._spread import Spread

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rocmax.metrics._validation import F64, number
+from rocmax._checks.samples import F64, number
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax import _core
+from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
 from rocmax.metrics._sample import Sample, explain, require_two, sample
-from rocmax.metrics._validation import F64, number
 from rocmax.metrics.measures._functions import way_of
 
 #: Of which class a measure counts samples, and how many of the other set what it counts them by.

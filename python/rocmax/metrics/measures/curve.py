@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
+from rocmax._checks.arrays import unmasked
+from rocmax._checks.samples import F64, choice
 from rocmax._parameters import shown
-from rocmax.metrics._arrays import unmasked
 from rocmax.metrics._sample import Sample, call, explain, require_two
-from rocmax.metrics._validation import F64, choice
 from rocmax.metrics.measures.base import Measure
 
 MULTI_CLASS = ("raise", "ovr", "ovo")

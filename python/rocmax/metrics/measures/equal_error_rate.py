@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rocmax.metrics._validation import F64
+from rocmax._checks.samples import F64
 from rocmax.metrics.measures._cut import Cut, cut_of
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures._spread import Spread, wilson

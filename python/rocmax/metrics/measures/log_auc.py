@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
-from rocmax.metrics._validation import F64, number
 from rocmax.metrics.measures._ranking import Ranking, from_here
 from rocmax.metrics.measures._spread import Spread, drawn
 from rocmax.metrics.measures.base import Deciding

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._checks.samples import F64, choice, rate_range
 from rocmax._parameters import shown
 from rocmax.metrics import _two_way as two_way
 from rocmax.metrics._sample import Sample
 from rocmax.metrics._two_way import Region
-from rocmax.metrics._validation import F64, choice, rate_range
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Deciding, Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._checks.samples import F64
 from rocmax.metrics._interval import Limits
 from rocmax.metrics._sample import Sample
-from rocmax.metrics._validation import F64
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures._spread import Spread, limits_of
 from rocmax.metrics.measures.base import Measure, Trait

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from rocmax import _core
+from rocmax._checks.samples import F64, number
 from rocmax.metrics._sample import Sample, call
-from rocmax.metrics._validation import F64, number
 from rocmax.metrics.measures.base import Deciding, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 

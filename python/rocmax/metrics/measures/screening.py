@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rocmax import _core
-from rocmax.metrics._validation import F64, number
+from rocmax._checks.samples import F64, number
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
 from rocmax.metrics.measures._spread import Spread, drawn
 from rocmax.metrics.measures.at_k import recall_parts, recall_spread

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rocmax._checks.samples import choice
 from rocmax.metrics._sample import Sample
-from rocmax.metrics._validation import choice
 from rocmax.metrics.measures.base import Deciding, Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
 

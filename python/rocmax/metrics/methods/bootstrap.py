@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rocmax._checks.samples import F64, choice
 from rocmax._parameters import check_flag
 from rocmax.metrics._components import influence_of
 from rocmax.metrics._interval import Law, Limits, percentiles, wald, within
 from rocmax.metrics._multiclass import Classes, class_estimates, replicates
 from rocmax.metrics._resample import check_resamples, replicate, seed_of
 from rocmax.metrics._sample import Sample
-from rocmax.metrics._validation import F64, choice
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
 

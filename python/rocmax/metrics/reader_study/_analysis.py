@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.samples import F64, check_level, choice, number
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics._resample import check_resamples
 from rocmax.metrics._sample import check_variance
-from rocmax.metrics._validation import F64, check_level, choice, number
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from rocmax.metrics._validation import F64
+from rocmax._checks.samples import F64
 
 # Variances up to this are rounding errors.
 NO_VARIANCE = 1e-28

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.arrays import unmasked
+from rocmax._checks.samples import F64, choice, names_of, require_finite, scores
 from rocmax._memory import require_memory
 from rocmax._parameters import shown
-from rocmax.metrics._arrays import unmasked
-from rocmax.metrics._validation import F64, choice, names_of, require_finite, scores
 
 _FIGURES = ("wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC")
 

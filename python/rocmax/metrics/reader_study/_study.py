@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.samples import F64, declared_order, labels, names_of, weights
 from rocmax._memory import require_memory
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics._sample import Sample, explain, one_model, sample
-from rocmax.metrics._validation import F64, declared_order, labels, names_of, weights
 from rocmax.metrics.reader_study._result import MissingReadings
 from rocmax.metrics.reader_study._wide import from_wide, of_rows
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.arrays import unmasked
+from rocmax._checks.samples import F64, marked_missing, scores
 from rocmax._parameters import shown
-from rocmax.metrics._arrays import unmasked
-from rocmax.metrics._validation import F64, marked_missing, scores
 
 _SEPARATORS = ("_", ".", "-", " ", ":", "/")  # of modality and reader in the name of a column
 

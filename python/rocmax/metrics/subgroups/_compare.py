@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._checks.samples import F64
 from rocmax.metrics import _words as words
 from rocmax.metrics._comparison import Comparison
 from rocmax.metrics._hypothesis import adjusted
 from rocmax.metrics._joint import joint_test
 from rocmax.metrics._references import ADJUSTMENTS
 from rocmax.metrics._sample import Sample, has_variance
-from rocmax.metrics._validation import F64
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance
 from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, shares_of, welch

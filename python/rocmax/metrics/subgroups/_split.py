@@ -11,17 +11,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._checks.dask import in_memory
+from rocmax._checks.samples import DROP, F64, names_of
 from rocmax._parameters import shown
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics._components import variance_parts
-from rocmax.metrics._dask import in_memory
 from rocmax.metrics._groups import require_clusters
 from rocmax.metrics._hypothesis import Question
 from rocmax.metrics._inference import Inference
 from rocmax.metrics._interval import Law, percentiles, wald
 from rocmax.metrics._sample import Sample, explain, has_variance
-from rocmax.metrics._validation import DROP, F64, names_of
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, variance_of
 from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax import _core
+from rocmax._checks.missing import of_caller
+from rocmax._checks.samples import F64
 from rocmax._memory import require_memory
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._interval import critical
-from rocmax.metrics._missing import of_caller
 from rocmax.metrics._resample import drawable, seed_of
 from rocmax.metrics._sample import Sample, call, explain
-from rocmax.metrics._validation import F64
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.thresholds._quantities import Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics.thresholds._rules import Rule

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics._sample import Sample, explain
-from rocmax.metrics._validation import F64
 from rocmax.metrics.thresholds._rules import Rule
 
 

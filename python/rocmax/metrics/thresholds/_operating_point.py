@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rocmax._checks.missing import of_caller
+from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import shown
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics._groups import require_clusters
 from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._interval import critical
-from rocmax.metrics._missing import of_caller
 from rocmax.metrics._resample import check_seed
 from rocmax.metrics._result import of_samples
 from rocmax.metrics._sample import Sample, one_model, sample
-from rocmax.metrics._validation import F64, check_level, number
 from rocmax.metrics._weights import kind_of, warn_unless_counts
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.thresholds._bootstrap import resampled

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
+from rocmax._checks.samples import F64
 from rocmax.metrics._interval import wilson
-from rocmax.metrics._validation import F64
 from rocmax.metrics.thresholds._rules import Rule
 
 Ends = tuple[F64, F64]

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from rocmax import _core
+from rocmax._checks.arrays import plain
+from rocmax._checks.samples import F64, number
 from rocmax._parameters import as_float, shown
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics._arrays import plain
 from rocmax.metrics._references import Source
-from rocmax.metrics._validation import F64, number
 
 _MOST = 1e300  # weight of a false positive
 

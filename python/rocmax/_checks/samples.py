@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rocmax._checks.arrays import plain, unmasked
+from rocmax._checks.dask import in_memory
 from rocmax._parameters import as_float, shown
-from rocmax.metrics._arrays import plain, unmasked
-from rocmax.metrics._dask import in_memory
 
 F64 = NDArray[np.float64]
 

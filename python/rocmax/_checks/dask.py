@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax.metrics._arrays import is_dask, require_unmasked
+from rocmax._checks.arrays import is_dask, require_unmasked
 
 
 def in_memory(**given: Any) -> list[Any]:

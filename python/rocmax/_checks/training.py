@@ -17,6 +17,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from rocmax._checks.arrays import in_numpy, plain, require_unmasked
+from rocmax._checks.samples import require_finite, require_labels, require_present
 from rocmax._parameters import shown
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
@@ -24,8 +26,6 @@ from rocmax._warn import warn
 from rocmax.designs import Chunks, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks
 from rocmax.exceptions import PositiveClassWarning
-from rocmax.metrics._arrays import in_numpy, plain, require_unmasked
-from rocmax.metrics._validation import require_finite, require_labels, require_present
 
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _FEATURES: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax._checks.arrays import in_numpy
+from rocmax._checks.samples import choice, marked_missing
 from rocmax._parameters import shown
-from rocmax.metrics._arrays import in_numpy
-from rocmax.metrics._validation import choice, marked_missing
 
 Bool = NDArray[np.bool_]
 
