@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rocmax.metrics import AUC, PartialAUC, froc_readings, infer, mrmc_analysis, mrmc_power
+from rocmax.metrics import AUC, PartialAUC, froc_curve, froc_readings, infer, mrmc_analysis, mrmc_power
 
 FIGURES = ["wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC"]
 LESIONS = {f"case {k}": count for k, count in enumerate([0, 2, 1, 0, 0, 3, 1, 0, 2, 0, 1, 0, 2, 1])}
@@ -144,6 +144,20 @@ def test_marks_in_other_forms_and_an_algorithm():
     assert found.differences[0].difference == pytest.approx(estimates[:2].mean() - estimates[2])
 
 
+def test_froc_curve_is_its_definition():
+    given = of_test(marks(4), "R1", "M0")
+    rows = list(zip(given["case"], given["lesion"], given["rating"], strict=True))
+    names = ("rating", "case", "lesion")
+    nlf, llf, thresholds = froc_curve(**{name: given[name] for name in names}, n_lesions=LESIONS)
+    assert thresholds.tolist() == [np.inf, 5, 4, 3, 2, 1]
+    for x, y, at in zip(nlf, llf, thresholds, strict=True):
+        false = [row for row in rows if row[1] == 0 and row[2] >= at]
+        lesions_found = {row[:2] for row in rows if row[1] > 0 and row[2] >= at}
+        assert (x, y) == pytest.approx((len(false) / len(LESIONS), len(lesions_found) / sum(LESIONS.values())))
+    with pytest.raises(ValueError, match="n_lesions has no lesion in any case"):
+        froc_curve([1.0], case=[1], lesion=[0], n_lesions={1: 0})
+
+
 def test_bad_marks_are_refused():
     given = marks(modalities=1)
     few = {name: count for name, count in LESIONS.items() if count or name == "case 0"}
@@ -152,18 +166,20 @@ def test_bad_marks_are_refused():
         ({"lesion": given["lesion"] + 3}, LESIONS, "lesion must be a whole number from 0 .no lesion. to the number"),
         ({"lesion": given["lesion"] + 0.5}, LESIONS, r"; got 0\.5 at index 0"),
         ({"rating": np.full(len(given["case"]), np.inf)}, LESIONS, "rating must be finite"),
-        ({"rating": given["rating"][:4]}, LESIONS, r"reader must have shape \(4,\)"),
+        ({"rating": given["rating"][:4]}, LESIONS, r"case must have shape \(4,\)"),
         ({}, {**LESIONS, "case 1": 1.5}, "n_lesions.'case 1'. must be a whole number of at least 0, got 1.5"),
         ({}, {**LESIONS, "case 1": -1}, "n_lesions.'case 1'. must be a whole number of at least 0, got -1"),
         ({}, [1, 2], "n_lesions must be a mapping"),
         ({}, {**LESIONS, 1: 0, "1": 0}, "two cases with the same name as text"),
-        ({}, few, "n_lesions has 8 cases with lesions and 1 without"),
         ({"figure_of_merit": "FROC"}, LESIONS, "figure_of_merit must be one of"),
     ]:
         with pytest.raises(ValueError, match=message):
             froc_readings(**{**given, **change}, n_lesions=lesions)
     kept = np.isin(given["case"], list(few))
-    froc_readings(**{name: v[kept] for name, v in given.items()}, n_lesions=few, figure_of_merit="AFROC1")
+    rest = {name: values[kept] for name, values in given.items()}
+    with pytest.raises(ValueError, match="n_lesions has 8 cases with lesions and 1 without"):
+        froc_readings(**rest, n_lesions=few)
+    froc_readings(**rest, n_lesions=few, figure_of_merit="AFROC1")
 
 
 def test_bad_clusters_are_refused():

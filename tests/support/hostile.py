@@ -170,6 +170,8 @@ def _metric_calls() -> dict[str, Call]:
         calls[f"mrmc_analysis {name}".strip()] = _call(metrics.mrmc_analysis, **_readings(), **option)
     calls["mrmc_analysis wide"] = _call(metrics.mrmc_analysis, **_wide())._replace(finite=False)
     calls["mrmc_analysis clusters"] = _call(metrics.mrmc_analysis, **_clusters(), covariance="jackknife")
+    of_curve = {name: _marks()[name] for name in ("rating", "case", "lesion", "n_lesions")}
+    calls["froc_curve"] = _call(metrics.froc_curve, **of_curve)
     calls["froc_readings"] = _call(metrics.froc_readings, **_marks())
     pilot = metrics.mrmc_analysis(**_readings())
     calls["mrmc_power"] = _call(metrics.mrmc_power, pilot=pilot, difference=0.1)

@@ -104,6 +104,14 @@ readings = froc_readings(**marks, n_lesions=n_lesions, figure_of_merit="wAFROC")
 print(mrmc_analysis(**readings, reference="CT"))
 
 # %%
+# The share of lesions found (LLF) at one false mark in two cases (NLF), from the FROC curve of each reader with MRI:
+from rocmax.metrics import froc_curve
+
+for reader, rows in marks[marks["modality"] == "MRI"].groupby("reader"):
+    nlf, llf, _ = froc_curve(rows["rating"], case=rows["case"], lesion=rows["lesion"], n_lesions=n_lesions)
+    print(f"{reader}: {np.interp(0.5, nlf, llf):.3f}")
+
+# %%
 # The AFROC curves: the share of the lesions that are marked against the share of the cases with a mark on no lesion.
 display = ROCDisplay.from_reader_study(**readings)
 display.ax_.set(xlabel="cases with a false mark", ylabel="lesions found (weighted)")

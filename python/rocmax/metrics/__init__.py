@@ -52,7 +52,14 @@ if TYPE_CHECKING:
         Method,
         Venkatraman,
     )
-    from rocmax.metrics.reader_study import MRMCAnalysis, froc_readings, mrmc_analysis, mrmc_power, mrmc_sample_size
+    from rocmax.metrics.reader_study import (
+        MRMCAnalysis,
+        froc_curve,
+        froc_readings,
+        mrmc_analysis,
+        mrmc_power,
+        mrmc_sample_size,
+    )
     from rocmax.metrics.subgroups import (
         SubgroupComparison,
         SubgroupInference,
@@ -124,6 +131,7 @@ _MODULES = {
     ),
     "reader_study": (
         "MRMCAnalysis",
+        "froc_curve",
         "froc_readings",
         "mrmc_analysis",
         "mrmc_power",
@@ -166,6 +174,7 @@ __all__ = [
     "compare",
     "cross_validated_auc",
     "fpr_at_tpr_score",
+    "froc_curve",
     "froc_readings",
     "infer",
     "margin_auc_score",

@@ -1,7 +1,7 @@
 """Studies of several readers, several modalities and many cases (MRMC)."""
 
 from rocmax.metrics.reader_study._analysis import mrmc_analysis
-from rocmax.metrics.reader_study._froc import froc_readings
+from rocmax.metrics.reader_study._froc import froc_curve, froc_readings
 from rocmax.metrics.reader_study._power import mrmc_power, mrmc_sample_size
 from rocmax.metrics.reader_study._result import MissingReadings, ModalityDifference, ModalityMean, MRMCAnalysis
 
@@ -10,6 +10,7 @@ __all__ = [
     "MissingReadings",
     "ModalityDifference",
     "ModalityMean",
+    "froc_curve",
     "froc_readings",
     "mrmc_analysis",
     "mrmc_power",

@@ -92,7 +92,7 @@ def froc_readings(
     array([[0.75 , 0.562]])
     """
     choice(figure_of_merit, _FIGURES, "figure_of_merit")
-    cases, n_held = _counts(n_lesions)
+    cases, n_held, score, of_case, number = _marks(rating, case, lesion, n_lesions)
     n_normal = np.count_nonzero(n_held == 0)
     n_negative = len(cases) if figure_of_merit in ("wAFROC1", "AFROC1") else n_normal
     if min(len(cases) - n_normal, n_negative) < 2:
@@ -100,13 +100,8 @@ def froc_readings(
             f"n_lesions has {len(cases) - n_normal} cases with lesions and {n_normal} without; a variance needs two of"
             " each (figures 'wAFROC1' and 'AFROC1' need none without)"
         )
-    score = scores(rating, "rating").astype(np.float64)
-    if score.ndim != 1 or not len(score):
-        raise ValueError(f"rating must have shape (n_marks,) with one or more marks, got {score.shape}")
-    require_finite(score, "rating")
     n = len(score)
     (readers, of_reader), (modalities, of_modality) = names_of(reader, n, "reader"), names_of(modality, n, "modality")
-    of_case, number = _places(case, lesion, cases, n_held, n)
     tests, test = np.unique(of_modality * len(readers) + of_reader, return_inverse=True)
     n_cases, n_all = len(cases), int(n_held.sum())
     require_memory(16 * 8 * len(tests) * (n_cases + n_all), f"readings of {len(tests):,} tests", "use fewer readers")
@@ -142,6 +137,79 @@ def froc_readings(
         return found
     found["groups"] = names[kept][k]
     return found if weight is None else {**found, "sample_weight": weight[k]}
+
+
+def froc_curve(
+    rating: ArrayLike, *, case: ArrayLike, lesion: ArrayLike, n_lesions: Mapping[Any, int]
+) -> tuple[F64, F64, F64]:
+    """Return the FROC curve: the share of lesions that are found against the number of false marks per case.
+
+    At threshold c the lesion localisation fraction LLF is the share of all lesions with a mark rated c or more; the
+    non-lesion localisation fraction NLF is the number of marks on no lesion rated c or more, divided by the number of
+    cases, with and without lesions.
+
+    Parameters
+    ----------
+    rating, case, lesion : array-like of shape (n_marks,)
+        The marks of one reader, or of an algorithm, as in :func:`froc_readings`. Of several marks on one lesion the
+        highest rating counts.
+    n_lesions : mapping or Series
+        The number of lesions in every case, as in :func:`froc_readings`.
+
+    Returns
+    -------
+    nlf, llf, thresholds : ndarray of shape (n_thresholds,)
+        Falling thresholds: infinity, then the distinct ratings. O(n_marks log n_marks) time.
+
+    Raises
+    ------
+    ValueError
+        As :func:`froc_readings`, and if no case has a lesion.
+
+    References
+    ----------
+    P. C. Bunch, J. F. Hamilton, G. K. Sanderson and A. H. Simmons, "A free-response approach to the measurement and
+    characterization of radiographic-observer performance", Proceedings of SPIE 127, 1977.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rocmax.metrics import froc_curve
+    >>> marks = {"case": [1, 1, 2, 3, 4], "lesion": [1, 2, 1, 0, 0], "rating": [5, 3, 4, 4, 2]}
+    >>> nlf, llf, thresholds = froc_curve(**marks, n_lesions={1: 2, 2: 2, 3: 1, 4: 0})
+    >>> nlf, llf
+    (array([0.  , 0.  , 0.25, 0.25, 0.5 ]), array([0. , 0.2, 0.4, 0.6, 0.6]))
+
+    The mean share of lesions found at 1/8, 1/4, 1/2, 1, 2, 4 and 8 false marks per case:
+
+    >>> print(np.interp(2.0 ** np.arange(-3, 4), nlf, llf).mean().round(3))
+    0.557
+    """
+    _, n_held, score, of_case, number = _marks(rating, case, lesion, n_lesions)
+    if not n_held.any():
+        raise ValueError("n_lesions has no lesion in any case")
+    hit = number > 0
+    found = np.full(int(n_held.sum()), -np.inf)
+    np.maximum.at(found, (np.cumsum(n_held) - n_held)[of_case[hit]] + number[hit] - 1, score[hit])
+    thresholds = np.concatenate([[np.inf], np.unique(score)[::-1]])
+
+    def reached(ratings: F64) -> NDArray[np.intp]:
+        ordered = np.sort(ratings)
+        return len(ordered) - np.searchsorted(ordered, thresholds)
+
+    return reached(score[~hit]) / len(n_held), reached(found) / len(found), thresholds
+
+
+def _marks(
+    rating: ArrayLike, case: ArrayLike, lesion: ArrayLike, n_lesions: Any
+) -> tuple[list[Any], NDArray[np.intp], F64, NDArray[np.intp], NDArray[np.intp]]:
+    """Return the cases, their numbers of lesions, and the rating, the case and the lesion of each mark."""
+    cases, n_held = _counts(n_lesions)
+    score = scores(rating, "rating").astype(np.float64)
+    if score.ndim != 1 or not len(score):
+        raise ValueError(f"rating must have shape (n_marks,) with one or more marks, got {score.shape}")
+    require_finite(score, "rating")
+    return cases, n_held, score, *_places(case, lesion, cases, n_held, len(score))
 
 
 def _counts(n_lesions: Any) -> tuple[list[Any], NDArray[np.intp]]:
