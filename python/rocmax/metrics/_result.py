@@ -16,6 +16,7 @@ import numpy as np
 from rocmax._checks.samples import choice
 from rocmax._parameters import shown
 from rocmax.metrics import _words as words
+from rocmax.metrics._journal import journal
 from rocmax.metrics._multiclass import Classes
 from rocmax.metrics._references import METHODS, REFERENCES, Source, variance_source
 from rocmax.metrics._sample import Sample
@@ -43,18 +44,21 @@ class Result:
         """
         return " ".join(f"{sentence}." for sentence in self._sentences("; ".join(self._basis())))
 
-    def to_frame(self, library: str = "pandas") -> Any:
+    def to_frame(self, library: str = "pandas", *, style: str = "numbers") -> Any:
         """Return a table, one row a model, a pair of models or whatever was measured.
 
         Parameters
         ----------
         library : {"pandas", "polars"}, default="pandas"
-            Whose DataFrame. Those of pandas have ``to_markdown`` and ``to_latex``.
+            Whose DataFrame. Those of pandas have ``to_markdown``, ``to_latex`` and ``to_clipboard``, for Word.
+        style : {"numbers", "journal"}, default="numbers"
+            "journal": texts as papers print them, an estimate and its interval in one cell, "0.81 (0.76-0.86)", with
+            two decimals or as many as show one digit of the standard error.
 
         Returns
         -------
         DataFrame
-            All digits, NaN where there is no number.
+            All digits, NaN where there is no number; of "journal" texts, empty where there is none.
 
         Raises
         ------
@@ -62,6 +66,7 @@ class Result:
             If the library is not installed.
         """
         choice(library, ("pandas", "polars"), "library")
+        choice(style, ("numbers", "journal"), "style")
         try:
             if library == "pandas":
                 import pandas as frames
@@ -69,7 +74,7 @@ class Result:
                 import polars as frames
         except ImportError as error:
             raise ImportError(f"to_frame(library={library!r}) needs {library}: pip install {library}") from error
-        rows = self.rows()
+        rows = self.rows() if style == "numbers" else self._journal()
         return frames.DataFrame({name: [row[name] for row in rows] for name in rows[0]})
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,6 +103,10 @@ class Result:
             One or more, all of the same names: what `to_frame` makes columns of.
         """
         raise NotImplementedError
+
+    def _journal(self) -> list[dict[str, str]]:
+        """Return the rows of the table in the style of papers."""
+        return journal(self.rows(), "", getattr(self, "confidence_level", None))
 
     def __str__(self) -> str:
         return "\n".join([*self._lines(), "; ".join(self._basis())])
@@ -229,6 +238,10 @@ class Measured(Result):
             return str(self.measure)
         average = self.measure.average
         return f"{f'{average} ' if average else ''}{self.measure}, one versus {_OTHERS[self.measure.multi_class]}"
+
+    def _journal(self) -> list[dict[str, str]]:
+        level = getattr(self, "confidence_level", None)
+        return journal(self.rows(), self.measure.short, level, self.measure.is_share)
 
     def _places(self, error: Any, interval: Any = None) -> int | None:
         """Return how many decimals an estimate with a standard error, or an interval far wider than that says, has."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from rocmax.metrics import _words as words
 from rocmax.metrics._inference import ConfidenceInterval
+from rocmax.metrics._journal import journal
 from rocmax.metrics._references import REFERENCES
 from rocmax.metrics._result import Unpacked
 from rocmax.metrics.thresholds._quantities import QUANTITIES
@@ -135,6 +136,14 @@ class OperatingPoint(Unpacked):
         chosen = [_name(criterion) for criterion in self._criteria]
         cells = zip(chosen, *held.values(), strict=True)
         return [{"criterion": how, **dict(zip(held, row, strict=True)), **of_all} for how, *row in cells]
+
+    def _journal(self) -> list[dict[str, str]]:
+        kept = ("criterion", "threshold", "tpr", "specificity", "ppv", "npv", "lr_positive", "lr_negative")
+        rows = [
+            {name: row[name] for name in row if name.removesuffix("_low").removesuffix("_high") in kept}
+            for row in self.rows()
+        ]
+        return journal(rows, "", self.confidence_level)
 
     @property
     def _criteria(self) -> list[Any]:
