@@ -276,6 +276,10 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         lambda: metrics.auc_sample_size(0.85, auc_b=0.75, correlation=0.5, power=0.8),
         ("find AUCs of 0.85 and 0.75 to have a difference other than 0 (power 0.8",),
     ),
+    "StudySize": (
+        lambda: metrics.mrmc_sample_size(metrics.mrmc_analysis(**study(2)), difference=0.2, n_readers=8),
+        ("8 readers and ", "find a difference of 0.2 to be other than 0 (power 0.80 at the two-sided level 0.05; Hil"),
+    ),
     "MRMCAnalysis": (
         lambda: metrics.mrmc_analysis(**study(2)),
         ("AUC, 4 readers, 2 modalities (95 % CI; random readers and cases; Obuc", f"{ATTACK} minus M0 0.", "F(1, "),

@@ -123,7 +123,7 @@ display.ax_.set(xlabel="cases with a false mark", ylabel="lesions found (weighte
 from rocmax.metrics import mrmc_sample_size
 
 for n_readers in (6, 10):
-    print(f"{n_readers} readers: {mrmc_sample_size(found, difference=0.05, n_readers=n_readers)} cases")
+    print(mrmc_sample_size(found, difference=0.05, n_readers=n_readers))
 
 # %%
 # A table with one row per reading needs no reshaping: pass its columns as ``reader=``, ``modality=`` and ``case=``.

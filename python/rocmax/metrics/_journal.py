@@ -43,7 +43,7 @@ def journal(rows: Sequence[Row], measure: str, level: float | None, is_share: bo
             with_ends = f"{name}_low" in renamed[0] and level is not None
             head = measure if head == "estimate" else head
             columns[f"{head} ({words.level(level)})" if with_ends and level is not None else head] = cells
-    if columns.get("adjusted p") == columns.get("p"):
+    if all(row.get("pvalue_adjusted") == row.get("pvalue") for row in renamed):
         columns.pop("adjusted p", None)
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 

@@ -63,6 +63,11 @@ REFERENCES = {
         "S. L. Hillis, A comparison of denominator degrees of freedom methods for multiple observer ROC analysis,"
         " Statistics in Medicine 26, 2007. doi:10.1002/sim.2532",
     ),
+    "hillis-power": Reference(
+        "Hillis et al. 2011",
+        "S. L. Hillis, N. A. Obuchowski and K. S. Berbaum, Power estimation for multireader ROC methods: an updated and"
+        " unified approach, Academic Radiology 18, 2011. doi:10.1016/j.acra.2010.09.007",
+    ),
     "holm": Reference(
         "Holm 1979",
         "S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979",

@@ -15,6 +15,7 @@ from rocmax.metrics._hypothesis import Hypothesis, difference_in_range, parse_hy
 from rocmax.metrics._interval import Law
 from rocmax.metrics.reader_study._anova import NO_VARIANCE
 from rocmax.metrics.reader_study._result import MRMCAnalysis
+from rocmax.metrics.reader_study._size import StudySize
 
 _MOST_CASES = 1 << 40
 _FAR = 1e3  # standard errors beyond which a test always or never rejects: the noncentral t is NaN there
@@ -98,7 +99,7 @@ def mrmc_sample_size(
     alternative: str = "two-sided",
     null_difference: float = 0.0,
     equivalence_margin: float | None = None,
-) -> int:
+) -> StudySize:
     """Return how many cases a study that compares two modalities needs for a given power.
 
     It is the inverse of :func:`mrmc_power`.
@@ -114,8 +115,9 @@ def mrmc_sample_size(
 
     Returns
     -------
-    int
-        The smallest number of cases, with the same share of positive cases as in the pilot.
+    StudySize
+        The smallest number of cases, `n_cases`, with the same share of positive cases as in the pilot; ``print`` says
+        it in a sentence.
 
     Raises
     ------
@@ -145,7 +147,9 @@ def mrmc_sample_size(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if short(middle) else (low, middle)
-    return high
+    n_pos = round(high * pilot.n_pos / (pilot.n_pos + pilot.n_neg))
+    asked = float(difference), float(power), significance_level, alternative, hypothesis.null, hypothesis.margin
+    return StudySize(high, int(readers), n_pos, high - n_pos, *asked)
 
 
 def _checked(pilot: Any, difference: Any, significance_level: Any) -> float:
