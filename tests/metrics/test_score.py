@@ -144,7 +144,7 @@ def test_real_coverage_with_few_positives(m, n):
     rng = np.random.default_rng(m * n)
     truth = integrate.quad(lambda u: stats.norm.sf(stats.norm.isf(u) - 1), 0, 0.2)[0] / 0.2
     y = np.arange(m + n) < m
-    s = rng.normal(size=(m + n, 1000)) + y[:, None]
+    s = rng.normal(size=(m + n, 400)) + y[:, None]
     found = metrics.infer(y, s, PartialAUC((0.0, 0.2)), method="score")
     low, high = found.confidence_interval
     assert 0.93 < ((low <= truth) & (truth <= high)).mean() < 0.99
@@ -155,7 +155,7 @@ def test_real_coverage_with_few_negatives_in_the_range(m, n, high):
     rng = np.random.default_rng(m * n)
     truth = integrate.quad(lambda u: stats.norm.sf(stats.norm.isf(u) - 1), 0, high)[0] / high
     y = np.arange(m + n) < m
-    s = rng.normal(size=(m + n, 1000)) + y[:, None]
+    s = rng.normal(size=(m + n, 400)) + y[:, None]
     found = metrics.infer(y, s, PartialAUC((0.0, high)), method="score")
     low, high = found.confidence_interval
     assert ((low <= truth) & (truth <= high)).mean() > 0.9
