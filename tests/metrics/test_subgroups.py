@@ -317,3 +317,17 @@ def test_compared_refusals():
             compare(y, s, by=site, **given)
     with pytest.raises(ValueError, match="by takes paired models"):
         compare({"a": y, "b": y}, {"a": s[:, 0], "b": s[:, 1]}, by=site)
+
+
+def test_few_positives_take_the_wider_interval():
+    y, s, site = three_sites()
+    few = np.flatnonzero(y & (site == "C"))
+    y[few[3:]] = False
+    found = infer(y, s, by=site)
+    own, one = found.subgroups["C"], found.differences[2]
+    assert own.n_pos == 3 and one.subgroup == "C"
+    reach = own.estimate - own.confidence_interval.low
+    assert one.difference - one.confidence_interval.low >= reach
+    y[few[1:]] = False
+    found = infer(y, s, by=site)
+    assert [one.subgroup for one in found.differences] == ["A", "B"] and found.subgroups["C"].n_pos == 1

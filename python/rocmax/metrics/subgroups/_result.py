@@ -13,6 +13,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import ADJUSTED, adjusted
 from rocmax.metrics._inference import ConfidenceInterval, Inference
 from rocmax.metrics._references import ADJUSTMENTS, REFERENCES
+from rocmax.metrics._sample import has_variance
 from rocmax.metrics.subgroups._estimates import SHARES, Estimates, SubgroupTest, difference, pooled, shares_of
 
 _SMALL = 0.05
@@ -69,7 +70,7 @@ class SubgroupInference(Inference):
     equality : SubgroupTest
         That all subgroups have the same value: `statistic` (F), `df`, `df_denominator`, `pvalue` and `n_compared`.
     differences : tuple of SubgroupDifference
-        Each subgroup less the others pooled, p-values adjusted by Holm's method.
+        Each subgroup with two samples of either class less all others pooled, p-values adjusted by Holm's method.
     not_estimable : dict
         Totals (positive, negative) of the subgroups without an estimate: those that lack a class, or have too few
         samples for the method.
@@ -279,12 +280,17 @@ def differences_of(
 def from_the_rest(
     moments: Estimates, subgroups: Mapping[Any, Inference], measure: Any, level: float
 ) -> tuple[SubgroupDifference, ...]:
-    """Return what every subgroup differs by from the others pooled; of two subgroups that is one test."""
+    """Return what every subgroup differs by from the others pooled; of two subgroups that is one test.
+
+    One sample of a class says nothing of how others vary: such a subgroup is among the others, but not compared.
+    """
     count = len(subgroups)
     if count < 2:
         return ()
     pairs, listed = totals_of(subgroups).prod(axis=1), []
     for k, name in enumerate(subgroups):
+        if not has_variance(moments.sizes[k].min()):
+            continue
         own = np.eye(count)[k]
         rest = pairs * (1 - own)
         listed.append((name, "the rest", own, rest / rest.sum()))
