@@ -170,7 +170,7 @@ class ForestDisplay(Picture):
         style |= {"fontsize": "small", "annotation_clip": False, "parse_math": False}
         for place, text in zip(_NOTES, ("estimate", "positive / negative"), strict=True):
             ax.annotate(text, (1, -0.9), (place, 0), fontweight="bold", **style)
-        places = max((_places(row) for row in self.rows if not np.isnan(row.estimate)), default=None)
+        places = min((_places(row) for row in self.rows if not np.isnan(row.estimate)), default=None)
         for y, row in enumerate(self.rows):
             if row.kind == "heading":
                 continue
