@@ -15,7 +15,7 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 pytest.importorskip("skops")
 
-from rocmax._cli import _table as table  # noqa: E402
+from rocmax._cli import _source as source  # noqa: E402
 from rocmax._cli._failure import Failure  # noqa: E402
 from rocmax._cli._text import printable, printable_lines  # noqa: E402
 
@@ -59,7 +59,7 @@ def test_quotes_in_headers_stay(ending: str, tmp_path: Path, run: Run) -> None:
     path = tmp_path / f"d{ending}"
     text = (HEADER + "".join(f"{k}.5,{k},{k},{k},{k % 2}\n" for k in range(N))).encode()
     path.write_bytes(gzip.compress(text) if "gz" in ending else text)
-    assert table.read(str(path)).columns == NAMES
+    assert source.read(str(path)).columns == NAMES
     for name in NAMES[:-1]:
         code, out, err = run("evaluate", path, "--label", "y", "--score", name, "--json")
         assert code == 0 and json.loads(out)["models"][0]["score"] == name, err
@@ -76,17 +76,17 @@ def test_only_the_columns_that_are_needed_are_read(ending: str, frame: "pl.DataF
     else:
         text = frame.write_csv(separator="\t" if ending == "tsv" else ",").encode()
         path.write_bytes(gzip.compress(text) if "gz" in ending else text)
-    assert table.read(str(path)).equals(frame)
+    assert source.read(str(path)).equals(frame)
     for wanted, kept in (
-        (table.Wanted(["t", "y"]), ["y", "t"]),
-        (table.Wanted(["s"], also=["y", "none"]), ["y", "s"]),
-        (table.Wanted(dropped=["s", "name"]), ["y", "t"]),
-        (table.Wanted(also=["s"], dropped=["s", "name"]), ["y", "s", "t"]),
+        (source.Wanted(["t", "y"]), ["y", "t"]),
+        (source.Wanted(["s"], also=["y", "none"]), ["y", "s"]),
+        (source.Wanted(dropped=["s", "name"]), ["y", "t"]),
+        (source.Wanted(also=["s"], dropped=["s", "name"]), ["y", "s", "t"]),
     ):
-        assert table.read(str(path), table.Form(), wanted).equals(frame.select(kept))
-    for wanted in (table.Wanted(["yy"]), table.Wanted(dropped=["yy"])):
+        assert source.read(str(path), source.Form(), wanted).equals(frame.select(kept))
+    for wanted in (source.Wanted(["yy"]), source.Wanted(dropped=["yy"])):
         with pytest.raises(Failure, match="column 'yy' not found; did you mean 'y'"):
-            table.read(str(path), table.Form(), wanted)
+            source.read(str(path), source.Form(), wanted)
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "score", "fit"])
@@ -97,8 +97,12 @@ def test_every_command_reads_no_other(
     frame.write_csv(data)
     assert run("fit", data, "--label", "y", "--drop", "name", "t", "--C", 1, "--out", model)[0] == 0
     seen: list[list[str]] = []
-    read = table.read
-    monkeypatch.setattr(table, "read", lambda *a, **b: [found := read(*a, **b), seen.append(found.columns)][0])
+    read = source.read
+    monkeypatch.setattr(source, "read", lambda *a, **b: [found := read(*a, **b), seen.append(found.columns)][0])
+    parts = source.batches
+    monkeypatch.setattr(
+        source, "batches", lambda *a, **b: (f for f in parts(*a, **b) if seen.append(f.columns) is None)
+    )
     asked = {
         "evaluate": ["evaluate", data, "--label", "y", "--score", "s", "--groups", "name"],
         "compare": ["compare", data, "--label", "y", "--score", "s", "t"],

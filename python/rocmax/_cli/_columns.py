@@ -113,23 +113,28 @@ def _is_id(name: str) -> str:
     return f"column {name!r} has a different value in every row; if it is an id, --drop it"
 
 
-def features(frame: pl.DataFrame, numeric: list[str], categorical: list[str]) -> pl.DataFrame:
-    """Return numeric columns as floats, then categorical ones as text; missing values are null."""
+def features(frame: pl.DataFrame, numeric: list[str], categorical: list[str], before: int = 0) -> pl.DataFrame:
+    """Return numeric columns as floats, then categorical ones as text; missing values are null.
+
+    `before` is the number of rows before those of the frame, for messages.
+    """
     columns = {series.name: series for series in frame}
     for name in (*numeric, *categorical):
         if name not in columns:
             raise unknown("column", name, columns)
-    chosen = [_numbers(name, columns[name]) for name in numeric] + [_names(columns[name]) for name in categorical]
+    chosen = [_numbers(name, columns[name], before) for name in numeric] + [
+        _names(columns[name]) for name in categorical
+    ]
     return pl.DataFrame({f"x{k}": series for k, series in enumerate(chosen)})  # a name may be *, or nothing at all
 
 
-def _numbers(name: str, series: pl.Series) -> pl.Series:
+def _numbers(name: str, series: pl.Series, before: int) -> pl.Series:
     if not (series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null)):
         raise Failure(f"column {name!r} is {series.dtype}; the model was trained on numbers in it")
     numbers = table.nameless(series).cast(pl.Float64).fill_nan(None)
     infinite = numbers.is_infinite()
     if infinite.any():
-        raise Failure(f"column {name!r} is infinite in row {int(infinite.arg_true()[0]) + 1}")
+        raise Failure(f"column {name!r} is infinite in row {before + int(infinite.arg_true()[0]) + 1}")
     return numbers
 
 

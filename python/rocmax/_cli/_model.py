@@ -5,7 +5,7 @@ data; only types that are known to be harmless are built, and any other makes lo
 """
 
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +41,7 @@ _TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {
 }
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
 _FORMAT = 3
+_NAMED = 3  # categories that a warning names
 # What is kept as numbers, by its kind.
 _PLAIN: dict[str, Any] = {"boosting": trees, "ensemble": ensembles}
 
@@ -61,6 +62,28 @@ def _names_coded(coder: OneHotEncoder, names: list[str]) -> list[Feature]:
         values = [f"{name} = {value}" if value else f"{name} is missing" for value in known if value not in few]
         found += [Feature(value, name, None) for value in [*values, *([f"{name}: any rare value"] if few else [])]]
     return found
+
+
+@dataclass
+class Unseen:
+    """Categories of a column that training has not seen: the first few, and the number of their rows."""
+
+    values: list[str] = field(default_factory=list)
+    n_rows: int = 0
+
+    def add(self, strange: pl.Series) -> None:
+        """Count more of them."""
+        self.n_rows += len(strange)
+        new = strange.filter(~strange.is_in(self.values)).unique(maintain_order=True).head(_NAMED + 1)
+        self.values = [*self.values, *new][: _NAMED + 1]
+
+    def __str__(self) -> str:
+        first = ", ".join(map(repr, map(short, self.values[:_NAMED])))
+        return first + (", ..." if len(self.values) > _NAMED else "")
+
+    @property
+    def rows(self) -> str:
+        return "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
 
 
 @dataclass(frozen=True)
@@ -100,21 +123,21 @@ class Model:
             return "ensemble"
         return "linear" if isinstance(self.classifier, _LINES) else "boosting"
 
-    def unseen(self, frame: pl.DataFrame) -> list[str]:
-        """Return what is to be said of names in rows that have been scored and that training never saw."""
-        said = []
+    def note_unseen(self, frame: pl.DataFrame, seen: "dict[str, Unseen]") -> None:
+        """Add the categories in some rows that training has not seen to those of the rows before."""
         for name, known in zip(self.categorical, self._known(), strict=True):
             values = table.nameless(frame[name]).cast(pl.String).drop_nulls()
             strange = values.filter(~values.is_in(known))
             if len(strange):
-                first = ", ".join(map(repr, map(short, strange.unique(maintain_order=True).head(3))))
-                more = ", ..." if strange.n_unique() > 3 else ""
-                rows = "1 row" if len(strange) == 1 else f"{len(strange):,} rows"
-                taken = "rare values" if self.columns is not None else "rare or missing ones"
-                said.append(
-                    f"warning: column {name!r}: {first}{more} not seen in training ({rows}): treated as {taken}"
-                )
-        return said
+                seen.setdefault(name, Unseen()).add(strange)
+
+    def unseen(self, seen: "dict[str, Unseen]") -> list[str]:
+        """Return the warnings of categories that training has not seen."""
+        taken = "rare values" if self.columns is not None else "rare or missing ones"
+        return [
+            f"warning: column {name!r}: {found} not seen in training ({found.rows}): treated as {taken}"
+            for name, found in seen.items()
+        ]
 
     def features(self) -> list[Feature]:
         """Return what the classifier sees, in its order."""
@@ -141,9 +164,12 @@ class Model:
         coder = self.columns.named_transformers_["categorical"][-1]
         return [[str(name) for name in names] for names in coder.categories_]
 
-    def scores(self, frame: pl.DataFrame) -> NDArray[np.float64]:
-        """Return a finite score for each row, above 0 where the positive class is predicted."""
-        X = coding.features(frame, self.numeric, self.categorical)
+    def scores(self, frame: pl.DataFrame, before: int = 0) -> NDArray[np.float64]:
+        """Return a finite score for each row, above 0 where the positive class is predicted.
+
+        `before` is the number of rows before those of the frame, for messages.
+        """
+        X = coding.features(frame, self.numeric, self.categorical, before)
         whole = self.classifier
         if self.columns is not None:
             # As many jobs as a file says would be as many processes.
@@ -164,7 +190,7 @@ class Model:
         bad = np.flatnonzero(~np.isfinite(found))
         if bad.size:
             raise Failure(
-                f"the score is not finite in row {bad[0] + 1} ({bad.size} such): the model is damaged, "
+                f"the score is not finite in row {before + bad[0] + 1} ({bad.size} such): the model is damaged, "
                 "or the data lie far beyond those it was trained on"
             )
         return found
@@ -172,7 +198,7 @@ class Model:
 
 def save(model: Model, path: str) -> None:
     """Write the model file."""
-    content = {"format": _FORMAT, **{field.name: getattr(model, field.name) for field in fields(model)}}
+    content = {"format": _FORMAT, **{part.name: getattr(model, part.name) for part in fields(model)}}
     if model.kind != "linear":
         content["classifier"] = {model.kind: _PLAIN[model.kind].stored(model.classifier)}
     data = archive.compact(skops.io.dumps(content))

@@ -8,6 +8,7 @@ import polars as pl
 
 from rocmax._cli import _model
 from rocmax._cli import _report as report
+from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax.metrics import partial_auc_score
 
@@ -25,7 +26,9 @@ class Importance(NamedTuple):
 def importance(arguments: Namespace, model: _model.Model) -> Importance:
     """Score the labelled rows of a table, and again with each of its columns shuffled, some times over."""
     used = [*model.numeric, *model.categorical]
-    frame = table.read(arguments.data, table.form(arguments), table.Wanted([model.label, *used]), exact={model.label})
+    frame = source.read(
+        arguments.data, source.form(arguments), source.Wanted([model.label, *used]), exact={model.label}
+    )
     frame, _ = table.drop_missing(frame, [model.label])
     positive = table.labels(frame, model.label, model.positive).positive
 

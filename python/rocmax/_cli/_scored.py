@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rocmax._cli import _report as report
+from rocmax._cli import _source as source
 from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
@@ -54,8 +55,8 @@ def read(arguments: Namespace) -> Scored:
         raise Misuse(f"--per {per}: that column is in use; name one such as the day")
     by = subgroups.check(arguments)
     others = list(dict.fromkeys(name for name in (weight, groups, per, *by) if name is not None))
-    wanted = table.Wanted([label, *arguments.score, *others])
-    frame = table.read(arguments.data, table.form(arguments), wanted, exact={label, *arguments.score})
+    wanted = source.Wanted([label, *arguments.score, *others])
+    frame = source.read(arguments.data, source.form(arguments), wanted, exact={label, *arguments.score})
     n_dropped = 0
     if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, [label, *arguments.score, *others])

@@ -1,4 +1,4 @@
-"""Choice of a model: an ensemble of families, a line by PartialAUCSVCCV, or boosted trees."""
+"""Choice of a model: an ensemble of families, a linear model by PartialAUCSVCCV, or boosted trees."""
 
 import warnings
 from collections.abc import Sequence
@@ -71,9 +71,9 @@ def choose(
         return _one_line(data, fpr_range, Cs[0])
     folds = split(data, n_folds)
     if kind == "linear" or Cs is not None:
-        return _line(data, fpr_range, Cs, folds, "a line, by --model")
+        return _line(data, fpr_range, Cs, folds, "a linear model, by --model")
     if kind == "auto" and min(data.positive.sum(), (~data.positive).sum()) < _FEWEST:
-        reason = f"a line: with fewer than {_FEWEST} rows of a class families cannot be compared"
+        reason = f"a linear model: with fewer than {_FEWEST} rows of a class families cannot be compared"
         return _line(data, fpr_range, Cs, folds, reason)
     return _ensemble(data, fpr_range, folds)
 
@@ -121,7 +121,7 @@ def _one_line(data: Data, fpr_range: tuple[float, float], C: float) -> Choice:
     line = PartialAUCSVC(fpr_range, C=C)
     with report.warnings_after():
         line.fit(X, data.positive, data.weight)
-    return Choice(columns, line, "a line, by --C")
+    return Choice(columns, line, "a linear model, by --C")
 
 
 def _line(

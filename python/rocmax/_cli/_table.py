@@ -1,16 +1,10 @@
 """Tables from files: columns by name, labels, scores; every fault names file, column and row."""
 
-import sys
-import zlib
-from argparse import Namespace
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from io import BufferedReader, BytesIO
-from pathlib import Path
 from shlex import quote
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,12 +12,9 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import PAIRS, WHOLE
 from rocmax._checks.samples import scores as as_scores
-from rocmax._cli._failure import Failure, Misuse, reading, short, unknown
+from rocmax._cli._failure import Failure, Misuse, short, unknown
 from rocmax.metrics import _words as words
 
-_BEGIN = 2**16  # bytes of a file in which its first line is looked for
-_SEPARATORS = {";": "a semicolon", "\t": "a tab", "|": "a bar", ",": "a comma"}
-_MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "?"]
 COMMAS = "give --decimal ,"
 _DIGITS = 15  # so many decimal digits survive float64, from a
 _TINY = 1e-300  # on
@@ -45,154 +36,7 @@ class Labels:
         return f"{n:,} rows, {m:,} positive ({words.percent(m / n)}; {self.name} = {self.value})"
 
 
-@dataclass(frozen=True)
-class Form:
-    """What separates columns of text, None for what the ending of a file's name says, and the decimal mark."""
-
-    separator: str | None = None
-    decimal: str = "."
-
-
-def form(arguments: Namespace) -> Form:
-    """Return what --sep and --decimal say."""
-    return Form(arguments.sep, arguments.decimal)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Columns to read: those in `needed`, of None all but those in `dropped`; those in `also` if they are there."""
-
-    needed: Collection[str] | None = None
-    also: Collection[str] = ()
-    dropped: Collection[str] = ()
-
-    def places(self, names: Sequence[str]) -> list[int] | None:
-        """Return where they are among the names of all, None for all, or fail if one is missing."""
-        known = set(names)
-        for name in (*(self.needed or ()), *self.dropped):
-            if name not in known:
-                raise _not_found(name, names)
-        if self.needed is None and not self.dropped:
-            return None
-        taken = {*(known - {*self.dropped} if self.needed is None else self.needed), *self.also}
-        return [k for k, name in enumerate(names) if name in taken] or [0]  # one column tells the number of rows
-
-
-def read(
-    path: str,
-    form: Form = Form(),
-    wanted: Wanted = Wanted(),
-    *,
-    exact: Collection[str] = (),
-    text: Collection[str] = (),
-) -> pl.DataFrame:
-    """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of csv on stdin for "-".
-
-    Of csv, columns named in `text` stay as they are written, and those in `exact` where floats would not do.
-    """
-    suffixes = [s.lower() for s in Path(path).suffixes]
-    separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
-    with _opened(path) as source:
-        regular = isinstance(source, BufferedReader)
-        parquet = regular and ".parquet" in suffixes
-        if not parquet and separator == form.decimal:
-            raise Misuse(f"--decimal {form.decimal} is also what separates columns: give another --sep, such as ';'")
-        try:
-            if parquet:
-                places = wanted.places(list(pl.read_parquet_schema(source)))
-                source.seek(0)
-                frame = pl.read_parquet(source, columns=places)
-            elif not regular or form.separator or ".csv" in suffixes or ".tsv" in suffixes:
-                frame = _read_text(path, source, separator, wanted)
-            else:
-                raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
-        except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
-            _doubt_separator(path, _first_line(source), separator)
-            raise Failure(f"{path}: cannot be read: {str(error).partition(chr(10))[0]}") from error
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":  # what polars makes of some damaged files
-                raise
-            raise Failure(f"{path}: cannot be read: it is damaged") from error
-    if not parquet:
-        comma = form.decimal == ","
-        frame = frame.with_columns(_typed(s, exact=s.name in exact, comma=comma) for s in frame if s.name not in text)
-    if frame.is_empty():
-        raise Failure(f"{path}: no rows")
-    return frame
-
-
-def _read_text(path: str, source: BinaryIO, separator: str, wanted: Wanted) -> pl.DataFrame:
-    """Return columns of csv as texts.
-
-    All are parsed, since a row with a value too many has to be refused, but only those that are wanted are kept, part
-    by part. Polars would look through the whole file for types, which `_typed` does.
-    """
-    held, names = _names(source, separator)
-    if len(names) == 1:
-        _doubt_separator(path, names[0], separator)
-    places = wanted.places(names)
-    places = list(range(len(names))) if places is None else places
-    rows = pl.scan_csv(source, separator=separator, null_values=_MISSING, infer_schema_length=0)
-    rows = rows.map_batches(
-        lambda part: part[:, places],
-        projection_pushdown=False,
-        predicate_pushdown=False,
-        streamable=True,
-        validate_output_schema=False,
-    )
-    frame = rows.collect(engine="streaming")
-    if not frame.is_empty():
-        frame.columns = [names[k] if '"' in held[k] else held[k] for k in places]
-    return frame
-
-
-def _names(source: BinaryIO, separator: str) -> tuple[list[str], list[str]]:
-    """Return the names of the columns of csv as polars has them, and as they are.
-
-    Polars numbers those that are there twice, and leaves quotes doubled.
-    """
-    held = pl.read_csv(source, separator=separator, n_rows=0).columns
-    source.seek(0)
-    names: list[str] = []
-    with suppress(pl.exceptions.PolarsError):
-        line = pl.read_csv(source, separator=separator, has_header=False, n_rows=1, infer_schema_length=0)
-        names = [name or "" for name in line.row(0)]
-    source.seek(0)
-    return held, names if len(names) == len(held) else held
-
-
-def _first_line(source: BinaryIO) -> str:
-    """Return the line that names the columns, or nothing of what is no text."""
-    with suppress(OSError, EOFError, zlib.error, UnicodeError):
-        source.seek(0)
-        begin = source.read(_BEGIN)
-        if begin.startswith(b"\x1f\x8b"):
-            begin = zlib.decompressobj(wbits=31).decompress(begin, _BEGIN)
-        return begin.partition(b"\n")[0].decode().strip()
-    return ""
-
-
-def _doubt_separator(path: str, names: str, separator: str) -> None:
-    """Fail, with what to do, if the line of names is one name because other characters separate them."""
-    if separator in names:
-        return
-    for other, said in _SEPARATORS.items():
-        if other in names:
-            how = "tab" if other == "\t" else quote(other)
-            raise Failure(f"{path}: one column, {short(names)!r}: if {said} separates columns, give --sep {how}")
-
-
-def _opened(path: str) -> BinaryIO:
-    """Open a file; what is none (stdin, a pipe) is read first. Polars would take [ and * in a name for patterns."""
-    if path == "-":
-        if sys.stdin is None:
-            raise Failure("-: stdin is closed")
-        return BytesIO(sys.stdin.buffer.read())
-    with reading(path):
-        return open(path, "rb") if Path(path).is_file() else BytesIO(Path(path).read_bytes())
-
-
-def _not_found(name: str, names: Sequence[str]) -> Failure:
+def not_found(name: str, names: Sequence[str]) -> Failure:
     if any("\0" in other for other in names):
         return Failure(f"column {name!r} not found: the text seems to be UTF-16; save it as UTF-8")
     return unknown("column", name, names)
@@ -201,7 +45,7 @@ def _not_found(name: str, names: Sequence[str]) -> Failure:
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return a column, or fail with the nearest name."""
     if name not in frame:
-        raise _not_found(name, frame.columns)
+        raise not_found(name, frame.columns)
     if f"{name}_duplicated_0" in frame:
         raise Failure(f"column {name!r} occurs more than once; rename one")
     return frame[name]
@@ -212,24 +56,44 @@ def nameless(series: pl.Series) -> pl.Series:
     return series.alias("column")
 
 
-def _typed(series: pl.Series, *, exact: bool = False, comma: bool = False) -> pl.Series:
+def typed(series: pl.Series, *, exact: bool = False, comma: bool = False) -> pl.Series:
     """Return texts of csv as the numbers or booleans that they all are, else as they are.
 
     With `exact`, numbers that float64 would round to one, and integers that it does not hold, stay texts.
     """
     if series.dtype != pl.String:
         return series
-    texts, n_missing = nameless(series).str.strip_chars(), series.null_count()
-    if comma:
-        texts = texts.str.replace(",", ".", literal=True)
+    kind = next(kinds(series, comma=comma), pl.String)
+    found = as_kind(series, kind, comma=comma)
+    if exact and kind == pl.Float64:
+        texts = _plain_texts(series, comma=comma)
+        if _beyond(texts, found) or _merged(texts, found):
+            return texts.alias(series.name) if comma else series
+    return found
+
+
+def _plain_texts(series: pl.Series, *, comma: bool) -> pl.Series:
+    texts = nameless(series).str.strip_chars()
+    return texts.str.replace(",", ".", literal=True) if comma else texts
+
+
+def kinds(series: pl.Series, *, comma: bool = False) -> Iterator[Any]:
+    """Yield the types that all texts of csv can have, the narrowest first; none but text if there is none."""
+    texts, n_missing = _plain_texts(series, comma=comma), series.null_count()
     for kind in (pl.Int64, pl.UInt64, pl.Float64):
-        numbers = texts.cast(kind, strict=False)
-        if numbers.null_count() == n_missing:
-            held = kind != pl.Float64 or not exact or not (_beyond(texts, numbers) or _merged(texts, numbers))
-            return (numbers if held else texts if comma else nameless(series)).alias(series.name)
+        if texts.cast(kind, strict=False).null_count() == n_missing:
+            yield kind
     if texts.str.to_lowercase().is_in(["true", "false"]).sum() == len(series) - n_missing:
-        return (texts.str.to_lowercase() == "true").alias(series.name)
-    return series
+        yield pl.Boolean
+
+
+def as_kind(series: pl.Series, kind: Any, *, comma: bool = False) -> pl.Series:
+    """Return texts of csv as values of one of their `kinds`."""
+    if kind == pl.String:
+        return series
+    texts = _plain_texts(series, comma=comma)
+    found = texts.str.to_lowercase() == "true" if kind == pl.Boolean else texts.cast(kind)
+    return found.alias(series.name)
 
 
 def _beyond(texts: pl.Series, floats: pl.Series) -> list[int]:

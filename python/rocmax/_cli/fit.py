@@ -7,6 +7,7 @@ from rocmax._cli import _columns as coding
 from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _select as select
+from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_output, is_stdout
@@ -17,8 +18,8 @@ def run(arguments: Namespace) -> None:
     _check(arguments)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
-    wanted = table.Wanted(also=roles, dropped=arguments.drop)
-    frame = table.read(arguments.data, table.form(arguments), wanted, exact={label})
+    wanted = source.Wanted(also=roles, dropped=arguments.drop)
+    frame = source.read(arguments.data, source.form(arguments), wanted, exact={label})
     n_dropped = 0
     if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, roles)

@@ -3,16 +3,18 @@
 import gzip
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from rocmax._cli import _model
 from rocmax._cli import _report as report
+from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure
 from rocmax._cli._output import check_output, is_stdout, written
@@ -21,99 +23,142 @@ from rocmax._cli._text import printable_lines
 SCORE, PREDICTED = "score", "predicted"
 # Endings of tables that are not written: csv by such a name would not open.
 _OTHERS = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".ipc", ".avro", ".html"}
-_ROWS = 100_000  # of csv made at a time
 
 
 def run(arguments: Namespace) -> None:
-    """Write one score a row, in the order of the data."""
+    """Write one score a row, in the order of the data; no more than a batch of rows is in memory."""
     out = None if is_stdout(arguments.out) else arguments.out
     check_output(out, arguments.model, arguments.data)
     if out is not None and (suffix := Path(out).suffix.lower()) in _OTHERS:
         raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .tsv or .parquet")
     with report.warnings_after():
         model = _model.load(arguments.model)
-    parquet = out is not None and Path(out).suffix.lower() == ".parquet"
-    # What is only copied keeps the text it has.
-    copied = set() if parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
-    wanted = table.Wanted([*model.numeric, *model.categorical, *arguments.keep], also=[model.label])
-    frame = table.read(arguments.data, table.form(arguments), wanted, text=copied)
-    kept = list(dict.fromkeys(arguments.keep))
-    if model.label in frame.columns and model.label not in kept:
-        kept.insert(0, model.label)
-    columns = [table.column(frame, name) for name in kept]
-    made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
-    for name in made:
-        if name in kept:
-            raise Failure(f"the data already has a column {name!r}: rename it, or do not --keep it")
-    with report.warnings_after():
-        scores = model.scores(frame)
-    for said in model.unseen(frame):
-        report.log(said)
-    predicted = pl.Series(PREDICTED, np.where(scores > 0, model.positive, model.negative))
-    result = pl.DataFrame([*columns, pl.Series(SCORE, scores), *([predicted] if arguments.predicted else [])])
-    if out is None:
-        if arguments.json:
-            report.emit({name: result[name].to_list() for name in made})
-        else:
-            _warn_of_formulas(result)
-            _print(result, _form(arguments, []))
-        return
-    suffixes = [suffix.lower() for suffix in Path(out).suffixes]
-    if not parquet:
-        _warn_of_formulas(result)
-    with written(out) as file:
-        _write(result, file, suffixes, _form(arguments, suffixes))
-    if arguments.json:
-        report.emit({"n_samples": len(scores), "positive": model.positive, "columns": result.columns, "out": out})
+    parts = _Scored(arguments, model, parquet=out is not None and Path(out).suffix.lower() == ".parquet")
+    if out is None and arguments.json:
+        frames = [frame.select(parts.made) for frame in parts]
+        report.emit({name: [value for frame in frames for value in frame[name]] for name in parts.made})
+    elif out is None:
+        for lines in _csv(parts, _form(arguments, [])):
+            sys.stdout.buffer.write((printable_lines(lines) if sys.stdout.isatty() else lines).encode())
     else:
-        report.say(
-            f"{len(scores):,} scores, higher for {model.label} = {model.positive} ({', '.join(result.columns)}): {out}"
-        )
+        suffixes = [suffix.lower() for suffix in Path(out).suffixes]
+        with written(out) as file:
+            _write(parts, file, suffixes, _form(arguments, suffixes))
+    for said in model.unseen(parts.unseen):
+        report.log(said)
+    if out is None:
+        return
+    if arguments.json:
+        report.emit({"n_samples": parts.n_rows, "positive": model.positive, "columns": parts.columns, "out": out})
+    else:
+        columns = ", ".join(parts.columns)
+        report.say(f"{parts.n_rows:,} scores, higher for {model.label} = {model.positive} ({columns}): {out}")
 
 
-def _form(arguments: Namespace, suffixes: list[str]) -> table.Form:
+class _Scored:
+    """Rows with their scores, batch by batch; counts the rows, and notes what to warn of, on the way."""
+
+    def __init__(self, arguments: Namespace, model: _model.Model, *, parquet: bool) -> None:
+        self._arguments, self._model, self._parquet = arguments, model, parquet
+        self.made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
+        self.columns: list[str] = []
+        self.unseen: dict[str, _model.Unseen] = {}
+        self.n_rows = 0
+        self._formulas: set[str] = set()
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        arguments, model = self._arguments, self._model
+        # What is only copied keeps the text it has.
+        copied = set() if self._parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
+        wanted = source.Wanted([*model.numeric, *model.categorical, *arguments.keep], also=[model.label])
+        with report.progress("rows") as bar:
+            for frame in source.batches(arguments.data, source.form(arguments), wanted, text=copied):
+                yield self._of(frame)
+                self.n_rows += len(frame)
+                bar.at(f"{self.n_rows:,} rows", 0, 1)
+
+    def _of(self, frame: pl.DataFrame) -> pl.DataFrame:
+        model = self._model
+        kept = list(dict.fromkeys(self._arguments.keep))
+        if model.label in frame.columns and model.label not in kept:
+            kept.insert(0, model.label)
+        columns = [table.column(frame, name) for name in kept]
+        for name in self.made:
+            if name in kept:
+                raise Failure(f"the data already has a column {name!r}: rename it, or do not --keep it")
+        with report.warnings_after():
+            scores = model.scores(frame, self.n_rows)
+        model.note_unseen(frame, self.unseen)
+        predicted = pl.Series(PREDICTED, np.where(scores > 0, model.positive, model.negative))
+        found = pl.DataFrame([*columns, pl.Series(SCORE, scores), *([predicted] if self._arguments.predicted else [])])
+        self.columns = found.columns
+        if not self._parquet and not self._arguments.json:
+            self._warn_of_formulas(found)
+        return found
+
+    def _warn_of_formulas(self, frame: pl.DataFrame) -> None:
+        """Warn once of each column with a text that a spreadsheet would read as a formula; it is written unchanged."""
+        for series in frame.select(pl.selectors.string()):
+            texts = pl.concat([pl.Series([series.name]), table.nameless(series).drop_nulls().unique().alias("")])
+            strange = texts.str.contains(r"^[=+\-@\t\r]") & texts.cast(pl.Float64, strict=False).is_null()
+            if series.name not in self._formulas and strange.any():
+                self._formulas.add(series.name)
+                report.log(
+                    f"warning: column {series.name!r} has a text that begins with =, +, - or @, which a spreadsheet "
+                    "reads as a formula; import that column as text"
+                )
+
+
+def _form(arguments: Namespace, suffixes: list[str]) -> source.Form:
     """Return how csv is written: as it was read, else as the ending of the name says, without two roles for a comma."""
     separator = "\t" if ".tsv" in suffixes else ";" if arguments.decimal == "," else ","
-    return table.Form(arguments.sep or separator, arguments.decimal)
+    return source.Form(arguments.sep or separator, arguments.decimal)
 
 
-def _warn_of_formulas(frame: pl.DataFrame) -> None:
-    """Say where a spreadsheet would take a text for a formula, which is written as it is."""
-    for series in frame.select(pl.selectors.string()):
-        texts = pl.concat([pl.Series([series.name]), table.nameless(series).drop_nulls().unique().alias("")])
-        if (texts.str.contains(r"^[=+\-@\t\r]") & texts.cast(pl.Float64, strict=False).is_null()).any():
-            report.log(
-                f"warning: column {series.name!r} has a text that begins with =, +, - or @, which a spreadsheet takes "
-                "for a formula: import that column as text"
-            )
-
-
-def _print(frame: pl.DataFrame, form: table.Form) -> None:
-    """Print a table as csv: as it is into a file or a pipe, without control characters on a terminal."""
-    for part in _csv(frame, form):
-        sys.stdout.buffer.write((printable_lines(part) if sys.stdout.isatty() else part).encode())
-
-
-def _csv(frame: pl.DataFrame, form: table.Form) -> Iterator[str]:
-    """Yield a table as csv, some rows at a time."""
-    for k, part in enumerate(frame.iter_slices(_ROWS)):
+def _csv(frames: Iterable[pl.DataFrame], form: source.Form) -> Iterator[str]:
+    """Yield tables as csv with one header."""
+    for k, part in enumerate(frames):
         if form.decimal == ",":
             part = part.with_columns(
                 series.cast(pl.String).str.replace(".", ",", literal=True)
                 for series in part
                 if series.dtype.is_float() or series.dtype.is_decimal()
             )
-        yield part.write_csv(include_header=k == 0, separator=form.separator or ",")
+        try:
+            yield part.write_csv(include_header=k == 0, separator=form.separator or ",")
+        except pl.exceptions.PolarsError as error:
+            raise Failure(f"the scores cannot be written: {error}") from error
 
 
-def _write(frame: pl.DataFrame, file: BinaryIO, suffixes: list[str], form: table.Form) -> None:
-    """Write a table as the ending of its name says, csv by default."""
+def _write(frames: Iterable[pl.DataFrame], file: BinaryIO, suffixes: list[str], form: source.Form) -> None:
+    """Write tables as the ending of the name says, csv by default."""
+    if suffixes[-1:] == [".parquet"]:
+        _write_parquet(frames, file)
+        return
+    with gzip.GzipFile(fileobj=file, mode="wb") if suffixes[-1:] == [".gz"] else nullcontext(file) as plain:
+        for lines in _csv(frames, form):
+            plain.write(lines.encode())
+
+
+def _write_parquet(frames: Iterable[pl.DataFrame], file: BinaryIO) -> None:
+    """Write tables to one parquet file, which polars pulls from a generator."""
+    rest = iter(frames)
+    first = next(rest)
+    failed: list[BaseException] = []
+
+    def pulled(*_: Any) -> Iterator[pl.DataFrame]:
+        try:
+            yield first
+            yield from rest
+        except BaseException as error:  # polars would wrap it
+            failed.append(error)
+            raise
+
     try:
-        if suffixes[-1:] == [".parquet"]:
-            frame.write_parquet(file)
-            return
-        with gzip.GzipFile(fileobj=file, mode="wb") if suffixes[-1:] == [".gz"] else nullcontext(file) as plain:
-            for part in _csv(frame, form):
-                plain.write(part.encode())
-    except pl.exceptions.PolarsError as error:
-        raise Failure(f"the scores cannot be written: {error}") from error
+        register_io_source(pulled, schema=first.schema).sink_parquet(file)
+    except BaseException as error:
+        if failed:
+            raise failed[0] from None
+        if isinstance(error, pl.exceptions.PolarsError):
+            raise Failure(f"the scores cannot be written: {error}") from error
+        raise
