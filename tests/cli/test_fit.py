@@ -83,7 +83,7 @@ def test_what_is_said_of_the_choice(tmp_path: Path, run: Run, monkeypatch: pytes
     table(60, crossed=False).write_csv(tmp_path / "few.csv")
     fit = ["fit", tmp_path / "few.csv", "--label", "y", "--out", tmp_path / "m", "--folds", 2]
     code, out, _ = run(*fit, "--fpr", 0, 0.5)
-    assert code == 0 and "a line: with fewer than 20 rows of a class" in out
+    assert code == 0 and "a linear model: with fewer than 20 rows of a class" in out
     assert re.search(r"^cross-validated partial AUC 0\.\d+ on FPR \[0, 0\.5\]$", out, re.M)
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     fit[1] = tmp_path / "d.csv"
