@@ -1,11 +1,15 @@
 """Samples that are pairs of subjects: the dyadic variance against sums over all pairs of samples, and its words."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import (
     AUC,
     EqualErrorRate,
+    FPRAtTPR,
     PartialAUC,
     SmoothedAUC,
     TPRAtFPR,
@@ -166,3 +170,20 @@ def test_pairs_without_a_subject_are_dropped():
     assert found.variance == infer(y[kept], s[kept], groups=groups[kept]).variance
     with pytest.raises(ValueError, match="no name for the sample at index 3"):
         infer(y, s, groups=named)
+
+
+def test_few_subjects_warn():
+    y, s, groups = verification(7, 60, 2, spread=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        infer(y, s, groups=groups)
+        one = infer(y, s, TPRAtFPR(0.05), groups=groups)
+    far = s + 20 * (groups == 3).any(axis=1) * ~y  # one subject that is taken for others
+    with pytest.warns(CoverageWarning, match="of 60 subjects decide the negatives beyond the threshold") as told:
+        two = infer(y, far, TPRAtFPR(0.05), groups=groups)
+    assert told[0].filename == __file__
+    assert two.standard_error > 2 * one.standard_error
+    with pytest.warns(CoverageWarning, match="of 60 subjects decide"):
+        compare(y, np.column_stack([s, far]), TPRAtFPR(0.05), groups=groups)
+    with pytest.warns(CoverageWarning, match="of 60 subjects decide the positives beyond the threshold"):
+        infer(~y, -far, FPRAtTPR(0.95), groups=groups)

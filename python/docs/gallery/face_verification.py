@@ -17,9 +17,9 @@ rng = np.random.default_rng(0)
 n_people, n_pictures, n_dimensions = 400, 4, 64
 person = np.repeat(np.arange(n_people), n_pictures)
 faces = rng.normal(size=(n_people, n_dimensions))
-typical = rng.gamma(1.0, size=n_people)
+typical = rng.normal(0.7, 0.1, size=n_people)
 faces[:, :4] += typical[:, None]
-noise = rng.gamma(4.0, 1 / 4, size=n_people)
+noise = rng.gamma(10.0, 1 / 10, size=n_people)
 
 
 def embedded(scale):
@@ -27,7 +27,7 @@ def embedded(scale):
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-systems = {"old": embedded(1.05), "new": embedded(0.95)}
+systems = {"old": embedded(1.1), "new": embedded(1.0)}
 
 # %%
 # Every pair of pictures is a sample; two of the same person are a match, which is positive.
@@ -42,7 +42,7 @@ print(f"{len(match):,} pairs, {match.sum():,} of them matches")
 # ----------------------------------
 # The true match rate (TPR) at a false match rate (FPR) of one in a thousand and one in ten thousand. ``groups=`` with
 # two columns names the people of each pair: pairs that share a person are correlated. The default interval takes all
-# pairs for independent and is far too narrow.
+# pairs for independent and is too narrow.
 from rocmax.metrics import EqualErrorRate, TPRAtFPR, infer
 
 for fpr in (1e-3, 1e-4):

@@ -18,6 +18,9 @@ def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], li
 
     With sampling weights that is the effective size, and with clusters their number: a cluster is as one sample.
     """
+    if sample.of_pairs:
+        estimate, covariance, deciding = dyadic_covariance(sample, measure)
+        return estimate, [np.diagonal(covariance), np.zeros(len(estimate))], [deciding, deciding]
     if sample.group is not None:
         estimate, covariance = clustered_covariance(sample, measure)
         n_groups = float(sample.group.max() + 1)
@@ -83,7 +86,7 @@ def clustered_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64]:
     I10 and I01 count the clusters with a positive and with a negative sample, I all of them.
     """
     if sample.of_pairs:
-        return dyadic_covariance(sample, measure)
+        return dyadic_covariance(sample, measure)[:2]
     group = sample.group
     assert group is not None
     n_groups = int(group.max()) + 1
