@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from rocmax._checks.samples import choice
 from rocmax._parameters import check_flag
 from rocmax.display._common import axes_of, ink, legend_name, look, of_estimators, styles
+from rocmax.display._legend import add_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +39,7 @@ class Picture:
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
         if legend is not None:
-            ax.legend(loc=legend, framealpha=0.85, edgecolor="none")  # readable where it lies on a curve
+            add_legend(ax, legend)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

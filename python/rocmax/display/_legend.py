@@ -1,0 +1,70 @@
+"""The legend of a picture: on the axes where there is room, under them where it would cover what is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_WIDEST, _TALLEST = 0.85, 0.5  # shares of the axes that a legend may take
+_LEAST = 5.0  # points: smaller letters are not readable in print
+_UNDER = 0.85  # size of letters under the axes, relative to those on them
+_PAD = 4.0  # points between the label of the axis and the legend
+_LOOK: dict[str, Any] = {"framealpha": 0.85, "edgecolor": "none"}  # readable where it lies on a curve
+
+
+def add_legend(ax: Axes, loc: Any) -> None:
+    """Add a legend at `loc`, or, where it would be wider or taller than the axes allow, under the axes.
+
+    Under them its letters are as large as fit the width of the figure, down to five points, below which names are put
+    on a line of their own. In a figure without a layout engine, which makes no room, it stays with smaller letters.
+    """
+    legend = ax.legend(loc=loc, **_LOOK)
+    if not legend.get_texts():
+        return
+    size, room = legend.get_window_extent(), ax.get_window_extent()
+    if size.width <= _WIDEST * room.width and size.height <= _TALLEST * room.height:
+        return
+    letters = float(legend.get_texts()[0].get_fontsize())
+    if ax.figure.get_layout_engine() is None:  # which would make room under the axes
+        fit = min(_WIDEST * room.width / size.width, _TALLEST * room.height / size.height)
+        ax.legend(loc=loc, fontsize=max(letters * fit, _LEAST), **_LOOK)
+        return
+    left, width = _slot(ax)
+    share = 0.97 * width * ax.figure.bbox.width / size.width
+    handles, labels = ax.get_legend_handles_labels()
+    if letters * share < _LEAST:
+        labels = [text.replace("  ", "\n", 1) for text in labels]
+        legend = ax.legend(handles, labels, **_LOOK)
+        share = 0.97 * width * ax.figure.bbox.width / legend.get_window_extent().width
+    where = _under(ax)
+    ax.legend(
+        handles,
+        labels,
+        loc="upper center",
+        bbox_to_anchor=(left + width / 2, 0.0),
+        bbox_transform=where,
+        borderaxespad=0.0,
+        fontsize=max(letters * min(share, _UNDER), _LEAST),
+        **_LOOK,
+    )
+
+
+def _slot(ax: Axes) -> tuple[float, float]:
+    """Return where the place of the axes begins in the figure, and how wide it is."""
+    place = ax.get_subplotspec()
+    if place is None:
+        return 0.0, 1.0
+    n_columns, columns = place.get_gridspec().ncols, place.colspan
+    return columns.start / n_columns, (columns.stop - columns.start) / n_columns
+
+
+def _under(ax: Axes) -> Any:
+    """Return the coordinates of the figure across, and of the axes below their labels upwards."""
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+    ticks = max((text.get_fontsize() for text in ax.get_xticklabels()), default=10.0)
+    points = 1.3 * (ticks + ax.xaxis.label.get_fontsize()) + ax.xaxis.labelpad + 7.0 + _PAD
+    below = ScaledTranslation(0.0, -points / 72.0, ax.figure.dpi_scale_trans)
+    return blended_transform_factory(ax.figure.transSubfigure, ax.transAxes + below)
