@@ -1,0 +1,127 @@
+"""Power of partial areas and rates: against integrals, simulation, the AUC's formula and a pilot's own variances."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from rocmax.metrics import (
+    AUC,
+    AveragePrecision,
+    FPRAtTPR,
+    PartialAUC,
+    TPRAtFPR,
+    auc_power,
+    auc_sample_size,
+    compare,
+    infer,
+)
+from rocmax.metrics._planned import of_binormal
+
+TWO = {"auc": 0.9, "auc_b": 0.8, "correlation": 0.5}
+
+
+def drawn(rng, m, n, areas=(0.9, 0.8), correlation=0.5):
+    root = np.linalg.cholesky((1 - correlation) * np.eye(len(areas)) + correlation)
+    y = np.arange(m + n) < m
+    return y, rng.normal(size=(m + n, len(areas))) @ root.T + np.sqrt(2) * stats.norm.ppf(areas) * y[:, None]
+
+
+@pytest.mark.parametrize("auc", [0.6, 0.75, 0.9])
+def test_variances_of_a_binormal_curve_are_integrals(auc):
+    shift = np.sqrt(2) * stats.norm.ppf(auc)
+
+    def height(fpr):
+        return stats.norm.sf(stats.norm.isf(fpr) - shift)
+
+    high = 0.2
+    area, square = (integrate.quad(lambda f, k=k: height(f) ** k, 0, high)[0] for k in (1, 2))
+    mean, second = area + (1 - high) * height(high), square + (1 - high) * height(high) ** 2
+    found = of_binormal((auc,), 0.0, PartialAUC((0, high)))
+    assert found.values[0] == pytest.approx(area / high, abs=1e-4)
+    assert found.of_negatives == pytest.approx((second - mean**2) / high**2, rel=0.01)
+    found = of_binormal((auc,), 0.0, TPRAtFPR(0.1))
+    slope = stats.norm.pdf(stats.norm.isf(0.1) - shift) / stats.norm.pdf(stats.norm.isf(0.1))
+    assert found.of_positives == pytest.approx(height(0.1) * (1 - height(0.1)), rel=0.01)
+    assert found.of_negatives == pytest.approx(slope**2 * 0.09, rel=0.02)
+
+
+@pytest.mark.parametrize("correlation", [None, 0.0, 0.6])
+def test_the_whole_range_is_the_auc(correlation):
+    two = TWO | {"correlation": correlation, "n_pos": 60, "n_neg": 90}
+    assert auc_power(**two, measure=PartialAUC((0, 1))) == pytest.approx(auc_power(**two), abs=0.005)
+
+
+@pytest.mark.parametrize("measure", [PartialAUC((0, 0.2)), TPRAtFPR(0.1), FPRAtTPR(0.9)])
+def test_sample_size_is_the_inverse_of_power(measure):
+    size = auc_sample_size(**TWO, measure=measure, power=0.8, ratio=2)
+    assert size.n_neg == 2 * size.n_pos
+    assert auc_power(**TWO, measure=measure, n_pos=size.n_pos, n_neg=size.n_neg) == pytest.approx(0.8, abs=1e-6)
+    assert str(size).startswith(f"{int(np.ceil(size.n_pos))} positive and ")
+    assert (
+        f"{measure} of {size.auc:.3g} and one of {size.auc_b:.3g} to have a difference other than 0" in size.summary()
+    )
+
+
+def test_simulated_power_of_partial_areas():
+    rng, measure = np.random.default_rng(0), PartialAUC((0, 0.3))
+    size = auc_sample_size(**TWO, measure=measure, power=0.75)
+    m, n = int(np.ceil(size.n_pos)), int(np.ceil(size.n_neg))
+    found = np.mean([compare(*drawn(rng, m, n), measure).pvalue < 0.05 for _ in range(500)])
+    assert found == pytest.approx(0.75, abs=0.07)
+
+
+def test_simulated_power_of_one_model():
+    rng, measure = np.random.default_rng(0), PartialAUC((0, 0.3))
+    size = auc_sample_size(0.8, measure=measure, null_value=0.35, power=0.75)
+    m, n = int(np.ceil(size.n_pos)), int(np.ceil(size.n_neg))
+
+    def rejected():
+        y, s = drawn(rng, m, n, (0.8,), 0.0)
+        return infer(y, s[:, 0], measure, null_value=0.35).pvalue < 0.05
+
+    assert np.mean([rejected() for _ in range(500)]) == pytest.approx(0.75, abs=0.08)
+
+
+@pytest.mark.parametrize("measure", [AUC(), PartialAUC((0, 0.2)), TPRAtFPR(0.1)])
+def test_a_pilot_of_the_same_size_has_its_own_standard_error(measure):
+    y, s = drawn(np.random.default_rng(3), 120, 80)
+    tested = compare(y, s, measure, method="delong")
+    wanted = stats.norm.cdf(abs(tested.difference) / tested.standard_error - stats.norm.isf(0.025))
+    assert auc_power(pilot=(y, s), measure=measure, n_pos=120, n_neg=80) == pytest.approx(wanted, abs=1e-9)
+    named = {"a": -s[:, 0], "b": np.where(np.arange(200) == 5, np.nan, s[:, 1])}
+    turned = auc_power(
+        pilot=(y, named), measure=measure, n_pos=120, n_neg=80, higher_is_better={"a": False}, missing="drop"
+    )
+    assert turned == pytest.approx(wanted, abs=0.1)
+    size = auc_sample_size(pilot=(y, s), measure=measure)
+    assert (size.auc, size.auc_b) == tuple(tested.estimates.values())
+    assert "variances of the pilot" in size.summary()
+
+
+def test_one_model_is_tested_against_a_constant_score_by_default():
+    size = auc_sample_size(0.7, measure=PartialAUC((0, 0.2)))
+    assert size.null == pytest.approx(0.1)
+    assert auc_sample_size(0.75).null == 0.5
+
+
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [
+        ({}, "give auc, the true AUC, or pilot="),
+        ({"auc": 0.7, "measure": AveragePrecision()}, "measure must be AUC"),
+        ({"auc": 0.7, "pilot": ([0, 0, 1, 1], [1, 3, 2, 4])}, "give pilot, .* or auc, not both"),
+        ({"pilot": [1, 2, 3]}, r"pilot must be \(y_true, y_score\)"),
+        ({"pilot": ([0, 1, 1], [1, 2, 3])}, "y_true has 1 negative sample"),
+        ({"pilot": ([0, 0, 1, 1], [1, 2, 3, 4])}, "no variance"),
+        ({"pilot": ([0, 0, 1, 1], np.ones((4, 3)))}, "one model or two, got 3"),
+        ({"pilot": ([0, 0, 1, 1], [1, 3, np.nan, 4])}, "pilot must be finite, got nan at index 2; pass missing='drop'"),
+        ({"auc": 0.7, "missing": "drop"}, "are of the samples of a pilot"),
+        ({"auc": 1.2, "measure": TPRAtFPR(0.1)}, "auc must be a number in"),
+        ({**TWO, "measure": TPRAtFPR(0.1), "null_value": 0.3}, "null_value is of one model"),
+        ({"auc": 0.7, "correlation": 0.3, "measure": TPRAtFPR(0.1)}, "correlation and null_difference are of two"),
+        ({"auc": 0.7, "measure": TPRAtFPR(0.1), "null_value": 1.5}, "null_value must be a number in"),
+    ],
+)
+def test_what_cannot_be_planned(what, text):
+    with pytest.raises(ValueError, match=text):
+        auc_power(**{"n_pos": 30, "n_neg": 30, **what})
