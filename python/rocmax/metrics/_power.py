@@ -116,7 +116,7 @@ def auc_power(
     >>> from rocmax.metrics import PartialAUC
     >>> two = {"auc_b": 0.8, "correlation": 0.5, "measure": PartialAUC((0, 0.2))}
     >>> round(auc_power(0.9, n_pos=100, n_neg=100, **two), 2)
-    0.9
+    0.84
     """
     n_pos, n_neg = (
         number(count, name, "of at least 1", lambda value: 1 <= value < np.inf)
