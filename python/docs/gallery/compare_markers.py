@@ -3,7 +3,8 @@ I compare two markers for a paper
 =================================
 
 Two markers were measured in the same patients, or in two groups of patients. Which one separates patients
-with and without the disease better, by how much, and how do you report it?
+with and without the disease better, by how much, and how do you report it: the sentence, the table in LaTeX or Word,
+the figure?
 """
 
 # %%
@@ -52,15 +53,42 @@ labels = {"mean radius": malignant[::2], "mean texture": malignant[1::2]}
 print(compare(labels, {"mean radius": one, "mean texture": other}).summary())
 
 # %%
-# More than two
-# -------------
-# ``compare`` tests all pairs and adjusts the p-values for their number. ``to_frame()`` returns a table, which pandas
-# exports to LaTeX, Markdown or a worksheet.
+# Several markers, and a gap in the data
+# --------------------------------------
+# ``compare`` tests all pairs and adjusts the p-values for their number. A patient without a value of some marker stops
+# it, unless you drop such patients: then all markers are compared on the same, complete patients, and the sentence for
+# the methods section counts those that are left out.
+several = X[["mean radius", "mean texture", "mean smoothness"]].copy()
+several.iloc[[3, 40], 1] = float("nan")
+found = compare(malignant, several, missing="drop")
+print(found)
 
-markers = ["mean radius", "mean texture", "mean smoothness"]
-found = compare(malignant, X[markers])
-print(found, end="\n\n")
-print(found.to_frame()[["model_a", "model_b", "difference", "pvalue_adjusted"]].round(3).to_string(index=False))
+# %%
+# The table
+# ---------
+# ``to_frame(style="journal")`` returns the cells as journals print them, and pandas writes them: ``to_latex`` for
+# LaTeX; for Word, ``to_clipboard`` to paste the table, or ``to_html`` for a file that Word opens.
+from rocmax.metrics import infer
+
+areas = infer(malignant, several, missing="drop").to_frame(style="journal")
+partial = infer(malignant, several, PartialAUC((0, 0.1)), missing="drop").to_frame(style="journal")
+table = areas[["model", "AUC (95 % CI)"]].merge(partial[["model", "pAUC 0-0.1 (95 % CI)"]])
+print(table.to_latex(index=False, escape=True))
+
+# %%
+# The tests go into a second one.
+print(found.to_frame(style="journal").to_latex(index=False, escape=True))
+
+# %%
+# The figure
+# ----------
+# A column of a journal is 3.3 inches wide. Legends with long names move below the axes of a figure that small.
+import matplotlib.pyplot as plt
+
+from rocmax.display import ROCDisplay
+
+figure, ax = plt.subplots(figsize=(3.3, 3.9), layout="constrained")
+display = ROCDisplay.from_predictions(malignant, several, missing="drop", confidence_level=0.95, ax=ax)
 
 # %%
 # Before the study
@@ -70,3 +98,8 @@ print(found.to_frame()[["model_a", "model_b", "difference", "pvalue_adjusted"]].
 from rocmax.metrics import auc_sample_size
 
 print(auc_sample_size(0.85, auc_b=0.80, correlation=0.5, power=0.9, ratio=2))
+
+# %%
+# For partial areas, pass the measure; if you have the samples of a pilot study, pass them in place of the AUCs.
+print(auc_sample_size(0.90, auc_b=0.85, correlation=0.5, measure=PartialAUC((0, 0.1)), power=0.8, ratio=2), end="\n\n")
+print(auc_sample_size(pilot=(malignant, X[["mean radius", "mean texture"]]), measure=PartialAUC((0, 0.1)), power=0.8))

@@ -80,6 +80,35 @@ print(infer(active[test], scores["PartialAUCSVCCV"], TPRAtFPR(0.01)).summary(), 
 print(compare(active[test], scores, PartialAUC((0, 0.01))).summary())
 
 # %%
+# Docking scores
+# --------------
+# A docking program gives low scores to compounds that fit. ``higher_is_better=False`` says so, for all models or, in a
+# mapping or a list, for some; nothing needs to be negated. Poses that could not be docked have no score:
+# ``missing="drop"`` compares the models on the compounds that all have scored, and the sentence counts the others.
+docking = -7.0 - rng.normal(size=9_000) - 1.5 * active
+docking[rng.random(9_000) < 0.01] = np.nan
+both = {"docking": docking[test], "PartialAUCSVCCV": scores["PartialAUCSVCCV"]}
+print(infer(active[test], docking[test], higher_is_better=False, missing="drop").summary(), end="\n\n")
+print(compare(active[test], both, EnrichmentFactor(0.01), higher_is_better={"docking": False}, missing="drop"))
+
+# %%
+# Thresholds stay on the scale of the scores: the compounds to buy are those at or below it. On the command line the
+# options are ``--lower docking --missing drop``.
+from rocmax.metrics import operating_point
+
+chosen = operating_point(active[test], docking[test], threshold=("alerts", 50), higher_is_better=False, missing="drop")
+print(f"dock score <= {chosen.threshold:.2f}: {chosen.tp:.0f} actives among {chosen.tp + chosen.fp:.0f} compounds")
+
+# %%
+# Without the option an interval that lies wholly below that of a constant score warns, and names the fix.
+import warnings
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    infer(active[test], docking[test], missing="drop")
+print(caught[0].message)
+
+# %%
 # The top of the curve
 # --------------------
 from rocmax.display import ROCDisplay
