@@ -35,7 +35,7 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
     lengths = {None if mark is None else len(mark) for mark in marks}
     if len(lengths) != 1 or None in lengths:
         return list(given.values()), 0  # the checks of shapes say what is wrong
-    dropped = np.logical_or.reduce(marks)
+    dropped = np.logical_or.reduce([mark for mark in marks if mark is not None])
     n_dropped = int(np.count_nonzero(dropped))
     if not n_dropped:
         return list(given.values()), 0

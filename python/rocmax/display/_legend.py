@@ -65,6 +65,7 @@ def _under(ax: Axes) -> Any:
     from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
     ticks = max((text.get_fontsize() for text in ax.get_xticklabels()), default=10.0)
-    points = 1.3 * (ticks + ax.xaxis.label.get_fontsize()) + ax.xaxis.labelpad + 7.0 + _PAD
+    letters = float(ticks) + float(ax.xaxis.label.get_fontsize())
+    points = 1.3 * letters + ax.xaxis.labelpad + 7.0 + _PAD
     below = ScaledTranslation(0.0, -points / 72.0, ax.figure.dpi_scale_trans)
     return blended_transform_factory(ax.figure.transSubfigure, ax.transAxes + below)

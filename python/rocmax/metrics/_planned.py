@@ -70,7 +70,7 @@ def of_pilot(pilot: Any, measure: Measure, pos_label: Any, higher_is_better: Any
     """Return what the samples of a pilot vary by: of the scores of one model, or of two of the same samples."""
     if not isinstance(pilot, (tuple, list)) or len(pilot) != 2:
         raise ValueError(f"pilot must be (y_true, y_score), the samples of a pilot study, got {shown(pilot)}")
-    y, s, _, _ = all_in_memory(*pilot, None, None)
+    y, s, _, _ = all_in_memory(pilot[0], pilot[1], None, None)
     (y, s), n_dropped = complete(missing, y_true=y, y_score=s)
     s, names = named_columns(s, DROP)
     how: dict[str, Any] = {"missing": missing, "n_dropped": n_dropped, "models": names, "n_jobs": 1}
