@@ -9,6 +9,7 @@ of DeLong take minutes with 10^7 scores and are left out there. "rate" is the in
 """
 
 import argparse
+import resource
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -132,6 +133,47 @@ def many() -> None:
     print("  ".join(f"{name} {value:.2f} ({value / found['sort']:.1f})" for name, value in found.items()))
 
 
+def every(n: int) -> None:
+    """Intervals and paired tests of 50 models: seconds on all cores, processor seconds and the most memory held."""
+    rng = np.random.default_rng(0)
+    y, base = rng.random(n) < 0.05, rng.normal(size=n)
+    s = np.empty((n, 50))
+    for column in s.T:
+        column[:] = rng.normal(size=n) + base + y
+    print(f"\n50 models of {n:.0e} scores, 5.0% positive, all cores: seconds (processor seconds)")
+    begun = time.perf_counter(), time.process_time()
+    for measure in (metrics.AUC(), metrics.PartialAUC((0, 0.1)), metrics.AveragePrecision()):
+        for call in (metrics.infer, metrics.compare):
+            start = time.perf_counter(), time.process_time()
+            call(y, s, measure)
+            print(f"{measure.short} {call.__name__}: {since(start)}")
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"all: {since(begun)}, at most {most:.2f} GB")
+
+
+def since(start: tuple[float, float]) -> str:
+    return f"{time.perf_counter() - start[0]:.2f} ({time.process_time() - start[1]:.2f})"
+
+
+def growth(largest: float) -> None:
+    """Processor time a score as scores grow in number: of the AUC, and of its interval for clusters of four."""
+    print("\nprocessor nanoseconds a score (the least of three calls)")
+    for name, sizes in (("auc", (10**6, 10**7, 10**8)), ("clusters", (10**5, 10**6, 10**7))):
+        found = []
+        for n in (size for size in sizes if size <= 10 * largest):
+            rng = np.random.default_rng(n)
+            y = rng.random(n) < 0.3
+            s = rng.normal(size=n) + y
+            groups = rng.integers(0, n // 4, n) if name == "clusters" else None
+            times = []
+            for _ in range(3):
+                start = time.process_time()
+                metrics.roc_auc_score(y, s) if groups is None else metrics.infer(y, s, groups=groups)
+                times.append((time.process_time() - start) / n * 1e9)
+            found.append(f"{n:.0e} {min(times):.2f}")
+        print(f"{name}: " + "  ".join(found))
+
+
 def small() -> None:
     rng = np.random.default_rng(0)
     y, s = rng.integers(0, 2, 20), rng.normal(size=20)
@@ -148,7 +190,12 @@ def small() -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=float, default=1e7, help="number of scores (default 1e7)")
+    parser.add_argument(
+        "--largest",
+        type=float,
+        default=1e7,
+        help="number of scores (default 1e7); growth is shown up to ten times as many",
+    )
     largest = parser.parse_args().largest
     small()
     for size in (10**4, 10**5, 10**6, 10**7):
@@ -159,3 +206,6 @@ if __name__ == "__main__":
             large(size, 0.005, np.float64, "light")
     ranked(10**6, 0.05)
     many()
+    if largest >= 10**6:
+        every(10**6)
+    growth(largest)

@@ -26,6 +26,7 @@ __all__ = [
     "pair_loss",
     "partial_boost",
     "permuted_distances",
+    "placements",
     "rank_boost",
     "split_tree",
 ]
@@ -53,6 +54,7 @@ def partial_boost(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], F64, F64, F64]: ...
 def auc(y_true: Labels, y_score: Scores, n_threads: int) -> Any: ...
 def auc_moments(y_true: Labels, y_score: Scores, n_threads: int) -> tuple[float, list[float], list[int]]: ...
+def placements(y_true: Labels, y_score: Scores, n_threads: int) -> NDArray[np.uint32]: ...
 def measure(
     y_true: Labels,
     y_score: Scores,

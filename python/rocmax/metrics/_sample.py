@@ -130,8 +130,8 @@ class Sample(NamedTuple):
         return call(_core.Curve, self, self.threads) if self.steps is None else self.steps
 
 
-# Models that are copied out of a matrix of scores at a time.
-_MODELS = 64
+# Models that are copied out of a matrix of scores at a time: a line of a cache.
+_MODELS = 8
 
 
 def sample(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rocmax._checks.samples import F64, number
+from rocmax.metrics._sample import Sample
+from rocmax.metrics.measures._positives import Positives, at_positives
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 
@@ -61,6 +63,15 @@ class AveragePrecision(RankedMeasure):
     @property
     def short(self) -> str:
         return "AP" + ("" if self.prevalence is None else f" at {self.prevalence:g}")
+
+    def weights(self, sample: Sample) -> Ranking:
+        return Positives.of(sample).ranking if Positives.takes(sample) else at_positives(super().weights(sample))
+
+    def components(self, sample: Sample) -> Any:
+        if not Positives.takes(sample):
+            return super().components(sample)
+        positives = Positives.of(sample)
+        return positives.place(*self.parts(positives.ranking, sample.effective))
 
     def read(self, ranking: Ranking) -> float:
         if self.prevalence is None:

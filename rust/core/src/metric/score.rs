@@ -9,6 +9,9 @@ use crate::{CHUNK, Ctx, Result};
 
 /// What is ranked: scores, or the integers that stand for them in a bucket.
 pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
+    /// Whether it stands for a cell of scores, so that different ones may share it.
+    #[doc(hidden)]
+    const OF_CELL: bool;
     /// Above all keys.
     #[doc(hidden)]
     const INFINITY: Self;
@@ -71,6 +74,7 @@ pub struct Line<S> {
 macro_rules! key {
     ($type:ty, $whole:expr, $bits:expr, $compare:ident) => {
         impl Key for $type {
+            const OF_CELL: bool = false;
             const INFINITY: Self = <$type>::INFINITY;
 
             #[inline(always)]
@@ -209,6 +213,7 @@ impl Score for f32 {
 }
 
 impl Key for i32 {
+    const OF_CELL: bool = true;
     const INFINITY: Self = Self::MAX;
 
     #[inline(always)]

@@ -98,6 +98,26 @@ pub(crate) fn covariance<'py>(
     Ok((array(estimates), array(found.pos), array(found.neg)))
 }
 
+/// Of every sample twice the number of the other class that it beats, ties counted once; see
+/// `rocmax_core::metric::Placements`.
+#[pyfunction]
+pub(crate) fn placements<'py>(
+    py: Python<'py>,
+    y_true: LabelArray<'_>,
+    y_score: ScoreArray<'_>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let (labels, arrays) = (y_true.labels()?, [y_score]);
+    let columns = vectors(&arrays)?;
+    let [model] = &columns[..] else { return Err(PyValueError::new_err("placements are of one score vector")) };
+    let n = labels.n_samples();
+    let need = Need { work: 2 * n, bytes: (COUNT + 8) * n };
+    let placed = super::enter(py, n_threads, need, |ctx| {
+        with_placements(|kept| kept.doubled(&labels, model, ctx).map(<[u32]>::to_vec))
+    })?;
+    Ok(PyArray1::from_vec(py, placed))
+}
+
 /// What replicates of `n_models` take: ranked samples of each model, room of each thread, the values and their parts.
 pub(super) fn resampled(n_samples: usize, n_resamples: usize, n_models: usize, n_threads: usize) -> Need {
     let values = n_resamples.saturating_mul(n_models);

@@ -15,7 +15,7 @@ use crate::gate::{self, Need};
 
 pub(crate) use curve::Curve;
 pub(crate) use cutoff::bootstrap_cuts;
-pub(crate) use inference::{bootstrap, components, covariance, permuted_distances};
+pub(crate) use inference::{bootstrap, components, covariance, permuted_distances, placements};
 pub(crate) use point::{auc, auc_moments, measure};
 
 /// Bytes a sample that a count of pairs takes, at most,

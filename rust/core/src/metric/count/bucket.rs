@@ -3,6 +3,7 @@
 use super::cells::{Spread, sample};
 use super::keys::Chunk;
 use super::rank_sums::{Found, Ranks};
+use super::shared::{self, Samples};
 use super::slots::{self, Slots};
 use super::sums::{PairCounts, Wanted, grown};
 use crate::metric::labels::TILE;
@@ -21,6 +22,11 @@ pub(crate) trait Work {
         worker: &mut Worker<K, M>,
         classes: &Classes<'_, K>,
     ) -> (Self::Output, bool);
+
+    /// Puts right what was found by keys, with the pairs that share one told apart by their scores; whether it can.
+    fn settle(&self, _: &mut Self::Output, _: impl FnOnce() -> Option<PairCounts>) -> bool {
+        false
+    }
 }
 
 /// The positives and the negatives, each in parts.
@@ -38,6 +44,7 @@ pub(crate) struct Workers<S: Score> {
     scores: Worker<S, Spread>,
     /// The scores of either class.
     members: [Vec<S>; 2],
+    samples: Samples<S>,
 }
 
 impl<S: Score> Workers<S> {
@@ -57,8 +64,9 @@ impl<S: Score> Workers<S> {
     ) -> W::Output {
         if S::EXACT || !*tie {
             let classes = [0, 1].map(|class| chunks.iter().map(|chunk| chunk.keys(bucket, class)).collect());
-            let (found, tied) = work.of(&mut self.keys, &classes);
-            if S::EXACT || !tied {
+            let (mut found, tied) = work.of(&mut self.keys, &classes);
+            let of_shared = || shared::pairs(chunks, bucket, &mut self.keys.shared, &mut self.samples);
+            if S::EXACT || !tied || work.settle(&mut found, of_shared) {
                 return found;
             }
         }
@@ -90,6 +98,8 @@ pub(crate) struct Worker<S, M> {
     /// The keys in the slots as they come.
     own: Vec<S>,
     ranks: Ranks,
+    /// Keys that both classes have, some of them more than once; where they are many, only some.
+    shared: Vec<S>,
 }
 
 impl<S: Key, M: Monotone<S>> Worker<S, M> {
@@ -99,6 +109,7 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
 
     /// Counts the pairs of two classes, the positives first, each in parts.
     pub(crate) fn count(&mut self, classes: &Classes<'_, S>, wanted: Wanted) -> PairCounts {
+        self.shared.clear();
         let sizes = sizes(classes);
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
@@ -109,6 +120,9 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
             Wanted::Pairs => {
                 let mut found = Found::default();
                 self.asked(&classes[asking], |_, cells, keys| found.add(self.slots.sum(cells, keys)));
+                if S::OF_CELL && found.up_to > found.below {
+                    self.share(&classes[asking]);
+                }
                 (found, [0; 2])
             }
             Wanted::Squares => {
@@ -121,6 +135,19 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
             }
         };
         PairCounts::of_found(asking, sizes, found, squares)
+    }
+
+    /// Keeps those of some keys that the slots have too.
+    fn share(&mut self, asking: &[&[S]]) {
+        let mut shared = std::mem::take(&mut self.shared);
+        self.asked(asking, |_, cells, keys| {
+            self.slots.each(cells, keys, |k, [below, up_to]| {
+                if below < up_to && shared.len() < shared::MOST {
+                    shared.push(keys[k]);
+                }
+            });
+        });
+        self.shared = shared;
     }
 
     /// Takes all `parts` into slots.

@@ -2,7 +2,7 @@
 
 use super::bucket::{Classes, Monotone, Work, Worker, Workers, sizes};
 use super::cells::sample;
-use super::keys::{Buckets, Rooms, SHARES, below};
+use super::keys::{Buckets, DENSE, Rooms, SHARES, below};
 use super::sums::{PairCounts, Wanted};
 use crate::metric::labels::Labels;
 use crate::metric::score::{Key, Score};
@@ -22,6 +22,9 @@ impl<S: Score> Memory<S> {
     }
 }
 
+/// The share of the keys that may be shared where those are told apart one by one.
+const SETTLED: f64 = 1.0 / 64.0;
+
 /// Counts pairs, with so many of either class in the buckets below.
 struct Count {
     wanted: Wanted,
@@ -38,6 +41,18 @@ impl Work for Count {
     ) -> (PairCounts, bool) {
         let counts = worker.count(classes, self.wanted);
         (counts.above(sizes(classes), self.below), counts.tied > 0)
+    }
+
+    fn settle(&self, counts: &mut PairCounts, of_shared: impl FnOnce() -> Option<PairCounts>) -> bool {
+        if self.wanted == Wanted::Squares {
+            return false;
+        }
+        let of_shared = of_shared();
+        if let Some(PairCounts { won, tied, .. }) = of_shared {
+            counts.won += won;
+            counts.tied = tied;
+        }
+        of_shared.is_some()
     }
 }
 
@@ -77,7 +92,9 @@ pub(crate) fn count<S: Score>(
     memory: &mut Memory<S>,
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
-    let counts = each(labels, scores, bucket, memory, |below| Count { wanted, below }, ctx)?;
+    let work = |below| Count { wanted, below };
+    let shared = if wanted == Wanted::Pairs { SETTLED } else { DENSE };
+    let counts = each(labels, scores, (bucket, shared), memory, work, ctx)?;
     Ok(counts.map(|counts| {
         let mut total = PairCounts::default();
         counts.into_iter().for_each(|counts| total.add(counts));
@@ -94,16 +111,16 @@ pub(crate) fn negatives_below<S: Score>(
     ctx: &Ctx<'_>,
 ) -> Result<Option<Vec<[u32; 2]>>> {
     let work = |below: [u64; 2]| Below(below[1] as u32);
-    let ranks = each(labels, (scores, &sample(scores)), bucket, &mut Memory::default(), work, ctx)?;
+    let ranks = each(labels, (scores, &sample(scores)), (bucket, DENSE), &mut Memory::default(), work, ctx)?;
     Ok(ranks.map(|ranks| ranks.concat()))
 }
 
 /// What work on every bucket finds, given how many of either class are in the buckets below; `None` if any score is not
-/// finite.
+/// finite. Where more than the share `most_shared` of the keys are shared, scores are compared at once.
 fn each<S: Score, W: Work<Output: Send>>(
     labels: &Labels<'_>,
     (scores, sample): (&[S], &[f64]),
-    bucket: usize,
+    (bucket, most_shared): (usize, f64),
     Memory { rooms, workers }: &mut Memory<S>,
     work: impl Fn([u64; 2]) -> W + Sync,
     ctx: &Ctx<'_>,
@@ -115,7 +132,7 @@ fn each<S: Score, W: Work<Output: Send>>(
     let shares = (0..buckets.len).step_by(share).map(|from| from..usize::min(from + share, buckets.len));
     workers.resize_with(usize::max(shares.len(), workers.len()), Workers::default);
     let found = ctx.map(shares.zip(workers).collect(), |(share, workers)| {
-        let mut tie = buckets.dense;
+        let mut tie = buckets.shared > most_shared;
         let one = |bucket| ctx.check().map(|()| workers.run(&chunks, bucket, &mut tie, work(below[bucket])));
         share.map(one).collect::<Result<Vec<_>>>()
     })?;

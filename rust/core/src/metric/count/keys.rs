@@ -15,8 +15,8 @@ use crate::metric::score::{Key, Score};
 use crate::order::fast;
 use crate::{Ctx, Result};
 
-/// One key of so many that is shared is too many.
-const DENSE: f64 = 4096.0;
+/// A greater share of keys that are shared is too much.
+pub(crate) const DENSE: f64 = 1.0 / 4096.0;
 /// Neighbours in a sample that are this far apart tell how scores crowd.
 const STEP: usize = 8;
 /// Units of work for each thread.
@@ -41,7 +41,17 @@ impl<'a, S: Score> Chunk<'a, S> {
 
     /// Their scores, if an index was wanted.
     pub(crate) fn scores(&self, bucket: usize, class: usize) -> impl Iterator<Item = S> {
-        self.index[self.own(bucket, class)].iter().map(|&from| self.scores[usize::from(from)])
+        self.index(bucket, class).iter().map(|&from| self.score(from))
+    }
+
+    /// Where in the chunk they are from, if that was wanted.
+    pub(crate) fn index(&self, bucket: usize, class: usize) -> &'a [u16] {
+        &self.index[self.own(bucket, class)]
+    }
+
+    /// The score of a sample of the chunk.
+    pub(crate) fn score(&self, from: u16) -> S {
+        self.scores[usize::from(from)]
     }
 
     fn own(&self, bucket: usize, class: usize) -> Range<usize> {
@@ -64,8 +74,8 @@ pub(crate) fn below<S: Score>(chunks: &[Chunk<'_, S>], n_buckets: usize) -> Vec<
 pub(crate) struct Buckets {
     pub(crate) spread: Spread,
     pub(crate) len: usize,
-    /// Whether keys are expected to tie often, be it that scores do or that they lie too close together.
-    pub(crate) dense: bool,
+    /// The share of keys that are expected to tie, be it that scores do or that they lie too close together.
+    pub(crate) shared: f64,
     /// How many are expected in the bucket of a score, as the root of the mean square.
     pub(crate) crowd: f64,
 }
@@ -96,7 +106,7 @@ impl Buckets {
     /// So many for scores of which there are `n`, by a sample that ascends.
     pub(crate) fn fit<S: Score>(n: usize, sample: &[f64], len: usize) -> Self {
         if sample.is_empty() {
-            return Self { spread: Spread::default(), len, dense: true, crowd: f64::INFINITY };
+            return Self { spread: Spread::default(), len, shared: 1.0, crowd: f64::INFINITY };
         }
         let n_cells = (len as u64) << S::BITS;
         let spread = Spread::fit(sample, n_cells);
@@ -108,10 +118,10 @@ impl Buckets {
             let runs = cells.windows(step + 1).step_by(step);
             runs.map(move |run| between * step as f64 / u64::max((run[step] - run[0]) >> bits, 1) as f64)
         };
-        let dense = together(1, 0).sum::<f64>() * DENSE > 2.0 * sample.len() as f64;
+        let shared = together(1, 0).sum::<f64>() / (2.0 * sample.len() as f64);
         let squares = together(STEP, S::BITS).map(|n| n * n);
         let crowd = f64::sqrt(squares.sum::<f64>() * STEP as f64 / sample.len() as f64);
-        Self { spread, len, dense, crowd }
+        Self { spread, len, shared, crowd }
     }
 
     /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores, with an index if that is wanted; `None`
@@ -264,7 +274,7 @@ mod tests {
         let mut next = uniform(5);
         let mut dense = |n: usize, shape: fn(f64) -> f64| {
             let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
-            Buckets::fit::<f64>(n, &sample(&scores), 2).dense
+            Buckets::fit::<f64>(n, &sample(&scores), 2).shared > DENSE
         };
         assert!(!dense(5000, |x| x));
         assert!(dense(5000, |x| (1e3 * x).round() / 1e3));

@@ -27,6 +27,7 @@ mod few_values;
 pub(crate) mod keys;
 mod one_table;
 mod rank_sums;
+mod shared;
 mod slots;
 mod sums;
 

@@ -1,6 +1,6 @@
 //! Few samples: the keys of each class by cell of one table, without a branch that depends on any of them.
 
-use super::keys::Buckets;
+use super::keys::{Buckets, DENSE};
 use super::rank_sums::{Found, Ranks};
 use super::slots::Slots;
 use super::sums::{PairCounts, Wanted, grown};
@@ -99,7 +99,7 @@ pub(crate) fn count<S: Score>(
 /// About as many cells as there are keys, or more where these would crowd; unless they would tie often.
 fn fit<S: Score>(scores: &[S], sample: &[f64], n_keys: usize) -> Option<Buckets> {
     let buckets = Buckets::fit::<S>(scores.len(), sample, n_keys);
-    if buckets.dense && !S::EXACT {
+    if buckets.shared > DENSE && !S::EXACT {
         return None;
     }
     let len = n_keys as f64 * (buckets.crowd * n_keys as f64 / scores.len() as f64 / CROWD).clamp(1.0, MOST);

@@ -99,15 +99,6 @@ impl Placements {
         models: &[Column<'_>],
         ctx: &Ctx<'_>,
     ) -> Result<(Vec<f64>, Covariance)> {
-        // Placements are twice as large, at most, and have 32 bits.
-        if labels.n_samples() >= 1 << 31 {
-            let value = labels.n_samples().to_string();
-            return Err(Error::Domain {
-                name: "the number of samples",
-                domain: "below 2^31 for several models",
-                value,
-            });
-        }
         let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
         for (size, name) in sizes.into_iter().zip(["the number of positives", "the number of negatives"]) {
             if size < 2 {
@@ -133,8 +124,28 @@ impl Placements {
         Ok((estimates, Covariance { pos: part(0), neg: part(1) }))
     }
 
+    /// `2 #{t < s_i} + #{t = s_i}` of each positive i, `2 #{s > t_j} + #{s = t_j}` of each negative j. O(N) for smooth
+    /// distributions.
+    ///
+    /// # Errors
+    /// [`Error::Length`] and [`Error::NonFinite`] naming `scores`, [`Error::Domain`] for 2^31 samples or more,
+    /// [`Error::Interrupted`].
+    pub fn doubled(&mut self, labels: &Labels<'_>, model: &Column<'_>, ctx: &Ctx<'_>) -> Result<&[u32]> {
+        self.place(labels, std::slice::from_ref(model), ctx)?;
+        Ok(&self.values[0])
+    }
+
     /// Sets the values of every model; twice the pairs that each wins. Threads share the models and the work on each.
     fn place(&mut self, labels: &Labels<'_>, models: &[Column<'_>], ctx: &Ctx<'_>) -> Result<Vec<u64>> {
+        // Placements are twice as large, at most, and have 32 bits.
+        if labels.n_samples() >= 1 << 31 {
+            let value = labels.n_samples().to_string();
+            return Err(Error::Domain {
+                name: "the number of samples",
+                domain: "below 2^31 for several models",
+                value,
+            });
+        }
         let n_placers = models.len().clamp(1, ctx.n_threads());
         self.placers.resize_with(usize::max(n_placers, self.placers.len()), Default::default);
         self.values.resize_with(models.len(), Vec::new);

@@ -9,7 +9,7 @@ use crate::metric::count::bucket::{Classes, Monotone, Work, Worker, Workers, siz
 use crate::metric::count::cells::sample;
 use crate::metric::count::counting_sort::CHUNK;
 use crate::metric::count::grown;
-use crate::metric::count::keys::{Buckets, Chunk, Rooms};
+use crate::metric::count::keys::{Buckets, Chunk, DENSE, Rooms};
 use crate::metric::labels::Labels;
 use crate::metric::score::{Key, Score};
 use crate::order::chunk::size;
@@ -74,7 +74,7 @@ impl<S: Score> Placer<S> {
         let n_pos = labels.n_pos() as u64;
         let won = ctx.map(shares, |mut share| {
             let mut placer = free().pop().unwrap_or_default();
-            let (mut won, mut tie) = (0, buckets.dense);
+            let (mut won, mut tie) = (0, buckets.shared > DENSE);
             for bucket in share.buckets {
                 ctx.check()?;
                 let BucketPlacer { workers, found, counts } = &mut placer;
