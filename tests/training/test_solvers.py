@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import reference_risks as reference
-from rocmax import _core
+from rocmax import PartialAUCSVC, _core
 from rocmax._core import minimise_on_simplex
 from rocmax._settings import using
 from rocmax.designs import as_design
@@ -302,3 +303,20 @@ def test_newton_from_far_away_is_halved_until_it_falls():
         for scale in (0.0, 30.0)
     )
     np.testing.assert_allclose(far.vector, near.vector, rtol=1e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("fpr_range", [(0.02, 0.1), (0.0505, 0.1015)])
+def test_top_negatives_are_enough_for_a_certificate(fpr_range, weighted):
+    rng = np.random.default_rng(0)
+    y = (np.arange(4000) % 20 == 0).astype(int)
+    X = rng.standard_normal((4000, 5)) + 1.2 * y[:, None]
+    weight = rng.integers(0, 3, len(y)).astype(float) if weighted else None
+    model = PartialAUCSVC(fpr_range, surrogate="tight", C=10.0, tol=1e-4)
+    plain, exact = clone(model).fit(X, y, weight), clone(model).set_params(tol=1e-7).fit(X, y, weight)
+    with using(sample_rows=(100, 400)):
+        found = clone(model).fit(X, y, weight)
+    assert found.n_iter_ < plain.n_iter_
+    assert found.dual_gap_ <= 1e-4
+    bound = found.objective_ * (1.0 - found.dual_gap_)
+    assert bound <= exact.objective_ * (1.0 + 1e-9) and exact.objective_ * (1.0 - 1e-7) <= found.objective_

@@ -54,6 +54,11 @@ class Bundle:
         self._offsets = np.concatenate([self._offsets, offsets])
         self.weights = np.concatenate([self.weights, np.zeros(len(offsets))])
 
+    def join(self, other: "Bundle") -> None:
+        """Add the cuts of a lower risk, which hold for this one too."""
+        if len(other) > 1:
+            self.add(other._offsets[1:], other.vectors[1:])
+
     def _append(self, vectors: F64) -> None:
         """Write the vectors behind those there are; the store doubles where it is full."""
         size = len(self) + len(vectors)
