@@ -127,8 +127,8 @@ def test_every_function_gives_the_bits_of_arrays_in_memory(name):
 def test_every_scheduler_gives_the_same(scheduler):
     with dask.config.set(scheduler=scheduler):
         assert metrics.roc_auc_score(lazy(Y), lazy(S)) == metrics.roc_auc_score(Y, S)
-        found = ROCAccumulator(max_bins=100).update(lazy(Y), lazy(S)).masses
-        np.testing.assert_array_equal(found, ROCAccumulator(max_bins=100).update(Y, S).masses)
+        found = ROCAccumulator(max_error=0.01).update(lazy(Y), lazy(S)).masses
+        np.testing.assert_array_equal(found, ROCAccumulator(max_error=0.01).update(Y, S).masses)
 
 
 def test_what_arrays_share_is_computed_once():
@@ -166,7 +166,7 @@ def traced(n_parts, call):
 
 def test_no_more_partitions_are_held_than_are_under_way():
     assert traced(20, metrics.roc_auc_score) < 9 * 20 * 50_000 + 2e6
-    peaks = [traced(n, lambda y, s: ROCAccumulator(max_bins=1000).update(y, s)) for n in (5, 20)]
+    peaks = [traced(n, lambda y, s: ROCAccumulator(max_error=0.01).update(y, s)) for n in (5, 20)]
     assert peaks[1] < 1.2 * peaks[0]
 
 

@@ -195,8 +195,8 @@ def _measured(
     return kind(**options)(y_true, y_score, sample_weight)
 
 
-def _accumulated(max_bins: Any, pos_label: Any, y_true: Any, y_score: Any, sample_weight: Any) -> Any:
-    held = metrics.ROCAccumulator(max_bins=max_bins, pos_label=pos_label).update(
+def _accumulated(max_error: Any, pos_label: Any, y_true: Any, y_score: Any, sample_weight: Any) -> Any:
+    held = metrics.ROCAccumulator(max_error=max_error, pos_label=pos_label).update(
         y_true, y_score, sample_weight=sample_weight
     )
     return held.result(), held.curve(), held.error_bound
@@ -213,8 +213,8 @@ def _object_calls() -> dict[str, Call]:
         "partial_auc_path": _call(rocmax.partial_auc_path, **path),
         "partial_auc_path ramp": _call(rocmax.partial_auc_path, **path, fpr_range=(0.1, 0.6)),
         "load_thyroid": _call(datasets.load_thyroid)._replace(finite=False),
-        "ROCAccumulator": _call(_accumulated, max_bins=None, pos_label=None, y_true=Y, y_score=S, sample_weight=None),
-        "ROCAccumulator bins": _call(_accumulated, max_bins=4, pos_label=1, y_true=Y, y_score=S, sample_weight=S**2),
+        "ROCAccumulator": _call(_accumulated, max_error=None, pos_label=None, y_true=Y, y_score=S, sample_weight=None),
+        "ROCAccumulator bins": _call(_accumulated, max_error=0.1, pos_label=1, y_true=Y, y_score=S, sample_weight=S**2),
         "ROCAccumulator.result": Call(
             metrics.ROCAccumulator().update(Y, S).result,
             [*inspect.signature(metrics.ROCAccumulator.result).parameters][1:],

@@ -1,7 +1,8 @@
-"""Bins of a curve: scores of one key and the weight of either class there.
+"""Bins of a curve: scores and the weight of either class there.
 
-An array of shape (4, n_bins), by ascending scores: the lowest and the highest score, the weights of the positives and
-of the negatives. The key is the place of the score among all floating-point numbers, less its last bits.
+An array of shape (4, n_bins): the lowest and the highest score, the weights of the positives and of the negatives. Bins
+of one score are exact. Bins of several (:func:`reduced`) share the leading bits of their scores, and others may lie
+within.
 """
 
 from __future__ import annotations
@@ -13,9 +14,6 @@ from rocmax import _core
 from rocmax._checks.samples import F64
 
 NONE: F64 = np.empty((4, 0))
-_SIGN = np.uint64(1 << 63)
-_HALF = np.float64(0.5).view(np.uint64)
-_LEAST = np.float64(2.0**-54).view(np.uint64)  # stands for a rest of 0: all others are larger
 
 
 def counted(score: F64, pos: F64, neg: F64) -> F64:
@@ -44,64 +42,52 @@ def counted_once(positive: NDArray[np.bool_], score: NDArray[np.floating]) -> F6
     return np.stack([value, value, pos, neg])
 
 
-def pushed(runs: tuple[F64, ...], run: F64, shift: int) -> tuple[F64, ...]:
+def pushed(runs: tuple[F64, ...], run: F64) -> tuple[F64, ...]:
     """Add bins to runs of them, each at least twice as long as the next: a bin is copied once a doubling."""
     while runs and runs[-1].shape[1] < 2 * run.shape[1]:
         *left, last = runs
-        runs, run = tuple(left), pooled([last, run], shift)
+        runs, run = tuple(left), pooled([last, run])
     return (*runs, run)
 
 
-def pooled(runs: list[F64], shift: int) -> F64:
-    """Put bins together, as one those whose keys agree but for the last `shift` bits."""
+def pooled(runs: list[F64]) -> F64:
+    """Put bins together, equal ones as one."""
     bins = np.concatenate(runs, axis=1)
-    keys = _keys(bins) >> np.uint64(shift) if shift else bins[0]
-    order = np.argsort(keys, kind="stable")  # which merges what is in order
-    keys, bins = keys[order], bins[:, order]
-    if (keys[1:] != keys[:-1]).all():
+    stable = is_exact(bins)  # which merges what is in order
+    bins = bins[:, np.argsort(bins[0], kind="stable") if stable else np.lexsort((bins[1], bins[0]))]
+    new = (bins[:2, 1:] != bins[:2, :-1]).any(axis=0)
+    if new.all():
         return bins
-    first = _first(keys)
-    reductions = (np.minimum, np.maximum, np.add, np.add)
-    with np.errstate(over="ignore"):
-        return np.stack([reduction.reduceat(row, first) for reduction, row in zip(reductions, bins, strict=True)])
-
-
-def limited(bins: F64, shift: int, max_bins: int) -> tuple[F64, int]:
-    """Drop as few bits of the keys as leave `max_bins` bins, and return how many have been dropped in all."""
-    while bins.shape[1] > max_bins:
-        # Neighbours are told apart by their highest bit that differs: see how many must go. Without the bit below it
-        # the conversion to float64 does not round it up.
-        keys = _keys(bins)
-        differing = keys[1:] ^ keys[:-1]
-        bits = np.sort(np.frexp((differing & ~(differing >> np.uint64(1))).astype(np.float64))[1])
-        shift = max(shift + 1, int(bits[-max_bins]))
-        bins = pooled([bins], shift)
-    return bins, shift
-
-
-def error_bound(bins: F64) -> float:
-    """Return the most that pairs within bins of several scores can move the AUC."""
+    first = np.flatnonzero(np.concatenate([[True], new]))
     low, high, pos, neg = bins
-    wide = low < high
-    if not (wide.any() and pos.any() and neg.any()):
-        return 0.0
-    return float(0.5 * (pos[wide] @ neg[wide]) / (pos.sum() * neg.sum()))
+    with np.errstate(over="ignore"):
+        return np.stack([low[first], high[first], *(np.add.reduceat(weight, first) for weight in (pos, neg))])
+
+
+def reduced(runs: tuple[F64, ...], max_error: float) -> F64:
+    """Put bins together and pool scores as far as an error allows, by the core."""
+    return _core.pool_bins(*np.ascontiguousarray(np.concatenate(runs, axis=1)), max_error)
+
+
+def is_exact(bins: F64) -> bool:
+    """Whether every bin has one score."""
+    return bool((bins[0] == bins[1]).all())
+
+
+def laid(bins: F64, extent: tuple[float, float], pos_up: float, neg_up: float) -> F64:
+    """Return bins of one score each: of the weight of either class a share is laid at the highest score of its bin.
+
+    Half of both classes is the estimate. With all positives at the highest and all negatives at the lowest scores the
+    curve is the highest that the samples can have, the other way round the lowest. `extent` are the least and the
+    greatest score of all.
+    """
+    if is_exact(bins):
+        return bins
+    low, high, pos, neg = bins
+    score = np.clip(np.concatenate([low, high]), *extent)
+    return counted(score, *(np.concatenate([w * (1 - up), w * up]) for w, up in ((pos, pos_up), (neg, neg_up))))
 
 
 def _first(keys: NDArray[np.generic]) -> NDArray[np.intp]:
     """Return the places where blocks of equal keys begin."""
     return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-
-
-def _keys(bins: F64) -> NDArray[np.uint64]:
-    """Whole numbers in the order of the scores.
-
-    Scores are told apart by their leading bits the better the nearer they are to 0; where all are probabilities, so are
-    those near 1: from 1/2 on it is 1 - s, which is exact, that is counted down.
-    """
-    score = bins[0] + 0.0
-    bits = score.view(np.uint64)
-    if (bins[0] >= 0.0).all() and (bins[1] <= 1.0).all():
-        rest = np.maximum((1.0 - score).view(np.uint64), _LEAST)
-        return np.asarray(np.where(score < 0.5, bits, _HALF + (_HALF - np.minimum(rest, _HALF))))
-    return np.asarray(np.where(bits & _SIGN, ~bits, bits | _SIGN))

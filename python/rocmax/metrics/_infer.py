@@ -17,6 +17,7 @@ from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import Question, parse_question
 from rocmax.metrics._inference import ConfidenceInterval, Inference
+from rocmax.metrics._interval import widened
 from rocmax.metrics._multiclass import Classes, classes
 from rocmax.metrics._resample import check_seed, seed_of
 from rocmax.metrics._result import of_samples
@@ -222,9 +223,15 @@ def inferred(
     known: Data,
     seed: Any = None,
     names: tuple[str, ...] | None = None,
+    bounds: tuple[float, float] | None = None,
 ) -> Inference:
-    """Measure samples, or counts, with a method that has been checked."""
+    """Measure samples, or counts, with a method that has been checked; `bounds` are those of the estimate, if any."""
     found = method.estimate(data, measure, seed)
+    if bounds is not None:
+        estimate = float(found.estimate[0])
+        low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
+        limits = widened(found.limits, estimate - low, high - estimate, measure.bounds)
+        found, bounds = found._replace(limits=limits), (low, high)
     drawn = {"resampling": method.resampling} if found.replicates is not None else {}
     if isinstance(data, Classes):
         each = measure.average is None
@@ -233,7 +240,7 @@ def inferred(
             found, measure, question, each, data.sizes, pos_label=None, names=names, **of_samples(data), **drawn
         )
     warn_of_few(found.method, measure, data.effective, known)
-    made = of_samples(data) | drawn | {"pos_label": data.pos_label, "names": names}
+    made = of_samples(data) | drawn | {"pos_label": data.pos_label, "names": names, "estimate_bounds": bounds}
     return result(found, measure, question, data.many, data.totals, threshold=_threshold(data, measure), **made)
 
 

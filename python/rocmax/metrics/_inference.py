@@ -52,6 +52,9 @@ class Inference(Measured):
     threshold : float or ndarray of shape (n_models,), or None
         Of a rate: that of :func:`operating_point`, scores of at least which are called positive, or of at most which
         with `higher_is_better` False.
+    estimate_bounds : (float, float) or None
+        Of a :class:`ROCAccumulator` with `max_error` that has pooled scores: the measure of all scores lies between
+        them. The interval is wider by as much, and the test allows for it.
     measure : Measure
         What was measured.
     class_sizes, weight_kind, n_samples, n_groups, n_subjects, n_folds, resampling, higher_is_better, n_dropped
@@ -77,6 +80,7 @@ class Inference(Measured):
     alternative: str | None = None
     equivalence_margin: float | None = None
     threshold: Any = None
+    estimate_bounds: tuple[float, float] | None = None
 
     @property
     def _averaged(self) -> bool:
@@ -103,12 +107,17 @@ class Inference(Measured):
                 "ci_high": both.high,
                 "method": self.method,
                 **({} if self.weight_kind is None else {"weight_kind": self.weight_kind}),
+                **self._bounded(),
                 **({} if self.threshold is None else {"threshold": float(np.atleast_1d(self.threshold)[k])}),
                 **self._tested(k),
                 **self._counted(k),
             }
             for k, (name, estimate, error, both) in enumerate(self._each)
         ]
+
+    def _bounded(self) -> dict[str, float]:
+        """Return the bounds of the estimate, if scores were pooled."""
+        return {} if self.estimate_bounds is None else dict(zip(("least", "most"), self.estimate_bounds, strict=True))
 
     def _tested(self, k: int) -> dict[str, Any]:
         """Return the test of the k-th row, if there was one."""
@@ -182,7 +191,11 @@ class Inference(Measured):
         return [f"{words.named(self.measure_in_words, value)} ({level} {between}; {basis}){self._at}{self._only_test}"]
 
     def _basis(self) -> list[str]:
-        return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label)]
+        pooled = []
+        if self.estimate_bounds is not None:
+            least, most = self.estimate_bounds
+            pooled = [f"scores pooled: between {least:.6g} and {most:.6g} without, which the interval allows for"]
+        return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label), *pooled]
 
     def _source(self, method: str) -> Source:
         if method != "logit-delong" or not self.measure.counts_pairs:

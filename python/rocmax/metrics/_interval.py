@@ -79,6 +79,21 @@ def within(least: float, most: float, tails: Callable[[float], Tails]) -> Callab
     return known
 
 
+def widened(limits: Limits, below: float, above: float, bounds: tuple[float, float]) -> Limits:
+    """Return limits that hold whatever an estimate is off: it may be too high by `below` or too low by `above`."""
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = limits.ends(level)
+        return np.maximum(low - below, bounds[0]), np.minimum(high + above, bounds[1])
+
+    def tails(null: float) -> Tails:
+        higher, lower = limits.tails(null + below), limits.tails(null - above)
+        statistic = np.maximum(higher.statistic, 0.0) + np.minimum(lower.statistic, 0.0)
+        return Tails(statistic, lower.less, higher.greater)
+
+    return Limits(ends, within(*bounds, tails))
+
+
 def critical(level: float) -> float:
     """Return z with probability `level` between -z and z."""
     return float(Law().quantile(0.5 + level / 2))

@@ -17,7 +17,7 @@ mod _core {
     #[pymodule_export]
     use crate::metric::{
         Curve, auc, auc_moments, bootstrap, bootstrap_cuts, components, covariance, measure, permuted_distances,
-        placements,
+        placements, pool_bins,
     };
     #[pymodule_export]
     use crate::neighbors::nearest;

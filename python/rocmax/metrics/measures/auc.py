@@ -91,7 +91,7 @@ class MarginAUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "margin_auc"
-    by_distance: ClassVar[bool] = True
+    monotone: ClassVar[bool] = False  # with distances, which pooled scores have not
     counts_pairs: ClassVar[bool] = True
     margin: float
 
@@ -136,7 +136,7 @@ class ScoredAUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "scored_auc"
-    by_distance: ClassVar[bool] = True
+    monotone: ClassVar[bool] = False
 
     @property
     def key(self) -> tuple[str, float, float]:

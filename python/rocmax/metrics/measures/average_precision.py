@@ -46,6 +46,7 @@ class AveragePrecision(RankedMeasure):
     """
 
     name: ClassVar[str] = "average_precision"
+    monotone: ClassVar[bool] = False  # a positive that joins lower ones of its score raises their precision
     prevalence: float | None = None
 
     def __post_init__(self) -> None:

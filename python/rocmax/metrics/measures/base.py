@@ -72,8 +72,9 @@ class Measure:
     reference: ClassVar[str] = "delong"
     #: Whether it is the share of pairs that are won, whose variance the value and the class sizes bound.
     counts_pairs: ClassVar[bool] = False
-    #: Whether distances of scores count, so that scores that are pooled in bins do not do.
-    by_distance: ClassVar[bool] = False
+    #: Whether it only gets better, or only worse, as scores of positives rise and scores of negatives fall: what bounds
+    #: it where scores are pooled.
+    monotone: ClassVar[bool] = False
     #: Whether a good model has a low value.
     lower_is_better: ClassVar[bool] = False
     #: How several classes are measured, "raise" for two only.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ _AVERAGES = ("macro", "weighted", None)
 @dataclass(frozen=True, repr=False)
 class CoreMeasure(Measure):
     """A measure of which the core computes values, components, covariances and replicates."""
+
+    monotone: ClassVar[bool] = True
 
     @property
     def key(self) -> tuple[str, float, float]:

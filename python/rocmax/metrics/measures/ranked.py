@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ Counts = tuple[float, float]
 @dataclass(frozen=True, repr=False)
 class RankedMeasure(Measure):
     """A measure of a :class:`Ranking`; with :meth:`spread` it has a score interval."""
+
+    monotone: ClassVar[bool] = True
 
     def read(self, ranking: Ranking) -> float:
         """Return the value."""

@@ -1,6 +1,7 @@
 //! Bindings of `rocmax_core::metric`.
 
 mod array;
+mod bins;
 mod curve;
 mod cutoff;
 mod inference;
@@ -13,6 +14,7 @@ use rocmax_core::{Ctx, Result};
 use crate::error;
 use crate::gate::{self, Need};
 
+pub(crate) use bins::pool_bins;
 pub(crate) use curve::Curve;
 pub(crate) use cutoff::bootstrap_cuts;
 pub(crate) use inference::{bootstrap, components, covariance, permuted_distances, placements};
