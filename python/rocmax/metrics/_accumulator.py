@@ -75,10 +75,11 @@ class ROCAccumulator:
     O(n log n) for n samples, in however many parts they come, by updates or merges; in memory 32 bytes a bin, up
     to three times that between two reads, and a megabyte. Reading anything costs O(n_bins).
 
-    With `max_error` = e the bins are O(1 / e) for the positives and O(log(n e) / e) for n negatives. Two million scores
-    of every distribution tried, adversarial orders among them, took 17 / e to 25 / e bins, which are 1.3 MB for
-    ``max_error=5e-4``. The bound that holds for any scores has a factor for the bits of a score: 768 / e bins for the
-    positives. Up to 8192 distinct scores are never pooled.
+    With `max_error` = e the bins are O(1 / e) for the positives and O(log(n e) / e) for n negatives. Normal scores,
+    probabilities, integers, heavy tails and scores of all magnitudes, in any order, took 16 / e to 27 / e bins (1.3 MB
+    for ``max_error=5e-4``), and a stream that zooms in, each block of scores within a bin of the block before, 171 / e.
+    The bound that holds for any scores has a factor for the bits of a score: 768 / e bins for the positives. Up to 8192
+    distinct scores are never pooled.
 
     Without `max_error`, and without weights or with whole ones, results have the same bits whatever the parts, their
     order and the threads they came from. Other weights are added up in the order in which they came, so that results
