@@ -38,18 +38,28 @@ class Scored:
         return f"{self.labels.summary}{n_groups}{self.weighted}{turned}{dropped}"
 
 
-def read(arguments: Namespace) -> Scored:
-    """Return what the arguments of evaluate and compare name."""
+def check(arguments: Namespace) -> None:
+    """Fail, before any work, where the options cannot be combined."""
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     table.check_scores(arguments.score, label)
     table.check_roles(label, weight, groups, *arguments.score)
     if weight is not None and groups is not None:
         raise Misuse("--weight and --groups cannot be combined for these intervals")
-    lower = frozenset(() if arguments.lower is None else arguments.lower or arguments.score)
-    if unknown := sorted(lower - set(arguments.score)):
+    if unknown := sorted(lower(arguments) - set(arguments.score)):
         raise Misuse(f"--lower {unknown[0]}: name columns of --score, or none for all of them")
     if arguments.weights_are is not None and weight is None:
         raise Misuse(f"--weights-are {arguments.weights_are}: give the column of weights, --weight COLUMN")
+
+
+def lower(arguments: Namespace) -> frozenset[str]:
+    """Return the columns whose low scores are for positives."""
+    return frozenset(() if arguments.lower is None else arguments.lower or arguments.score)
+
+
+def read(arguments: Namespace) -> Scored:
+    """Return what the arguments of evaluate and compare name."""
+    label, weight, groups = arguments.label, arguments.weight, arguments.groups
+    check(arguments)
     per = getattr(arguments, "per", None)  # evaluate only
     if per is not None and per in (label, weight, *arguments.score):
         raise Misuse(f"--per {per}: that column is in use; name one such as the day")
@@ -68,7 +78,7 @@ def read(arguments: Namespace) -> Scored:
         n_dropped,
         "" if weight is None else f", {_kind(arguments)} weights {weight}",
         1 if per is None else int(table.cluster_numbers(frame, per, "value").max(initial=1)),
-        lower,
+        lower(arguments),
         {name: subgroups.names(frame, name) for name in by},
     )
     _warn_unless_counts(arguments, scored.weight)

@@ -104,6 +104,12 @@ def batches(
         raise Failure(f"{path}: no rows")
 
 
+def n_rows(path: str) -> int:
+    """Return the number of rows of a parquet file, by its metadata."""
+    with _rows(path, Form(), Wanted()) as (rows, _, _):
+        return int(rows.select(pl.len()).collect().item())
+
+
 @contextmanager
 def _rows(path: str, form: Form, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, list[str] | None, bool]]:
     """Yield the rows to be read, the names of their columns where polars has others, and whether they are texts."""

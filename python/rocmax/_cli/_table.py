@@ -150,12 +150,12 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None) -> Labels:
     return Labels((series == value).to_numpy(), name, value, others[0] if len(others) == 1 else f"not {value}")
 
 
-def without_holes(series: pl.Series, name: str, what: str) -> pl.Series:
+def without_holes(series: pl.Series, name: str, what: str, before: int = 0) -> pl.Series:
     """Return a column of labels or groups, or fail where a row has none; NaN is none."""
     if series.dtype.is_float():
         series = series.fill_nan(None)
     if series.null_count():
-        row, n = int(series.is_null().arg_true()[0]) + 1, series.null_count()
+        row, n = before + int(series.is_null().arg_true()[0]) + 1, series.null_count()
         raise Failure(f"column {name!r} has no {what} in row {row} (of {n} such); --missing drop drops them")
     return series
 
@@ -198,23 +198,29 @@ def check_scores(names: Sequence[str], label: str) -> None:
 
 def drop_missing(frame: pl.DataFrame, names: Collection[str]) -> tuple[pl.DataFrame, int]:
     """Return the rows in which none of these columns is missing or NaN, and how many others there were."""
+    found = complete(frame, names)
+    if found.is_empty():
+        raise Failure(f"no row is left: each has a missing value in one of the columns {', '.join(map(short, names))}")
+    return found, len(frame) - len(found)
+
+
+def complete(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
+    """Return the rows in which none of these columns is missing or NaN."""
     kept = np.ones(len(frame), dtype=bool)
     for name in names:
         series = nameless(column(frame, name))
         kept &= series.is_not_null().to_numpy()
         if series.dtype.is_float():
             kept &= series.is_not_nan().fill_null(True).to_numpy()
-    if not kept.any():
-        raise Failure(f"no row is left: each has a missing value in one of the columns {', '.join(map(short, names))}")
-    return frame.filter(pl.Series(kept)), int(len(frame) - kept.sum())
+    return frame.filter(pl.Series(kept))
 
 
-def weights(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
+def weights(frame: pl.DataFrame, name: str, before: int = 0) -> NDArray[np.float64]:
     """Return a column of weights: finite numbers of at least 0."""
-    found = np.asarray(scores(frame, name, "a weight"), dtype=np.float64)
+    found = np.asarray(scores(frame, name, "a weight", before), dtype=np.float64)
     if (bad := np.flatnonzero(found < 0)).size:
-        raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {bad[0] + 1}: weights must be at least 0")
-    if not found.any():
+        raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {before + bad[0] + 1}: weights must be at least 0")
+    if not before and not found.any():
         raise Failure(f"column {name!r} is 0 in every row; at least one weight must be positive")
     return found
 
@@ -227,13 +233,18 @@ def cluster_numbers(frame: pl.DataFrame, name: str, what: str = "group") -> NDAr
     return without_holes(series, name, what).rank("dense").to_numpy().astype(np.int64)
 
 
-def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any]:
-    """Return a column of finite numbers, read and refused as the measures do it in Python."""
+def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 0) -> NDArray[Any]:
+    """Return a column of finite numbers, read and refused as the measures do it in Python.
+
+    `before` is the number of rows before those of the frame, for messages.
+    """
     series = nameless(column(frame, name))
     kind = series.dtype
     if kind == pl.String and (index := first_name(series)) is not None:
         hint = f": for decimal commas, {COMMAS}" if has_commas(series.slice(index, 1)) else ""
-        raise Failure(f"column {name!r} holds {short(series[index])!r} in row {index + 1}, not numbers only{hint}")
+        raise Failure(
+            f"column {name!r} holds {short(series[index])!r} in row {before + index + 1}, not numbers only{hint}"
+        )
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null, pl.String)):
         raise Failure(f"column {name!r} is {kind}, not numeric: it cannot be {what}")
     floats = series.cast(pl.Float64)
@@ -242,8 +253,9 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score") -> NDArray[Any
         index = int(bad.arg_true()[0])
         infinite = bool(floats.is_infinite()[index])
         raise Failure(
-            f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {index + 1} ({bad.sum()} such): "
-            f"{what[2:]}s must be finite numbers" + ("" if infinite else "; --missing drop drops such rows")
+            f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {before + index + 1} "
+            f"({bad.sum()} such): {what[2:]}s must be finite numbers"
+            + ("" if infinite else "; --missing drop drops such rows")
         )
     if kind == pl.String or kind.is_decimal():
         texts = series.str.strip_chars() if kind == pl.String else series

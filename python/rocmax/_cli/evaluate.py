@@ -2,15 +2,13 @@
 
 import warnings
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rocmax._cli import _counted as counted
 from rocmax._cli import _cutoffs as cutoffs
 from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
@@ -46,20 +44,14 @@ def run(arguments: Namespace) -> None:
         if Path(arguments.report).suffix.lower() not in (".html", ".htm") and not is_stdout(arguments.report):
             raise Misuse(f"--report {arguments.report}: the report is an HTML page; let the name end in .html")
         import bokeh  # noqa: F401 - or say what is missing before any work
+    if counted.suits(arguments):
+        _run_counted(arguments)
+        return
     scored = rows.read(arguments)
     labels, columns = scored.labels, scored.columns
-    budgets = _BUDGETS if arguments.fpr is None else (arguments.fpr[1],)
     models = [
-        measure(
-            labels,
-            name,
-            scores,
-            fpr_range=arguments.fpr,
-            budgets=budgets,
-            confidence=arguments.confidence,
-            rate_intervals=arguments.json or arguments.fpr is not None,
-            others=measures.chosen(arguments.measure, []),
-            **rows.options(arguments, scored, name),
+        _model(
+            arguments, name, labels, partial(infer, labels.positive, scores, **rows.options(arguments, scored, name))
         )
         for name, scores in columns.items()
     ]
@@ -104,7 +96,34 @@ def run(arguments: Namespace) -> None:
     )
 
 
-def _show(arguments: Namespace, scored: rows.Scored, models: list[Model]) -> None:
+def _run_counted(arguments: Namespace) -> None:
+    """Measure each column of a file larger than memory."""
+    scored = counted.read(arguments)
+    models = [_model(arguments, name, scored.labels, partial(scored.result, name)) for name in scored.columns]
+    if not arguments.json:
+        _show(arguments, scored, models)
+        return
+    named = zip(scored.columns, models, strict=True)
+    each = [{"score": name, **_plain(model)} for name, model in named]
+    nothing = {"plot": None, "report": None}
+    report.emit({**scored.plain(arguments), "confidence_level": arguments.confidence, "models": each, **nothing})
+
+
+def _model(arguments: Namespace, name: str, labels: table.Labels, answer: Callable[..., Inference]) -> Model:
+    """Return what is reported of a column."""
+    return measure(
+        labels,
+        name,
+        answer,
+        fpr_range=arguments.fpr,
+        budgets=_BUDGETS if arguments.fpr is None else (arguments.fpr[1],),
+        confidence=arguments.confidence,
+        rate_intervals=arguments.json or arguments.fpr is not None,
+        others=measures.chosen(arguments.measure, []),
+    )
+
+
+def _show(arguments: Namespace, scored: rows.Scored | counted.Counted, models: list[Model]) -> None:
     """Print a row a column of scores, and by which methods its intervals are."""
     report.say(f"{arguments.data}: {scored.summary}")
     level = f"[{words.level(arguments.confidence)}]"
@@ -149,23 +168,22 @@ def _write_report(arguments: Namespace, scored: rows.Scored) -> None:
 def measure(
     labels: table.Labels,
     name: str,
-    scores: NDArray[np.float64],
+    answer: Callable[..., Inference],
     *,
     fpr_range: tuple[float, float] | None,
     budgets: tuple[float, ...],
     confidence: float,
     rate_intervals: bool = True,
     others: Sequence[Measure] = (),
-    **options: Any,
 ) -> Model:
-    """Return AUC, partial AUC on the range, TPR at the budgets and other measures; `options` are those of infer.
+    """Return AUC, partial AUC on the range, TPR at the budgets and other measures, by `answer` to each measure.
 
     Without `rate_intervals`, which are then not printed, there is no warning of them.
     """
 
     def found(what: Measure, *, intervals: bool = True) -> Inference:
         with report.told_of(f"{name}, {what.short}", intervals=intervals):
-            result = infer(labels.positive, scores, what, confidence_level=confidence, random_state=0, **options)
+            result = answer(what, confidence_level=confidence, random_state=0)
         return replace(result, pos_label=labels.value)
 
     part = None if fpr_range is None else found(PartialAUC(fpr_range))

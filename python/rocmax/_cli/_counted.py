@@ -1,0 +1,136 @@
+"""Measure columns of scores of a file larger than memory: rows are read in batches and counted."""
+
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rocmax._checks.missing import oriented
+from rocmax._cli import _report as report
+from rocmax._cli import _scored as rows
+from rocmax._cli import _source as source
+from rocmax._cli import _table as table
+from rocmax.metrics import Inference, Measure, ROCAccumulator
+from rocmax.metrics import _words as words
+
+# Above so many rows they are counted; below, they are read whole.
+ROWS = 20_000_000
+# The AUC of counted scores is off by at most this, far less than its standard error.
+ERROR = 1e-5
+_BEGIN = 2**20  # bytes of csv that tell the length of a row
+_LABELS = 1000  # more distinct values are no labels
+
+
+def suits(arguments: Namespace) -> bool:
+    """Whether the file is that large, and counts of the scores are all that is needed."""
+    others = ("groups", "per", "at", "report", "plot", "by")  # need every row
+    if any(getattr(arguments, name, None) for name in others) or arguments.weights_are == "sampling":
+        return False
+    return _n_rows(arguments.data, source.form(arguments)) > ROWS
+
+
+def _n_rows(path: str, form: source.Form) -> float:
+    """Return the number of rows of a parquet file, or an estimate of that of csv; 0 of what is no plain file."""
+    file = Path(path)
+    if not file.is_file() or file.suffix.lower() == ".gz":
+        return 0
+    if file.suffix.lower() == ".parquet":
+        return source.n_rows(path)
+    with file.open("rb") as lines:
+        begin = lines.read(_BEGIN)
+    return file.stat().st_size / max(len(begin), 1) * begin.count(b"\n")
+
+
+@dataclass
+class Counted:
+    """The counts of each column of scores, and of the rows."""
+
+    columns: dict[str, ROCAccumulator]
+    labels: table.Labels  # of the distinct values
+    weighted: str
+    lower: frozenset[str]
+    n_rows: int = 0
+    n_positive: int = 0
+    n_dropped: int = 0
+
+    @property
+    def summary(self) -> str:
+        share = words.percent(self.n_positive / self.n_rows)
+        rows = f"{self.n_rows:,} rows, {self.n_positive:,} positive ({share}; {self.labels.name} = {self.labels.value})"
+        dropped = f"; {self.n_dropped:,} more dropped because of missing values" if self.n_dropped else ""
+        pooled = max(one.error_bound for one in self.columns.values())
+        error = f"; counted in batches, AUC within {pooled:.0e}" if pooled else "; counted in batches"
+        return rows + self.weighted + dropped + error
+
+    def plain(self, arguments: Namespace) -> dict[str, Any]:
+        """Return what --json says of the rows."""
+        return {
+            "data": arguments.data,
+            "n_samples": self.n_rows,
+            "n_positive": self.n_positive,
+            "n_dropped": self.n_dropped,
+            "lower": sorted(self.lower),
+            "positive": str(self.labels.value),
+            "weight_kind": None if arguments.weight is None else "frequency",
+            "error_bounds": {name: one.error_bound for name, one in self.columns.items()},
+        }
+
+    def result(self, name: str, measure: Measure, **options: Any) -> Inference:
+        """Return a measure of a column with its interval."""
+        options.pop("random_state", None), options.pop("higher_is_better", None)
+        return self.columns[name].result(measure, **options)
+
+
+def read(arguments: Namespace) -> Counted:
+    """Count the scores of each column, batch by batch."""
+    label, weight, drop = arguments.label, arguments.weight, arguments.missing == "drop"
+    rows.check(arguments)
+    labels, positive_values = _labels(arguments)
+    kind = "" if weight is None else f", frequency weights {weight}"
+    found = Counted(
+        {name: ROCAccumulator(max_error=ERROR) for name in arguments.score}, labels, kind, rows.lower(arguments)
+    )
+    needed = [label, *arguments.score, *([] if weight is None else [weight])]
+    before = 0
+    with report.progress("rows") as bar:
+        for frame in source.batches(arguments.data, source.form(arguments), source.Wanted(needed), text={label}):
+            kept = table.complete(frame, needed) if drop else frame
+            found.n_dropped += len(frame) - len(kept)
+            _count(found, kept, arguments, positive_values, before)
+            before += len(frame)
+            bar.at(f"{before:,} rows", 0, 1)
+    return found
+
+
+def _labels(arguments: Namespace) -> tuple[table.Labels, pl.Series]:
+    """Return the label that is positive, and the values as they are in the file that stand for it."""
+    name, distinct = arguments.label, None
+    wanted = source.Wanted([name])
+    for frame in source.batches(arguments.data, source.form(arguments), wanted, text={name}):
+        here = table.column(frame, name).unique()
+        distinct = here if distinct is None else distinct.append(here).unique()
+        if len(distinct) > _LABELS:
+            break
+    assert distinct is not None  # a file without rows has failed
+    distinct = distinct.drop_nulls().sort()
+    typed = table.typed(distinct, comma=arguments.decimal == ",")
+    labels = table.labels(pl.DataFrame([typed]), name, arguments.positive)
+    return labels, distinct.filter(pl.Series(labels.positive))
+
+
+def _count(found: Counted, frame: pl.DataFrame, arguments: Namespace, values: pl.Series, before: int) -> None:
+    """Add some rows to the counts."""
+    label = table.nameless(table.without_holes(table.column(frame, arguments.label), arguments.label, "label", before))
+    positive = label.is_in(values.implode()).to_numpy()
+    weight = None if arguments.weight is None else table.weights(frame, arguments.weight, before)
+    for name, accumulator in found.columns.items():
+        series = table.column(frame, name)
+        if series.dtype == pl.String and table.first_name(table.nameless(series)) is None:
+            continue  # of a column of text the row to name comes later
+        scores = table.scores(frame, name, before=before)
+        accumulator.update(positive, oriented(scores, name in found.lower), sample_weight=weight)
+    found.n_rows += len(frame)
+    found.n_positive += int(np.count_nonzero(positive))
