@@ -122,6 +122,11 @@ def test_evaluate(two: tuple[Path, np.ndarray, np.ndarray], tmp_path: Path, run:
     code, out, _ = run("evaluate", path, *how, "--score", "new", "--plot", plot)
     assert code == 0 and "pAUC 0.1-0.3" in out and f"{auc.estimate:.3f} [" in out
     assert plot.read_text().startswith("<?xml")
+    assert run("evaluate", path, *how, "--score", "new", "--plot", tmp_path / "log.svg", "--xscale", "log")[0] == 0
+    assert (
+        "mathdefault" not in (tmp_path / "log.svg").read_text()
+        and (tmp_path / "log.svg").read_text() != plot.read_text()
+    )
     code, out, _ = run("evaluate", path, "--label", "y", "--positive", "0", "--score", "new")
     assert code == 0 and f"{1 - auc.estimate:.3f} [" in out and "TPR at FPR 0.01" in out
 

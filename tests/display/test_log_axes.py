@@ -78,6 +78,8 @@ def test_every_display_has_the_same_options(display):
     options = {"xscale": "log", "curve_kwargs": [{"color": "red"}, {"color": "blue"}]}
     ax = display.from_predictions(Y, scores, **options).ax_
     assert ax.get_xscale() == "log" and 0 < ax.get_xlim()[0] < 0.1
+    ax.figure.draw_without_rendering()
+    assert "0.1" in [text.get_text() for text in ax.get_xticklabels()]
     assert [line.get_color() for line in ax.lines[:2]] == ["red", "blue"]
     assert "a" in ax.get_legend().get_texts()[0].get_text()
     again = display.from_predictions(Y, scores, legend=False)

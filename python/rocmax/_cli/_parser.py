@@ -346,6 +346,8 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--confidence", type=values.level, default=0.95, help="level of the intervals (default 0.95)")
     parser.add_argument("--plot", metavar="FILE", help="ROC plot to write, with bands (.png, .pdf, .svg)")
+    scale = "scale of the false positive rate in the plot; log shows small rates (default linear)"
+    parser.add_argument("--xscale", choices=("linear", "log"), default="linear", help=scale)
     by = "subgroups, such as site or sex: each is measured, all are pooled and compared; --plot draws a forest plot"
     parser.add_argument("--by", nargs="+", action="extend", metavar="COLUMN", help=by)
     _add_rows(

@@ -200,6 +200,7 @@ def draw(
     confidence_level: float | None = None,
     weight: NDArray[np.float64] | None = None,
     title: str = "",
+    xscale: str = "linear",
 ) -> None:
     """Write a ROC plot; beside it, when a part of the range is asked for, that part enlarged."""
     from matplotlib.figure import Figure
@@ -223,9 +224,10 @@ def draw(
         sample_weight=weight,
         confidence_level=confidence_level,
         ax=axes[0],
+        xscale=xscale,
     )
     if part and fpr_range is not None:
-        display.plot(axes[1], zoom=True, legend=False)
+        display.plot(axes[1], zoom=True, legend=False, xscale=xscale)
         axes[1].set_title(f"FPR in [{fpr_range[0]:g}, {fpr_range[1]:g}]", fontsize="medium")
         axes[0].set_title("Whole range", fontsize="medium")
     if title:

@@ -136,4 +136,5 @@ def draw(arguments: Namespace, scored: Scored) -> None:
         fpr_range=arguments.fpr,
         confidence_level=level,
         weight=scored.weight,
+        xscale=arguments.xscale,
     )

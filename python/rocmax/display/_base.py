@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 DASHED: dict[str, Any] = {"alpha": 0.6, "linewidth": 1, "linestyle": (0, (4, 3))}  # of lines to compare with
 
 
+def log_axis(ax: Axes, name: str) -> None:
+    """Make the axis "x" or "y" logarithmic, with numbers as 0.001: powers would need a formula."""
+    getattr(ax, f"set_{name}scale")("log")
+    getattr(ax, f"{name}axis").set_major_formatter(lambda value, _: f"{value:g}")
+
+
 class Picture:
     """Base of all displays: `plot` draws on axes and ends with `_done`.
 
@@ -127,7 +133,8 @@ class CurveDisplay(Display):
         labels = self._surround(ax)
         if xscale == "log":
             at = np.concatenate([line.get_xdata() for line in lines])
-            ax.set(xscale="log", xlim=(at[at > 0].min(initial=1.0) / 1.05, ax.get_xlim()[1]), aspect="auto")
+            ax.set(xlim=(at[at > 0].min(initial=1.0) / 1.05, ax.get_xlim()[1]), aspect="auto")
+            log_axis(ax, "x")
         return self._done(ax, *labels, legend="best" if legend else None)
 
     def __repr__(self) -> str:

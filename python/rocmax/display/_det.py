@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from rocmax.display._base import DASHED, CurveDisplay
+from rocmax.display._base import DASHED, CurveDisplay, log_axis
 from rocmax.display._common import Scores, ink, models
 from rocmax.display._curves import Curve, curve_of
 from rocmax.metrics import EqualErrorRate
@@ -132,8 +132,8 @@ def _rescale(ax: Axes, name: str, scale: str, least: float, most: float) -> None
         getattr(ax, f"set_{name}scale")("function", functions=(special.ndtri, special.ndtr))
         ticks = _apart([tick for tick in _TICKS if least <= tick <= most], _APART[name] * np.ptp(special.ndtri(ends)))
         getattr(ax, f"set_{name}ticks")(ticks, labels=[f"{100 * tick:g} %" for tick in ticks])
-    else:
-        getattr(ax, f"set_{name}scale")(scale)
+    elif scale == "log":
+        log_axis(ax, name)
     limits = {"probit": (least, most), "log": (least, 1.0), "linear": (0.0, 1.0)}[scale]
     getattr(ax, f"set_{name}lim")(limits)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import choice, is_one_of, rate_range
 from rocmax._parameters import check_flag
-from rocmax.display._base import DASHED, CurveDisplay
+from rocmax.display._base import DASHED, CurveDisplay, log_axis
 from rocmax.display._common import AVERAGE, SHADE, Scores, ink, legend_name, look, mark_name
 from rocmax.display._curves import Curve, points_from
 from rocmax.display._many_classes import class_scores
@@ -296,7 +296,8 @@ class ROCDisplay(CurveDisplay):
             self._mark(ax, curve, lambda fpr: across(max(fpr, least)), style["color"])
         chance = np.array([0.0, 1.0]) if xscale == "linear" else np.geomspace(least, 1.0)
         ax.plot(across(chance), chance, color=ink(ax), **DASHED)
-        ax.set_xscale(xscale)
+        if xscale == "log":
+            log_axis(ax, "x")
         if zoom:
             ax.set(xlim=across(np.array([low, high])), ylim=self._tpr_limits(low, high))
         elif xscale == "log":
