@@ -272,6 +272,9 @@ def _display_calls() -> dict[str, Call]:
         "PrecisionRecallDisplay.from_estimator": _call(recall.from_estimator, estimator=_model(), X=X, y=Y),
         "PrecisionRecallDisplay.plot": _call(recall.from_predictions(Y, S).plot),
         "DecisionCurveDisplay": _call(decision.from_predictions, y_true=Y, y_prob=P),
+        "ForestDisplay": _call(
+            display.ForestDisplay.from_result, result=metrics.infer(Y, S, by=np.arange(len(Y)) // 12)
+        ),
         "DecisionCurveDisplay band": _call(
             decision.from_predictions, y_true=Y, y_prob=P, thresholds=[0.1, 0.2], prevalence=0.1, confidence_level=0.9
         ),

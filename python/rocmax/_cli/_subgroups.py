@@ -44,7 +44,8 @@ def measured(
     arguments: Namespace, scored: Any, wanted: Sequence[Measure], options: Callable[[str], dict[str, Any]]
 ) -> dict[str, list[SubgroupInference]]:
     """Measure every column of scores in the subgroups of every column of --by."""
-    labels, found = scored.labels, {}
+    labels = scored.labels
+    found: dict[str, list[SubgroupInference]] = {}
     for name, scores in scored.columns.items():
         found[name] = []
         for by, series in scored.by.items():

@@ -23,7 +23,9 @@ DASHED: dict[str, Any] = {"alpha": 0.6, "linewidth": 1, "linestyle": (0, (4, 3))
 def log_axis(ax: Axes, name: str) -> None:
     """Make the axis "x" or "y" logarithmic, with numbers as 0.001: powers would need a formula."""
     getattr(ax, f"set_{name}scale")("log")
-    getattr(ax, f"{name}axis").set_major_formatter(lambda value, _: f"{value:g}")
+    axis = getattr(ax, f"{name}axis")
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_minor_formatter("")
 
 
 class Picture:

@@ -20,7 +20,7 @@ def add_legend(ax: Axes, loc: Any) -> None:
     Under them its letters are as large as fit the width of the figure, down to five points, below which names are put
     on a line of their own. In a figure without a layout engine, which makes no room, it stays with smaller letters.
     """
-    legend = ax.legend(loc=loc, **_LOOK)
+    legend = _legend(ax, loc=loc)
     if not legend.get_texts():
         return
     size, room = legend.get_window_extent(), ax.get_window_extent()
@@ -29,17 +29,18 @@ def add_legend(ax: Axes, loc: Any) -> None:
     letters = float(legend.get_texts()[0].get_fontsize())
     if ax.figure.get_layout_engine() is None:  # which would make room under the axes
         fit = min(_WIDEST * room.width / size.width, _TALLEST * room.height / size.height)
-        ax.legend(loc=loc, fontsize=max(letters * fit, _LEAST), **_LOOK)
+        _legend(ax, loc=loc, fontsize=max(letters * fit, _LEAST))
         return
     left, width = _slot(ax)
     share = 0.97 * width * ax.figure.bbox.width / size.width
     handles, labels = ax.get_legend_handles_labels()
     if letters * share < _LEAST:
         labels = [text.replace("  ", "\n", 1) for text in labels]
-        legend = ax.legend(handles, labels, **_LOOK)
+        legend = _legend(ax, handles, labels)
         share = 0.97 * width * ax.figure.bbox.width / legend.get_window_extent().width
     where = _under(ax)
-    ax.legend(
+    _legend(
+        ax,
         handles,
         labels,
         loc="upper center",
@@ -47,8 +48,15 @@ def add_legend(ax: Axes, loc: Any) -> None:
         bbox_transform=where,
         borderaxespad=0.0,
         fontsize=max(letters * min(share, _UNDER), _LEAST),
-        **_LOOK,
     )
+
+
+def _legend(ax: Axes, *what: Any, **options: Any) -> Any:
+    """Make a legend that prints names as they are: a $ begins no formula."""
+    legend = ax.legend(*what, **options, **_LOOK)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return legend
 
 
 def _slot(ax: Axes) -> tuple[float, float]:

@@ -319,13 +319,11 @@ class ROCAccumulator:
         question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
         bins, extent = self._shared.read()
         label = 1 if self.pos_label is None else self.pos_label
-        low, middle, high = (
-            [None, self._sample(bins, label), None]
-            if _bins.is_exact(bins)
-            else [self._sample(_bins.laid(bins, extent, *up), label) for up in _CURVES]
-        )
         bounds = None
-        if low is not None and high is not None:
+        if _bins.is_exact(bins):
+            middle = self._sample(bins, label)
+        else:
+            low, middle, high = (self._sample(_bins.laid(bins, extent, *up), label) for up in _CURVES)
             if not measure.monotone:
                 raise ValueError(
                     f"measure={measure!r} needs every score, and max_error={self.max_error:g} has pooled some: take"

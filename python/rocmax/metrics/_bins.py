@@ -66,7 +66,8 @@ def pooled(runs: list[F64]) -> F64:
 
 def reduced(runs: tuple[F64, ...], max_error: float) -> F64:
     """Put bins together and pool scores as far as an error allows, by the core."""
-    return _core.pool_bins(*np.ascontiguousarray(np.concatenate(runs, axis=1)), max_error)
+    low, high, pos, neg = np.ascontiguousarray(np.concatenate(runs, axis=1))
+    return _core.pool_bins(low, high, pos, neg, max_error)
 
 
 def is_exact(bins: F64) -> bool:

@@ -71,7 +71,8 @@ def roc_curve(
         from rocmax.metrics._smooth import smoothed  # scipy takes a while to import
 
         check_flag("drop_intermediate", drop_intermediate)
-        return tuple(smoothed(smooth, *one_curve(y_true, y_score, sample_weight, pos_label, n_jobs).steps()))
+        found_curve = smoothed(smooth, *one_curve(y_true, y_score, sample_weight, pos_label, n_jobs).steps())
+        return found_curve[0], found_curve[1], found_curve[2]
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "drop_intermediate": drop_intermediate}
     found = _steps("roc_curve", y_true, y_score, options, n_jobs)
     if isinstance(found, tuple):

@@ -109,7 +109,7 @@ def _deciding(of_subject: F64) -> F64:
 def _numbered(first: NDArray[np.intp], second: NDArray[np.intp], n_subjects: int) -> NDArray[np.intp]:
     """Return a number for each pair, the same for (i, j) and (j, i)."""
     low, high = np.minimum(first, second), np.maximum(first, second)
-    key = high * (high - 1) // 2 + low
+    key = np.asarray(high * (high - 1) // 2 + low)
     if n_subjects * (n_subjects - 1) // 2 <= _DENSE * len(key):
         return key
     return np.asarray(np.unique(key, return_inverse=True)[1])

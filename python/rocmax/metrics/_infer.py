@@ -180,7 +180,7 @@ def infer(
     else:
         s, names = named_columns(s, DROP)
         found = sample(y, s, w, groups=g, models=names, **reading)
-    if by is None:
+    if by is None or not isinstance(found, Sample):
         answer = inferred(found, measure, using, question, data, random_state, names)
     else:
         one = partial(inferred, measure=measure, method=using, question=question, known=data)

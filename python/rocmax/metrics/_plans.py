@@ -98,7 +98,7 @@ def asked_for(
         spread = of_pilot(pilot, measure, *reading)
     elif auc is None:
         raise ValueError("give auc, the true AUC, or pilot=(y_true, y_score)")
-    elif reading != (None, True, "raise"):
+    elif any(given is not usual for given, usual in zip(reading, (None, True, "raise"), strict=True)):
         raise ValueError("pos_label, higher_is_better and missing are of the samples of a pilot: give pilot")
     return Asked(auc, auc_b, correlation, measure, spread, *test)
 

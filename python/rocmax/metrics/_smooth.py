@@ -87,7 +87,7 @@ def binormal(pos: F64, neg: F64) -> Line:
         return Line(*found)
     tpr, fpr = rates(pos), rates(neg)
     empirical = np.diff(fpr, prepend=0.0) @ (tpr - np.diff(tpr, prepend=0.0) / 2)
-    return Line(-float(np.sqrt(2) * special.ndtri(min(empirical, 1.0))), 1.0)
+    return Line(-float(np.sqrt(2) * special.ndtri(min(float(empirical), 1.0))), 1.0)
 
 
 def _below(line: Line, rate: float) -> float:
@@ -122,13 +122,13 @@ def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float |
     """Linear binning on a grid, and the normal kernel on the bins: O(n) and at most 2^22 cells."""
     from scipy.ndimage import gaussian_filter1d  # takes a while to import
 
-    score = score.astype(np.float64)
+    values = np.asarray(score, dtype=np.float64)
     # By a power of two, which rounds nothing: squares of large scores overflow.
-    power = int(np.frexp(np.abs(score).max())[1])
-    score = np.ldexp(score, -power)
-    width = bandwidth(score, pos + neg, size)
+    power = int(np.frexp(np.abs(values).max())[1])
+    values = np.ldexp(values, -power)
+    width = bandwidth(values, pos + neg, size)
     # Kernels that do not meet need no cells between them.
-    down = np.concatenate([[0.0], np.cumsum(np.minimum(-np.diff(score), 2 * _REACH * width))])
+    down = np.concatenate([[0.0], np.cumsum(np.minimum(-np.diff(values), 2 * _REACH * width))])
     cells = max(int(np.ceil(min(_CELLS * down[-1] / width, _MOST_CELLS))), 1)
     step = max(down[-1] / cells, width / _CELLS)
     margin = int(np.ceil(_REACH * width / step)) + 1
@@ -138,12 +138,12 @@ def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float |
     for weight in (neg, pos):
         mass = np.bincount(first, weight * (1 - part), cells) + np.bincount(first + 1, weight * part, cells)
         mass = gaussian_filter1d(mass, width / step, mode="constant", truncate=_REACH)
-        found.append(np.concatenate([[0.0], rates(mass)]))
+        found.append(np.concatenate([[0.0], rates(np.asarray(mass, dtype=np.float64))]))
     ends = (margin + 2) * step
     edges = np.interp(
         step * (np.arange(cells) + 0.5 - margin),
         np.concatenate([[-ends], down, [down[-1] + ends]]),
-        np.concatenate([[score[0] + ends], score, [score[-1] - ends]]),
+        np.concatenate([[values[0] + ends], values, [values[-1] - ends]]),
     )
     with np.errstate(over="ignore"):
         return Curve(found[0], found[1], np.concatenate([[np.inf], np.ldexp(edges, power)]))

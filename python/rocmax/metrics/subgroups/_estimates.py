@@ -184,7 +184,7 @@ def difference(found: Estimates, first: F64, second: F64, measure: Measure, leve
     # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
     a, b = (pooled(found, share, measure, wider=True) for share in (first, second))
     d, contrast = a.estimate - b.estimate, first - second
-    error = float(np.sqrt(max(contrast @ found.covariance @ contrast, 0.0)))
+    error = float(np.sqrt(max(float(contrast @ found.covariance @ contrast), 0.0)))
     both = np.sqrt(a.variance * b.variance)
     r = float(first @ found.covariance @ second / both) if both > 0 else 0.0
 
@@ -206,7 +206,7 @@ def _pvalue(d: float, ends: Callable[[float], tuple[float, float]]) -> float:
     side = 0 if d > 0 else 1
 
     def gap(z: float) -> float:
-        return ends(z)[side] * np.sign(d)
+        return float(ends(z)[side] * np.sign(d))
 
     if d == 0 or gap(_NEAREST) <= 0:
         return 1.0

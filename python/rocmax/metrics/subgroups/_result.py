@@ -207,11 +207,11 @@ class SubgroupInference(Inference):
         apart = [one for one in self.differences if one.pvalue_adjusted < _SMALL]
         if apart and len(self.subgroups) > 2:
             listed = []
-            for one in apart:
-                places = self._places(one.standard_error)
-                value, between = words.digits(one.difference, places), words.ends(one.confidence_interval, places)
-                pvalue = words.p_value(one.pvalue_adjusted)
-                listed.append(f"{words.label_text(one.subgroup)} {value} ({between}), {pvalue}")
+            for pair in apart:
+                places = self._places(pair.standard_error)
+                value, between = words.digits(pair.difference, places), words.ends(pair.confidence_interval, places)
+                pvalue = words.p_value(pair.pvalue_adjusted)
+                listed.append(f"{words.label_text(pair.subgroup)} {value} ({between}), {pvalue}")
             found.append(f"Different from the rest (p adjusted by {ADJUSTMENTS['holm']}): {'; '.join(listed)}")
         return found
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import DROP, F64, names_of
 from rocmax._parameters import shown
+from rocmax._warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics._components import variance_parts
@@ -63,7 +64,7 @@ def split(data: Sample, by: Any) -> Parts:
         n_pos, n_neg = part.totals if part.y.any() else (0, _total(part))
         if n_pos > 0 and n_neg > 0:
             samples[keys[k]] = part if group is None else part._replace(group=group[1])
-            clusters += [] if group is None else [data.group[rows]]
+            clusters += [] if data.group is None else [data.group[rows]]
         else:
             lacking[keys[k]] = n_pos, n_neg
     if not samples:
@@ -71,6 +72,8 @@ def split(data: Sample, by: Any) -> Parts:
             f"by splits the samples into {len(keys)} subgroups, and none has samples of both classes: the measure"
             " needs pairs within a subgroup"
         )
+    if len(samples) == 1:
+        warn("by has one subgroup with samples of both classes: their equality is not tested", UserWarning)
     held_in = [np.unique(one) for one in clusters]
     crossed = len(held_in) > 1 and len(np.unique(np.concatenate(held_in))) < sum(map(len, held_in))
     title = getattr(by, "name", None)
