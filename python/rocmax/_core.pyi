@@ -27,6 +27,7 @@ __all__ = [
     "partial_boost",
     "permuted_distances",
     "placements",
+    "pool_bins",
     "rank_boost",
     "split_tree",
 ]
