@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import rocmax
 from rocmax import metrics
@@ -53,6 +54,12 @@ def study(n_modalities: int) -> dict[str, Any]:
         for case in cases
     ]
     return dict(zip(("y_true", "y_score", "reader", "modality", "case"), zip(*rows, strict=True), strict=True))
+
+
+def one_subgroup() -> Any:
+    """Subgroups of which one alone has samples of both classes."""
+    with pytest.warns(UserWarning, match="their equality is not tested"):
+        return infer(Y, S[:, 1], PartialAUC((0, 0.3)), by=np.where(np.arange(N) < 100, "seen", ATTACK))
 
 
 def without_variance() -> Any:
@@ -212,7 +219,7 @@ CASES: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("AUC within subgroups, pooled by pairs 0.8", "(Hotelling)", "two-sided test against 0.6"),
     ),
     "SubgroupInference, lacking": (
-        lambda: infer(Y, S[:, 1], PartialAUC((0, 0.3)), by=np.where(np.arange(N) < 100, "seen", ATTACK)),
+        one_subgroup,
         (f"Not estimable: {ATTACK} (0 positive, 13 negative samples)", "Equality of subgroups: no test"),
     ),
     "SubgroupComparison": (
