@@ -83,3 +83,18 @@ def test_ticks_do_not_run_into_each_other():
     boxes = [label.get_window_extent() for label in display.ax_.get_xticklabels() if label.get_text()]
     assert len(boxes) >= 5
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_ticks_of_small_figures_do_not_run_into_each_other():
+    figure = plt.figure(figsize=(3.3, 2.6), layout="constrained")
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.1
+    ax = DETDisplay.from_predictions(
+        y, {"a": rng.normal(size=3000) + y, "b": rng.normal(size=3000)}, ax=figure.add_subplot()
+    ).ax_
+    figure.canvas.draw()
+    for labels, low, high in ((ax.get_xticklabels(), "x0", "x1"), (ax.get_yticklabels(), "y0", "y1")):
+        boxes = [label.get_window_extent() for label in labels]
+        assert len(boxes) > 2
+        assert all(getattr(one, high) < getattr(two, low) for one, two in pairwise(boxes))
+    plt.close(figure)

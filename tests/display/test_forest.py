@@ -48,3 +48,23 @@ def test_refusals():
         ForestDisplay.from_result(
             {"a": infer(Y, S[:, 0], by=SITE), "b": infer(Y, S[:, 0], PartialAUC((0, 0.5)), by=SITE)}
         )
+
+
+def test_long_names_and_narrow_figures_leave_room_for_the_plot():
+    from matplotlib import pyplot
+
+    names = np.array(["x" * 70, "gradient $boosted$ trees_v2", "plain"])[np.arange(300) % 3]
+    y = np.random.default_rng(1).random(300) < 0.3
+    found = compare(y, {"a_b$x$": S[:, 0], "old": S[:, 1]}, by=names)
+    for width in (None, 3.3):
+        ax = None if width is None else pyplot.figure(figsize=(width, 2.6), layout="constrained").add_subplot()
+        shown = ForestDisplay.from_result(found, ax=ax)
+        figure = shown.figure_
+        figure.canvas.draw()  # a layout that collapsed would warn
+        inside, renderer = figure.bbox, figure.canvas.get_renderer()
+        for text in [*shown.ax_.get_yticklabels(), *shown.ax_.texts, shown.ax_.xaxis.label]:
+            box = text.get_window_extent(renderer)
+            assert box.x0 >= inside.x0 - 1 and (box.x1 <= inside.x1 + 1 or text is shown.ax_.xaxis.label)
+        assert shown.ax_.get_window_extent().width > 0.2 * inside.width
+        assert shown.ax_.get_xlabel().endswith("a_b$x$ minus old") and not shown.ax_.xaxis.label.get_parse_math()
+        pyplot.close(figure)

@@ -114,6 +114,7 @@ def test_no_variance_is_negative(seed):
     """Where pairs of one subject happen to differ more than others."""
     rng = np.random.default_rng(seed)
     groups = rng.integers(5, size=(12, 2))
+    groups[:4] = [[0, 1], [1, 2], [3, 4], [0, 4]]  # no subject is in all pairs of a class
     y = np.arange(12) % 2 == 0
     s = rng.normal(size=(12, 3))
     found = infer(y, s, TPRAtFPR(0.3), groups=groups)
@@ -136,7 +137,7 @@ def test_refused():
     y, s, groups = verification(1)
     with pytest.raises(ValueError, match="operating_point takes one column"):
         operating_point(y, s, groups=groups, method="bootstrap")
-    with pytest.raises(ValueError, match="by takes one column"):
+    with pytest.raises(ValueError, match="by and groups of two columns"):
         infer(y, s, groups=groups, by=np.arange(len(y)) % 2)
     with pytest.raises(ValueError, match="multi_class takes one column"):
         k = np.arange(len(y)) % 3
@@ -187,3 +188,23 @@ def test_few_subjects_warn():
         compare(y, np.column_stack([s, far]), TPRAtFPR(0.05), groups=groups)
     with pytest.warns(CoverageWarning, match="of 60 subjects decide the positives beyond the threshold"):
         infer(~y, -far, FPRAtTPR(0.95), groups=groups)
+
+
+def test_a_subject_in_all_pairs_is_refused_and_one_in_most_warns():
+    """What a subject adds to all pairs of a class shows in no difference between them."""
+    y, s = np.arange(200) % 4 == 0, np.random.default_rng(0).normal(size=200)
+    others = np.arange(1, 201)
+    star = np.column_stack([np.zeros(200, dtype=int), others])
+    with pytest.raises(ValueError, match=r"a subject that is in every positive pair.*the column of the other subjects"):
+        infer(y, s, groups=star)
+    star[::8, 0] = 1000 + others[::8]  # half of the positives
+    with pytest.raises(ValueError, match="every negative pair"):
+        infer(y, s, groups=star)
+    star[1:40, 0] = 2000 + others[1:40]
+    with pytest.warns(
+        CoverageWarning, match=r"one subject is in 40\.0 % of the positive pairs: the interval undercovers"
+    ):
+        infer(y, s, groups=star)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        infer(y, s, groups=np.random.default_rng(1).integers(0, 60, (200, 2)))

@@ -106,3 +106,11 @@ def test_studies_without_a_comparison_are_refused():
         mrmc_analysis(TRUTH, {p: table[p] for p in [("CT", "reader 0"), ("alone", "CAD")]}, algorithm="CAD")
     with pytest.raises(ValueError, match="algorithm is compared with readers in one modality, got 0"):
         mrmc_analysis(TRUTH, {("alone", "CAD"): rating[-1]}, algorithm="CAD", readers="fixed")
+
+
+def test_null_value_of_differences_is_refused():
+    _, table = study()
+    for algorithm in ("CAD", None):
+        columns = table if algorithm else {(level, name): row for (_, name), row in table.items() for level in "ab"}
+        with pytest.raises(ValueError, match=r"null_value=0\.7 is for the mean of one modality.*null_difference"):
+            mrmc_analysis(TRUTH, columns, algorithm=algorithm, null_value=0.7)

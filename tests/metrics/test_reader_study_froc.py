@@ -192,3 +192,14 @@ def test_bad_clusters_are_refused():
         mrmc_analysis(**{**readings, "groups": readings["y_true"]})
     with pytest.raises(ValueError, match="sample_weight must be non-negative"):
         mrmc_analysis(**{**readings, "sample_weight": -readings["sample_weight"]})
+
+
+def test_numbers_of_lesions_may_be_whole_floats():
+    """As a table has them that once held a missing value."""
+    given = marks()
+    floats = froc_readings(**given, n_lesions=pd.Series(LESIONS, dtype=float))
+    for name, values in froc_readings(**given, n_lesions=LESIONS).items():
+        assert np.array_equal(values, floats[name])
+    for wrong in (np.nan, 1.5, np.inf, -1.0, True):
+        with pytest.raises(ValueError, match=r"n_lesions\['case 0'\] must be a whole number of at least 0, got"):
+            froc_readings(**given, n_lesions=LESIONS | {"case 0": wrong})

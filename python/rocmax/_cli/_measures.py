@@ -27,6 +27,9 @@ def measure(text: str) -> Measure:
         if rest:
             return _own(name, rest)
         return as_measure(name)
+    except ModuleNotFoundError as error:
+        names = ", ".join(kind.name for kind in MEASURES)
+        raise argparse.ArgumentTypeError(f"{text}: {error}, and no measure; the measures are {names}") from None
     except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None
 

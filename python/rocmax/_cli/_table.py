@@ -156,7 +156,7 @@ def without_holes(series: pl.Series, name: str, what: str, before: int = 0) -> p
         series = series.fill_nan(None)
     if series.null_count():
         row, n = before + int(series.is_null().arg_true()[0]) + 1, series.null_count()
-        raise Failure(f"column {name!r} has no {what} in row {row} (of {n} such); --missing drop drops them")
+        raise Failure(f"column {name!r} has no {what} in row {row} ({n} such); --missing drop drops them")
     return series
 
 

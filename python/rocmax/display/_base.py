@@ -43,6 +43,8 @@ class Picture:
     def _done(self, ax: Axes, xlabel: str, ylabel: str, legend: Any = "best") -> Self:
         """Give the axes labels, a faint grid, no box and, at the place `legend`, a legend; keep them."""
         ax.set(xlabel=xlabel, ylabel=ylabel)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_parse_math(False)  # a $ in the name of a model begins no formula
         ax.grid(color=ink(ax), alpha=0.12, linewidth=0.8)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _USUAL = 0.8  # upper limit of "probit"
 _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
-_APART = {"x": 0.11, "y": 0.04}  # room for the text of a tick, in lengths of its axis
+_APART = {"x": 2.9, "y": 1.3}  # room for the text of a tick, in heights of its letters
 
 
 class DETDisplay(CurveDisplay):
@@ -130,7 +130,10 @@ def _rescale(ax: Axes, name: str, scale: str, least: float, most: float) -> None
     ends = np.array([least, most])
     if scale == "probit":
         getattr(ax, f"set_{name}scale")("function", functions=(special.ndtri, special.ndtr))
-        ticks = _apart([tick for tick in _TICKS if least <= tick <= most], _APART[name] * np.ptp(special.ndtri(ends)))
+        room = ax.get_window_extent()
+        letters = _APART[name] * ax.xaxis.get_ticklabels()[0].get_fontsize() * ax.figure.dpi / 72
+        share = letters / (room.width if name == "x" else room.height)
+        ticks = _apart([tick for tick in _TICKS if least <= tick <= most], share * np.ptp(special.ndtri(ends)))
         getattr(ax, f"set_{name}ticks")(ticks, labels=[f"{100 * tick:g} %" for tick in ticks])
     elif scale == "log":
         log_axis(ax, name)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NOTES = (8, 122)  # where the texts to the right of the axes begin, in points
+_NARROW = 5.0  # inches: in narrower figures there is room for the estimates only, in small letters
+_LONGEST, _LETTER = 36, 0.085  # letters of a name, and the width of one in inches
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class ForestDisplay(Picture):
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
         numbers : bool, default=True
-            Write estimates, intervals and sizes to the right.
+            Write estimates, intervals and sizes to the right; in figures narrower than 5 inches no sizes.
 
         Returns
         -------
@@ -129,7 +131,7 @@ class ForestDisplay(Picture):
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
         numbers : bool, default=True
-            Write estimates, intervals and sizes to the right.
+            Write estimates, intervals and sizes to the right; in figures narrower than 5 inches no sizes.
 
         Returns
         -------
@@ -140,7 +142,8 @@ class ForestDisplay(Picture):
         if ax is None:
             ax = axes_of(None)
             figure: Any = ax.figure
-            figure.set_size_inches(7.2 if numbers else 5.2, 1.2 + 0.27 * len(self.rows))
+            long = min(max((len(row.name) for row in self.rows), default=0), _LONGEST)
+            figure.set_size_inches((7.2 if numbers else 5.2) + _LETTER * max(long - 10, 0), 1.2 + 0.27 * len(self.rows))
         ax = axes_of(ax)
         color, dark = look(0)["color"], ink(ax)
         for y, row in enumerate(self.rows):
@@ -156,7 +159,7 @@ class ForestDisplay(Picture):
         if numbers:
             self._write(ax)
         self._done(ax, self.xlabel, "", legend=None)
-        ax.set_yticks(range(len(self.rows)), [row.name for row in self.rows], parse_math=False)
+        ax.set_yticks(range(len(self.rows)), [_short(row.name, ax, numbers) for row in self.rows], parse_math=False)
         for tick, row in zip(ax.get_yticklabels(), self.rows, strict=True):
             tick.set_fontweight("bold" if row.kind == "heading" else "normal")
         ax.tick_params(axis="y", length=0)
@@ -166,9 +169,11 @@ class ForestDisplay(Picture):
 
     def _write(self, ax: Axes) -> None:
         """Write the numbers to the right of the axes."""
+        narrow = ax.figure.get_figwidth() < _NARROW  # type: ignore[union-attr]
         style: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points", "va": "center"}
-        style |= {"fontsize": "small", "annotation_clip": False, "parse_math": False}
-        for place, text in zip(_NOTES, ("estimate", "positive / negative"), strict=True):
+        style |= {"fontsize": "x-small" if narrow else "small", "annotation_clip": False, "parse_math": False}
+        notes = _NOTES[:1] if narrow else _NOTES
+        for place, text in zip(notes, ("estimate", "positive / negative"), strict=False):
             ax.annotate(text, (1, -0.9), (place, 0), fontweight="bold", **style)
         places = min((_places(row) for row in self.rows if not np.isnan(row.estimate)), default=None)
         for y, row in enumerate(self.rows):
@@ -176,11 +181,20 @@ class ForestDisplay(Picture):
                 continue
             missing = np.isnan(row.estimate)
             told = "not estimable" if missing else words.bracketed(row.estimate, (row.low, row.high), places)
-            for place, text in zip(_NOTES, (told, f"{words.count(row.n_pos)} / {words.count(row.n_neg)}"), strict=True):
+            sizes = f"{words.count(row.n_pos)} / {words.count(row.n_neg)}"
+            for place, text in zip(notes, (told, sizes), strict=False):
                 ax.annotate(text, (1, y), (place, 0), **style)
 
     def __repr__(self) -> str:
         return f"ForestDisplay({', '.join(map(repr, self.rows))})"
+
+
+def _short(name: str, ax: Axes, numbers: bool) -> str:
+    """Return a name that leaves room for what is drawn."""
+    width: float = ax.figure.get_figwidth()  # type: ignore[union-attr]
+    drawn = 1.2 + (1.0 if width < _NARROW else 3.1) * numbers
+    longest = min(max(int((width - drawn) / _LETTER), 8), _LONGEST)
+    return name if len(name) <= longest else f"{name[: longest - 3]}..."
 
 
 def _places(row: ForestRow) -> int:

@@ -88,4 +88,4 @@ class SROCDisplay(CurveDisplay):
 
     def _surround(self, ax: Any) -> tuple[str, str]:
         ax.set(xlim=(0, None), ylim=(0, 1.01))
-        return "Margin τ", "Pairs ranked right by more than τ"
+        return "Margin τ", "Pairs ranked right\nby more than τ"

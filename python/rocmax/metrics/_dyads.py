@@ -25,10 +25,12 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
 from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import _words as words
 from rocmax.metrics._sample import Sample
 from rocmax.metrics.measures.base import Measure
 
 _LEAST = 1 / 8  # of the sum of S_i^2
+_MOST = 0.3  # of the pairs of a class with one subject
 _FEW = 15  # subjects that decide: below, measured coverage is 82 to 94 % (benches/python/coverage_pairs.py)
 _DENSE = 2  # numbers for all pairs there can be, a sample; beyond that those that occur are sorted
 
@@ -65,12 +67,13 @@ def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
     pair[apart] = _numbered(first[apart], second[apart], n_subjects)
     n_pairs = int(pair.max()) + 1
     factors, sums = [], []
-    for rows in (positive, ~positive):
-        a, b, two, held = first[rows], second[rows], apart[rows], np.zeros(n_subjects, dtype=bool)
-        held[a] = held[b] = True
+    for rows, kind in ((positive, "positive"), (~positive, "negative")):
+        a, b, two = first[rows], second[rows], apart[rows]
+        held = np.bincount(a, minlength=n_subjects) + np.bincount(b[two], minlength=n_subjects)
         count, need = int(np.count_nonzero(held)), 3 if two.any() else 2
         if count < need:
             raise ValueError(f"groups must spread each class over {need} subjects or more, got {count}")
+        _check_shared(float(held.max() / len(a)), kind)
         factors.append(count * (count - 1) / (count - 2) ** 2 if two.any() else count / (count - 1))
         centred = (components[:, rows] - components[:, rows].mean(axis=1, keepdims=True)) / len(a)
         of_first = np.array([np.bincount(a, row, n_subjects) for row in centred])
@@ -85,6 +88,18 @@ def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
     for factor, of_class in zip(factors, sums, strict=True):
         total += (factor - of_both) * of_class.variance()
     return estimate, total, _deciding(whole.of_subject)
+
+
+def _check_shared(share: float, kind: str) -> None:
+    """Check that no subject is in all pairs of a class, and warn where one is in most: what it adds has no variance."""
+    if share == 1:
+        raise ValueError(
+            f"groups has a subject that is in every {kind} pair: how results vary with it cannot be estimated; to keep"
+            " it fixed, pass the column of the other subjects alone"
+        )
+    if share > _MOST:
+        fact = f"one subject is in {words.percent(share)} of the {kind} pairs: the interval undercovers"
+        warnings.warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact), stacklevel=9)
 
 
 def _warn_of_few(sums: list[_Sums], measure: Measure, sizes: tuple[float, float]) -> None:

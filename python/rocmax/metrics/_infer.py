@@ -108,7 +108,8 @@ def infer(
         subject are correlated (Aronow et al., 2015) [4]_, which takes O(n log n) time and O(n) memory. A name in both
         columns is one subject: if the columns name things of two kinds, such as probes and cameras, use different names
         for each, and the variance is the two-way one of Cameron, Gelbach and Miller (2011). Where fewer than 15
-        subjects decide the threshold of a rate, as at small false positive rates, intervals undercover and warn.
+        subjects decide the threshold of a rate, as at small false positive rates, or one subject is in 30 % of the
+        pairs of a class, intervals undercover and warn; a subject in all pairs of a class is refused.
     by : array-like of shape (n_samples,), default=None
         Subgroups to compare, such as the site or the sex of each patient. The result is a :class:`SubgroupInference`:
         the measure in every subgroup, their mean weighted by pairs (the pairs within subgroups), and Welch's (1951)

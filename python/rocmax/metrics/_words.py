@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,16 @@ def is_one(label: Any) -> bool:
 
 
 def label_text(label: Any) -> str:
-    """Return a label or a name as text, on one line and not too long."""
-    text = label if isinstance(label, str) else shown(label.item() if hasattr(label, "item") else label)
-    return " ".join(str(text).split())[:80]
+    """Return a label or a name as text, on one line and not too long, a date as "2024-03-01", blanks in quotes."""
+    if isinstance(label, (np.datetime64, datetime)) and getattr(label, "tzinfo", None) is None:
+        label = str(np.datetime_as_string(np.datetime64(label), unit="auto"))
+    elif hasattr(label, "item"):
+        label = label.item()
+    try:
+        text = str(label)
+    except ValueError:  # of integers of more digits than Python prints
+        text = shown(label)
+    return " ".join(text.split())[:80] or shown(label)
 
 
 def count(number: float) -> str:

@@ -32,6 +32,7 @@ from rocmax.metrics.reader_study._study import Study, note_of, plain, read_study
 
 _COVARIANCES = ("delong", "jackknife", "unbiased", "bootstrap", "obuchowski")
 _KINDS = ("random", "fixed")
+_CHANCE = 0.5
 
 
 def mrmc_analysis(
@@ -50,7 +51,7 @@ def mrmc_analysis(
     reference: Any = None,
     algorithm: Any = None,
     null_difference: float = 0.0,
-    null_value: float = 0.5,
+    null_value: float = _CHANCE,
     alternative: str = "two-sided",
     equivalence_margin: float | None = None,
     confidence_level: float = 0.95,
@@ -191,6 +192,10 @@ def mrmc_analysis(
     _require_plain(study, covariance)
     _require_order(study, hypothesis)
     alone = algorithm is not None
+    if null != _CHANCE and (alone or len(study.modalities) > 1):
+        raise ValueError(
+            f"null_value={null:g} is for the mean of one modality; differences are tested against null_difference"
+        )
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     theta = covariances.estimates(study, measure)

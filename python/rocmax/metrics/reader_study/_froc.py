@@ -218,7 +218,8 @@ def _counts(n_lesions: Any) -> tuple[list[Any], NDArray[np.intp]]:
         raise ValueError(f"n_lesions must be a mapping {{case: number of lesions}}, got {shown(n_lesions)}")
     held = dict(n_lesions.items())
     for name, count in held.items():
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+        whole = isinstance(count, (int, float, np.integer, np.floating)) and not isinstance(count, bool)
+        if not whole or not count >= 0 or count % 1 != 0:
             raise ValueError(f"n_lesions[{shown(name)}] must be a whole number of at least 0, got {shown(count)}")
     cases = list(held)
     if len({str(name) for name in cases}) < len(cases):

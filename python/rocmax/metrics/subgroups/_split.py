@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.dask import in_memory
-from rocmax._checks.samples import DROP, F64, names_of
+from rocmax._checks.samples import DROP, F64, declared_order, names_of
 from rocmax._parameters import shown
 from rocmax._warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics import _words as words
 from rocmax.metrics._components import variance_parts
-from rocmax.metrics._groups import require_clusters
 from rocmax.metrics._hypothesis import Question
 from rocmax.metrics._inference import Inference
 from rocmax.metrics._interval import Law, percentiles, wald
@@ -47,13 +46,19 @@ def split(data: Sample, by: Any) -> Parts:
     (held,) = in_memory(by=by)
     names, place = names_of(held, len(data.y), "by", *([DROP] if data.droppable else []))
     keys = names.tolist()
-    categories = getattr(getattr(held, "cat", held), "categories", None)
+    if names.dtype.kind in "mM" and isinstance(keys[0], int):  # as nanoseconds become
+        keys = list(names)
+    categories = declared_order(held) or getattr(getattr(held, "cat", held), "categories", None)
     if categories is not None and not callable(categories):
         rank = {name: k for k, name in enumerate(categories)}
         order = sorted(range(len(keys)), key=lambda k: rank.get(keys[k], len(rank)))
     else:
         order = list(range(len(keys)))
-    require_clusters(data.group, "by")
+    if data.of_pairs:
+        raise ValueError(
+            "by and groups of two columns, which name pairs of subjects, cannot be combined: call infer or compare for"
+            " each subgroup, or give one column of groups"
+        )
     positive, samples, lacking, clusters = data.positive, {}, {}, []
     for k in order:
         rows = place == k
@@ -76,7 +81,7 @@ def split(data: Sample, by: Any) -> Parts:
         warn("by has one subgroup with samples of both classes: their equality is not tested", UserWarning)
     held_in = [np.unique(one) for one in clusters]
     crossed = len(held_in) > 1 and len(np.unique(np.concatenate(held_in))) < sum(map(len, held_in))
-    title = getattr(by, "name", None)
+    title = getattr(held, "name", None)  # of dask arrays, the name is a token
     by = words.label_text(title) if isinstance(title, str) and title else "subgroup"
     return Parts(by, samples, lacking, [keys[k] for k in order], clusters if crossed else None)
 
