@@ -326,6 +326,8 @@ def _largest_integer(values: NDArray[Any], converted: F64) -> int:
 
 
 def label_classes(y: NDArray[Any], name: str) -> NDArray[Any]:
+    if y.dtype == bool:
+        return np.array([False, True])[[not y.all(), bool(y.any())]]  # no sort
     try:
         return np.asarray(np.unique(y))
     except (TypeError, ValueError, ArithmeticError):  # text and numbers, arrays, numbers that numpy cannot compare

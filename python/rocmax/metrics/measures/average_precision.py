@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64, number
-from rocmax.metrics._sample import Sample
+from rocmax.metrics._sample import Sample, explain
 from rocmax.metrics.measures._positives import Positives, at_positives
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
@@ -69,10 +69,14 @@ class AveragePrecision(RankedMeasure):
         return Positives.of(sample).ranking if Positives.takes(sample) else at_positives(super().weights(sample))
 
     def components(self, sample: Sample) -> Any:
+        return self.influence(sample)[1] if Positives.takes(sample) else super().components(sample)
+
+    def influence(self, sample: Sample) -> tuple[float, F64]:
         if not Positives.takes(sample):
-            return super().components(sample)
+            return super().influence(sample)
+        explain(sample)
         positives = Positives.of(sample)
-        return positives.place(*self.parts(positives.ranking, sample.effective))
+        return self.read(positives.ranking), positives.place(*self.parts(positives.ranking, sample.effective))
 
     def read(self, ranking: Ranking) -> float:
         if self.prevalence is None:

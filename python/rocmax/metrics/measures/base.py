@@ -275,33 +275,44 @@ class Measure:
 
     def influences(self, sample: Sample) -> tuple[F64, F64]:
         """Return the values of all models (n_models,) and the components of their samples (n_models, n_samples)."""
-        found = []
-        for one in sample.models():
-            explain(one)
-            values = np.asarray(self.components(one), dtype=np.float64)
-            if values.shape != one.score.shape:
-                raise ValueError(
-                    f"components of {self!r} must have shape {one.score.shape}, a number a sample, got {values.shape}"
-                )
-            found.append(values)
-        return self.estimates(sample), np.array(found)
+        found = [self.influence(one) for one in sample.models()]
+        values = [values for _, values in found]
+        return np.array([value for value, _ in found]), np.array(values) if sample.many else values[0][None]
+
+    def influence(self, sample: Sample) -> tuple[float, F64]:
+        """Return the value of one model, and the components of its samples."""
+        explain(sample)
+        values = np.asarray(self.components(sample), dtype=np.float64)
+        if values.shape != sample.score.shape:
+            raise ValueError(
+                f"components of {self!r} must have shape {sample.score.shape}, a number a sample, got {values.shape}"
+            )
+        return self._checked(sample), values
 
     def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
         """Return the estimates of all columns of scores, and the parts of either class in their covariance matrix."""
         if sample.weight_kind == "frequency":
             require_two(*sample.totals)
-        found = [self.influences(sample._replace(score=column)) for column in columns]
-        estimate, values = np.concatenate([one[0] for one in found]), np.vstack([one[1] for one in found])
         weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-        positive, parts = sample.positive, []
-        for rows in (positive, ~positive):
-            w = weight[rows]
+        positive, estimate = sample.positive, list[F64]()
+        centred: tuple[list[F64], list[F64]] = [], []
+        classes = np.flatnonzero(positive), np.flatnonzero(~positive)
+        for column in columns:
+            found, values = self.influences(sample._replace(score=column))
+            estimate.append(found)
+            for rows, held in zip(classes, centred, strict=True):
+                of_class, w = values[:, rows], weight[rows]
+                held.append(of_class - (of_class @ w / w.sum())[:, None])
+        parts = []
+        for rows, held in zip(classes, centred, strict=True):
+            w, of_class = weight[rows], np.concatenate(held)
+            held.clear()
             # A sample of weight w stands for w samples, or else for itself.
             frequency = sample.weight_kind == "frequency"
             size, square = (w.sum(), w) if frequency else (np.count_nonzero(w), w**2)
-            centred = values[:, rows] - (values[:, rows] @ w / w.sum())[:, None]
-            parts.append((centred * square) @ centred.T / w.sum() ** 2 * size / max(size - 1, 1))
-        return estimate, parts[0], parts[1]
+            scaled = of_class if sample.weight is None else of_class * square
+            parts.append(scaled @ of_class.T / w.sum() ** 2 * size / max(size - 1, 1))
+        return np.concatenate(estimate), parts[0], parts[1]
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         """Return the value of one model, and by class the sums of the squares and the cubes of centred components."""
