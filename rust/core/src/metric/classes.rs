@@ -6,11 +6,12 @@ use crate::order::{self, Keyed};
 use crate::{Ctx, Error, Result};
 
 /// What `entry` makes of the key and the index of each sample of positive weight, of the positives and of the negatives,
-/// each in order.
+/// each in order; of scores of at least `least`, with `f64::NEG_INFINITY` all.
 pub(crate) fn sorted_classes<K: Keyed>(
     labels: &Labels<'_>,
     scores: &[f64],
     weights: Option<&[f64]>,
+    least: f64,
     entry: impl Fn(u64, usize) -> K + Sync + Send,
     ctx: &Ctx<'_>,
 ) -> Result<[Vec<K>; 2]> {
@@ -29,7 +30,7 @@ pub(crate) fn sorted_classes<K: Keyed>(
         for (i, (&score, &positive)) in (from..to).zip(scores[from..to].iter().zip(&positive)) {
             finite &= score.is_finite();
             // Written to both classes and counted in one, which takes no branch.
-            let counts = weights.is_none_or(|w| w[i] > 0.0);
+            let counts = weights.is_none_or(|w| w[i] > 0.0) & (score >= least);
             for (class, own) in [positive, !positive].into_iter().enumerate() {
                 found[class][sizes[class]] = entry(order::key(score), i);
                 sizes[class] += usize::from(own & counts);

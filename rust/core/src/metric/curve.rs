@@ -3,12 +3,16 @@
 
 use super::classes::sorted_classes;
 use super::labels::Labels;
+use super::partial::{enough, sampled_bound};
 use super::score::Score;
 use super::sum::{Share, Sum};
 use super::walk::{Placed, Step, Walk};
 use crate::ctx::CHUNK;
 use crate::order::{self, Entry, Keyed, Weighted};
 use crate::{Ctx, Error, Negatives, RateRange, Result};
+
+/// The bound of scores that leaves none out.
+const ALL: f64 = f64::NEG_INFINITY;
 
 /// What a partial area is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,10 +68,14 @@ impl Curve {
 
     fn of_wide(labels: &Labels<'_>, scores: &[f64], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
         match weights {
-            None => Self::merged(sorted_classes(labels, scores, None, |key, _| key, ctx)?, |_| 1.0, |_, _| (), ctx),
+            None => {
+                let classes = sorted_classes(labels, scores, None, ALL, |key, _| key, ctx)?;
+                Self::merged(classes, |_| 1.0, |_, _| (), None, ctx)
+            }
             Some(w) => {
                 let entry = |key, i: usize| Weighted::new(key, w[i]);
-                Self::merged(sorted_classes(labels, scores, weights, entry, ctx)?, Weighted::weight, |_, _| (), ctx)
+                let classes = sorted_classes(labels, scores, weights, ALL, entry, ctx)?;
+                Self::merged(classes, Weighted::weight, |_, _| (), None, ctx)
             }
         }
     }
@@ -81,16 +89,39 @@ impl Curve {
         mut place: impl FnMut(usize, usize),
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
-        let classes = sorted_classes(labels, scores, weights, |key, i| Entry::of_key(key, i as u32), ctx)?;
+        let classes = sorted_classes(labels, scores, weights, ALL, |key, i| Entry::of_key(key, i as u32), ctx)?;
         let weight = |entry: Entry| weights.map_or(1.0, |w| w[entry.index()]);
-        Self::merged(classes, weight, |entry, step| place(entry.index(), step), ctx)
+        Self::merged(classes, weight, |entry, step| place(entry.index(), step), None, ctx)
     }
 
-    /// The curve of the entries of positives and of negatives, each in order.
+    /// [`Curve::build`] without weights, for what reads the false positive rates up to `rate` only: scores that are
+    /// certainly beyond it make one step, the last, for which `place` is not called. O(N + k log k) for k scores above.
+    pub(crate) fn build_up_to(
+        rate: f64,
+        labels: &Labels<'_>,
+        scores: &[f64],
+        mut place: impl FnMut(usize, usize),
+        ctx: &Ctx<'_>,
+    ) -> Result<Self> {
+        Error::check_len("scores", labels.n_samples(), scores.len())?;
+        let (n_pos, n_neg) = (labels.n_pos(), labels.n_neg());
+        if let Some(least) = sampled_bound(labels, scores, rate, false) {
+            let classes = sorted_classes(labels, scores, None, least, |key, i| Entry::of_key(key, i as u32), ctx)?;
+            let [pos, neg] = [n_pos - classes[0].len(), n_neg - classes[1].len()].map(|n| n as f64);
+            if n_neg as f64 - neg > enough(rate, n_neg) && neg > 0.0 {
+                let rest = Step { score: order::score_of(order::key(least) + 1), pos, neg };
+                return Self::merged(classes, |_| 1.0, |entry, step| place(entry.index(), step), Some(rest), ctx);
+            }
+        }
+        Self::build(labels, scores, None, place, ctx)
+    }
+
+    /// The curve of the entries of positives and of negatives, each in order, and of a `last` step below them.
     fn merged<K: Keyed>(
         [pos, neg]: [Vec<K>; 2],
         weight: impl Fn(K) -> f64,
         mut place: impl FnMut(K, usize),
+        last: Option<Step>,
         ctx: &Ctx<'_>,
     ) -> Result<Self> {
         let mut steps: Vec<Step> = Vec::new();
@@ -130,6 +161,7 @@ impl Curve {
             let (pos, neg) = (take(&mut p), take(&mut n));
             steps.push(Step { score: order::score_of(top), pos, neg });
         }
+        steps.extend(last);
         Self::from_steps(steps, (pos.len(), neg.len()))
     }
 

@@ -103,6 +103,15 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// The greatest false positive rate that decides, where that is not the end of the curve.
+    pub(crate) fn reach(self) -> Option<f64> {
+        match self {
+            Measure::Partial(range, _) => Some(range.high()),
+            Measure::TprAtFpr(fpr) => Some(fpr),
+            _ => None,
+        }
+    }
+
     /// Whether the measure is a mean over pairs of samples, the same whatever the total weight.
     pub(crate) fn check(self, weights: Option<&[f64]>) -> Result<()> {
         let whole = || weights.is_none_or(|w| w.iter().all(|x| x.fract() == 0.0));

@@ -108,8 +108,7 @@ impl<'a, S: Score> Tail<'a, S> {
             Ok(classes[1].len())
         };
         let bound = sampled_bound(labels, scores, rate, mirrored);
-        let needed = rate * n_neg as f64 * (1.0 + 8.0 * f64::EPSILON) + 1.0;
-        if gather(bound)? as f64 <= needed && bound.is_some() {
+        if gather(bound)? as f64 <= enough(rate, n_neg) && bound.is_some() {
             gather(None)?;
         }
         Ok(Self { classes, inside, positive, counting, n_pos, n_neg })
@@ -203,8 +202,13 @@ impl<'a, S: Score> Tail<'a, S> {
     }
 }
 
+/// How many negatives are not yet surely beyond a false positive rate.
+pub(crate) fn enough(rate: f64, n_neg: usize) -> f64 {
+    rate * n_neg as f64 * (1.0 + 8.0 * f64::EPSILON) + 1.0
+}
+
 /// A score that, going by a sample, slightly more than a share `rate` of the negatives reach.
-fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64, mirrored: bool) -> Option<S> {
+pub(crate) fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64, mirrored: bool) -> Option<S> {
     const SAMPLES: usize = 1 << 12;
     if scores.len() < 4 * SAMPLES || rate > 0.5 {
         return None;
