@@ -1,5 +1,6 @@
 """Settings that must stand before numpy and scipy are imported."""
 
+import gc
 import os
 import signal
 import threading
@@ -17,6 +18,21 @@ import pytest
 # reach neither this process nor any that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module")
+def few_trees():
+    """Grow small forests in ensembles, for tests of what is the same with any."""
+    from rocmax._settings import using
+
+    with using(forest_trees=(30, 20)):
+        yield
 
 
 @pytest.fixture

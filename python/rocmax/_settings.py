@@ -1,7 +1,7 @@
 """The sizes at which the training half changes its way, in one value that tests replace.
 
 A small sample then reaches every path: ``with using(exact_newton=0): ...``. Results do not depend on them but for
-rounding; they were chosen for speed and memory.
+rounding, and on `forest_trees`; they were chosen for speed and memory.
 """
 
 from collections.abc import Iterator
@@ -45,6 +45,9 @@ class Settings:
     steps_to_come: float = 20
     # Rows from which boosted trees try the pair loss.
     boosting_pair_rows: int = 20_000
+    # Trees of a forest in an ensemble, of all rows and of a fold: half of them are nearly as good, which is all the
+    # choice has to know.
+    forest_trees: tuple[int, int] = (200, 100)
 
 
 _current: ContextVar[Settings] = ContextVar("rocmax_settings", default=Settings())  # noqa: B039

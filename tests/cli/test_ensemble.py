@@ -21,6 +21,7 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 skops = pytest.importorskip("skops.io")
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 NAMES = ["lightgbm", "lightgbm_pairs", "logistic_regression", "extra_trees", "landmarks"]
 
 

@@ -18,6 +18,7 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 pytest.importorskip("skops")
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 RANGE = (0.0, 0.2)
 FPR = ["--fpr", "0", "0.2"]
 

@@ -27,6 +27,7 @@ from rocmax.ensemble._run import EnsembleStep, Run
 from rocmax.ensemble._scores import raw_scores
 from rocmax.metrics import PartialAUC, compare, partial_auc_score
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 NAMES = ["lightgbm", "logistic_regression", "lightgbm_extra_trees", "lightgbm_pairs", "extra_trees", "landmarks"]
 RANGE = (0.0, 0.2)
 DRAWN = "the folds are drawn: a weight of 2 is not two rows there"

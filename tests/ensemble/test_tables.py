@@ -14,6 +14,7 @@ from rocmax import PartialAUCEnsembleClassifier
 from rocmax.ensemble._table import TableCoder
 from rocmax.metrics import partial_auc_score
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 RANGE = (0.0, 0.2)
 FAMILIES = ["lightgbm", "logistic_regression", "extra_trees", "landmarks"]
 KINDS = ["pandas", "polars"]

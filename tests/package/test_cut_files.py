@@ -1,12 +1,11 @@
 """A memmap whose file another process cuts is refused with an error, where reading on would end the process."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+import fresh
 import rocmax
 from rocmax.designs import as_design
 from rocmax.designs._blocks import row_blocks, tiles
@@ -64,9 +63,7 @@ except OSError as error:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_file_that_is_cut_is_refused(tmp_path):
     ways = ["fit", "refit", "score", "least squares"]
-    found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, tmp_path, *ways], capture_output=True, text=True, timeout=120
-    )
+    found = fresh.run(PROGRAM, [tmp_path, *ways])
     lines = iter(found.stdout.splitlines())
     for how in ways:
         said = next(lines)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import fresh
 from profiles import cases
 from rocmax._interrupt import checkpoint, interruptible
 
@@ -132,12 +133,9 @@ QUICK = ["venkatraman", "a matrix of models", "spectrum", "squared slacks", "sco
 def test_an_interrupt_is_never_late(name):
     n, setup, call = LONG[name]
     delays = cases([0.4, 0.9], [0.3 + 0.37 * k for k in range(12)])
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     arguments = [str(cases(n, 5 * n if n > 10_000 else n)), ",".join(map(str, delays))]
     script = textwrap.dedent(SCRIPT).replace("{setup}", setup).replace("{call}", call)
-    found = subprocess.run(
-        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, env=environment, check=False
-    )
+    found = fresh.run(script, arguments)
     assert found.returncode == 0, found.stderr
     late = [float(x) for x in found.stdout.split()]
     assert len(late) == len(delays) and max(late) < 1.0, f"{name}: {late}"
@@ -200,9 +198,7 @@ print("interrupted" if interrupted > 1 else interrupted)
 @pytest.mark.parametrize("name", ["LightGBM", "XGBoost", "PartialAUCSVC, kernel", "AUCRLSCV"])
 def test_models_are_whole_whenever_a_refit_is_interrupted(name):
     arguments = [str(Path(__file__).parents[1] / "support"), name, str(cases(30, 1000))]
-    found = subprocess.run(
-        [sys.executable, "-c", REFITS, *arguments], capture_output=True, text=True, timeout=600, check=False
-    )
+    found = fresh.run(REFITS, arguments)
     assert (found.returncode, found.stdout) == (0, "interrupted\n"), found.stderr[-2000:]
 
 

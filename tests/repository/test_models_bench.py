@@ -2,14 +2,13 @@
 
 import io
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+
+import fresh
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,9 +47,7 @@ print(json.dumps([printed, left]))
 
 def ran(folder, *runs):
     """Return what each run printed, and the file that it left."""
-    command = [sys.executable, "-c", RUN, str(folder), str(ROOT / "benches/python/models.py"), json.dumps(runs)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, env=environment)
+    done = fresh.run(RUN, [folder, ROOT / "benches/python/models.py", json.dumps(runs)])
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -2,14 +2,14 @@
 
 import io
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+
+import fresh
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parents[1] / "cases" / "papers"
@@ -49,9 +49,7 @@ Job = tuple[str, list[str], str, str]  # name, options, folder of the results, f
 
 def quickly(jobs: list[Job]) -> dict[str, list[tuple[str, dict[str, str]]]]:
     """Run scripts; return, by name, what every run printed and its files by name."""
-    command = [sys.executable, "-c", RUN, str(ROOT / "benches" / "papers"), json.dumps(jobs)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=250, env=environment)
+    ran = fresh.run(RUN, [ROOT / "benches" / "papers", json.dumps(jobs)])
     assert ran.returncode == 0, ran.stderr[-3000:]
     return json.loads(ran.stdout)
 

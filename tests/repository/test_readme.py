@@ -7,6 +7,7 @@ import pytest
 
 import pages
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 README = pages.ROOT / "README.md"
 
 

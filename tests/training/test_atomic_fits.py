@@ -44,13 +44,17 @@ class Lines:
         if not file.startswith(PACKAGE):
             return None
         frame.f_trace_opcodes = file.endswith("_atomic.py")
+        return self._inside
+
+    def _inside(self, frame, event, arg):
         if event in ("line", "opcode"):
             self.count += 1
-            if self.count == self.at:
-                raise Stop
             if self.at is None:
-                self._note(frame, (file, frame.f_lineno, frame.f_lasti if event == "opcode" else None))
-        return self
+                place = frame.f_code.co_filename, frame.f_lineno, frame.f_lasti if event == "opcode" else None
+                self._note(frame, place)
+            elif self.count == self.at:
+                raise Stop
+        return self._inside
 
     def _note(self, frame, place):
         self.first.setdefault(place, self.count)

@@ -1,13 +1,12 @@
 """AUC-RLS and RLS of features that are not in memory: the models of the same features in memory, in less of it."""
 
-import subprocess
-import sys
 import textwrap
 
 import dask.array as da
 import numpy as np
 import pytest
 
+import fresh
 from rocmax import AUCRLS, AUCRLSCV, RLS
 from rocmax._settings import using
 
@@ -93,12 +92,6 @@ def test_resident_memory_does_not_grow_with_the_file(tmp_path):
         assert model.coef_.min() > 0
         print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "X.bin")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = fresh.run(textwrap.dedent(script), [tmp_path / "X.bin"])
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 100  # MB; the file has 120, and a block of it 64

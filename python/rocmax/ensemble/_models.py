@@ -15,14 +15,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from rocmax._memory import available_memory
+from rocmax._settings import settings
 from rocmax._typing import F64, AnyArray
 from rocmax._warn import warn
 from rocmax.ensemble._data import Data, Found, of_largest
 from rocmax.ensemble._run import Run, quietly
 from rocmax.ensemble._scores import raw_scores
 
-# Trees of a forest, of all rows and of a fold: half of them are nearly as good, which is all the choice has to know.
-_TREES, _FOLD_TREES = 200, 100
 # Rows of a leaf at least. Noisy classes need more than one: on a9a four are worth 0.1, on phoneme one is worth 0.1.
 _LEAVES = (1, 4)
 # Rows that are sorted into trees between two looks at the clock, unless ten trees have few more; bytes of a node.
@@ -48,6 +47,7 @@ class ExtraTrees:
         _, X = data.coded("trees")
         small = data.is_small(X)
         n_threads = 1 if small else run.n_threads
+        all_trees, fold_trees = settings().forest_trees
 
         first, rest = data.first_folds()
         begun: dict[tuple[int, int], ExtraTreesClassifier] = {}  # of the first folds, by the rows of a leaf
@@ -57,7 +57,7 @@ class ExtraTrees:
                 train, test = part.folds[k]
                 forest = begun.pop((leaf, k), None) if part is first else None
                 forest = self._grown(data, X, train, run, n_threads, n_trees, forest or self._forest(data, leaf))
-                if n_trees < _FOLD_TREES:
+                if n_trees < fold_trees:
                     begun[leaf, k] = forest
                 return raw_scores(forest, X[test])
 
@@ -65,20 +65,22 @@ class ExtraTrees:
 
         least = leaf_size(data.n)
         leaves = sorted({max(least, leaf) for leaf in _LEAVES})
-        tried = [first.mean_partial_auc(scored(first, leaf, _FOLD_TREES // 2)) for leaf in leaves]
+        tried = [first.mean_partial_auc(scored(first, leaf, fold_trees // 2)) for leaf in leaves]
         leaf = leaves[int(np.argmax(tried))]
-        scores = scored(first, leaf, _FOLD_TREES)
+        scores = scored(first, leaf, fold_trees)
         begun.clear()
         if rest is not None:
             data.check_hope(scores)
-            scores += scored(rest, leaf, _FOLD_TREES)
-        return data.found(scores, {"n_estimators": _TREES, "min_samples_leaf": leaf}, log_odds=True)
+            scores += scored(rest, leaf, fold_trees)
+        return data.found(scores, {"n_estimators": all_trees, "min_samples_leaf": leaf}, log_odds=True)
 
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the forest of all rows."""
         coder, X = data.coded("trees")
         forest, every = self._forest(data, found.chosen["min_samples_leaf"]), np.arange(data.n)
-        (forest,) = run.map(lambda trees: self._grown(data, X, every, run, run.n_threads, trees, forest), [_TREES])
+        (forest,) = run.map(
+            lambda trees: self._grown(data, X, every, run, run.n_threads, trees, forest), [found.chosen["n_estimators"]]
+        )
         return Pipeline([("table", coder), ("model", forest.set_params(warm_start=False))])
 
     @staticmethod
@@ -101,7 +103,7 @@ class ExtraTrees:
 def leaf_size(n_rows: int) -> int:
     """Return the rows of a leaf at least, 1 unless the forest would be too large."""
     most = _SHARE * available_memory()
-    return int(min(_LARGEST_LEAF, max(1, np.ceil(_TREES * 2 * n_rows * _NODE / max(most, 1)))))
+    return int(min(_LARGEST_LEAF, max(1, np.ceil(settings().forest_trees[0] * 2 * n_rows * _NODE / max(most, 1)))))
 
 
 def fits_memory(n_rows: int) -> bool:
