@@ -44,6 +44,15 @@ ASKED: list[list[Any]] = [
 ]
 
 
+COMPARED: list[list[Any]] = [
+    ["--score", "s", "t"],
+    ["--score", "s", "t", "late", "--fpr", 0, 0.1, "--adjust", "bonferroni"],
+    ["--score", "s", "late", "t", "--weight", "w", "--measure", "average_precision", "bedroc", "tpr_at_fpr:0.1"],
+    ["--score", "t", "s", "--lower", "t", "--confidence", 0.9],
+    ["--score", "hole", "s", "--missing", "drop"],
+]
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: " ".join(map(str, asked)))
 def test_evaluate_counts_what_it_measures(suffix: str, asked: list[Any], tmp_path: Path, run: Run) -> None:
@@ -78,6 +87,61 @@ def close(found: dict[str, Any], expected: dict[str, Any]) -> bool:
     numbers = [[one["estimate"], *one["confidence_interval"]] for one in (found, expected)]
     assert found["method"] == expected["method"]
     return bool(np.allclose(*numbers, rtol=1e-9, atol=1e-12))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("asked", COMPARED, ids=lambda asked: " ".join(map(str, asked)))
+def test_compare_reads_twice_what_it_measures(suffix: str, asked: list[Any], tmp_path: Path, run: Run) -> None:
+    frame = table(np.random.default_rng(5)).with_columns(hole=pl.when(pl.arange(0, N) % 7 > 0).then(pl.col("t")))
+    path = tmp_path / f"d.{suffix}"
+    frame.write_parquet(path) if suffix == "parquet" else frame.write_csv(path)
+    asked = ["compare", path, "--label", "y", "--positive", "sick", "--json", *asked]
+    whole = json.loads(run(*asked)[1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "ROWS", 64)
+        patch.setattr(counted, "ROWS", 0)
+        found = json.loads(run(*asked)[1])
+        code, out, _ = run(*(one for one in asked if one != "--json"))
+    assert code == 0 and "counted in batches" in out
+    assert not any(found.pop("error_bounds").values())
+    assert_same(found, whole)
+
+
+def test_pooled_scores_compare_within_their_error(
+    small: None, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(6)
+    y = rng.random(60_000) < 0.2
+    s, t = rng.normal(size=(2, len(y))) + y
+    pl.DataFrame({"y": y, "s": s, "t": s + 0.3 * t}).write_parquet(tmp_path / "d.parquet")
+    asked = ["compare", tmp_path / "d.parquet", "--label", "y", "--score", "s", "t", "--fpr", 0, 0.1, "--json"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counted, "ROWS", 10 * len(y))
+        whole = json.loads(run(*asked)[1])
+    monkeypatch.setattr(source, "ROWS", 5000)
+    monkeypatch.setattr(counted, "ERROR", 1e-3)
+    code, out, err = run(*asked)
+    found = json.loads(out)
+    bounds = found["error_bounds"].values()
+    assert code == 0 and 0 < max(bounds) <= 1e-3 and "may be off by" in err
+    for one, other in zip(found["comparisons"], whole["comparisons"], strict=True):
+        assert abs(one["difference"] - other["difference"]) < 2e-3
+        assert one["standard_error"] == pytest.approx(other["standard_error"], rel=0.01)
+
+
+def assert_same(found: Any, expected: Any) -> None:
+    """Assert that what JSON says is the same, numbers up to rounding."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for name, value in expected.items():
+            assert_same(found[name], value)
+    elif isinstance(expected, list):
+        for one, other in zip(found, expected, strict=True):
+            assert_same(one, other)
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-8, abs=1e-12)
+    else:
+        assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -141,7 +205,7 @@ def test_a_bad_row_of_a_late_batch_leaves_no_file(small: None, tmp_path: Path, r
         assert not (tmp_path / out).exists()
 
 
-@pytest.mark.parametrize("command", ["evaluate", "score"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "score"])
 def test_memory_does_not_grow_with_the_rows(command: str, tmp_path: Path, run: Run) -> None:
     pytest.importorskip("resource")
     rng = np.random.default_rng(4)
@@ -160,6 +224,7 @@ def test_memory_does_not_grow_with_the_rows(command: str, tmp_path: Path, run: R
         data = str(tmp_path / f"{n}.parquet")
         asked = {
             "evaluate": ["evaluate", data, "--label", "y", "--score", "s"],
+            "compare": ["compare", data, "--label", "y", "--score", "s", "t"],
             "score": ["score", str(tmp_path / "m"), data, "--out", str(tmp_path / "out.parquet")],
         }[command]
         program = (

@@ -1,20 +1,23 @@
 """Measure columns of scores of a file larger than memory: rows are read in batches and counted."""
 
 from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from rocmax._checks.missing import oriented
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax.metrics import Inference, Measure, ROCAccumulator
+from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
 from rocmax.metrics import _words as words
+from rocmax.metrics._second_pass import SecondPass, compare_counted
 
 # Above so many rows they are counted; below, they are read whole.
 ROWS = 20_000_000
@@ -28,6 +31,8 @@ def suits(arguments: Namespace) -> bool:
     """Whether the file is that large, and counts of the scores are all that is needed."""
     others = ("groups", "per", "at", "report", "plot", "by")  # need every row
     if any(getattr(arguments, name, None) for name in others) or arguments.weights_are == "sampling":
+        return False
+    if getattr(arguments, "method", None) not in (None, "delong"):
         return False
     return _n_rows(arguments.data, source.form(arguments)) > ROWS
 
@@ -50,6 +55,7 @@ class Counted:
 
     columns: dict[str, ROCAccumulator]
     labels: table.Labels  # of the distinct values
+    positive: pl.Series  # the values as they are in the file that are positive
     weighted: str
     lower: frozenset[str]
     n_rows: int = 0
@@ -86,23 +92,90 @@ class Counted:
 
 def read(arguments: Namespace) -> Counted:
     """Count the scores of each column, batch by batch."""
-    label, weight, drop = arguments.label, arguments.weight, arguments.missing == "drop"
+    weight = arguments.weight
     rows.check(arguments)
-    labels, positive_values = _labels(arguments)
+    labels, values = _labels(arguments)
     kind = "" if weight is None else f", frequency weights {weight}"
     found = Counted(
-        {name: ROCAccumulator(max_error=ERROR) for name in arguments.score}, labels, kind, rows.lower(arguments)
+        {name: ROCAccumulator(max_error=ERROR) for name in arguments.score}, labels, values, kind, rows.lower(arguments)
     )
+    for part in _parts(arguments, found):
+        found.n_rows += len(part.positive)
+        found.n_positive += int(np.count_nonzero(part.positive))
+        found.n_dropped += part.n_dropped
+        for name, scores in part.columns.items():
+            found.columns[name].update(part.positive, scores, sample_weight=part.weight)
+    return found
+
+
+def compared(arguments: Namespace, found: Counted, wanted: Sequence[Measure]) -> list[Comparison]:
+    """Compare the columns by each measure: the rows are read again, for the products of their components."""
+    passes = [SecondPass(found.columns, measure) for measure in wanted]
+    for part in _parts(arguments, found):
+        for one in passes:
+            one.add(part.positive, part.columns, part.weight)
+    lower = np.array([name in found.lower for name in found.columns])
+    results = []
+    for one in passes:
+        with report.told_of(one.measure.short, how="--method"):
+            results.append(
+                compare_counted(
+                    one,
+                    confidence_level=arguments.confidence,
+                    adjust=arguments.adjust,
+                    lower=lower,
+                    n_samples=found.n_rows,
+                )
+            )
+    _warn_of_pooled(found, results)
+    return results
+
+
+def _warn_of_pooled(found: Counted, results: Sequence[Comparison]) -> None:
+    """Say where the counts leave more open than a tenth of a standard error."""
+    off = sum(sorted(one.error_bound for one in found.columns.values())[-2:])
+    least = min((float(pair.standard_error) for one in results for pair in one.pairs), default=np.inf)
+    if off > least / 10:
+        report.log(
+            f"counted in batches, a difference of AUCs may be off by {off:.0e}, which intervals and p-values leave out;"
+            f" the least standard error is {least:.0e}"
+        )
+
+
+class _Part(NamedTuple):
+    """Some rows: scores of which high ones are for positives."""
+
+    positive: NDArray[np.bool_]
+    columns: dict[str, NDArray[Any]]
+    weight: NDArray[np.float64] | None
+    n_dropped: int
+
+
+def _parts(arguments: Namespace, found: Counted) -> Iterator[_Part]:
+    """Yield the rows in batches."""
+    label, weight = arguments.label, arguments.weight
     needed = [label, *arguments.score, *([] if weight is None else [weight])]
     before = 0
     with report.progress("rows") as bar:
         for frame in source.batches(arguments.data, source.form(arguments), source.Wanted(needed), text={label}):
-            kept = table.complete(frame, needed) if drop else frame
-            found.n_dropped += len(frame) - len(kept)
-            _count(found, kept, arguments, positive_values, before)
+            kept = table.complete(frame, needed) if arguments.missing == "drop" else frame
+            yield _part(arguments, found, kept, before, len(frame) - len(kept))
             before += len(frame)
             bar.at(f"{before:,} rows", 0, 1)
-    return found
+
+
+def _part(arguments: Namespace, found: Counted, frame: pl.DataFrame, before: int, n_dropped: int) -> _Part:
+    """Return the rows of a table; `before` are those of earlier ones."""
+    label = table.nameless(table.without_holes(table.column(frame, arguments.label), arguments.label, "label", before))
+    positive = label.is_in(found.positive.implode()).to_numpy()
+    weight = None if arguments.weight is None else table.weights(frame, arguments.weight, before)
+    columns = {}
+    for name in found.columns:
+        series = table.column(frame, name)
+        if series.dtype == pl.String and table.first_name(table.nameless(series)) is None:
+            continue  # of a column of text the row to name comes later
+        columns[name] = oriented(table.scores(frame, name, before=before), name in found.lower)
+    return _Part(positive, columns, weight, n_dropped)
 
 
 def _labels(arguments: Namespace) -> tuple[table.Labels, pl.Series]:
@@ -119,18 +192,3 @@ def _labels(arguments: Namespace) -> tuple[table.Labels, pl.Series]:
     typed = table.typed(distinct, comma=arguments.decimal == ",")
     labels = table.labels(pl.DataFrame([typed]), name, arguments.positive)
     return labels, distinct.filter(pl.Series(labels.positive))
-
-
-def _count(found: Counted, frame: pl.DataFrame, arguments: Namespace, values: pl.Series, before: int) -> None:
-    """Add some rows to the counts."""
-    label = table.nameless(table.without_holes(table.column(frame, arguments.label), arguments.label, "label", before))
-    positive = label.is_in(values.implode()).to_numpy()
-    weight = None if arguments.weight is None else table.weights(frame, arguments.weight, before)
-    for name, accumulator in found.columns.items():
-        series = table.column(frame, name)
-        if series.dtype == pl.String and table.first_name(table.nameless(series)) is None:
-            continue  # of a column of text the row to name comes later
-        scores = table.scores(frame, name, before=before)
-        accumulator.update(positive, oriented(scores, name in found.lower), sample_weight=weight)
-    found.n_rows += len(frame)
-    found.n_positive += int(np.count_nonzero(positive))

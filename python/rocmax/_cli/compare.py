@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._cli import _counted as counted
 from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
@@ -16,6 +17,7 @@ from rocmax._cli._output import check_plot
 from rocmax.metrics import AUC, Bootstrap, Comparison, Measure, PartialAUC, Venkatraman, compare
 from rocmax.metrics import _words as words
 from rocmax.metrics._references import ADJUSTMENTS
+from rocmax.metrics.measures.base import Trait
 
 
 def run(arguments: Namespace) -> None:
@@ -30,9 +32,12 @@ def run(arguments: Namespace) -> None:
     if arguments.by and arguments.plot and len(arguments.score) > 2:
         raise Misuse("--plot with --by shows the difference of two columns of scores: give two")
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
+    wanted = measures.chosen(arguments.measure, [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])])
+    if counted.suits(arguments) and all(Trait.COMPONENTS in measure.traits for measure in wanted):
+        _run_counted(arguments, wanted)
+        return
     scored = rows.read(arguments)
     labels = scored.labels
-    wanted = measures.chosen(arguments.measure, [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])])
     with report.waiting(f"comparing {len(arguments.score)} columns of {len(labels.positive):,} scores"):
         results = []
         for measure in wanted:
@@ -47,25 +52,41 @@ def run(arguments: Namespace) -> None:
         subgroups.draw(arguments.plot, {one.by: one for one in sliced if one.measure == wanted[-1]})
     elif arguments.plot:
         rows.draw(arguments, scored)
+    _show(arguments, rows.plain(arguments, scored), scored.summary, results, sliced)
     if arguments.json:
-        report.emit(
-            {
-                **rows.plain(arguments, scored),
-                "scores": arguments.score,
-                "fpr_range": arguments.fpr,
-                "confidence_level": arguments.confidence,
-                "comparisons": [found.to_dict() for found in results],
-                **({"by": [found.to_dict() for found in sliced]} if sliced else {}),
-                "plot": arguments.plot,
-            }
-        )
         return
-    report.say(f"{arguments.data}: {scored.summary}")
-    (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
     for found in sliced:
         subgroups.show_compared(found)
     if arguments.plot:
         report.say(f"{'Forest' if scored.by else 'ROC'} plot: {report.where(arguments.plot)}")
+
+
+def _run_counted(arguments: Namespace, wanted: Sequence[Measure]) -> None:
+    """Compare the columns of a file larger than memory."""
+    scored = counted.read(arguments)
+    results = [replace(one, pos_label=scored.labels.value) for one in counted.compared(arguments, scored, wanted)]
+    _show(arguments, scored.plain(arguments), scored.summary, results, [])
+
+
+def _show(
+    arguments: Namespace, plain: dict[str, Any], summary: str, results: Sequence[Comparison], sliced: Sequence[Any]
+) -> None:
+    """Print the comparisons, or with --json all that was found."""
+    if not arguments.json:
+        report.say(f"{arguments.data}: {summary}")
+        (_show_two if len(arguments.score) == 2 else _show_several)(arguments, results)
+        return
+    report.emit(
+        {
+            **plain,
+            "scores": arguments.score,
+            "fpr_range": arguments.fpr,
+            "confidence_level": arguments.confidence,
+            "comparisons": [found.to_dict() for found in results],
+            **({"by": [found.to_dict() for found in sliced]} if sliced else {}),
+            "plot": arguments.plot,
+        }
+    )
 
 
 def _compared(arguments: Namespace, scored: rows.Scored, measure: Measure, **options: Any) -> Any:

@@ -131,7 +131,7 @@ def _rescale(ax: Axes, name: str, scale: str, least: float, most: float) -> None
     if scale == "probit":
         getattr(ax, f"set_{name}scale")("function", functions=(special.ndtri, special.ndtr))
         room = ax.get_window_extent()
-        letters = _APART[name] * ax.xaxis.get_ticklabels()[0].get_fontsize() * ax.figure.dpi / 72
+        letters = _APART[name] * float(ax.xaxis.get_ticklabels()[0].get_fontsize()) * ax.figure.dpi / 72
         share = letters / (room.width if name == "x" else room.height)
         ticks = _apart([tick for tick in _TICKS if least <= tick <= most], share * np.ptp(special.ndtri(ends)))
         getattr(ax, f"set_{name}ticks")(ticks, labels=[f"{100 * tick:g} %" for tick in ticks])

@@ -335,6 +335,11 @@ class ROCAccumulator:
         kind = warn_of_parts(weight_kind, bins[2:].ravel())
         return replace(found, weight_kind=kind, n_samples=None)
 
+    def middle(self) -> Sample:
+        """Return the weights at every score; of a bin of several scores half is laid at either end."""
+        bins, extent = self._shared.read()
+        return self._sample(_bins.laid(bins, extent, *_MIDDLE), 1 if self.pos_label is None else self.pos_label)
+
     def _sample(self, bins: F64, label: Any) -> Sample:
         return as_sample(self._core(bins), label)
 

@@ -144,7 +144,7 @@ def compare(
     choice(adjust, ADJUSTED, "adjust")
     check_seed(random_state)
     data = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
-    test = _Test(measure, chosen, hypothesis, level, data, random_state)
+    test = Asked(measure, chosen, hypothesis, level, data, random_state)
     test.check()
     if by is not None and (data.classes or isinstance(y_true, Mapping) or isinstance(chosen, Venkatraman)):
         raise ValueError("by takes paired models, measures of two classes, and any method but 'venkatraman'")
@@ -161,12 +161,12 @@ def compare(
             return _in_subgroups(test, models, by, names, adjust)
         read = [models] if isinstance(models, Sample) else models
         found = _of_paired(test, models)
-    _warn_below_chance(test, found, read, names)
+    warn_of_worse(test, found, read, names)
     warn_unless_counts(weight_kind, *(one.weight for one in read))
-    return _result(test, found, names, read, adjust, paired=not isinstance(y_true, Mapping))
+    return result_of(test, found, names, read, adjust, paired=not isinstance(y_true, Mapping))
 
 
-class _Test(NamedTuple):
+class Asked(NamedTuple):
     """What is tested, and how, whatever the samples are."""
 
     measure: Measure
@@ -201,7 +201,7 @@ class _Test(NamedTuple):
         return self.method or default_comparison(self.measure, sizes, self.data), sizes
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """Estimates and covariance, or the test of equal curves."""
 
     method: Method
@@ -231,7 +231,7 @@ def _independent(
 
 
 def _of_same_samples(
-    test: _Test, y_true: Any, y_score: Any, sample_weight: Any, groups: Any, by: Any, reading: dict[str, Any]
+    test: Asked, y_true: Any, y_score: Any, sample_weight: Any, groups: Any, by: Any, reading: dict[str, Any]
 ) -> tuple[tuple[str, ...], Sample | list[Classes], Any]:
     """Return the names and the samples of paired models, and the subgroups of these samples."""
     if test.data.classes:
@@ -261,7 +261,7 @@ def _require_models(count: int) -> None:
         raise ValueError(f"y_score must hold two models or more, got {count}: a column or an entry for each")
 
 
-def _of_paired(test: _Test, models: Sample | list[Classes]) -> _Found:
+def _of_paired(test: Asked, models: Sample | list[Classes]) -> Found:
     """Compare models of the same samples."""
     method, sizes = test.chosen([models] if isinstance(models, Sample) else models)
     if isinstance(method, Venkatraman):
@@ -272,25 +272,25 @@ def _of_paired(test: _Test, models: Sample | list[Classes]) -> _Found:
     check_variance(found.matrix)
     if isinstance(models, Sample):
         warn_of_few_compared(method.name, test.measure, sizes, test.data)
-    return _Found(method, found)
+    return Found(method, found)
 
 
-def _in_subgroups(test: _Test, models: Sample, by: Any, names: tuple[str, ...], adjust: str | None) -> Comparison:
+def _in_subgroups(test: Asked, models: Sample, by: Any, names: tuple[str, ...], adjust: str | None) -> Comparison:
     """Compare models in every subgroup, and their means over subgroups."""
     seed = seed_of(test.random_state)
 
     def estimate(data: Sample, k: int) -> tuple[Comparison, Covariance]:
         found = _of_paired(test._replace(random_state=(seed + k) % 2**64), data)
-        return _result(test, found, names, [data], adjust, paired=True), found.covariance
+        return result_of(test, found, names, [data], adjust, paired=True), found.covariance
 
     def pooled(found: Covariance, data: Sample) -> Comparison:
         method = (test.method or Bootstrap()) if found.replicates is not None else DeLong()
-        return _result(test, _Found(method, found), names, [data], adjust, paired=True)
+        return result_of(test, Found(method, found), names, [data], adjust, paired=True)
 
     return compare_subgroups(models, by, test.measure, adjust, estimate, pooled)
 
 
-def _of_independent(test: _Test, samples: list[Sample]) -> _Found:
+def _of_independent(test: Asked, samples: list[Sample]) -> Found:
     """Compare models of independent samples."""
     method, sizes = test.chosen(samples)
     if isinstance(method, Venkatraman):
@@ -311,10 +311,10 @@ def _of_independent(test: _Test, samples: list[Sample]) -> _Found:
         freedom = variance**2 / (np.array([sum(part[2]) for part in parts]) - 1)
     check_variance(found.matrix)
     warn_of_few_compared(method.name, measure, sizes, test.data)
-    return _Found(method, found, freedom)
+    return Found(method, found, freedom)
 
 
-def _of_curves(test: _Test, method: Venkatraman, models: list[Sample], *, paired: bool) -> _Found:
+def _of_curves(test: Asked, method: Venkatraman, models: list[Sample], *, paired: bool) -> Found:
     """Test by permutations whether two ROC curves are the same."""
     if any(one.weight is not None for one in models):
         raise ValueError(_WHOLE_CURVES)
@@ -323,10 +323,10 @@ def _of_curves(test: _Test, method: Venkatraman, models: list[Sample], *, paired
     first, second = models
     curves = method.distance(first, second, paired=paired, seed=seed_of(test.random_state))
     estimate = np.concatenate([test.measure.estimates(one) for one in models])
-    return _Found(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
+    return Found(method, Covariance(estimate, np.full((2, 2), np.nan)), curves=curves)
 
 
-def _warn_below_chance(test: _Test, found: _Found, read: list[Any], names: tuple[str, ...]) -> None:
+def warn_of_worse(test: Asked, found: Found, read: list[Any], names: tuple[str, ...]) -> None:
     """Warn of a model whose interval lies on the worse side of chance."""
     if isinstance(read[0], Classes) or found.curves is not None:
         return
@@ -336,8 +336,8 @@ def _warn_below_chance(test: _Test, found: _Found, read: list[Any], names: tuple
     warn_below_chance(test.measure, data, (estimate - reach, estimate + reach), names, stacklevel=4)
 
 
-def _result(
-    test: _Test, found: _Found, names: tuple[str, ...], samples: list[Any], adjust: str | None, *, paired: bool
+def result_of(
+    test: Asked, found: Found, names: tuple[str, ...], samples: list[Any], adjust: str | None, *, paired: bool
 ) -> Comparison:
     estimate, matrix, _ = found.covariance
     if found.curves is not None:
@@ -381,7 +381,7 @@ def _result(
     )
 
 
-def _of_equal_curves(found: _Found, names: tuple[str, ...]) -> tuple[PairComparison, ...]:
+def _of_equal_curves(found: Found, names: tuple[str, ...]) -> tuple[PairComparison, ...]:
     """Return the one pair of a test that two curves are equal, which has no standard error and no interval."""
     assert found.curves is not None
     statistic, pvalue = found.curves

@@ -1,0 +1,110 @@
+"""Compare models whose samples come in parts, twice: counted first, then for the products of their components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._checks.samples import F64
+from rocmax.metrics._accumulator import ROCAccumulator
+from rocmax.metrics._compare import Asked, Found, result_of, warn_of_worse
+from rocmax.metrics._comparison import Comparison
+from rocmax.metrics._hypothesis import Hypothesis
+from rocmax.metrics._sample import Sample, check_variance, require_two
+from rocmax.metrics._weights import warn_of_parts
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.methods import checked, warn_of_few_compared
+from rocmax.metrics.methods.base import Covariance, Data
+from rocmax.metrics.methods.delong import DeLong
+
+
+class _Class(NamedTuple):
+    """The scores of one class of a model, ascending, and their components less the mean."""
+
+    score: F64
+    value: F64
+
+    @classmethod
+    def of(cls, score: F64, value: F64, weight: F64) -> _Class:
+        held = weight > 0
+        score, value, weight = score[held], value[held], weight[held]
+        order = np.argsort(score)
+        return cls(score[order], (value - weight @ value / weight.sum())[order])
+
+    def at(self, score: NDArray[Any]) -> F64:
+        """Return the components; between two scores that were counted, half way between theirs."""
+        above = np.minimum(np.searchsorted(self.score, score), len(self.score) - 1)
+        below = above - ((self.score[above] > score) & (above > 0))
+        return np.asarray((self.value[below] + self.value[above]) / 2.0)
+
+
+class SecondPass:
+    """Covariance of a measure of models that have been counted, from their samples in parts.
+
+    A sample's components are those of its score in the counted curves: exact while these hold every score, otherwise
+    the error is that of the rates.
+
+    Parameters
+    ----------
+    counted : mapping
+        Models, each with all its samples.
+    measure : Measure
+        With components.
+    """
+
+    def __init__(self, counted: Mapping[str, ROCAccumulator], measure: Measure) -> None:
+        self.counted, self.measure = counted, measure
+        estimates, self._classes = [], list[tuple[_Class, _Class]]()
+        for each in counted.values():
+            sample = each.middle()
+            (value,), (components,) = measure.influences(sample)
+            estimates.append(value)
+            assert sample.weight is not None
+            columns = (sample.score, components, sample.weight)
+            pos, neg = (_Class.of(*(column[rows] for column in columns)) for rows in (sample.y, ~sample.y))
+            self._classes.append((pos, neg))
+        self.estimate = np.array(estimates)
+        self.sample: Sample = sample
+        k = len(estimates)
+        self.weighted = False
+        self._sums, self._products = np.zeros((2, k)), np.zeros((2, k, k))
+
+    def add(self, positive: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]], weight: F64 | None = None) -> None:
+        """Take in some samples, of frequency weights."""
+        self.weighted |= weight is not None
+        for k, rows in enumerate((np.flatnonzero(positive), np.flatnonzero(~positive))):
+            pairs = zip(self._classes, self.counted, strict=True)
+            values = np.array([classes[k].at(columns[name][rows]) for classes, name in pairs])
+            weighted = values if weight is None else values * weight[rows]
+            self._sums[k] += weighted.sum(axis=1)
+            self._products[k] += weighted @ values.T
+
+    def covariance(self) -> Covariance:
+        """Return the estimates and the covariance of all that was taken in."""
+        matrix = np.zeros(self._products.shape[1:])
+        for total, sums, products in zip(self.sample.totals, self._sums, self._products, strict=True):
+            matrix += (products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0)
+        return Covariance(self.estimate, matrix)
+
+
+def compare_counted(
+    passed: SecondPass, *, confidence_level: float, adjust: str | None, lower: Any, n_samples: int
+) -> Comparison:
+    """Compare models whose samples came in parts, by their components."""
+    test = Asked(passed.measure, DeLong(), Hypothesis(), confidence_level, Data(counts=True), None)
+    checked(DeLong(), passed.measure, test.data)
+    found = Found(DeLong(), passed.covariance())
+    data = passed.sample._replace(lower=lower)
+    require_two(*data.totals)
+    check_variance(found.covariance.matrix)
+    warn_of_few_compared("delong", passed.measure, data.totals, test.data)
+    names = tuple(passed.counted)
+    warn_of_worse(test, found, [data], names)
+    made = result_of(test, found, names, [data], adjust, paired=True)
+    if passed.weighted:
+        warn_of_parts(None, np.concatenate([each.masses.ravel() for each in passed.counted.values()]))
+    return replace(made, n_samples=n_samples, weight_kind="frequency" if passed.weighted else None)
