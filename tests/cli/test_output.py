@@ -245,3 +245,15 @@ def test_streams(command: str, code: int, said: str, made: Path) -> None:
         assert done.stdout == "y,score\n"
     if "head -c" in command:
         assert done.stdout == "PK"
+
+
+def test_wide_tables_hide_no_number(tmp_path, run):
+    """Of many measures, also for a column of a long name."""
+    name, asked = "score " * 20, ["average_precision", "equal_error_rate", "log_auc:0.001,1", "bedroc", "rie"]
+    rows = [f"{k % 2},{k * 7 % 13 + k % 2}" for k in range(60)]
+    (tmp_path / "wide.csv").write_text("\n".join([f"y,{name}", *rows]))
+    code, out, _ = run("evaluate", str(tmp_path / "wide.csv"), "--label", "y", "--score", name, "--measure", *asked)
+    row = next(line for line in out.splitlines() if "[0." in line)
+    assert code == 0 and "…" not in out and row.count("[") == row.count("]") == 6
+    code, _, err = run("evaluate", str(tmp_path / "wide.csv"), "--label", "y", "--score", name, "--alerts", "abc")
+    assert code == 2 and "abc: need a number of rows, such as 500, or a share, such as 5%" in err

@@ -125,3 +125,13 @@ def test_one_model_is_tested_against_a_constant_score_by_default():
 def test_what_cannot_be_planned(what, text):
     with pytest.raises(ValueError, match=text):
         auc_power(**{"n_pos": 30, "n_neg": 30, **what})
+
+
+def test_missing_values_of_a_pilot_are_named():
+    y, s = np.arange(40) % 2.0, np.arange(40.0) + 3 * (np.arange(40) % 2)
+    y[3] = np.nan
+    with pytest.raises(ValueError, match=r"pilot contains NaN.*missing='drop'"):
+        auc_power(pilot=(y, s), n_pos=30, n_neg=30)
+    kept = np.arange(40) != 3
+    dropped = auc_power(pilot=(y, s), n_pos=30, n_neg=30, missing="drop")
+    assert dropped == auc_power(pilot=(y[kept], s[kept]), n_pos=30, n_neg=30)

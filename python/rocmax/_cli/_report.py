@@ -32,7 +32,8 @@ from rocmax._cli._text import printable, printable_lines
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 
 _BAND_ROWS = 200_000  # more rows make a band thinner than its curve, and slow
-_WIDEST = 160  # columns of a table
+_WIDEST = 160  # columns of a table, in wider ones names are broken
+_ANY = 10_000
 _NAME = 40  # letters of a name in a plot, at most
 
 
@@ -56,11 +57,14 @@ def say(message: str = "") -> None:
 def show(table: Table, *, error: bool = False) -> None:
     """Print a table to stdout or stderr, as wide as it is: a narrower terminal wraps its lines, but hides no number."""
     console = _PlainConsole(stderr=error, highlight=False)
-    wide = console.options.update(width=_WIDEST)
+    wide = console.options.update(width=_ANY)
     width = Measurement.get(console, wide, table).maximum
+    if width > _WIDEST:
+        table.columns[0].max_width = _NAME
+        width = max(_WIDEST, Measurement.get(console, wide, table).maximum)
     if (sys.stderr if error else sys.stdout).isatty():
         width = max(width, console.width)
-    _PlainConsole(stderr=error, highlight=False, width=min(width, _WIDEST), soft_wrap=True).print(table, crop=False)
+    _PlainConsole(stderr=error, highlight=False, width=width, soft_wrap=True).print(table, crop=False)
 
 
 def emit(result: Mapping[str, Any]) -> None:

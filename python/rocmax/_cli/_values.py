@@ -80,7 +80,10 @@ def cutoff(text: str) -> float | str | tuple[str, float]:
 
 def alerts(text: str) -> tuple[str, float]:
     """Return the rule of a budget: a number of rows, or a share of them in percent or below 1."""
-    value = rate(text)
+    try:
+        value = rate(text)
+    except argparse.ArgumentTypeError:
+        value = 0.0
     if not (0 < value < 1 or (value >= 1 and value.is_integer() and not text.endswith("%"))):
         raise argparse.ArgumentTypeError(f"{text}: need a number of rows, such as 500, or a share, such as 5%")
     return "alerts", value

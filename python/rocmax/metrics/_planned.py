@@ -12,7 +12,7 @@ from rocmax._checks.missing import complete
 from rocmax._checks.samples import DROP, all_in_memory, named_columns
 from rocmax._parameters import shown
 from rocmax._typing import F64
-from rocmax.metrics._sample import Sample, require_two, sample
+from rocmax.metrics._sample import Sample, explain, require_two, sample
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
@@ -77,6 +77,7 @@ def of_pilot(pilot: Any, measure: Measure, pos_label: Any, higher_is_better: Any
     data = sample(y, s, pos_label=pos_label, higher_is_better=higher_is_better, names=("pilot", "pilot"), **how)
     if data.n_models > 2:
         raise ValueError(f"pilot must have the scores of one model or two, got {data.n_models}")
+    explain(data)
     require_two(*data.totals)
     return _spread(data, measure)
 

@@ -24,7 +24,7 @@ from rocmax.metrics.methods.newcombe import newcombe_variance
 #: What a subgroup counts for in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")
 _NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
-_CLOSE = 1e-12  # to an estimate: within rounding of it
+_CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
 _HALF = 0.5  # a pair, or a sample, that is neither won nor lost
 
 
@@ -97,7 +97,8 @@ def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = Fals
 
     The interval is on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. Where fewer than five
     samples of a class count, or nothing varies, that of a share of pairs is Newcombe's, with the mean of his variances
-    in the subgroups; if `wider` the interval that holds both.
+    in the subgroups; if `wider` the interval that holds both. Of other measures without a variance it is that of
+    :func:`settled` estimates.
     """
     estimate = float(share @ found.estimate)
     variance = max(float(share @ found.covariance @ share), 0.0)
@@ -110,7 +111,34 @@ def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = Fals
     if measure.counts_pairs and (not inside[0] or found.sizes[held].sum(axis=0).min() < FEW):
         few = _newcombe(at, share[held], found.sizes[held])
         limits = _both(few, limits) if wider and inside[0] else few
+    elif not inside[0]:
+        calm = settled(found, measure)
+        moved, spread = np.array([share @ calm.estimate]), np.array([share @ calm.covariance @ share])
+        freedom = np.array([_freedom(calm, share, float(spread[0]))])
+        limits = _holding(estimate, float(moved[0]), log_odds(moved, spread, freedom, measure.bounds)[0])
     return Pooled(estimate, variance, limits)
+
+
+def settled(found: Estimates, measure: Measure) -> Estimates:
+    """Return estimates of a measure with two bounds of which none is certain.
+
+    A subgroup at a bound, or without variance, counts as if one pair, or for other measures one sample of the smaller
+    class, were half lost: no rate is known to be 0 because that of ten samples was.
+    """
+    least, most = measure.bounds
+    if not np.isfinite([least, most]).all():
+        return found
+    span = most - least
+    estimate, spread, freedom = found.estimate.copy(), found.covariance.copy(), found.freedom.copy()
+    for k in np.flatnonzero((found.variance <= _CLOSE * span**2) | (estimate <= least) | (estimate >= most)):
+        size = found.sizes[k]
+        n = size.prod() if measure.counts_pairs else size.min()
+        share = ((estimate[k] - least) / span * n + _HALF) / (n + 1)
+        own = newcombe_variance(share, tuple(size)) if measure.counts_pairs else share * (1 - share) / n
+        estimate[k], freedom[k] = least + span * share, max(size.min() - 1, 1.0)
+        spread[k], spread[:, k] = 0.0, 0.0
+        spread[k, k] = own * span**2
+    return found._replace(estimate=estimate, covariance=spread, freedom=freedom)
 
 
 def _both(one: Limits, other: Limits) -> Limits:
@@ -121,6 +149,16 @@ def _both(one: Limits, other: Limits) -> Limits:
         return np.minimum(low, lower), np.maximum(high, higher)
 
     return Limits(ends, other.tails)
+
+
+def _holding(estimate: float, moved: float, limits: Limits) -> Limits:
+    """Return the limits of an estimate that was moved, so wide that they hold it and all that is between."""
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = limits.ends(level)
+        return np.minimum(low, estimate), np.maximum(high, estimate)
+
+    return Limits(ends, lambda null: limits.tails(moved if (null - estimate) * (null - moved) < 0 else null))
 
 
 def _freedom(found: Estimates, share: F64, variance: float) -> float:
@@ -179,20 +217,22 @@ def difference(found: Estimates, first: F64, second: F64, measure: Measure, leve
 
     The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
     ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower end. The p-value is the
-    least level at which it leaves 0 out.
+    least level at which it leaves 0 out. Estimates of measures that are no share of pairs are :func:`settled`.
     """
+    calm = found if measure.counts_pairs else settled(found, measure)
     # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
-    a, b = (pooled(found, share, measure, wider=True) for share in (first, second))
-    d, contrast = a.estimate - b.estimate, first - second
-    error = float(np.sqrt(max(float(contrast @ found.covariance @ contrast), 0.0)))
+    a, b = (pooled(calm, share, measure, wider=True) for share in (first, second))
+    own, other = float(first @ found.estimate), float(second @ found.estimate)
+    d, contrast = own - other, first - second
+    error = float(np.sqrt(max(float(contrast @ calm.covariance @ contrast), 0.0)))
     both = np.sqrt(a.variance * b.variance)
-    r = float(first @ found.covariance @ second / both) if both > 0 else 0.0
+    r = float(first @ calm.covariance @ second / both) if both > 0 else 0.0
 
     def ends(z: float) -> tuple[float, float]:
         at = 1 - 2 * float(special.ndtr(-z))
         (a_low, a_high), (b_low, b_high) = ([float(end[0]) for end in one.limits.ends(at)] for one in (a, b))
-        down, up = a.estimate - a_low, a_high - a.estimate
-        other_up, other_down = b_high - b.estimate, b.estimate - b_low
+        down, up = max(own - a_low, 0.0), max(a_high - own, 0.0)
+        other_up, other_down = max(b_high - other, 0.0), max(other - b_low, 0.0)
         return (
             d - float(np.sqrt(max(down**2 - 2 * r * down * other_up + other_up**2, 0.0))),
             d + float(np.sqrt(max(up**2 - 2 * r * up * other_down + other_down**2, 0.0))),
@@ -220,30 +260,18 @@ def equality(found: Estimates, measure: Measure) -> SubgroupTest:
 
     ``F = sum w (x - mean)^2 / (k - 1) / (1 + 2 (k - 2) / (k^2 - 1) L)``, x the log-odds, w the inverses of their
     variances and ``L = sum (1 - w / sum w)^2 / v``, v the degrees of freedom of the variances, has k - 1 and
-    ``(k^2 - 1) / (3 L)`` degrees of freedom. A subgroup without variance counts as if one pair, or for other measures
-    one sample of the smaller class, were half lost.
+    ``(k^2 - 1) / (3 L)`` degrees of freedom. Estimates are :func:`settled`.
     """
     kept = np.array([has_variance(min(sizes)) for sizes in found.sizes.tolist()], dtype=bool)
     least, most = measure.bounds
     if not np.isfinite(least) or (not np.isfinite(most) and (found.estimate[kept] <= least).any()):
         return welch(found, kept, np.ones(len(kept)), found.estimate)
+    found = settled(found, measure)
     span = most - least if np.isfinite(most) else 1.0
-    x, slope = np.zeros(len(kept)), np.ones(len(kept))
-    spread, freedom = found.covariance.copy(), found.freedom.copy()
-    for k in np.flatnonzero(kept):
-        share = (found.estimate[k] - least) / span
-        if not np.isfinite(most):
-            x[k], slope[k] = np.log(share), 1 / share
-            continue
-        if found.variance[k] == 0 or not 0 < share < 1:
-            size = found.sizes[k]
-            n = size.prod() if measure.counts_pairs else size.min()
-            share = (share * n + _HALF) / (n + 1)
-            own = newcombe_variance(share, tuple(size)) if measure.counts_pairs else share * (1 - share) / n
-            spread[k], spread[:, k], freedom[k] = 0.0, 0.0, size.min() - 1
-            spread[k, k] = own * span**2
-        x[k], slope[k] = special.logit(share), 1 / (span * share * (1 - share))
-    return welch(found._replace(covariance=spread, freedom=freedom), kept, slope, x)
+    share = np.where(kept, (found.estimate - least) / span, _HALF)
+    if not np.isfinite(most):
+        return welch(found, kept, 1 / share, np.log(share))
+    return welch(found, kept, 1 / (span * share * (1 - share)), special.logit(share))
 
 
 def welch(found: Estimates, kept: NDArray[np.bool_], slope: F64, x: F64) -> SubgroupTest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,11 +126,12 @@ class SubgroupInference(Inference):
         Returns
         -------
         tuple of SubgroupDifference
-            The first of every pair less the second.
+            The first of every pair less the second, of those with two samples of either class.
         """
         choice(adjust, ADJUSTED, "adjust")
         names, unit = list(self.subgroups), np.eye(len(self.subgroups))
-        pairs = [(a, b) for a in range(len(names)) for b in range(a + 1, len(names))]
+        kept = [k for k in range(len(names)) if has_variance(self.moments.sizes[k].min())]
+        pairs = list(combinations(kept, 2))
         listed = [(names[a], names[b], unit[a], unit[b]) for a, b in pairs]
         return differences_of(self.moments, listed, self.measure, self.confidence_level, adjust)
 

@@ -194,10 +194,18 @@ def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> E
     samples = [parts.samples[name] for name in found]
     estimate = np.array([float(np.ravel(one.estimate)[0]) for one in found.values()])
     variance = np.array([float(np.ravel(one.variance)[0]) for one in found.values()])
-    sizes = np.array([one.effective for one in samples], dtype=np.float64)
+    sizes = np.array([_sizes(one, measure) for one in samples], dtype=np.float64)
     freedom = np.array([_freedom(one, k, measure) for k, one in zip(samples, found.values(), strict=True)])
     others, n_clusters = between(parts, found, measure)
     return Estimates(estimate, np.diag(variance) + others, freedom, sizes, n_clusters)
+
+
+def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
+    """Return the sizes of the classes: of clusters, whose variances see no others, those of the samples that decide."""
+    if sample.group is None or measure.counts_pairs:
+        return sample.effective
+    (own, _), (setting, _) = measure.deciding(sample.effective)
+    return own, setting
 
 
 def _freedom(found: Inference, sample: Sample, measure: Measure) -> float:

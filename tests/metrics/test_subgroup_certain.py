@@ -1,0 +1,66 @@
+"""Subgroups at a bound of the measure, whose variance is 0: nothing is known for certain of a rate in ten samples."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import FPRAtTPR, PartialAUC, RecallAt, TPRAtFPR, infer
+
+pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
+SITE = np.repeat(["A", "B", "C"], 110)
+Y = np.tile(np.arange(110) < 10, 3)
+
+
+def scored(found_in_b):
+    """In A and C half of the positives lie above all negatives, in B so many."""
+    s = np.tile(np.where(np.arange(110) < 10, -1.0, np.arange(110) / 100), 3)
+    for site, many in (("A", 5), ("B", found_in_b), ("C", 5)):
+        s[np.flatnonzero((site == SITE) & Y)[:many]] = 2.0
+    return s
+
+
+def test_a_rate_of_0_counts_as_half_a_sample():
+    found = infer(Y, scored(0), TPRAtFPR(0.01), by=SITE)
+    share = 0.5 / 11
+    half = infer(Y, scored(5), TPRAtFPR(0.01), by=SITE).subgroups["A"]
+    assert found.subgroups["B"].estimate == 0.0 == pytest.approx(found.subgroups["B"].variance, abs=1e-12)
+    (one,) = (pair for pair in found.pairwise() if (pair.subgroup, pair.against) == ("A", "B"))
+    assert one.difference == 0.5
+    assert one.standard_error == pytest.approx(np.sqrt(half.variance + share * (1 - share) / 10))
+    reach = stats.t.ppf(0.975, 9) / np.sqrt(10 * share * (1 - share))
+    upper = special.expit(special.logit(share) + reach)
+    a_low = one.difference - np.hypot(one.difference - one.confidence_interval.low, 0)
+    assert one.confidence_interval.low <= 0.5 - upper and a_low == pytest.approx(one.confidence_interval.low)
+    assert 0.001 < one.pvalue < 1 and found.differences[1].pvalue > 0.01
+
+
+def test_pooled_interval_of_zeros_has_a_width():
+    s = scored(0)
+    s[Y] = -1.0
+    found = infer(Y, s, TPRAtFPR(0.01), by=SITE, null_value=0.01, alternative="greater")
+    assert found.estimate == found.confidence_interval.low == 0.0
+    assert 0.02 < found.confidence_interval.high < 0.3 and found.pvalue >= 0.5
+    assert found.equality.pvalue == 1.0
+
+
+@pytest.mark.parametrize("measure", [TPRAtFPR(0.01), RecallAt(0.02), PartialAUC((0, 0.02))])
+@pytest.mark.parametrize("clusters", [False, True])
+def test_equal_subgroups_are_seldom_found_to_differ(measure, clusters):
+    rng, wrong = np.random.default_rng(0), 0
+    y, site = np.tile(np.arange(110) < 10, 5), np.repeat(np.arange(5), 110)
+    groups = {"groups": np.arange(550) // 2} if clusters else {}
+    for _ in range(20):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CoverageWarning)
+            found = infer(y, rng.normal(size=550) + 0.95 * y, measure, by=site, **groups)
+        wrong += any(pair.pvalue_adjusted < 0.05 for pair in (*found.differences, *found.pairwise()))
+    assert wrong <= 3
+
+
+def test_clusters_with_less_than_two_samples_that_decide_are_not_compared():
+    rng = np.random.default_rng(0)
+    found = infer(Y, rng.normal(size=330) + Y, FPRAtTPR(0.95), by=SITE, groups=np.arange(330) // 2)
+    assert found.differences == found.pairwise() == () and np.isnan(found.equality.pvalue)
