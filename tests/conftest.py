@@ -9,6 +9,11 @@ import threading
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Boosted trees with more threads than there are free cores would spin as well.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# The workers of pytest-xdist share the cores: two threads in each of two would only wait for each other. What must not
+# depend on their number is asked for with several (n_jobs=2).
+if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
+    each = (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, each)))
 # scikit-learn skips its array API check without it.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from rocmax._checks.samples import names_of, rate_range
 from rocmax._checks.training import rows_of
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
-from rocmax._threads import n_threads
+from rocmax._threads import blas_threads, n_threads
 from rocmax._typing import F64, AnyArray
 from rocmax._warn import warn
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
@@ -194,8 +194,9 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         run.share = _FOLDS
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         data, rows = self._data(X, y, sample_weight, groups, fpr_range, seed, lead)
-        found, board = self._cross_fitted(data, families, run)
-        self._keep(data, found, board, run, rows, lead)
+        with blas_threads(1):  # so that nothing depends on their number
+            found, board = self._cross_fitted(data, families, run)
+            self._keep(data, found, board, run, rows, lead)
         return self
 
     def _data(

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from sklearn import config_context, get_config
 
-from rocmax._threads import blas_threads
-
 T = TypeVar("T")
 
 # Of fewer numbers than this every tree is grown by one thread, and folds side by side: threads of one tree would wait
@@ -102,9 +100,8 @@ class Run:
 
         pool = ThreadPoolExecutor(max(1, workers))
         try:
-            with blas_threads(1):  # so that nothing depends on their number
-                futures: list[Future[T]] = [pool.submit(work, item) for item in items]
-                found = [future.result() for future in futures]
+            futures: list[Future[T]] = [pool.submit(work, item) for item in items]
+            found = [future.result() for future in futures]
         except BaseException as failure:
             if not isinstance(failure, OutOfTimeError):
                 self._stop.set()
