@@ -205,37 +205,49 @@ def test_a_bad_row_of_a_late_batch_leaves_no_file(small: None, tmp_path: Path, r
         assert not (tmp_path / out).exists()
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare", "score"])
-def test_memory_does_not_grow_with_the_rows(command: str, tmp_path: Path, run: Run) -> None:
-    pytest.importorskip("resource")
-    rng = np.random.default_rng(4)
-    sizes = (400_000, 4_000_000)
-    for n in sizes:
+SIZES = (400_000, 4_000_000)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a file of each size, and rows to train on."""
+    folder, rng = tmp_path_factory.mktemp("large"), np.random.default_rng(4)
+    for n in SIZES:
         y = rng.random(n) < 0.1
-        pl.DataFrame({"y": y, "s": rng.normal(size=n) + y, "t": rng.normal(size=n)}).write_parquet(
-            tmp_path / f"{n}.parquet"
-        )
-    first = pl.read_parquet(tmp_path / f"{sizes[0]}.parquet").head(2000)
-    first.write_parquet(tmp_path / "train.parquet")
+        frame = pl.DataFrame({"y": y, "s": rng.normal(size=n) + y, "t": rng.normal(size=n)})
+        frame.write_parquet(folder / f"{n}.parquet")
+    frame.head(2000).write_parquet(folder / "train.parquet")
+    return folder
+
+
+@pytest.mark.xdist_group("large")
+@pytest.mark.parametrize("command", ["evaluate", "compare", "score"])
+def test_memory_does_not_grow_with_the_rows(command: str, large: Path, tmp_path: Path, run: Run) -> None:
+    """One process reads the small file, then the large one: its peak is as high."""
+    pytest.importorskip("resource")
     fit = ["--label", "y", "--model", "linear", "--C", 1, "--out", tmp_path / "m"]
-    assert run("fit", tmp_path / "train.parquet", *fit)[0] == 0
-    peaks = []
-    for n in sizes:
-        data = str(tmp_path / f"{n}.parquet")
-        asked = {
+    assert run("fit", large / "train.parquet", *fit)[0] == 0
+    asked = []
+    for n in SIZES:
+        data = str(large / f"{n}.parquet")
+        ways = {
             "evaluate": ["evaluate", data, "--label", "y", "--score", "s"],
             "compare": ["compare", data, "--label", "y", "--score", "s", "t"],
             "score": ["score", str(tmp_path / "m"), data, "--out", str(tmp_path / "out.parquet")],
-        }[command]
-        program = (
-            "import resource, sys; from rocmax._cli import _counted as counted; counted.ROWS, counted.ERROR = 0, 1e-4;"
-            "from rocmax._cli import main; code = main(sys.argv[1:]);"
-            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(code)"
-        )
-        # The allocator of Linux keeps more or less of what was freed, as it happens; so told, it gives all of it back.
-        environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": str(2**18)}
-        done = subprocess.run([sys.executable, "-c", program, *asked], capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, done.stderr
-        peaks.append(int(done.stderr.split()[-1]) / 1024)
+        }
+        asked.append(ways[command])
+    program = (
+        "import json, resource, sys; from rocmax._cli import _counted as counted; counted.ROWS, counted.ERROR = 0, 1e-4\n"
+        "from rocmax._cli import main\n"
+        "for asked in json.loads(sys.argv[1]):\n"
+        "    assert main(asked) == 0\n"
+        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    # The allocator of Linux keeps more or less of what was freed, as it happens; so told, it gives all of it back.
+    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": str(2**18)}
+    words = [sys.executable, "-c", program, json.dumps(asked)]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    peaks = [int(line) / 1024 for line in done.stderr.splitlines() if line.isdecimal()]
     # Exact counts of 3.6 million more scores take 450 MB.
     assert peaks[1] < peaks[0] + 100, peaks
