@@ -237,7 +237,8 @@ def test_memory_does_not_grow_with_the_rows(command: str, large: Path, tmp_path:
         }
         asked.append(ways[command])
     program = (
-        "import json, resource, sys; from rocmax._cli import _counted as counted; counted.ROWS, counted.ERROR = 0, 1e-4\n"
+        "import json, resource, sys; from rocmax._cli import _counted as counted\n"
+        "counted.ROWS, counted.ERROR = 0, 1e-4\n"
         "from rocmax._cli import main\n"
         "for asked in json.loads(sys.argv[1]):\n"
         "    assert main(asked) == 0\n"

@@ -58,7 +58,7 @@ def test_band_holds_the_whole_curve(method, least):
     truth = stats.norm.sf(stats.norm.isf(grid) - 1)
     held = 0
     for seed in range(200):
-        band = roc_band(*samples(rng, 60, 60), method=method, random_state=seed, n_resamples=200)
+        band = roc_band(*samples(rng, 60, 60), method=method, random_state=seed, n_resamples=100)
         held += bool((band.low(grid) <= truth).all() and (truth <= band.high(grid)).all())
     assert held / 200 >= least - 0.02
 
@@ -69,7 +69,7 @@ def test_band_holds_the_curve_of_few_samples_that_are_well_separated(sizes):
     y, grid = np.repeat([True, False], sizes), np.linspace(0.001, 1.0, 1000)
     truth, held = stats.norm.sf(stats.norm.isf(grid) - 2), 0
     for seed in range(150):
-        band = roc_band(y, rng.normal(size=len(y)) + 2 * y, n_resamples=200, random_state=seed)
+        band = roc_band(y, rng.normal(size=len(y)) + 2 * y, n_resamples=100, random_state=seed)
         held += bool((band.low(grid) <= truth).all() and (band.high(grid) >= truth).all())
     assert held / 150 > 0.93
     # No negative is above any positive: as many as k samples can show none of, and no certainty.

