@@ -3,7 +3,7 @@
 
 use super::classes::sorted_classes;
 use super::labels::Labels;
-use super::partial::{enough, sampled_bound};
+use super::reach::{enough, sampled_bound};
 use super::score::Score;
 use super::sum::{Share, Sum};
 use super::walk::{Placed, Step, Walk};

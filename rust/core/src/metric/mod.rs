@@ -11,6 +11,7 @@ mod labels;
 mod measure;
 mod partial;
 mod pool;
+mod reach;
 mod resample;
 mod score;
 mod screening;
