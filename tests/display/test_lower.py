@@ -9,8 +9,10 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from rocmax.display import (  # noqa: E402
+    DecisionCurveDisplay,
     DETDisplay,
     PrecisionRecallDisplay,
+    ReliabilityDisplay,
     ROCDisplay,
     ScoreDisplay,
     SROCDisplay,
@@ -64,3 +66,27 @@ def test_the_report_has_thresholds_on_the_scale_of_the_scores(tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f"≤ {found.threshold:.6g}" in page
     assert "at or below the threshold" in page
+
+
+def test_missing_values_are_dropped_from_probabilities_and_reports(tmp_path):
+    rng = np.random.default_rng(0)
+    y = (rng.random(200) < 0.4).astype(float)
+    p = np.clip(0.3 * y + rng.random(200) * 0.6, 0, 1)
+    y_holes, p_holes = np.append(y, [np.nan, 1.0]), np.append(p, [0.5, np.nan])
+    for display in (DecisionCurveDisplay, ReliabilityDisplay):
+        whole = display.from_predictions(y, p)
+        assert repr(display.from_predictions(y_holes, p_holes, missing="drop")) == repr(whole)
+        with pytest.raises(ValueError, match="missing='drop'"):
+            display.from_predictions(y_holes, p_holes)
+        matplotlib.pyplot.close("all")
+    pytest.importorskip("bokeh")
+    pages = [tmp_path / "whole.html", tmp_path / "holes.html"]
+    write_report(pages[0], y, p)
+    write_report(pages[1], y_holes, p_holes, missing="drop", groups=None)
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    line = "<dt>Dropped with missing values</dt><dd>2</dd>"
+    assert line in texts[1] and "Dropped" not in texts[0].split("<script")[0]
+    at = slice(texts[0].index("<h2>Measures"), texts[0].index("<h2>ROC curves"))
+    assert texts[0][at] in texts[1]
+    with pytest.raises(ValueError, match="missing='drop'"):
+        write_report(pages[1], y_holes, p_holes)

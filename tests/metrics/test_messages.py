@@ -229,3 +229,12 @@ def test_scores_whose_squares_overflow_are_refused_without_a_warning():
     ):
         with pytest.raises(ValueError, match="squared scores overflow"):
             call()
+
+
+def test_two_models_of_one_name_are_refused():
+    """A table of them could not tell which is which, and estimates by name would hold one."""
+    y, s = np.arange(20) % 2, np.random.default_rng(0).normal(size=(20, 2))
+    for scores in (pd.DataFrame(s, columns=["a", "a"]), {1: s[:, 0], "1": s[:, 1]}):
+        for call in (metrics.infer, metrics.compare):
+            with pytest.raises(ValueError, match=r"y_score has two models of the name '[1a]'; rename one of them"):
+                call(y, scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any
@@ -201,7 +201,7 @@ def named_columns(y_score: Any, remedy: str = "") -> tuple[Any, tuple[str, ...] 
     if not isinstance(y_score, Mapping):
         names = list(getattr(y_score, "columns", ()))
         numbered = names == list(range(len(names)))  # as frames without names are
-        return y_score, None if numbered else tuple(map(_name, names))
+        return y_score, None if numbered else _distinct(names)
     if not y_score:
         raise ValueError("y_score is empty: there is no model to measure")
     held = {f"y_score[{_name(name)!r}]": column for name, column in y_score.items()}
@@ -212,7 +212,16 @@ def named_columns(y_score: Any, remedy: str = "") -> tuple[Any, tuple[str, ...] 
                 f"{name} must have shape (n_samples,), as all of y_score, got {column.shape} and {columns[0].shape}"
             )
         require_finite(column, name, remedy)
-    return np.column_stack(columns), tuple(map(_name, y_score))
+    return np.column_stack(columns), _distinct(y_score)
+
+
+def _distinct(names: Iterable[Any]) -> tuple[str, ...]:
+    """Return names of models as texts, each of which names one."""
+    found = tuple(map(_name, names))
+    twice = [name for k, name in enumerate(found) if name in found[:k]]
+    if twice:
+        raise ValueError(f"y_score has two models of the name {shown(twice[0])}; rename one of them")
+    return found
 
 
 def _name(of: Any) -> str:

@@ -281,7 +281,11 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
         help="intervals of the rates at cutoffs: wilson (default) treats the cutoffs as fixed; bootstrap (default with "
         "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
     )
-    evaluate.add_argument("--report", metavar="FILE", help="report of all results to write (.html)")
+    evaluate.add_argument(
+        "--report",
+        metavar="FILE",
+        help="HTML page to write: curves, measures and thresholds to choose from, not --at, --by and --measure",
+    )
 
 
 def _compare(compare: argparse.ArgumentParser) -> None:

@@ -31,11 +31,15 @@ class Scored:
     by: dict[str, pl.Series] = field(default_factory=dict)  # columns of subgroups
 
     @property
+    def dropped(self) -> str:
+        """How many rows had missing values, in words."""
+        return f"; {self.n_dropped:,} more dropped because of missing values" if self.n_dropped else ""
+
+    @property
     def summary(self) -> str:
-        dropped = f"; {self.n_dropped:,} more dropped because of missing values" if self.n_dropped else ""
         n_groups = "" if self.groups is None else f" in {len(np.unique(self.groups)):,} groups"
         turned = f"; low scores of {', '.join(sorted(self.lower))} are for positives" if self.lower else ""
-        return f"{self.labels.summary}{n_groups}{self.weighted}{turned}{dropped}"
+        return f"{self.labels.summary}{n_groups}{self.weighted}{turned}{self.dropped}"
 
 
 def check(arguments: Namespace) -> None:

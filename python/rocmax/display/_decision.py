@@ -66,6 +66,7 @@ class DecisionCurveDisplay(CurveDisplay):
         names: Sequence[str] | None = None,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
+        missing: str = "raise",
         confidence_level: float | None = None,
         **options: Any,
     ) -> Self:
@@ -73,7 +74,7 @@ class DecisionCurveDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true, y_prob, names, sample_weight, pos_label
+        y_true, y_prob, names, sample_weight, pos_label, missing
             As in :meth:`ROCDisplay.from_predictions`; `y_prob` are probabilities of the positive class.
         thresholds : array-like of shape (n_thresholds,), optional
             Threshold probabilities in (0, 1), ascending; by default 0.01, 0.02, ..., 0.99. Choose those at which people
@@ -90,7 +91,7 @@ class DecisionCurveDisplay(CurveDisplay):
         display : DecisionCurveDisplay
         """
         cls._check(options)
-        of = models(y_true, y_prob, names, sample_weight, pos_label, "y_prob")
+        of = models(y_true, y_prob, names, sample_weight, pos_label, "y_prob", missing=missing)
         grid = _thresholds(thresholds)
         measures = [NetBenefit(float(t), prevalence) for t in grid]
         level = None if confidence_level is None else check_level(confidence_level)

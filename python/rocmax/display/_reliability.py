@@ -49,13 +49,14 @@ class ReliabilityDisplay(CurveDisplay):
         confidence_level: float = 0.95,
         names: Sequence[str] | None = None,
         pos_label: Any = None,
+        missing: str = "raise",
         **options: Any,
     ) -> Self:
         """Draw the reliability diagram of probabilities, by :func:`sklearn.calibration.calibration_curve`.
 
         Parameters
         ----------
-        y_true, y_prob, names, pos_label
+        y_true, y_prob, names, pos_label, missing
             As in :meth:`ROCDisplay.from_predictions`; `y_prob` are probabilities of the positive class.
         n_bins : int, default=10
             How many bins; empty ones are left out.
@@ -74,7 +75,7 @@ class ReliabilityDisplay(CurveDisplay):
         n_bins = check_count("n_bins", n_bins, 1000)
         choice(strategy, ("quantile", "uniform"), "strategy")
         level = check_level(confidence_level)
-        of = models(y_true, y_prob, names, None, pos_label, "y_prob")
+        of = models(y_true, y_prob, names, None, pos_label, "y_prob", missing=missing)
         curves = []
         for name, scores in of.scores:
             explain(Sample(of.positive, scores, None, 1, ("y_true", "y_prob")))

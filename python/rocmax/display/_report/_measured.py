@@ -41,6 +41,7 @@ class Measured:
     at_stops: tuple[Points, ...]
     at_rates: tuple[Points, ...]
     notes: tuple[str, ...]  # what was warned of
+    n_dropped: int = 0  # samples with missing values
 
     @property
     def prevalence(self) -> float:
@@ -56,6 +57,7 @@ def measured(
     *,
     fpr_range: tuple[float, float] | None,
     confidence_level: float,
+    n_dropped: int,
     adjust: str | None,
     sample_weight: ArrayLike | None,
     weight_kind: str | None,
@@ -103,6 +105,7 @@ def measured(
         rates=rates,
         quoted=tuple(fpr for fpr in quoted if fpr in rates),
         comparison=comparison,
+        n_dropped=n_dropped,
         notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in said.values())),
         **_curves(positive, columns, lower, sample_weight, n_jobs, fpr_range or (0.0, 1.0), n_neg, np.array([*rates])),
     )

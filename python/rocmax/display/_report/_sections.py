@@ -111,6 +111,7 @@ def _data(of: Measured, source: str | None) -> Html:
     rows = {
         "Source": source,
         "Samples": words.count(of.n_samples),
+        "Dropped with missing values": words.count(of.n_dropped) if of.n_dropped else None,
         "Positive class": None if of.pos_label is True else words.label_text(of.pos_label),
         f"Positives ({unit})": words.count(of.n_pos),
         f"Negatives ({unit})": words.count(of.n_neg),

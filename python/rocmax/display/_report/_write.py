@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.missing import directions
-from rocmax._checks.samples import check_level, rate_range
+from rocmax._checks.missing import complete, directions
+from rocmax._checks.samples import DROP, check_level, rate_range
 from rocmax._files import check_writable, written
 from rocmax._parameters import shown
 from rocmax.display._common import Scores, in_memory, is_positive, named_scores
@@ -34,6 +34,7 @@ def write_report(
     groups: ArrayLike | None = None,
     pos_label: Any = None,
     higher_is_better: Any = True,
+    missing: str = "raise",
     confidence_level: float = 0.95,
     adjust: str | None = "holm",
     random_state: Any = 0,
@@ -68,8 +69,8 @@ def write_report(
         As in :func:`rocmax.metrics.infer`.
     pos_label : label, optional
         The positive class.
-    higher_is_better : optional
-        As in :func:`rocmax.metrics.infer`.
+    higher_is_better, missing : optional
+        As in :func:`rocmax.metrics.infer`; the page counts what was dropped.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
@@ -107,7 +108,9 @@ def write_report(
     fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
     confidence_level = check_level(confidence_level)
     y_true, y_score, sample_weight = in_memory(y_true, y_score, sample_weight)
-    positive, label = is_positive(y_true, pos_label)
+    given = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight, "groups": groups}
+    (y_true, y_score, sample_weight, groups), n_dropped = complete(missing, **given)
+    positive, label = is_positive(y_true, pos_label, remedy={"remedy": DROP})
     found = named_scores(y_score, names, len(positive))
     columns = {name or "score": scores for name, scores in found}
     lower = np.broadcast_to(directions(higher_is_better, [name for name, _ in found], len(found)), len(found)).tolist()
@@ -120,6 +123,7 @@ def write_report(
         lower,
         fpr_range=fpr_range,
         confidence_level=confidence_level,
+        n_dropped=n_dropped,
         adjust=adjust,
         sample_weight=sample_weight,
         weight_kind=weight_kind,
