@@ -191,7 +191,9 @@ def scores(y_score: ArrayLike, name: str = "y_score", remedy: str = "") -> NDArr
 def all_in_memory(y_true: Any, y_score: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
     """Return what is given, computed at once: of a mapping of scores each of them."""
     many = isinstance(y_score, Mapping)
-    held = {f"y_score[{_name(name)!r}]": each for name, each in y_score.items()} if many else {"y_score": y_score}
+    held = {"y_score": y_score}
+    if many:
+        held = {f"y_score[{name!r}]": each for name, each in zip(_distinct(y_score), y_score.values(), strict=True)}
     y_true, *each, sample_weight, groups = in_memory(y_true=y_true, **held, sample_weight=sample_weight, groups=groups)
     return y_true, dict(zip(y_score, each, strict=True)) if many else each[0], sample_weight, groups
 
