@@ -1,4 +1,4 @@
-"""The command line: results, JSON, exit codes, and one clear line for every kind of bad data."""
+"""The command line: results, JSON, exit codes. What is wrong: tests/cli/test_misuse.py."""
 
 import io
 import json
@@ -243,98 +243,12 @@ def test_categorical_drop_and_unseen_values(csv: Path, tmp_path: Path, run: Run)
     assert np.isfinite(pl.read_csv(out.encode())["score"].to_numpy()).all()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["fit", "CSV", "--label", "diagnosys", "--out", "m"], "did you mean 'diagnosis'?"),
-        (["fit", "CSV", "--label", "diagnosis", "--positive", "sick", "--drop", "dos", "--out", "m"], "'dose'"),
-        (["fit", "CSV", "--label", "dose", "--out", "m"], "no label in row 1"),
-        (["fit", "CSV", "--label", "age", "--out", "m"], "--positive"),
-        (["fit", "CSV", "--label", "diagnosis", "--positive", "sik", "--out", "m"], "'sick'"),
-        (["fit", "missing.csv", "--label", "diagnosis", "--out", "m"], "missing.csv: no such file"),
-        (["fit", "CSV", "--label", "diagnosis", "--out", "nowhere/m"], "no such folder"),
-        (["fit", "text.txt", "--label", "diagnosis", "--out", "m"], "not .csv, .tsv or .parquet"),
-        (["fit", "text.parquet", "--label", "diagnosis", "--out", "m"], "cannot be read"),
-        (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], "no rows"),
-        (["evaluate", "folder.csv", "--label", "y", "--score", "x"], "folder.csv: a folder, not a file"),
-        (["fit", "few.csv", "--label", "y", "--out", "m"], "5 folds need 5 rows of each class"),
-        (["fit", "one.csv", "--label", "y", "--out", "m"], "one class only"),
-        (
-            ["fit", "huge.csv", "--label", "y", "--out", "m"],
-            "column 'x' holds -1e+200 in row 10, and squares of numbers",
-        ),
-        (["evaluate", "one.csv", "--label", "y", "--score", "x"], "one class only"),
-        (
-            ["evaluate", "CSV", "--label", "diagnosis", "--positive", "sick", "--score", "dose"],
-            "missing or NaN in row 1 ",
-        ),
-        (["evaluate", "CSV", "--label", "diagnosis", "--positive", "sick", "--score", "ward"], "row 1, not numbers"),
-        (["evaluate", "inf.csv", "--label", "y", "--score", "x"], "infinite in row 2"),
-        (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], "'z' not found"),
-        (["compare", "CSV", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], "a.xyz"),
-        (["score", "text.txt", "CSV"], "not a model written by rocmax fit"),
-    ],
-)
-def test_bad_data_is_one_line(
-    arguments: list[str], said: str, csv: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("text.txt").write_text("hello")
-    Path("text.parquet").write_text("hello")
-    Path("folder.csv").mkdir()
-    Path("header.csv").write_text("diagnosis,x\n")
-    Path("few.csv").write_text("y,x\n" + "0,1\n" * 9 + "1,2\n")
-    Path("huge.csv").write_text("y,x\n" + "0,1\n" * 9 + "1,-1e200\n")
-    Path("inf.csv").write_text("y,x\n1,2\n0,inf\n")
-    Path("one.csv").write_text("y,x\n" + "1,1\n" * 9)
-    code, out, err = run(*(str(csv) if a == "CSV" else a for a in arguments))
-    assert code == 1 and out == "" and one_line(err), err
-    assert said in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["compare", "--score", "age", "age"], "--score names 'age' twice"),
-        (["compare", "--score", "age"], "need two columns or more to compare"),
-        (["compare", "--score", "age", "ward", "smoker", "--method", "venkatraman"], "give two columns and no --fpr"),
-        (["evaluate", "--score", "diagnosis"], "--score diagnosis: that is the column of the labels"),
-        (["evaluate", "--score", "age", "--plot", "a"], "the name must end in"),
-    ],
-)
-def test_arguments_that_cannot_be_meant_are_bad_usage(arguments: list[str], said: str, csv: Path, run: Run) -> None:
-    code, out, err = run(*arguments, "--label", "diagnosis", "--", str(csv))
-    assert code == 2 and out == "" and one_line(err), err
-    assert said in err
-
-
 def test_a_column_of_true_and_false_is_named_as_in_the_file(tmp_path: Path, run: Run) -> None:
     (tmp_path / "t.csv").write_text("y,x\ntrue,1\nfalse,2\ntrue,3\nfalse,5\n")
     for positive, auc in (("true", 0.25), ("False", 0.75)):
         how = ("--label", "y", "--positive", positive, "--score", "x", "--json")
         code, out, _ = run("evaluate", tmp_path / "t.csv", *how)
         assert code == 0 and json.loads(out)["models"][0]["auc"]["estimate"] == auc
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["fly"],
-        ["fit"],
-        ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0.5", "0.1"],
-        ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
-        ["fit", "x.csv", "--label", "y", "--out", "m", "--C", "-1"],
-        ["demo", "--fpr", "0", "5"],
-        ["demo", "--seed", "-1"],
-        ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--method", "student"],
-        ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--resamples", "1"],
-        ["evaluate", "x.csv", "--label", "y", "--score", "a", "--confidence", "95"],
-    ],
-)
-def test_bad_usage_exits_with_2(arguments: list[str], run: Run) -> None:
-    code, out, err = run(*arguments)
-    assert code == 2 and out == "" and "error" in err
 
 
 def test_demo(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

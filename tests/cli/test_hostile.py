@@ -153,33 +153,6 @@ def test_columns_of_parquet(kind: str, tmp_path: Path, run: Run) -> None:
     assert answers >= 1
 
 
-OPTIONS = [
-    (["--plot", "nowhere/x.png"], 1, "no such folder"),
-    (["--plot", "."], 1, "it is a folder"),
-    (["--plot", "x.foo"], 1, "no kind of plot; known are:"),
-    (["--plot", ""], 1, "cannot be written"),
-    (["--confidence", "nan"], 2, "need a number between 0 and 1"),
-    (["--score", "ss"], 1, "did you mean 's'?"),
-    (["--score", "y"], 2, "the column of the labels"),
-    (["--score", "s"], 2, "--score names 's' twice"),
-    (["--positive", "7"], 1, "'7' not found; known are: 0, 1"),
-    (["--positive", ""], 1, "'' not found"),
-    (["--fpr", "0.5", "0.5"], 2, "need 0 <= LOW < HIGH <= 1"),
-    (["--\x1b[31m"], 2, "\\x1b[31m"),
-]
-
-
-@pytest.mark.parametrize(("options", "code", "said"), OPTIONS)
-def test_options(
-    options: list[str], code: int, said: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("good.csv").write_bytes(GOOD)
-    found, out, err = run("evaluate", "good.csv", "--label", "y", "--score", "s", *options)
-    assert found == code and out == "" and said in err, err
-    assert "\x1b" not in err and (one_line(err) or "usage:" in err)
-
-
 @pytest.mark.parametrize("path", [".", "", "no.csv", "x" * 300 + ".csv", "good.csv/x.csv", "~/no.csv", "\udcff.csv"])
 def test_paths(path: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax.metrics._interval import FEW, Law, Limits, critical, tails_of, wald, within
@@ -191,6 +191,8 @@ def _newcombe(estimate: F64, share: F64, sizes: F64) -> Limits:
         def gap(a: float) -> float:
             return z * error(a) - abs(a - at)
 
+        from scipy import optimize  # takes a while to import
+
         # At the estimate itself the gap is 0 where that is 0 or 1.
         near = [at + side * _CLOSE for side in (-1, 1)]
         found = [
@@ -252,6 +254,8 @@ def _pvalue(d: float, ends: Callable[[float], tuple[float, float]]) -> float:
         return 1.0
     if gap(_FARTHEST) > 0:
         return float(2 * special.ndtr(-_FARTHEST))
+    from scipy import optimize  # takes a while to import
+
     return float(2 * special.ndtr(-optimize.brentq(gap, _NEAREST, _FARTHEST, xtol=1e-8)))
 
 

@@ -1,0 +1,139 @@
+"""What is wrong at the command line: one line that names it, an exit code, and nothing on standard output."""
+
+from collections.abc import Iterator
+from contextlib import chdir
+
+import pytest
+
+from command_line import Run, one_line
+
+pytest.importorskip("polars")
+pytest.importorskip("rich")
+pytest.importorskip("skops")
+
+FILES = {
+    "data.csv": "diagnosis,dose,age,ward,smoker\n"
+    + "sick,,61,north,true\nhealthy,0.5,25,south,false\nsick,2.5,70,north,false\nhealthy,1.5,33,north,true\n" * 5,
+    "text.txt": "hello",
+    "text.parquet": "hello",
+    "header.csv": "diagnosis,x\n",
+    "few.csv": "y,x\n" + "0,1\n" * 9 + "1,2\n",
+    "huge.csv": "y,x\n" + "0,1\n" * 9 + "1,-1e200\n",
+    "inf.csv": "y,x\n1,2\n0,inf\n",
+    "one.csv": "y,x\n" + "1,1\n" * 9,
+    "good.csv": "y,s,t\n" + "".join(f"{k % 2},{k * 7 % 40}.5,{k * 11 % 40}\n" for k in range(40)),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("misuse")
+    (folder / "folder.csv").mkdir()
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    with chdir(folder):
+        yield
+
+
+# Arguments, exit code (1: the data, 2: the arguments), what is said.
+WRONG = [
+    (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], 1, "'z' not found"),
+    (["compare", "data.csv", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], 1, "a.xyz"),
+    (["evaluate", "folder.csv", "--label", "y", "--score", "x"], 1, "folder.csv: a folder, not a file"),
+    (["evaluate", "one.csv", "--label", "y", "--score", "x"], 1, "one class only"),
+    (
+        ["evaluate", "data.csv", "--label", "diagnosis", "--positive", "sick", "--score", "dose"],
+        1,
+        "missing or NaN in row 1 ",
+    ),
+    (
+        ["evaluate", "data.csv", "--label", "diagnosis", "--positive", "sick", "--score", "ward"],
+        1,
+        "row 1, not numbers",
+    ),
+    (["evaluate", "inf.csv", "--label", "y", "--score", "x"], 1, "infinite in row 2"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "nowhere/x.png"], 1, "no such folder"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "."], 1, "it is a folder"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 1, "no kind of plot; known are:"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", ""], 1, "cannot be written"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "ss"], 1, "did you mean 's'?"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", "7"], 1, "'7' not found; known are: 0, 1"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", ""], 1, "'' not found"),
+    (["fit", "data.csv", "--label", "diagnosys", "--out", "m"], 1, "did you mean 'diagnosis'?"),
+    (["fit", "data.csv", "--label", "diagnosis", "--positive", "sick", "--drop", "dos", "--out", "m"], 1, "'dose'"),
+    (["fit", "data.csv", "--label", "dose", "--out", "m"], 1, "no label in row 1"),
+    (["fit", "data.csv", "--label", "age", "--out", "m"], 1, "--positive"),
+    (["fit", "data.csv", "--label", "diagnosis", "--positive", "sik", "--out", "m"], 1, "'sick'"),
+    (["fit", "missing.csv", "--label", "diagnosis", "--out", "m"], 1, "missing.csv: no such file"),
+    (["fit", "data.csv", "--label", "diagnosis", "--out", "nowhere/m"], 1, "no such folder"),
+    (["fit", "text.txt", "--label", "diagnosis", "--out", "m"], 1, "not .csv, .tsv or .parquet"),
+    (["fit", "text.parquet", "--label", "diagnosis", "--out", "m"], 1, "cannot be read"),
+    (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], 1, "no rows"),
+    (["fit", "few.csv", "--label", "y", "--out", "m"], 1, "5 folds need 5 rows of each class"),
+    (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "one class only"),
+    (
+        ["fit", "huge.csv", "--label", "y", "--out", "m"],
+        1,
+        "column 'x' holds -1e+200 in row 10, and squares of numbers",
+    ),
+    (["score", "text.txt", "data.csv"], 1, "not a model written by rocmax fit"),
+    (["compare", "data.csv", "--label", "diagnosis", "--score", "age", "age"], 2, "--score names 'age' twice"),
+    (["compare", "data.csv", "--label", "diagnosis", "--score", "age"], 2, "need two columns or more to compare"),
+    (
+        ["compare", "data.csv", "--label", "diagnosis", "--score", "age", "ward", "smoker", "--method", "venkatraman"],
+        2,
+        "give two columns and no --fpr",
+    ),
+    (
+        ["evaluate", "data.csv", "--label", "diagnosis", "--score", "diagnosis"],
+        2,
+        "--score diagnosis: that is the column of the labels",
+    ),
+    (["evaluate", "data.csv", "--label", "diagnosis", "--score", "age", "--plot", "a"], 2, "the name must end in"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "y"], 2, "the column of the labels"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "s"], 2, "--score names 's' twice"),
+]
+# What the parser refuses, below the usage of the command.
+USAGE = [
+    ([], "the following arguments are required: COMMAND"),
+    (
+        ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--method", "student"],
+        "argument --method: invalid choice: 'student'",
+    ),
+    (
+        ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--resamples", "1"],
+        "argument --resamples: 1: need a whole number of at least 2",
+    ),
+    (["demo", "--fpr", "0", "5"], "--fpr 0 5: need 0 <= LOW < HIGH <= 1"),
+    (["demo", "--seed", "-1"], "argument --seed: -1: need a whole number from 0 to"),
+    (
+        ["evaluate", "x.csv", "--label", "y", "--score", "a", "--confidence", "95"],
+        "argument --confidence: 95: need a number between 0 and 1",
+    ),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--confidence", "nan"], "need a number between 0 and 1"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--fpr", "0.5", "0.5"], "need 0 <= LOW < HIGH <= 1"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--\x1b[31m"], "\\x1b[31m"),
+    (["fit"], "the following arguments are required: DATA, --label, --out"),
+    (["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0.5", "0.1"], "--fpr 0.5 0.1: need 0 <= LOW < HIGH <= 1"),
+    (
+        ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
+        "argument --fpr: nan: need a rate, such as 0.05 or 5%",
+    ),
+    (["fit", "x.csv", "--label", "y", "--out", "m", "--C", "-1"], "argument --C: -1: need a number above 0"),
+    (["fly"], "argument COMMAND: invalid choice: 'fly'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "said"), WRONG)
+def test_what_is_wrong_is_named_in_one_line(arguments: list[str], code: int, said: str, run: Run) -> None:
+    found, out, err = run(*arguments)
+    assert found == code and out == "" and one_line(err), err
+    assert said in err and "\x1b" not in err
+
+
+@pytest.mark.parametrize(("arguments", "said"), USAGE)
+def test_bad_usage_exits_with_2(arguments: list[str], said: str, run: Run) -> None:
+    code, out, err = run(*arguments)
+    assert code == 2 and out == "" and err.startswith("usage: "), err
+    assert f"error: {said}" in err or said in err.splitlines()[-1]
+    assert "\x1b" not in err
