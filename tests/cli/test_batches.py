@@ -252,3 +252,28 @@ def test_memory_does_not_grow_with_the_rows(command: str, large: Path, tmp_path:
     peaks = [int(line) / 1024 for line in done.stderr.splitlines() if line.isdecimal()]
     # Exact counts of 3.6 million more scores take 450 MB.
     assert peaks[1] < peaks[0] + 100, peaks
+
+
+def test_what_is_said_of_counts_is_said_of_rows(tmp_path: Path, run: Run, small: None) -> None:
+    """Thresholds of low scores on their scale, what weights stand for, and a warning of intervals below chance."""
+    frame = table(np.random.default_rng(0)).with_columns(dock=-6 - pl.col("s"))
+    frame.write_csv(tmp_path / "d.csv")
+    asked = ["evaluate", tmp_path / "d.csv", "--label", "y", "--positive", "sick", "--json", "--score", "dock"]
+
+    def both(*more: str) -> tuple[Any, Any, str]:
+        counts = run(*asked, *more)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(counted, "ROWS", 10**9)
+            rows = run(*asked, *more)
+        assert counts[2] == rows[2]
+        return json.loads(counts[1]), json.loads(rows[1]), counts[2]
+
+    counts, rows, _ = both("--lower")
+    assert counts["models"] == rows["models"]
+    assert counts["models"][0]["tpr_at_fpr"][0]["threshold"] < -6 and not counts["models"][0]["auc"]["higher_is_better"]
+    counts, rows, err = both()
+    assert counts["models"] == rows["models"] and "dock, AUC: the whole interval" in err and "--lower" in err
+    counts, rows, _ = both("--lower", "--weight", "w")
+    assert "frequency weights: " in counts["models"][0]["auc"]["summary"]
+    _, out, _ = run(*(one for one in asked if one != "--json"), "--lower")
+    assert "low scores of dock are for positives; counted in batches" in out

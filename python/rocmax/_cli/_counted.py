@@ -2,21 +2,23 @@
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rocmax._checks.missing import oriented
+from rocmax._checks.missing import of_caller, oriented
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
 from rocmax.metrics import _words as words
+from rocmax.metrics._infer import warn_below_chance
 from rocmax.metrics._second_pass import SecondPass, compare_counted
 
 # Above so many rows they are counted; below, they are read whole.
@@ -69,7 +71,8 @@ class Counted:
         dropped = f"; {self.n_dropped:,} more dropped because of missing values" if self.n_dropped else ""
         pooled = max(one.error_bound for one in self.columns.values())
         error = f"; counted in batches, AUC within {pooled:.0e}" if pooled else "; counted in batches"
-        return rows + self.weighted + dropped + error
+        turned = f"; low scores of {', '.join(sorted(self.lower))} are for positives" if self.lower else ""
+        return rows + self.weighted + turned + dropped + error
 
     def plain(self, arguments: Namespace) -> dict[str, Any]:
         """Return what --json says of the rows."""
@@ -87,7 +90,13 @@ class Counted:
     def result(self, name: str, measure: Measure, **options: Any) -> Inference:
         """Return a measure of a column with its interval."""
         options.pop("random_state", None), options.pop("higher_is_better", None)
-        return self.columns[name].result(measure, **options)
+        lower = name in self.lower
+        found = self.columns[name].result(measure, **options)
+        told: Any = SimpleNamespace(totals=(found.n_pos, found.n_neg), lower=lower, pos_label=self.labels.value)
+        warn_below_chance(measure, told, found.confidence_interval)
+        how = {"weight_kind": "frequency"} if self.weighted else {"n_samples": self.n_rows}
+        cut = None if found.threshold is None else of_caller(found.threshold, lower)
+        return replace(found, higher_is_better=not lower, threshold=cut, **how)
 
 
 def read(arguments: Namespace) -> Counted:
