@@ -5,6 +5,7 @@ use super::keys::Chunk;
 use super::rank_sums::{Found, Ranks};
 use super::shared::{self, Samples};
 use super::slots::{self, Slots};
+use super::split::Split;
 use super::sums::{PairCounts, Wanted, grown};
 use crate::metric::labels::TILE;
 use crate::metric::score::{Key, Line, Score};
@@ -98,19 +99,38 @@ pub(crate) struct Worker<S, M> {
     /// The keys in the slots as they come.
     own: Vec<S>,
     ranks: Ranks,
+    split: Split<S>,
     /// Keys that both classes have, some of them more than once; where they are many, only some.
     shared: Vec<S>,
 }
 
 impl<S: Key, M: Monotone<S>> Worker<S, M> {
     fn bytes(&self) -> usize {
-        self.own.capacity() * (size_of::<S>() + 4) + 8 * self.ranks.counts.capacity() + self.slots.bytes()
+        let counted = 8 * self.ranks.counts.capacity() + self.slots.bytes();
+        self.own.capacity() * (size_of::<S>() + 4) + counted + self.split.bytes()
     }
 
-    /// Counts the pairs of two classes, the positives first, each in parts.
-    pub(crate) fn count(&mut self, classes: &Classes<'_, S>, wanted: Wanted) -> PairCounts {
+    /// Counts the pairs of two classes, the positives first, each in parts; more than `most` keys are split first.
+    pub(crate) fn count(&mut self, classes: &Classes<'_, S>, wanted: Wanted, most: usize) -> PairCounts {
         self.shared.clear();
         let sizes = sizes(classes);
+        if sizes.contains(&0) || sizes[0] + sizes[1] <= most {
+            return self.count_at_once(classes, sizes, wanted);
+        }
+        let mut split = std::mem::take(&mut self.split);
+        let (mut counts, mut below) = (PairCounts::default(), [0u64; 2]);
+        for bucket in 0..split.fill::<M>(classes, sizes) {
+            let part = [0, 1].map(|class| vec![split.keys(bucket, class)]);
+            let sizes = [part[0][0].len(), part[1][0].len()];
+            counts.add(self.count_at_once(&part, sizes, wanted).above(sizes, below));
+            below.iter_mut().zip(sizes).for_each(|(below, size)| *below += size as u64);
+        }
+        self.split = split;
+        counts
+    }
+
+    /// Counts the pairs of two classes of such sizes by one table.
+    fn count_at_once(&mut self, classes: &Classes<'_, S>, sizes: [usize; 2], wanted: Wanted) -> PairCounts {
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
             return PairCounts::default();

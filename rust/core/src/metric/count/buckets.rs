@@ -1,5 +1,6 @@
 //! Samples by bucket: each bucket is counted on its own, by keys, or by scores where keys tie.
 
+use super::Limits;
 use super::bucket::{Classes, Monotone, Work, Worker, Workers, sizes};
 use super::cells::sample;
 use super::keys::{Buckets, DENSE, Rooms, SHARES, below};
@@ -28,6 +29,8 @@ const SETTLED: f64 = 1.0 / 64.0;
 /// Counts pairs, with so many of either class in the buckets below.
 struct Count {
     wanted: Wanted,
+    /// Keys that are counted at once.
+    most: usize,
     below: [u64; 2],
 }
 
@@ -39,7 +42,7 @@ impl Work for Count {
         worker: &mut Worker<K, M>,
         classes: &Classes<'_, K>,
     ) -> (PairCounts, bool) {
-        let counts = worker.count(classes, self.wanted);
+        let counts = worker.count(classes, self.wanted, self.most);
         (counts.above(sizes(classes), self.below), counts.tied > 0)
     }
 
@@ -88,13 +91,13 @@ pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: (&[S], &[f64]),
     wanted: Wanted,
-    bucket: usize,
+    limits: Limits,
     memory: &mut Memory<S>,
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
-    let work = |below| Count { wanted, below };
+    let work = |below| Count { wanted, most: limits.split, below };
     let shared = if wanted == Wanted::Pairs { SETTLED } else { DENSE };
-    let counts = each(labels, scores, (bucket, shared), memory, work, ctx)?;
+    let counts = each(labels, scores, (limits.bucket, shared), memory, work, ctx)?;
     Ok(counts.map(|counts| {
         let mut total = PairCounts::default();
         counts.into_iter().for_each(|counts| total.add(counts));
@@ -153,5 +156,5 @@ pub(crate) fn count_few<S: Score>(
         let own = scores.iter().zip(&positive).filter(|(_, positive)| **positive == (class == 0));
         members.extend(own.map(|(&score, _)| score));
     };
-    finite.then(|| workers[0].by_score(Count { wanted, below: [0; 2] }, fill).0)
+    finite.then(|| workers[0].by_score(Count { wanted, most: usize::MAX, below: [0; 2] }, fill).0)
 }
