@@ -73,3 +73,17 @@ def test_misuse(data: Path, tmp_path: Path, run: Run) -> None:
     ):
         code, out, err = run(command, *how, *asked)
         assert code in (1, 2) and out == "" and one_line(err) and said in err, err
+
+
+def test_dates_and_ordered_categories(frame: "pl.DataFrame", tmp_path: Path, run: Run) -> None:
+    """As parquet has them: dates without the time of midnight, categories in their order."""
+    day = pl.Series("day", np.where(frame["site"] == "east", "2024-05-01", "2024-03-01")).str.to_datetime()
+    sizes = pl.Series("size", frame["site"].to_list(), dtype=pl.Enum(["south", "north", "east"]))
+    frame.with_columns(day, sizes).write_parquet(tmp_path / "d.parquet")
+    asked = ["evaluate", tmp_path / "d.parquet", "--label", "y", "--score", "a", "--by", "day", "size"]
+    code, out, _ = run(*asked)
+    assert code == 0 and " 2024-03-01 " in out and "00:00" not in out
+    assert out.rindex(" south ") < out.rindex(" north ") < out.rindex(" east ")
+    code, out, _ = run(*asked, "--json")
+    (model,) = json.loads(out)["models"]
+    assert [*model["by"][1]["subgroups"]] == ["south", "north"] and len(model["by"][0]["not_estimable"]) == 1

@@ -26,6 +26,8 @@ def test_dates_are_written_as_dates(unit):
     assert named(pd.Series(np.repeat(np.array(DAYS, dtype="M8[s]"), 20)).astype(f"M8[{max(unit, 's')}]")) == DAYS
     times = np.repeat(np.array([f"{day}T06:30" for day in DAYS], dtype="M8[ns]"), 20)
     assert named(times) == [f"{day}T06:30" for day in DAYS]
+    held = infer(Y, S[:, 0], by=np.repeat(np.array(DAYS, dtype=f"M8[{unit}]"), 20)).to_dict()
+    assert [*held["subgroups"]] == [one["subgroup"] for one in held["differences"]] == DAYS
 
 
 def test_other_names_are_written_as_text():

@@ -29,7 +29,7 @@ def check(arguments: Namespace) -> list[str]:
 
 
 def names(frame: pl.DataFrame, name: str) -> pl.Series:
-    """Return the subgroup of each row: numbers as they are, all else as text."""
+    """Return the subgroup of each row: numbers, local times and ordered categories as they are, all else as text."""
     series = table.nameless(table.column(frame, name))
     if series.dtype.is_nested() or series.dtype == pl.Object:
         raise Failure(f"column {name!r} is {series.dtype}: a subgroup is a number, a text or a date")
@@ -37,7 +37,9 @@ def names(frame: pl.DataFrame, name: str) -> pl.Series:
     count = series.n_unique()
     if count > _MOST:
         raise Failure(f"column {name!r} has {count:,} values: --by takes at most {_MOST} subgroups")
-    return (series if series.dtype.is_numeric() else series.cast(pl.String)).alias(name)
+    local = series.dtype == pl.Datetime and getattr(series.dtype, "time_zone", None) is None
+    kept = series.dtype.is_numeric() or local or series.dtype == pl.Enum
+    return (series if kept else series.cast(pl.String)).alias(name)
 
 
 def measured(

@@ -312,7 +312,7 @@ def plain(value: Any) -> Any:
         return str(value) if type(value) is int and value.bit_length() > 1000 else value
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         return plain(value.item()) if type(value.item()) is not type(value) else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
@@ -321,12 +321,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, Result):
         return plain(value._held())
     if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {plain_key(name): plain(part) for name, part in value.items()}
     if hasattr(value, "_asdict") and "low" not in value._fields:  # the ends of an interval need no names
         return plain(value._asdict())
     if isinstance(value, (tuple, list)):
         return [plain(part) for part in value]
-    return shown(value)
+    return words.label_text(value)
+
+
+def plain_key(name: Any) -> str:
+    """Return the name of a subgroup, a model or an attribute as JSON's keys have it: as text, dates as such."""
+    return name if isinstance(name, str) else words.label_text(name)
 
 
 def _key(value: Any) -> Any:

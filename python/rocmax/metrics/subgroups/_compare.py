@@ -14,6 +14,7 @@ from rocmax.metrics._comparison import Comparison
 from rocmax.metrics._hypothesis import adjusted
 from rocmax.metrics._joint import joint_test
 from rocmax.metrics._references import ADJUSTMENTS
+from rocmax.metrics._result import plain_key
 from rocmax.metrics._sample import Sample, has_variance
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance
@@ -58,7 +59,10 @@ class SubgroupComparison(Comparison):
         dict
             As of every result; `subgroups` maps each subgroup's name to the same of its own.
         """
-        return {**super().to_dict(), "subgroups": {str(name): one.to_dict() for name, one in self.subgroups.items()}}
+        return {
+            **super().to_dict(),
+            "subgroups": {plain_key(name): one.to_dict() for name, one in self.subgroups.items()},
+        }
 
     def rows(self) -> list[dict[str, Any]]:
         found = []

@@ -14,6 +14,7 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import ADJUSTED, adjusted
 from rocmax.metrics._inference import ConfidenceInterval, Inference
 from rocmax.metrics._references import ADJUSTMENTS, REFERENCES
+from rocmax.metrics._result import plain_key
 from rocmax.metrics._sample import has_variance
 from rocmax.metrics.subgroups._estimates import SHARES, Estimates, SubgroupTest, difference, pooled, shares_of
 
@@ -143,7 +144,10 @@ class SubgroupInference(Inference):
         dict
             As of every result; `subgroups` maps each subgroup's name to the same of its own.
         """
-        return {**super().to_dict(), "subgroups": {str(name): one.to_dict() for name, one in self.subgroups.items()}}
+        return {
+            **super().to_dict(),
+            "subgroups": {plain_key(name): one.to_dict() for name, one in self.subgroups.items()},
+        }
 
     @property
     def _totals(self) -> F64:
