@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 from scipy import stats
 
-from rocmax.metrics import PartialAUC, compare, infer
+from rocmax.metrics import PartialAUC, TPRAtFPR, compare, infer
 
 TIE = 0.5
 POPULATIONS = (
@@ -122,6 +122,11 @@ def main(n_simulated):
         truth = area_of(1.0, 1.0, 0.2)
         found = line(np.random.default_rng(0), n_simulated, cells, population, PartialAUC((0, 0.2)), truth)
         print(f"{name:28s} {'FPR 0-0.2':14s} {found}", flush=True)
+    for cells, fpr in (([(10, 100)] * 5, 0.01), ([(10, 100)] * 5, 0.1), ([(50, 200)] * 5, 0.1)):
+        name = f"5 of {cells[0][0]} + {cells[0][1]}"
+        truth = stats.norm.sf(stats.norm.isf(fpr), 1.0)
+        found = line(np.random.default_rng(0), n_simulated, cells, (1.0, 1.0, False), TPRAtFPR(fpr), truth)
+        print(f"{name:28s} {f'TPR, FPR {fpr:g}':14s} {found}", flush=True)
     for name, cells in CELLS:
         few = n_simulated if len(cells) < 12 else -(-n_simulated // 4)
         print(f"{name:28s} {'two models':14s} {compared(np.random.default_rng(0), few, cells, 1.0)}", flush=True)
