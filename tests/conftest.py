@@ -26,9 +26,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was imported and collected out of every later search for garbage."""
+    """Keep what was imported and collected out of later searches for garbage, and search seldom."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="module")
