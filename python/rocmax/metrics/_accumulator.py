@@ -110,6 +110,12 @@ class ROCAccumulator:
         self.pos_label = pos_label
         self._shared = Shared(max_error)
 
+    def __repr__(self) -> str:
+        options = [
+            f"{name}={value!r}" for name in ("max_error", "pos_label") if (value := getattr(self, name)) is not None
+        ]
+        return f"ROCAccumulator({', '.join(options)})"
+
     def __getstate__(self) -> dict[str, Any]:
         return {"max_error": self.max_error, "pos_label": self.pos_label, "state": self._shared.settled()}
 
@@ -345,6 +351,8 @@ class ROCAccumulator:
 
     def _core(self, bins: F64) -> _core.Curve:
         low, _, pos, neg = bins[:, ::-1]
+        if not pos.any() and not neg.any():
+            raise ValueError("nothing was taken in yet, or only samples of weight 0: call update before a result")
         if not pos.any() or not neg.any():
             never = self.pos_label is not None and not pos.any() and neg.any()
             why = f": pos_label={shown(self.pos_label)} did not occur" if never else ""
