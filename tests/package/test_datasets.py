@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from rocmax.datasets import load_thyroid, thyroid_csv
+from rocmax.datasets import load_thyroid
 
 
 def test_arrays() -> None:
@@ -41,5 +41,5 @@ def test_frame_holds_the_same() -> None:
 def test_licence_travels_with_the_data() -> None:
     description = load_thyroid().DESCR
     assert "CC BY 4.0" in description and "10.24432/C5D010" in description
-    with gzip.open(thyroid_csv(), "rt", encoding="utf-8") as file:
+    with gzip.open(load_thyroid().filename, "rt", encoding="utf-8") as file:
         assert file.readline().rstrip().split(",")[-1] == "class"

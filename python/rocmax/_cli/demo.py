@@ -20,7 +20,8 @@ from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, P
 from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
 from rocmax._cli._output import check_plot
-from rocmax.datasets import load_thyroid, thyroid_csv
+from rocmax.datasets import load_thyroid
+from rocmax.datasets._thyroid import path_of_table
 from rocmax.metrics import Comparison, PartialAUC, compare, partial_auc_score, roc_auc_score, tpr_at_fpr_score
 from rocmax.metrics import _words as words
 
@@ -80,7 +81,7 @@ def run(arguments: Namespace) -> None:
         return
     report.emit(
         {
-            "data": str(thyroid_csv()),
+            "data": str(path_of_table()),
             "seed": arguments.seed,
             "fpr_range": list(arguments.fpr),
             "n_train": len(train),
@@ -192,4 +193,4 @@ def _show(
     )
     if not trees.available():
         report.say(f"Not here: {TREES}, which needs lightgbm: pip install 'rocmax[boosting]'\n")
-    report.say(f"ROC plot: {report.where(arguments.plot)}\nThe data: {thyroid_csv()}")
+    report.say(f"ROC plot: {report.where(arguments.plot)}\nThe data: {path_of_table()}")

@@ -1,5 +1,5 @@
 """Small real data, shipped with the package."""
 
-from rocmax.datasets._thyroid import load_thyroid, thyroid_csv
+from rocmax.datasets._thyroid import load_thyroid
 
-__all__ = ["load_thyroid", "thyroid_csv"]
+__all__ = ["load_thyroid"]

@@ -18,13 +18,8 @@ _NOMINAL = "referral source"
 _LABEL = "class"
 
 
-def thyroid_csv() -> Path:
-    """Return the path of the data as a gzipped CSV file, label in the column ``class``.
-
-    Returns
-    -------
-    path : pathlib.Path
-    """
+def path_of_table() -> Path:
+    """Return the path of the gzipped CSV file, label in the column ``class``."""
     return Path(str(resources.files("rocmax.datasets") / "data" / "thyroid.csv.gz"))
 
 
@@ -45,8 +40,8 @@ def load_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     -------
     data : sklearn.utils.Bunch
         ``data`` of shape (3772, 31), ``target`` of shape (3772,) with 1 for sick,
-        ``feature_names``, ``target_names``, ``frame`` (None unless `as_frame`), ``filename``,
-        ``DESCR``.
+        ``feature_names``, ``target_names``, ``frame`` (None unless `as_frame`), ``DESCR``, and ``filename``, the path
+        of the gzipped CSV file with the label in the column ``class``.
     (data, target) : tuple, if `return_X_y`
 
     Notes
@@ -62,7 +57,7 @@ def load_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     ((3772, 31), 231)
     """
     check_flag("return_X_y", return_X_y), check_flag("as_frame", as_frame)
-    path = thyroid_csv()
+    path = path_of_table()
     data, names, target = _read(path)
     X: Any = data
     y: Any = target
