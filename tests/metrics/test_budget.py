@@ -261,6 +261,8 @@ def test_messages():
         PrecisionAt(61)(y, s)
     with pytest.raises(ValueError, match="y_score must be probabilities for the net benefit, got scores from"):
         NetBenefit(0.2)(y, 2 * s)
+    with pytest.raises(ValueError, match="scores from 0 to 1, lower ones for positives; pass 1 - p"):
+        infer(y, np.linspace(0, 1, len(y)), NetBenefit(0.2), higher_is_better=False)
     with pytest.raises(ValueError, match="threshold must be"):
         NetBenefit(1.0)
     with pytest.raises(ValueError, match=r"low must be less than high, got 0\.1 and 0\.1"):

@@ -77,7 +77,13 @@ class NetBenefit(RankedMeasure):
     def check(self, ranking: Ranking, name: str) -> None:
         least, most = float(ranking.score.min()), float(ranking.score.max())
         if least < 0.0 or most > 1.0:
-            raise ValueError(f"{name} must be probabilities for the net benefit, got scores from {least:g} to {most:g}")
+            turned = least >= -1.0 and most <= 0.0  # by higher_is_better=False
+            ends, advice = (
+                ((-most, -least), ", lower ones for positives; pass 1 - p") if turned else ((least, most), "")
+            )
+            raise ValueError(
+                f"{name} must be probabilities for the net benefit, got scores from {ends[0] + 0:g} to {ends[1]:g}{advice}"
+            )
 
     def _gains(self, ranking: Ranking) -> tuple[float, float]:
         """Return what both rates are multiplied by."""

@@ -1,9 +1,9 @@
 //! Samples by bucket: each bucket is counted on its own, by keys, or by scores where keys tie.
 
-use super::Limits;
-use super::bucket::{Classes, Monotone, Work, Worker, Workers, sizes};
+use super::bucket::{Work, Worker, Workers};
 use super::cells::sample;
 use super::keys::{Buckets, DENSE, Rooms, SHARES, below};
+use super::monotone::{Classes, Monotone, sizes};
 use super::sums::{PairCounts, Wanted};
 use crate::metric::labels::Labels;
 use crate::metric::score::{Key, Score};
@@ -91,13 +91,13 @@ pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: (&[S], &[f64]),
     wanted: Wanted,
-    limits: Limits,
+    (bucket, most): (usize, usize),
     memory: &mut Memory<S>,
     ctx: &Ctx<'_>,
 ) -> Result<Option<PairCounts>> {
-    let work = |below| Count { wanted, most: limits.split, below };
+    let work = |below| Count { wanted, most, below };
     let shared = if wanted == Wanted::Pairs { SETTLED } else { DENSE };
-    let counts = each(labels, scores, (limits.bucket, shared), memory, work, ctx)?;
+    let counts = each(labels, scores, (bucket, shared), memory, work, ctx)?;
     Ok(counts.map(|counts| {
         let mut total = PairCounts::default();
         counts.into_iter().for_each(|counts| total.add(counts));

@@ -26,6 +26,7 @@ pub(crate) mod cells;
 pub(crate) mod counting_sort;
 mod few_values;
 pub(crate) mod keys;
+pub(crate) mod monotone;
 mod one_table;
 mod rank_sums;
 mod shared;
@@ -147,7 +148,7 @@ fn of_many<S: Score>(
     {
         return Ok(Some(counts));
     }
-    buckets::count(labels, (scores, &sample), wanted, *limits, buckets, ctx)
+    buckets::count(labels, (scores, &sample), wanted, (limits.bucket, limits.split), buckets, ctx)
 }
 
 #[cfg(test)]

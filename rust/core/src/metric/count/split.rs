@@ -1,6 +1,6 @@
 //! A bucket too large for the caches, as smaller ones: its keys are sorted once more by a monotone map.
 
-use super::bucket::{Classes, Monotone};
+use super::monotone::{Classes, Monotone};
 use super::sums::grown;
 use crate::metric::labels::TILE;
 use crate::metric::score::Key;

@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::metric::classes::first_non_finite;
-use crate::metric::count::bucket::{Classes, Monotone, Work, Worker, Workers, sizes};
+use crate::metric::count::bucket::{Work, Worker, Workers};
 use crate::metric::count::cells::sample;
 use crate::metric::count::counting_sort::CHUNK;
 use crate::metric::count::grown;
 use crate::metric::count::keys::{Buckets, Chunk, DENSE, Rooms};
+use crate::metric::count::monotone::{Classes, Monotone, sizes};
 use crate::metric::labels::Labels;
 use crate::metric::score::{Key, Score};
 use crate::order::chunk::size;
