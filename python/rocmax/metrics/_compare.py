@@ -287,7 +287,7 @@ def _in_subgroups(test: Asked, models: Sample, by: Any, names: tuple[str, ...], 
         method = (test.method or Bootstrap()) if found.replicates is not None else DeLong()
         return result_of(test, Found(method, found), names, [data], adjust, paired=True)
 
-    return compare_subgroups(models, by, test.measure, adjust, estimate, pooled)
+    return compare_subgroups(models, by, test.measure, estimate, pooled)
 
 
 def _of_independent(test: Asked, samples: list[Sample]) -> Found:

@@ -84,7 +84,7 @@ class Result:
         -------
         dict
             Arrays and tuples are lists, NaN and infinities None, labels that JSON has no type for texts; without the
-            replicates of a bootstrap.
+            replicates of a bootstrap. `subgroups` maps the name of each to such a dict of its own.
         """
         held = {name: plain(value) for name, value in self._held().items() if name != "replicates"}
         return {**held, "references": self.references, "summary": self.summary()}
@@ -321,7 +321,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, Result):
         return plain(value._held())
     if isinstance(value, Mapping):
-        return {plain_key(name): plain(part) for name, part in value.items()}
+        return {
+            plain_key(name): part.to_dict() if isinstance(part, Result) else plain(part) for name, part in value.items()
+        }
     if hasattr(value, "_asdict") and "low" not in value._fields:  # the ends of an interval need no names
         return plain(value._asdict())
     if isinstance(value, (tuple, list)):

@@ -14,7 +14,6 @@ from rocmax.metrics._comparison import Comparison
 from rocmax.metrics._hypothesis import adjusted
 from rocmax.metrics._joint import joint_test
 from rocmax.metrics._references import ADJUSTMENTS
-from rocmax.metrics._result import plain_key
 from rocmax.metrics._sample import Sample, has_variance
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance
@@ -50,19 +49,6 @@ class SubgroupComparison(Comparison):
     equality: SubgroupTest = NO_TEST
     not_estimable: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
     n_clusters_crossed: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the result holds in the types that JSON has, with its references and its summary.
-
-        Returns
-        -------
-        dict
-            As of every result; `subgroups` maps each subgroup's name to the same of its own.
-        """
-        return {
-            **super().to_dict(),
-            "subgroups": {plain_key(name): one.to_dict() for name, one in self.subgroups.items()},
-        }
 
     def rows(self) -> list[dict[str, Any]]:
         found = []
@@ -139,7 +125,6 @@ def compare_subgroups(
     data: Sample,
     by: Any,
     measure: Measure,
-    adjust: str | None,
     estimate: Callable[[Sample, int], tuple[Comparison, Covariance]],
     result: Callable[[Covariance, Sample], Comparison],
 ) -> SubgroupComparison:

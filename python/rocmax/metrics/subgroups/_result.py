@@ -14,7 +14,6 @@ from rocmax.metrics import _words as words
 from rocmax.metrics._hypothesis import ADJUSTED, adjusted
 from rocmax.metrics._inference import ConfidenceInterval, Inference
 from rocmax.metrics._references import ADJUSTMENTS, REFERENCES
-from rocmax.metrics._result import plain_key
 from rocmax.metrics._sample import has_variance
 from rocmax.metrics.subgroups._estimates import SHARES, Estimates, SubgroupTest, difference, pooled, shares_of
 
@@ -135,19 +134,6 @@ class SubgroupInference(Inference):
         pairs = list(combinations(kept, 2))
         listed = [(names[a], names[b], unit[a], unit[b]) for a, b in pairs]
         return differences_of(self.moments, listed, self.measure, self.confidence_level, adjust)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the result holds in the types that JSON has, with its references and its summary.
-
-        Returns
-        -------
-        dict
-            As of every result; `subgroups` maps each subgroup's name to the same of its own.
-        """
-        return {
-            **super().to_dict(),
-            "subgroups": {plain_key(name): one.to_dict() for name, one in self.subgroups.items()},
-        }
 
     @property
     def _totals(self) -> F64:

@@ -195,7 +195,7 @@ def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> E
     estimate = np.array([float(np.ravel(one.estimate)[0]) for one in found.values()])
     variance = np.array([float(np.ravel(one.variance)[0]) for one in found.values()])
     sizes = np.array([_sizes(one, measure) for one in samples], dtype=np.float64)
-    freedom = np.array([_freedom(one, k, measure) for k, one in zip(samples, found.values(), strict=True)])
+    freedom = np.array([_freedom(one, measure) for one in samples])
     others, n_clusters = between(parts, found, measure)
     return Estimates(estimate, np.diag(variance) + others, freedom, sizes, n_clusters)
 
@@ -208,7 +208,7 @@ def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
     return own, setting
 
 
-def _freedom(found: Inference, sample: Sample, measure: Measure) -> float:
+def _freedom(sample: Sample, measure: Measure) -> float:
     """Return the degrees of freedom of a variance: of Welch and Satterthwaite, those of the smaller class elsewhere."""
     fewest = min(sample.effective)
     if not has_variance(fewest):
