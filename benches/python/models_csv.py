@@ -45,9 +45,9 @@ class Results:
             self._write([*columns, "chosen"])
 
     def add(self, key: Key, result: Result) -> None:
-        self.found[key] = result
-        value, processor, wall, chosen = result
-        self._write([*key, f"{value:.6f}", f"{processor:.2f}", f"{wall:.2f}", chosen])
+        numbers = f"{result.value:.6f}", f"{result.processor:.2f}", f"{result.wall:.2f}"
+        self.found[key] = Result(*map(float, numbers), result.chosen)  # as they are read again
+        self._write([*key, *numbers, result.chosen])
 
     def _write(self, cells: list[object]) -> None:
         with self._file.open("a", newline="") as lines:
