@@ -1,6 +1,6 @@
 """What the extension module offers; documented in `rocmax-core` and in the Python package."""
 
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ __all__ = [
 ]
 __version__: str
 
+_Key: TypeAlias = tuple[str, float, float]  # a measure: its name, and the ends of its range or its one number and 1
+
 def nearest(queries: F64, targets: F64, k: int, n_threads: int) -> NDArray[np.uint32]: ...
 def rank_boost(
     problem: Problem,
@@ -60,38 +62,30 @@ def measure(
     y_true: Labels,
     y_score: Scores,
     sample_weight: F64 | None,
-    name: str,
-    low: float,
-    high: float,
+    measure: _Key,
     n_threads: int,
 ) -> Any: ...
 def components(
     y_true: Labels,
     y_score: Scores,
     sample_weight: F64 | None,
-    name: str,
-    low: float,
-    high: float,
+    measure: _Key,
     n_threads: int,
 ) -> tuple[F64, F64]: ...
 def covariance(
     y_true: Labels,
     y_score: list[Scores],
     sample_weight: F64 | None,
-    weight_kind: str,
-    name: str,
-    low: float,
-    high: float,
+    sampling: bool,
+    measure: _Key,
     n_threads: int,
 ) -> tuple[F64, F64, F64]: ...
 def bootstrap(
     y_true: Labels,
     y_score: Scores,
     sample_weight: F64 | None,
-    weight_kind: str,
-    name: str,
-    low: float,
-    high: float,
+    sampling: bool,
+    measure: _Key,
     stratified: bool,
     n_resamples: int,
     seed: int,
@@ -101,7 +95,7 @@ def bootstrap_cuts(
     y_true: Labels,
     y_score: Scores,
     sample_weight: F64 | None,
-    weight_kind: str,
+    sampling: bool,
     rules: list[tuple[str, float]],
     stratified: bool,
     n_resamples: int,
@@ -126,8 +120,8 @@ class Curve:
     def of_steps(score: F64, pos: F64, neg: F64) -> Curve: ...
     @property
     def weights(self) -> tuple[float, float]: ...
-    def measure(self, name: str, low: float, high: float) -> float: ...
-    def moments(self, name: str, low: float, high: float) -> tuple[float, list[float], list[float]]: ...
+    def measure(self, measure: _Key) -> float: ...
+    def moments(self, measure: _Key) -> tuple[float, list[float], list[float]]: ...
     def steps(self) -> tuple[F64, F64, F64]: ...
     def cut(self, name: str, number: float) -> tuple[float, int, float, float]: ...
 
@@ -155,7 +149,7 @@ class Oracle:
     @staticmethod
     def naive(problem: Problem, low: float, high: float) -> Oracle: ...
     @staticmethod
-    def top_hinge(problem: Problem, low: float, high: float, terms: list[tuple[float, str, float]]) -> Oracle: ...
+    def top_hinge(problem: Problem, low: float, high: float, terms: list[tuple[float, bool, float]]) -> Oracle: ...
     @property
     def problem(self) -> Problem: ...
     def evaluate(

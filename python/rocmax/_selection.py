@@ -120,12 +120,12 @@ def _covariance(
     columns: list[Any] = [np.ascontiguousarray(of, dtype=np.float64) for of in scores]
     key = PartialAUC(fpr_range).key
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
-        values = [_core.Curve(positive, of, weight, n_threads).measure(*key) for of in columns]
+        values = [_core.Curve(positive, of, weight, n_threads).measure(key) for of in columns]
         return np.array(values), np.full((len(columns), len(columns)), np.nan)
     if groups is not None:
         return _clustered(positive, columns, fpr_range, weight, groups)
-    kind = "frequency" if weight is None else "sampling"
-    value, of_positives, of_negatives = _core.covariance(positive, columns, weight, kind, *key, n_threads)
+    sampling = weight is not None
+    value, of_positives, of_negatives = _core.covariance(positive, columns, weight, sampling, key, n_threads)
     return np.asarray(value), np.asarray(of_positives + of_negatives).reshape(len(columns), -1)
 
 
@@ -138,7 +138,7 @@ def _clustered(
     values, sums = [], []
     for column in columns:
         data = sample(positive, column, weight)
-        values.append(_core.Curve(positive, column, weight, 1).measure(*measure.key))
+        values.append(_core.Curve(positive, column, weight, 1).measure(measure.key))
         sums.append(np.bincount(group, influence_of(data, measure), len(names)))
     of_group = np.array(sums)
     return np.array(values), len(names) / max(len(names) - 1, 1) * of_group @ of_group.T

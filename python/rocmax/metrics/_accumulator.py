@@ -184,7 +184,7 @@ class ROCAccumulator:
         bins, extent = self._shared.read()
         if _bins.is_exact(bins) or not (bins[2].any() and bins[3].any()):
             return 0.0
-        least, estimate, most = (self._core(_bins.laid(bins, extent, *up)).measure(*AUC().key) for up in _CURVES)
+        least, estimate, most = (self._core(_bins.laid(bins, extent, *up)).measure(AUC().key) for up in _CURVES)
         return min(max(estimate - least, most - estimate), self.max_error or 0.5)
 
     def update(

@@ -102,7 +102,7 @@ def partial_auc_score(
     if data.weight is not None and (data.weight != np.rint(data.weight)).any():
         explain(data)
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
-    return call(_core.measure, data, "ranked", low, high, data.threads)
+    return call(_core.measure, data, ("ranked", low, high), data.threads)
 
 
 def tpr_at_fpr_score(
@@ -202,4 +202,4 @@ def _at_rate(measure: str, name: str, value: Any, arrays: tuple[Any, Any, Any], 
     """Return a rate at the other one, which may be 0 and 1 too."""
     rate = number(value, name, "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0)
     data = sample(*arrays, **how)
-    return call(_core.measure, data, measure, rate, 1.0, data.threads)
+    return call(_core.measure, data, (measure, rate, 1.0), data.threads)

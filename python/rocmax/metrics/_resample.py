@@ -66,8 +66,8 @@ def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int
         measure.estimates(data)  # what a measure refuses is refused before any resample
         return _own(drawable(data), measure, stratified, n_resamples, seed)
     data = drawable(data)
-    arguments = (*measure.key, stratified, n_resamples, seed)
-    return call(_core.bootstrap, data, data.weight_kind, *arguments, data.threads).reshape(n_resamples, -1)
+    how = (data.weight_kind == "sampling", measure.key, stratified, n_resamples, seed)
+    return call(_core.bootstrap, data, *how, data.threads).reshape(n_resamples, -1)
 
 
 def masses(of: NDArray[np.intp], weight: F64 | None, stratified: bool, seed: int, weight_kind: str) -> Iterator[F64]:

@@ -137,7 +137,7 @@ def _of_two_classes(y: Any, s: Any, weight: Any, max_fpr: Any) -> Any:
         if weight is None and max_fpr is None and s.ndim == 1:
             return _core.auc(y, s, n_threads(None))
         name, high = ("auc", 1.0) if max_fpr is None or max_fpr == 1 else ("partial-mcclish", max_fpr)
-        return _core.measure(y, s, weight, name, 0.0, high, n_threads(None))
+        return _core.measure(y, s, weight, (name, 0.0, high), n_threads(None))
     except ValueError as error:
         if not _refused(y, s, weight):
             raise

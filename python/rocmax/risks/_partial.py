@@ -62,7 +62,7 @@ class Hinge:
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
         """Return the risk, or its two convex parts and the whole where it is not convex, for labels."""
-        return _difference(problem, self.fpr_range, [(1.0, "high", 1.0)], [(1.0, "low", 1.0)], n_threads)
+        return _difference(problem, self.fpr_range, [(1.0, True, 1.0)], [(1.0, False, 1.0)], n_threads)
 
 
 @dataclass(frozen=True)
@@ -77,22 +77,22 @@ class Ramp:
 
     def bind(self, problem: _core.Problem, n_threads: int) -> Oracle | Difference:
         """Return the two convex parts and the whole of this risk for labels."""
-        convex = [(1.0, "high", 1.0), (1.0, "low", 0.0)]
-        concave = [(1.0, "high", 0.0), (1.0, "low", 1.0)]
+        convex = [(1.0, True, 1.0), (1.0, False, 0.0)]
+        concave = [(1.0, True, 0.0), (1.0, False, 1.0)]
         return _difference(problem, self.fpr_range, convex, concave, n_threads)
 
 
-_Terms = list[tuple[float, str, float]]  # weight, the end of the range up to which it sums, margin
+_Terms = list[tuple[float, bool, float]]  # weight, whether it sums to the high end of the range, margin
 
 
 def _difference(
     problem: _core.Problem, fpr_range: tuple[float, float], convex: _Terms, concave: _Terms, n_threads: int
 ) -> Oracle | Difference:
     """Return convex - concave, or only the first where the second sums over no negatives."""
-    negated = [(-weight, end, margin) for weight, end, margin in concave]
+    negated = [(-weight, high, margin) for weight, high, margin in concave]
     f, g, whole = (
         Oracle(_core.Oracle.top_hinge(problem, *fpr_range, terms), n_threads)
         for terms in (convex, concave, convex + negated)
     )
     j_a, _ = problem.ranks(*fpr_range)
-    return f if j_a == 0 and all(end == "low" for _, end, _ in concave) else Difference(f, g, whole)
+    return f if j_a == 0 and not any(high for _, high, _ in concave) else Difference(f, g, whole)

@@ -63,14 +63,10 @@ impl Oracle {
     }
 
     #[staticmethod]
-    fn top_hinge(problem: Bound<'_, Problem>, low: f64, high: f64, terms: Vec<(f64, String, f64)>) -> PyResult<Self> {
+    fn top_hinge(problem: Bound<'_, Problem>, low: f64, high: f64, terms: Vec<(f64, bool, f64)>) -> PyResult<Self> {
         let range = RateRange::new(low, high).map_err(to_python)?;
-        let term = |(weight, end, margin): (f64, String, f64)| match end.as_str() {
-            "low" => Ok(Term { weight, end: Rank::Low, margin }),
-            "high" => Ok(Term { weight, end: Rank::High, margin }),
-            _ => Err(PyValueError::new_err(format!("a term ends at 'low' or 'high', got {end:?}"))),
-        };
-        let terms = terms.into_iter().map(term).collect::<PyResult<_>>()?;
+        let end = |high| if high { Rank::High } else { Rank::Low };
+        let terms = terms.into_iter().map(|(weight, high, margin)| Term { weight, end: end(high), margin }).collect();
         Ok(Self::of(TopHinge::new(Arc::clone(&problem.get().inner), range, terms).map_err(to_python)?, problem))
     }
 

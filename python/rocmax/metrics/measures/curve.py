@@ -43,8 +43,8 @@ class CoreMeasure(Measure):
 
     def estimates(self, sample: Sample) -> F64:
         if sample.steps is not None:
-            return np.array([sample.steps.measure(*self.key)])
-        return np.atleast_1d(call(_core.measure, sample, *self.key, sample.threads))
+            return np.array([sample.steps.measure(self.key)])
+        return np.atleast_1d(call(_core.measure, sample, self.key, sample.threads))
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +89,7 @@ class CurveMeasure(CoreMeasure):
         return self.influences(sample)[1][0]
 
     def influences(self, sample: Sample) -> tuple[F64, F64]:
-        estimate, values = call(_core.components, sample, *self.key, sample.threads)
+        estimate, values = call(_core.components, sample, self.key, sample.threads)
         values = values.reshape(len(estimate), -1)
         factors = self.slopes(sample)
         if factors is None:
@@ -101,7 +101,7 @@ class CurveMeasure(CoreMeasure):
         return None
 
     def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
-        arguments = (columns, sample.weight, sample.weight_kind, *self.key, sample.threads)
+        arguments = (columns, sample.weight, sample.weight_kind == "sampling", self.key, sample.threads)
         try:
             estimate, *parts = _core.covariance(sample.y, *arguments)
         except ValueError:
@@ -118,7 +118,7 @@ class CurveMeasure(CoreMeasure):
         return estimate, parts[0], parts[1]
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
-        value, squares, cubes = sample.curve().moments(*self.key)
+        value, squares, cubes = sample.curve().moments(self.key)
         factors = self.slopes(sample)
         by = np.ones(2) if factors is None else np.concatenate(factors)
         return value, by**2 * squares, by**3 * cubes

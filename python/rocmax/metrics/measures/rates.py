@@ -45,8 +45,8 @@ class Rate(CurveMeasure):
 
         def read(x: float) -> F64:
             if sample.steps is not None:
-                return np.array([sample.steps.measure(self.name, x, 1.0)])
-            return np.atleast_1d(call(_core.measure, sample, self.name, x, 1.0, sample.threads))
+                return np.array([sample.steps.measure((self.name, x, 1.0))])
+            return np.atleast_1d(call(_core.measure, sample, (self.name, x, 1.0), sample.threads))
 
         return read
 

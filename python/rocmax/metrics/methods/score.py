@@ -75,7 +75,7 @@ class Score(Method):
         rows = []
         for one in data.models():
             curve = one.curve()
-            value, squares, _ = curve.moments(*measure.key)
+            value, squares, _ = curve.moments(measure.key)
             rows.append((value, *parts_of(squares, curve.weights), slope(curve, measure.turned)))
         estimate, pos, neg, slopes = np.array(rows).T
         area = Area(measure.low, measure.high, measure.turned, measure.bounds)

@@ -8,7 +8,7 @@ use rocmax_core::metric;
 use super::CURVE;
 use super::array::{LabelArray, ScoreArray, Weights, weights};
 use super::cutoff::rule;
-use super::point::parse;
+use super::point::Key;
 use crate::error::to_python;
 use crate::gate::{Need, room};
 
@@ -77,15 +77,13 @@ impl Curve {
     }
 
     /// The value of a measure.
-    fn measure(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<f64> {
-        let measure = parse(name, low, high)?;
-        super::enter(py, 1, self.need(), |_| self.inner.measure(measure))
+    fn measure(&self, py: Python<'_>, measure: Key) -> PyResult<f64> {
+        super::enter(py, 1, self.need(), |_| self.inner.measure(measure.0))
     }
 
     /// The value of a measure, and by class the sums of squares and of cubes of its components about their mean.
-    fn moments(&self, py: Python<'_>, name: &str, low: f64, high: f64) -> PyResult<(f64, [f64; 2], [f64; 2])> {
-        let measure = parse(name, low, high)?;
-        let found = super::enter(py, 1, self.need(), |_| self.inner.moments(measure))?;
+    fn moments(&self, py: Python<'_>, measure: Key) -> PyResult<(f64, [f64; 2], [f64; 2])> {
+        let found = super::enter(py, 1, self.need(), |_| self.inner.moments(measure.0))?;
         Ok((found.estimate, found.squares, found.cubes))
     }
 

@@ -34,7 +34,7 @@ pub(crate) fn bootstrap_cuts<'py>(
     y_true: LabelArray<'_>,
     y_score: ScoreArray<'_>,
     sample_weight: Weights<'_>,
-    weight_kind: &str,
+    sampling: bool,
     rules: Vec<(String, f64)>,
     stratified: bool,
     n_resamples: usize,
@@ -44,7 +44,7 @@ pub(crate) fn bootstrap_cuts<'py>(
     let (labels, weights) = (y_true.labels()?, weights(&sample_weight)?);
     let rules = rules.into_iter().map(rule).collect::<PyResult<Vec<_>>>()?;
     let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
-    let resampling = Resampling { scheme, weight_kind: kind_of(weight_kind)?, n_resamples, seed };
+    let resampling = Resampling { scheme, weight_kind: kind_of(sampling), n_resamples, seed };
     let need = resampled(labels.n_samples(), n_resamples, rules.len(), n_threads);
     let flat = |found: Vec<metric::Rates>| -> Vec<f64> {
         found.iter().flat_map(|r| [r.threshold, r.tpr, r.fpr, r.prevalence]).collect()

@@ -9,7 +9,7 @@ use rocmax_core::Result;
 use rocmax_core::metric::{self, Column, Placements, Resampling, Scheme, WeightKind};
 
 use super::array::{LabelArray, ScoreArray, Weights, columns, weights, with_columns};
-use super::point::parse;
+use super::point::Key;
 use super::{COUNT, CURVE};
 use crate::gate::Need;
 
@@ -31,18 +31,15 @@ fn vectors<'a>(arrays: &'a [ScoreArray<'_>]) -> PyResult<Vec<Column<'a>>> {
 
 /// Estimates, and the components of all samples, model after model; see `rocmax_core::metric::Components`.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn components<'py>(
     py: Python<'py>,
     y_true: LabelArray<'_>,
     y_score: ScoreArray<'_>,
     sample_weight: Weights<'_>,
-    name: &str,
-    low: f64,
-    high: f64,
+    measure: Key,
     n_threads: usize,
 ) -> PyResult<(Array<'py>, Array<'py>)> {
-    let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
+    let (labels, weights, Key(measure)) = (y_true.labels()?, weights(&sample_weight)?, measure);
     let arrays = [y_score];
     let columns = vectors(&arrays)?;
     let (n, n_models) = (labels.n_samples(), columns.len());
@@ -57,31 +54,23 @@ pub(crate) fn components<'py>(
     Ok((PyArray1::from_vec(py, estimates), PyArray1::from_vec(py, values)))
 }
 
-pub(super) fn kind_of(weight: &str) -> PyResult<WeightKind> {
-    match weight {
-        "frequency" => Ok(WeightKind::Frequency),
-        "sampling" => Ok(WeightKind::Sampling),
-        other => Err(PyValueError::new_err(format!("no such kind of weight: {other:?}"))),
-    }
+pub(super) fn kind_of(sampling: bool) -> WeightKind {
+    if sampling { WeightKind::Sampling } else { WeightKind::Frequency }
 }
 
 /// Estimates, and the parts of the positives and the negatives in their covariance, of the columns of all arrays; see
 /// `rocmax_core::metric::covariance_of_models`.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn covariance<'py>(
     py: Python<'py>,
     y_true: LabelArray<'_>,
     y_score: Vec<ScoreArray<'_>>,
     sample_weight: Weights<'_>,
-    weight_kind: &str,
-    name: &str,
-    low: f64,
-    high: f64,
+    sampling: bool,
+    measure: Key,
     n_threads: usize,
 ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>)> {
-    let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
-    let kind = kind_of(weight_kind)?;
+    let (labels, weights, Key(measure)) = (y_true.labels()?, weights(&sample_weight)?, measure);
     let columns = vectors(&y_score)?;
     // Placements take a fourth of the time of a curve, but two threads are worth waking for as few.
     let placed = Placements::suit(measure, weights);
@@ -92,7 +81,9 @@ pub(crate) fn covariance<'py>(
     let (at_work, kept) = if placed { (COUNT, 4) } else { (CURVE, 16) };
     let bytes = n * (at_work * usize::min(n_models, n_threads) + kept * n_models);
     let (estimates, found) = super::enter(py, n_threads, Need { work, bytes }, |ctx| {
-        with_placements(|kept| metric::covariance_of_models(&labels, &columns, (weights, kind), measure, kept, ctx))
+        with_placements(|kept| {
+            metric::covariance_of_models(&labels, &columns, (weights, kind_of(sampling)), measure, kept, ctx)
+        })
     })?;
     let array = |values| PyArray1::from_vec(py, values);
     Ok((array(estimates), array(found.pos), array(found.neg)))
@@ -150,18 +141,16 @@ pub(crate) fn bootstrap<'py>(
     y_true: LabelArray<'_>,
     y_score: ScoreArray<'_>,
     sample_weight: Weights<'_>,
-    weight_kind: &str,
-    name: &str,
-    low: f64,
-    high: f64,
+    sampling: bool,
+    measure: Key,
     stratified: bool,
     n_resamples: usize,
     seed: u64,
     n_threads: usize,
 ) -> PyResult<Array<'py>> {
-    let (labels, weights, measure) = (y_true.labels()?, weights(&sample_weight)?, parse(name, low, high)?);
+    let (labels, weights, Key(measure)) = (y_true.labels()?, weights(&sample_weight)?, measure);
     let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
-    let resampling = Resampling { scheme, weight_kind: kind_of(weight_kind)?, n_resamples, seed };
+    let resampling = Resampling { scheme, weight_kind: kind_of(sampling), n_resamples, seed };
     let values = with_columns!(&y_score, columns => {
         let need = resampled(labels.n_samples(), n_resamples, columns.len(), n_threads);
         super::enter(py, n_threads, need, |ctx| {

@@ -1,5 +1,7 @@
 //! Point estimates: one number a model.
 
+use std::borrow::Cow;
+
 use numpy::PyArray1;
 use numpy::ndarray::{ArrayView2, Axis, Slice};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -16,8 +18,19 @@ use crate::gate::Need;
 /// Units of work for each thread.
 const SHARES: usize = 4;
 
-/// The measure called `name`; `low` and `high` are its range, or `low` its one parameter.
-pub(crate) fn parse(name: &str, low: f64, high: f64) -> PyResult<Measure> {
+/// A measure, from its name and two numbers: the ends of its range, or its one parameter and 1.
+pub(crate) struct Key(pub(crate) Measure);
+
+impl<'py> FromPyObject<'_, 'py> for Key {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let (name, low, high): (Cow<'_, str>, f64, f64) = object.extract()?;
+        parse(&name, low, high).map(Self)
+    }
+}
+
+fn parse(name: &str, low: f64, high: f64) -> PyResult<Measure> {
     let range = || RateRange::new(low, high).map_err(to_python);
     Ok(match name {
         "auc" => Measure::Auc,
@@ -52,18 +65,15 @@ pub(crate) fn auc(
 
 /// One number, or one a column of `y_score`; see `rocmax_core::metric::measure`.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn measure(
     py: Python<'_>,
     y_true: LabelArray<'_>,
     y_score: ScoreArray<'_>,
     sample_weight: Weights<'_>,
-    name: &str,
-    low: f64,
-    high: f64,
+    measure: Key,
     n_threads: usize,
 ) -> PyResult<Py<PyAny>> {
-    run(py, &y_true, &y_score, weights(&sample_weight)?, parse(name, low, high)?, n_threads)
+    run(py, &y_true, &y_score, weights(&sample_weight)?, measure.0, n_threads)
 }
 
 /// The AUC and, by class, the squares of its components about their mean; see `rocmax_core::metric::auc_moments`.
