@@ -296,16 +296,17 @@ class Measure:
         weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
         positive, estimate = sample.positive, list[F64]()
         centred: tuple[list[F64], list[F64]] = [], []
-        classes = np.flatnonzero(positive), np.flatnonzero(~positive)
+        classes = [(rows, weight[rows]) for rows in (np.flatnonzero(positive), np.flatnonzero(~positive))]
         for column in columns:
             found, values = self.influences(sample._replace(score=column))
             estimate.append(found)
-            for rows, held in zip(classes, centred, strict=True):
-                of_class, w = values[:, rows], weight[rows]
-                held.append(of_class - (of_class @ w / w.sum())[:, None])
+            for (rows, w), held in zip(classes, centred, strict=True):
+                of_class = values.take(rows, axis=1)
+                of_class -= (of_class @ w / w.sum())[:, None]
+                held.append(of_class)
         parts = []
-        for rows, held in zip(classes, centred, strict=True):
-            w, of_class = weight[rows], np.concatenate(held)
+        for (_, w), held in zip(classes, centred, strict=True):
+            of_class = np.concatenate(held)
             held.clear()
             # A sample of weight w stands for w samples, or else for itself.
             frequency = sample.weight_kind == "frequency"
