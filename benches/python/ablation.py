@@ -17,6 +17,7 @@ import re
 import tempfile
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -255,52 +256,77 @@ def table(lines: list[dict[str, Any]]) -> str:
     return "\n".join(row.rstrip() for row in rows)
 
 
-def keep(found: str, page: Path) -> None:
-    """Put the table in place of the one that a page shows."""
+def keep(found: str, page: Path, first: str) -> None:
+    """Put the table in place of the one that a page shows, whose heading begins with a word."""
     text = page.read_text()
-    page.write_text(re.sub(r"```text\n +passes.*?```", lambda _: f"```text\n{found}\n```", text, flags=re.S))
+    page.write_text(re.sub(rf"```text\n +{first}.*?```", lambda _: f"```text\n{found}\n```", text, flags=re.S))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def options(of: str) -> argparse.ArgumentParser:
+    """Return a parser of the options that :func:`measured` reads, for a program described by a docstring."""
+    parser = argparse.ArgumentParser(description=of.splitlines()[0])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--page", type=Path, help="put the table in place of the one that this page of the guide shows")
     parser.add_argument("--fits", nargs="+", help="only fits whose name has one of these in it")
-    parser.add_argument("--without", nargs="+", choices=list(MECHANISMS), default=list(MECHANISMS))
-    arguments = parser.parse_args()
+    return parser
+
+
+def measured(
+    arguments: argparse.Namespace,
+    fits: list[Any],
+    ways: list[str],
+    columns: Sequence[str],
+    fit: Callable[..., Any],
+    told: Callable[[dict[str, Any]], str],
+) -> list[dict[str, Any]]:
+    """Fit each in each of the ways, but for what the csv file has; return the lines of both.
+
+    `columns` begin with the name of the fit and of the way, `told` is what is printed of a line.
+    """
     warnings.simplefilter("ignore")
-    known: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     if arguments.csv and arguments.csv.exists():
         with arguments.csv.open() as file:
-            known = list(csv.DictReader(file))
-    done = {(line["fit"], line["without"]) for line in known}
+            lines = list(csv.DictReader(file))
+    done = {(line[columns[0]], line[columns[1]]) for line in lines}
     last: tuple[str, Any] = ("", None)
     with threadpool_limits(1, user_api="blas"):
-        for set_name, surrogate, fpr_range, C in FITS:
+        for set_name, surrogate, fpr_range, C in fits:
             name = f"{set_name} {surrogate} [{fpr_range[0]:g}, {fpr_range[1]:g}] C={C:g}"
             if set_name in FROM_FOLDER and arguments.data is None:
                 continue
             if arguments.fits and not any(part in name for part in arguments.fits):
                 continue
-            for without in ("", *arguments.without):
-                if (name, without) in done:
+            for way in ways:
+                if (name, way) in done:
                     continue
                 if last[0] != set_name:
                     last = set_name, SETS[set_name]() if set_name in SETS else FROM_FOLDER[set_name](arguments.data)
-                line = dict(zip(COLUMNS, [name, without, *fit(last[1], surrogate, fpr_range, C, without)], strict=True))
-                known.append(line)
-                print(f"{name:<36}{without or '-':<28}{line['seconds']:>8.2f} s{line['steps']:>6}{line['passes']:>9.1f}"
-                      f"{line['calls']:>7}{line['objective']:>12.5g}{line['gap']:>10.1e}"
-                      f"{line['partial_auc']:>8.4f}", flush=True)  # fmt: skip
+                line = dict(zip(columns, [name, way, *fit(last[1], surrogate, fpr_range, C, way)], strict=True))
+                lines.append(line)
+                print(f"{name:<36}{told(line)}", flush=True)
                 if arguments.csv:
                     with arguments.csv.open("w", newline="") as file:
-                        writer = csv.DictWriter(file, COLUMNS)
+                        writer = csv.DictWriter(file, columns)
                         writer.writeheader()
-                        writer.writerows(known)
-    print(f"\n{table(known)}")
+                        writer.writerows(lines)
+    return lines
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--without", nargs="+", choices=list(MECHANISMS), default=list(MECHANISMS))
+    arguments = parser.parse_args()
+
+    def told(line: dict[str, Any]) -> str:
+        work = f"{line['without'] or '-':<28}{line['seconds']:>8.2f} s{line['steps']:>6}{line['passes']:>9.1f}"
+        return f"{work}{line['calls']:>7}{line['objective']:>12.5g}{line['gap']:>10.1e}{line['partial_auc']:>8.4f}"
+
+    found = table(measured(arguments, FITS, ["", *arguments.without], COLUMNS, fit, told))
+    print(f"\n{found}")
     if arguments.page:
-        keep(table(known), arguments.page)
+        keep(found, arguments.page, "passes")
 
 
 if __name__ == "__main__":

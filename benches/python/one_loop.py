@@ -16,19 +16,13 @@ Run: python benches/python/one_loop.py [--data FOLDER] [--fits NAME ...] [--ways
 What is in the guide is made by: python benches/python/one_loop.py --data FOLDER --page python/docs/inside.md
 """
 
-import argparse
-import csv
-import re
 import time
-import warnings
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from ablation import BAND, FITS, FROM_FOLDER, FULL, SETS, TOP, Counts
-from threadpoolctl import threadpool_limits
+from ablation import BAND, FITS, FROM_FOLDER, FULL, SETS, TOP, Counts, keep, measured, options
 
 from rocmax import PartialAUCSVC
 from rocmax._settings import using
@@ -174,52 +168,21 @@ def compared(lines: list[dict[str, Any]]) -> str:
     return "\n".join(row.rstrip() for row in rows)
 
 
-def keep(found: str, page: Path) -> None:
-    """Put the table in place of the one that a page shows."""
-    text = page.read_text()
-    page.write_text(re.sub(r"```text\n +today.*?```", lambda _: f"```text\n{found}\n```", text, flags=re.S))
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--csv", type=Path)
-    parser.add_argument("--page", type=Path, help="put the table in place of the one that this page of the guide shows")
-    parser.add_argument("--fits", nargs="+", help="only fits whose name has one of these in it")
+    parser = options(__doc__)
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    lines: list[dict[str, Any]] = []
-    if arguments.csv and arguments.csv.exists():
-        with arguments.csv.open() as file:
-            lines = list(csv.DictReader(file))
-    done = {(line["fit"], line["way"]) for line in lines}
-    last: tuple[str, Any] = ("", None)
-    with threadpool_limits(1, user_api="blas"):
-        order = [*SETS, *FROM_FOLDER]
-        for set_name, surrogate, fpr_range, C in sorted(FITS + MORE, key=lambda fit: order.index(fit[0])):
-            name = f"{set_name} {surrogate} [{fpr_range[0]:g}, {fpr_range[1]:g}] C={C:g}"
-            if set_name in FROM_FOLDER and arguments.data is None:
-                continue
-            if arguments.fits and not any(part in name for part in arguments.fits):
-                continue
-            for way in arguments.ways:
-                if (name, way) in done:
-                    continue
-                if last[0] != set_name:
-                    last = set_name, SETS[set_name]() if set_name in SETS else FROM_FOLDER[set_name](arguments.data)
-                line = dict(zip(COLUMNS, [name, way, *fit(last[1], surrogate, fpr_range, C, way)], strict=True))
-                lines.append(line)
-                print(f"{name:<36}{way:<16}{line['seconds']:>8.3f} s{line['steps']:>6}{line['passes']:>9.1f}"
-                      f"{line['calls']:>7}{line['objective']:>12.5g}{line['gap']:>10.1e}", flush=True)  # fmt: skip
-                if arguments.csv:
-                    with arguments.csv.open("w", newline="") as file:
-                        writer = csv.DictWriter(file, COLUMNS)
-                        writer.writeheader()
-                        writer.writerows(lines)
-    print(f"\n{compared(lines)}")
+
+    def told(line: dict[str, Any]) -> str:
+        work = f"{line['way']:<16}{line['seconds']:>8.3f} s{line['steps']:>6}{line['passes']:>9.1f}"
+        return f"{work}{line['calls']:>7}{line['objective']:>12.5g}{line['gap']:>10.1e}"
+
+    order = [*SETS, *FROM_FOLDER]
+    fits = sorted(FITS + MORE, key=lambda each: order.index(each[0]))
+    found = compared(measured(arguments, fits, arguments.ways, COLUMNS, fit, told))
+    print(f"\n{found}")
     if arguments.page:
-        keep(compared(lines), arguments.page)
+        keep(found, arguments.page, "today")
 
 
 if __name__ == "__main__":
