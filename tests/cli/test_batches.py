@@ -53,15 +53,9 @@ COMPARED: list[list[Any]] = [
 ]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
-@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: " ".join(map(str, asked)))
-def test_evaluate_counts_what_it_measures(suffix: str, asked: list[Any], tmp_path: Path, run: Run) -> None:
-    frame = table(np.random.default_rng(0)).with_columns(hole=pl.when(pl.arange(0, N) % 7 > 0).then(pl.col("t")))
-    path = tmp_path / f"d.{suffix}"
-    frame.write_parquet(path) if suffix == "parquet" else frame.write_csv(
-        path, separator="\t" if suffix == "tsv" else ","
-    )
-    asked = ["evaluate", path, "--label", "y", "--positive", "sick", "--json", *asked]
+def counted_and_whole(run: Run, command: str, path: Path, asked: list[Any]) -> tuple[Any, Any]:
+    """Return what a command says in JSON of a file counted in batches, exactly, and of the file read whole."""
+    asked = [command, path, "--label", "y", "--positive", "sick", "--json", *asked]
     whole = json.loads(run(*asked)[1])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source, "ROWS", 64)
@@ -70,6 +64,18 @@ def test_evaluate_counts_what_it_measures(suffix: str, asked: list[Any], tmp_pat
         code, out, _ = run(*(one for one in asked if one != "--json"))
     assert code == 0 and "counted in batches" in out
     assert not any(found.pop("error_bounds").values())
+    return found, whole
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: " ".join(map(str, asked)))
+def test_evaluate_counts_what_it_measures(suffix: str, asked: list[Any], tmp_path: Path, run: Run) -> None:
+    frame = table(np.random.default_rng(0)).with_columns(hole=pl.when(pl.arange(0, N) % 7 > 0).then(pl.col("t")))
+    path = tmp_path / f"d.{suffix}"
+    frame.write_parquet(path) if suffix == "parquet" else frame.write_csv(
+        path, separator="\t" if suffix == "tsv" else ","
+    )
+    found, whole = counted_and_whole(run, "evaluate", path, asked)
     for name in ("n_samples", "n_positive", "n_dropped", "positive", "lower", "weight_kind"):
         assert found[name] == whole[name], name
     for one, other in zip(found["models"], whole["models"], strict=True):
@@ -95,15 +101,7 @@ def test_compare_reads_twice_what_it_measures(suffix: str, asked: list[Any], tmp
     frame = table(np.random.default_rng(5)).with_columns(hole=pl.when(pl.arange(0, N) % 7 > 0).then(pl.col("t")))
     path = tmp_path / f"d.{suffix}"
     frame.write_parquet(path) if suffix == "parquet" else frame.write_csv(path)
-    asked = ["compare", path, "--label", "y", "--positive", "sick", "--json", *asked]
-    whole = json.loads(run(*asked)[1])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "ROWS", 64)
-        patch.setattr(counted, "ROWS", 0)
-        found = json.loads(run(*asked)[1])
-        code, out, _ = run(*(one for one in asked if one != "--json"))
-    assert code == 0 and "counted in batches" in out
-    assert not any(found.pop("error_bounds").values())
+    found, whole = counted_and_whole(run, "compare", path, asked)
     assert_same(found, whole)
 
 

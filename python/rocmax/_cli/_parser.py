@@ -281,11 +281,8 @@ def _evaluate(evaluate: argparse.ArgumentParser) -> None:
         help="intervals of the rates at cutoffs: wilson (default) treats the cutoffs as fixed; bootstrap (default with "
         "--groups, resampling clusters) chooses them again in 2000 resamples, and gives an interval of the cutoff",
     )
-    evaluate.add_argument(
-        "--report",
-        metavar="FILE",
-        help="HTML page to write: curves, measures and thresholds to choose from, not --at, --by and --measure",
-    )
+    page = "HTML page to write: curves, measures and thresholds to choose from, not --at, --by and --measure"
+    evaluate.add_argument("--report", metavar="FILE", help=page)
 
 
 def _compare(compare: argparse.ArgumentParser) -> None:
