@@ -119,23 +119,15 @@ def read(arguments: Namespace) -> Counted:
 
 def compared(arguments: Namespace, found: Counted, wanted: Sequence[Measure]) -> list[Comparison]:
     """Compare the columns by each measure: the rows are read again, for the products of their components."""
-    passes = [SecondPass(found.columns, measure) for measure in wanted]
+    second = SecondPass(found.columns, wanted)
     for part in _parts(arguments, found):
-        for one in passes:
-            one.add(part.positive, part.columns, part.weight)
-    lower = np.array([name in found.lower for name in found.columns])
+        second.add(part.positive, part.columns, part.weight)
+    how: dict[str, Any] = {"confidence_level": arguments.confidence, "adjust": arguments.adjust}
+    how |= {"lower": np.array([name in found.lower for name in found.columns]), "n_samples": found.n_rows}
     results = []
-    for one in passes:
-        with report.told_of(one.measure.short, how="--method"):
-            results.append(
-                compare_counted(
-                    one,
-                    confidence_level=arguments.confidence,
-                    adjust=arguments.adjust,
-                    lower=lower,
-                    n_samples=found.n_rows,
-                )
-            )
+    for k, measure in enumerate(wanted):
+        with report.told_of(measure.short, how="--method"):
+            results.append(compare_counted(second, k, **how))
     _warn_of_pooled(found, results)
     return results
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,27 +23,27 @@ from rocmax.metrics.methods.delong import DeLong
 
 
 class _Class(NamedTuple):
-    """The scores of one class of a model, ascending, and their components less the mean."""
+    """The scores of one class of a model, ascending, and for each measure their components less the mean."""
 
     score: F64
-    value: F64
+    values: F64
 
     @classmethod
-    def of(cls, score: F64, value: F64, weight: F64) -> _Class:
+    def of(cls, score: F64, values: F64, weight: F64) -> _Class:
         held = weight > 0
-        score, value, weight = score[held], value[held], weight[held]
+        score, values, weight = score[held], values[:, held], weight[held]
         order = np.argsort(score)
-        return cls(score[order], (value - weight @ value / weight.sum())[order])
+        return cls(score[order], (values - (values @ weight / weight.sum())[:, None])[:, order])
 
     def at(self, score: NDArray[Any]) -> F64:
-        """Return the components; between two scores that were counted, half way between theirs."""
+        """Return the components by each measure; between two scores that were counted, half way between theirs."""
         above = np.minimum(np.searchsorted(self.score, score), len(self.score) - 1)
         below = above - ((self.score[above] > score) & (above > 0))
-        return np.asarray((self.value[below] + self.value[above]) / 2.0)
+        return np.asarray((self.values[:, below] + self.values[:, above]) / 2.0)
 
 
 class SecondPass:
-    """Covariance of a measure of models that have been counted, from their samples in parts.
+    """Covariances of measures of models that have been counted, from their samples in parts.
 
     A sample's components are those of its score in the counted curves: exact while these hold every score, otherwise
     the error is that of the rates.
@@ -52,56 +52,59 @@ class SecondPass:
     ----------
     counted : mapping
         Models, each with all its samples.
-    measure : Measure
+    measures : sequence of Measure
         With components.
     """
 
-    def __init__(self, counted: Mapping[str, ROCAccumulator], measure: Measure) -> None:
-        self.counted, self.measure = counted, measure
+    def __init__(self, counted: Mapping[str, ROCAccumulator], measures: Sequence[Measure]) -> None:
+        self.counted, self.measures = counted, measures
         estimates, self._classes = [], list[tuple[_Class, _Class]]()
         for each in counted.values():
             sample = each.middle()
-            (value,), (components,) = measure.influences(sample)
-            estimates.append(value)
+            found = [measure.influences(sample) for measure in measures]
+            estimates.append([float(value[0]) for value, _ in found])
+            components = np.concatenate([values for _, values in found])
             assert sample.weight is not None
-            columns = (sample.score, components, sample.weight)
-            pos, neg = (_Class.of(*(column[rows] for column in columns)) for rows in (sample.y, ~sample.y))
+            sides = ((sample.score[rows], components[:, rows], sample.weight[rows]) for rows in (sample.y, ~sample.y))
+            pos, neg = (_Class.of(*side) for side in sides)
             self._classes.append((pos, neg))
-        self.estimate = np.array(estimates)
+        self.estimates = np.array(estimates).T
         self.sample: Sample = sample
-        k = len(estimates)
         self.weighted = False
-        self._sums, self._products = np.zeros((2, k)), np.zeros((2, k, k))
+        shape = 2, *self.estimates.shape
+        self._sums, self._products = np.zeros(shape), np.zeros((*shape, len(counted)))
 
     def add(self, positive: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]], weight: F64 | None = None) -> None:
         """Take in some samples, of frequency weights."""
         self.weighted |= weight is not None
         for k, rows in enumerate((np.flatnonzero(positive), np.flatnonzero(~positive))):
             pairs = zip(self._classes, self.counted, strict=True)
-            values = np.array([classes[k].at(columns[name][rows]) for classes, name in pairs])
+            values = np.stack([classes[k].at(columns[name][rows]) for classes, name in pairs], axis=1)
             weighted = values if weight is None else values * weight[rows]
-            self._sums[k] += weighted.sum(axis=1)
-            self._products[k] += weighted @ values.T
+            self._sums[k] += weighted.sum(axis=2)
+            self._products[k] += weighted @ values.transpose(0, 2, 1)
 
-    def covariance(self) -> Covariance:
-        """Return the estimates and the covariance of all that was taken in."""
-        matrix = np.zeros(self._products.shape[1:])
-        for total, sums, products in zip(self.sample.totals, self._sums, self._products, strict=True):
+    def covariance(self, number: int) -> Covariance:
+        """Return the estimates and the covariance by one of the measures, of all that was taken in."""
+        matrix = np.zeros(self._products.shape[2:])
+        pairs = zip(self.sample.totals, self._sums[:, number], self._products[:, number], strict=True)
+        for total, sums, products in pairs:
             matrix += (products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0)
-        return Covariance(self.estimate, matrix)
+        return Covariance(self.estimates[number], matrix)
 
 
 def compare_counted(
-    passed: SecondPass, *, confidence_level: float, adjust: str | None, lower: Any, n_samples: int
+    passed: SecondPass, number: int, *, confidence_level: float, adjust: str | None, lower: Any, n_samples: int
 ) -> Comparison:
-    """Compare models whose samples came in parts, by their components."""
-    test = Asked(passed.measure, DeLong(), Hypothesis(), confidence_level, Data(counts=True), None)
-    checked(DeLong(), passed.measure, test.data)
-    found = Found(DeLong(), passed.covariance())
+    """Compare models whose samples came in parts by one of the measures."""
+    measure = passed.measures[number]
+    test = Asked(measure, DeLong(), Hypothesis(), confidence_level, Data(counts=True), None)
+    checked(DeLong(), measure, test.data)
+    found = Found(DeLong(), passed.covariance(number))
     data = passed.sample._replace(lower=lower)
     require_two(*data.totals)
     check_variance(found.covariance.matrix)
-    warn_of_few_compared("delong", passed.measure, data.totals, test.data)
+    warn_of_few_compared("delong", measure, data.totals, test.data)
     names = tuple(passed.counted)
     warn_of_worse(test, found, [data], names)
     made = result_of(test, found, names, [data], adjust, paired=True)
