@@ -19,7 +19,7 @@ import numpy as np
 import sklearn.metrics
 
 from rocmax import _core, metrics
-from rocmax.metrics._sample import sample
+from rocmax.metrics.samples._sample import sample
 
 REPEATS = 7
 REPLICATES = 100  # of a bootstrap, whose preparation is shared among them

@@ -10,9 +10,9 @@ import numpy as np
 from rocmax import _core
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax.metrics._components import influence_of
-from rocmax.metrics._sample import sample
 from rocmax.metrics.measures import PartialAUC
+from rocmax.metrics.samples._sample import sample
+from rocmax.metrics.variances._components import influence_of
 
 # Rounding leaves about this much of two equal variances.
 _ROUNDING = 1e-14

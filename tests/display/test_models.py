@@ -21,7 +21,7 @@ from sklearn.svm import SVC  # noqa: E402
 
 from rocmax.display import ReliabilityDisplay, ROCDisplay, ScoreDisplay, SROCDisplay, WeightsDisplay  # noqa: E402
 from rocmax.metrics import PartialAUC, infer, operating_point, roc_curve  # noqa: E402
-from rocmax.metrics._interval import wilson  # noqa: E402
+from rocmax.metrics.intervals._interval import wilson  # noqa: E402
 
 rng = np.random.default_rng(0)
 Y = (rng.random(500) < 0.3).astype(int)

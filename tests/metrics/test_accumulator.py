@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocmax import metrics
-from rocmax.metrics import AUC, PartialAUC, ROCAccumulator, ScoredAUC, _bins
+from rocmax.metrics import AUC, PartialAUC, ROCAccumulator, ScoredAUC
+from rocmax.metrics.accumulator import _bins
 
 
 def draw(n, seed=0, digits=1):

@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from rocmax.metrics import AveragePrecision, ROCAccumulator
-from rocmax.metrics._sample import sample
 from rocmax.metrics.measures._positives import Positives
+from rocmax.metrics.samples._sample import sample
 
 
 def draw(rng, n, share, levels):

@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from rocmax import metrics
 from rocmax.metrics import AUC, FPRAtTPR, PartialAUC, TPRAtFPR
-from rocmax.metrics import _few as few
+from rocmax.metrics.intervals import _few as few
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*(undercovers here|beyond the data)", "ignore:there are only")
 

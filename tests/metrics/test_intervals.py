@@ -12,7 +12,7 @@ from scipy import stats
 
 from rocmax import metrics
 from rocmax.metrics import AUC, Bootstrap, PartialAUC
-from rocmax.metrics._hypothesis import adjusted
+from rocmax.metrics.intervals._hypothesis import adjusted
 
 
 def exponential_variance(auc, m, n):

@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg, stats
 
 from rocmax.metrics import Bootstrap, compare
-from rocmax.metrics._joint import joint_test
+from rocmax.metrics.intervals._joint import joint_test
 
 Y = np.repeat([0, 1], 10)
 

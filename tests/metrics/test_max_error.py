@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocmax import metrics
-from rocmax.metrics import AUC, PartialAUC, ROCAccumulator, _bins
+from rocmax.metrics import AUC, PartialAUC, ROCAccumulator
+from rocmax.metrics.accumulator import _bins
 from rocmax.metrics.measures import as_measure
 
 MAX = np.finfo(float).max

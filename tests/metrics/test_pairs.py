@@ -18,7 +18,7 @@ from rocmax.metrics import (
     infer,
     operating_point,
 )
-from rocmax.metrics._sample import sample
+from rocmax.metrics.samples._sample import sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::rocmax.exceptions.CoverageWarning")
 

@@ -22,9 +22,9 @@ from rocmax.metrics import (
     infer,
     reader_study,
 )
-from rocmax.metrics import _words as words
-from rocmax.metrics._references import METHODS, REFERENCES
-from rocmax.metrics._result import Result
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._references import METHODS, REFERENCES
+from rocmax.metrics.results._result import Result
 
 
 @pytest.fixture(params=CASES, scope="module")

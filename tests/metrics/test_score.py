@@ -6,9 +6,9 @@ from scipy import integrate, stats
 
 from rocmax import metrics
 from rocmax.metrics import AUC, PartialAUC
-from rocmax.metrics._components import parts_of
-from rocmax.metrics._sample import sample
-from rocmax.metrics._score import _PRIOR, model
+from rocmax.metrics.intervals._score import _PRIOR, model
+from rocmax.metrics.samples._sample import sample
+from rocmax.metrics.variances._components import parts_of
 
 RANGES = [(0.0, 1.0), (0.0, 0.2), (0.05, 0.3), (0.4, 1.0)]
 

@@ -23,7 +23,7 @@ from rocmax.metrics import (
     cross_validated_auc,
     infer,
 )
-from rocmax.metrics._inference import ConfidenceInterval
+from rocmax.metrics.results._inference import ConfidenceInterval
 
 ATTACK = "<script>alert(1)</script>"
 N = 113

@@ -17,9 +17,9 @@ from rocmax._cli import _scored as rows
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax.metrics import Comparison, Inference, Measure, ROCAccumulator
-from rocmax.metrics import _words as words
 from rocmax.metrics._infer import warn_below_chance
-from rocmax.metrics._second_pass import SecondPass, compare_counted
+from rocmax.metrics.accumulator._second_pass import SecondPass, compare_counted
+from rocmax.metrics.results import _words as words
 
 # Above so many rows they are counted; below, they are read whole.
 ROWS = 20_000_000

@@ -9,7 +9,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli._failure import Misuse
 from rocmax.metrics import OperatingPoint, operating_point
-from rocmax.metrics import _words as words
+from rocmax.metrics.results import _words as words
 
 _INTERVALS = {
     "wilson": "Intervals of rates by Wilson 1927, which treats cutoffs as fixed.",

@@ -13,7 +13,7 @@ from rocmax._cli import _source as source
 from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
-from rocmax.metrics._weights import not_counts
+from rocmax.metrics.samples._weights import not_counts
 
 
 @dataclass(frozen=True)

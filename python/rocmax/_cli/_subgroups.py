@@ -13,8 +13,8 @@ from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, Misuse
 from rocmax._cli._text import printable
 from rocmax.metrics import Measure, SubgroupComparison, SubgroupInference, infer
-from rocmax.metrics import _words as words
-from rocmax.metrics._references import ADJUSTMENTS
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._references import ADJUSTMENTS
 
 _MOST = 100  # more subgroups fill no page
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rocmax._checks.samples import PAIRS, WHOLE
 from rocmax._checks.samples import scores as as_scores
 from rocmax._cli._failure import Failure, Misuse, short, unknown
-from rocmax.metrics import _words as words
+from rocmax.metrics.results import _words as words
 
 COMMAS = "give --decimal ,"
 _DIGITS = 15  # so many decimal digits survive float64, from a

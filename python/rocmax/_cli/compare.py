@@ -15,9 +15,9 @@ from rocmax._cli import _subgroups as subgroups
 from rocmax._cli._failure import Misuse
 from rocmax._cli._output import check_plot
 from rocmax.metrics import AUC, Bootstrap, Comparison, Measure, PartialAUC, Venkatraman, compare
-from rocmax.metrics import _words as words
-from rocmax.metrics._references import ADJUSTMENTS
 from rocmax.metrics.measures.base import Trait
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._references import ADJUSTMENTS
 
 
 def run(arguments: Namespace) -> None:

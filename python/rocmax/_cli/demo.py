@@ -23,7 +23,7 @@ from rocmax._cli._output import check_plot
 from rocmax.datasets import load_thyroid
 from rocmax.datasets._thyroid import path_of_table
 from rocmax.metrics import Comparison, PartialAUC, compare, partial_auc_score, roc_auc_score, tpr_at_fpr_score
-from rocmax.metrics import _words as words
+from rocmax.metrics.results import _words as words
 
 LINE, LANDMARKS, TREES = "PartialAUCSVCCV", "PartialAUCSVCCV, landmarks", "PartialAUCBoosting"
 LOGISTIC, OTHER_TREES, ENSEMBLE = "LogisticRegression", "HistGradientBoosting", "PartialAUCEnsemble"

@@ -9,7 +9,7 @@ import numpy as np
 
 from rocmax._ties import first_best
 from rocmax._typing import F64, Bool
-from rocmax.metrics._partial import partial_auc_score
+from rocmax.metrics.scores._partial import partial_auc_score
 
 # Rounds over which the measure is averaged, on either side: of neighbouring rounds, which differ by a tree or two, the
 # best alone is lucky. No fewer than so many are taken: a tree or two rank by a few leaves, and their mean with the

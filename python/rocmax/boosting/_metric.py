@@ -9,8 +9,8 @@ import numpy as np
 
 from rocmax._parameters import check_choice
 from rocmax.boosting._distributed import collective, gathered
-from rocmax.metrics._partial import partial_auc_score
 from rocmax.metrics.measures.partial_auc import curve_area
+from rocmax.metrics.scores._partial import partial_auc_score
 
 LIBRARIES = ("lightgbm", "xgboost")
 

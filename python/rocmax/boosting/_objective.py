@@ -14,8 +14,8 @@ from rocmax._parameters import as_float, check_choice, check_positive, shown
 from rocmax._threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.boosting._distributed import add_pair_loss, collective, refuse_lightgbm_parts
-from rocmax.metrics._sample import sample
 from rocmax.metrics.measures.partial_auc import curve_area
+from rocmax.metrics.samples._sample import sample
 from rocmax.risks import PAIR_LOSSES, PairLoss
 
 # The least second derivative: above 0 as float32 too, and nothing beside that of one sample.

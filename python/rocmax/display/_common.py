@@ -23,8 +23,8 @@ from rocmax._checks.samples import (
 from rocmax._checks.training import n_rows
 from rocmax._parameters import shown
 from rocmax.metrics import OperatingPoint, operating_point
-from rocmax.metrics import _words as words
-from rocmax.metrics._sample import Sample, explain
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._sample import Sample, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

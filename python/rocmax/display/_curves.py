@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.samples import check_level
 from rocmax._memory import require_memory
 from rocmax.metrics import OperatingPoint, SmoothedAUC, partial_auc_score, roc_curve
-from rocmax.metrics._resample import check_resamples, seed_of
-from rocmax.metrics._smooth import smoothed
+from rocmax.metrics.curves._smooth import smoothed
+from rocmax.metrics.variances._resample import check_resamples, seed_of
 
 F64 = NDArray[np.float64]
 Band = tuple[F64, F64, F64]  # a grid, and the lower and upper edge of the band there

@@ -14,7 +14,7 @@ from rocmax._parameters import shown
 from rocmax.display._base import DASHED, CurveDisplay
 from rocmax.display._common import Scores, ink, models
 from rocmax.metrics import NetBenefit
-from rocmax.metrics._sample import sample
+from rocmax.metrics.samples._sample import sample
 
 F64 = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from rocmax.display._base import DASHED, CurveDisplay, log_axis
 from rocmax.display._common import Scores, ink, models
 from rocmax.display._curves import Curve, curve_of
 from rocmax.metrics import EqualErrorRate
-from rocmax.metrics import _words as words
+from rocmax.metrics.results import _words as words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from rocmax._parameters import check_flag, shown
 from rocmax.display._base import DASHED, Picture
 from rocmax.display._common import axes_of, ink, look
 from rocmax.metrics import SubgroupComparison, SubgroupInference
-from rocmax.metrics import _words as words
+from rocmax.metrics.results import _words as words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

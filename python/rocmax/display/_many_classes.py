@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rocmax.display._common import as_names
 from rocmax.display._curves import F64, Band, Curve, Resamples, curve_of, grid_of, mean_curve, middle, room_for
 from rocmax.metrics import PartialAUC, infer
-from rocmax.metrics import _words as words
 from rocmax.metrics._multiclass import Classes, comparisons, shares
+from rocmax.metrics.results import _words as words
 
 
 def class_curves(

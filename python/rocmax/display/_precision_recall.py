@@ -13,7 +13,7 @@ from rocmax.display._base import DASHED, CurveDisplay
 from rocmax.display._common import Scores, ink, look, models
 from rocmax.display._curves import F64, Band, need_two, percentile_band, resamples_of
 from rocmax.metrics import AveragePrecision, infer, precision_recall_curve
-from rocmax.metrics import _words as words
+from rocmax.metrics.results import _words as words
 
 _GRID_SIZE = 401
 

@@ -13,9 +13,9 @@ from rocmax._checks.samples import check_level, choice
 from rocmax._parameters import check_count
 from rocmax.display._base import DASHED, CurveDisplay
 from rocmax.display._common import Scores, ink, look, models
-from rocmax.metrics import _words as words
-from rocmax.metrics._interval import critical, wilson
-from rocmax.metrics._sample import Sample, explain
+from rocmax.metrics.intervals._interval import critical, wilson
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._sample import Sample, explain
 
 
 @dataclass(frozen=True, repr=False)

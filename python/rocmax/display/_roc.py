@@ -16,7 +16,7 @@ from rocmax.display._curves import Curve, points_from
 from rocmax.display._many_classes import class_scores
 from rocmax.display._roc_curves import held_out_curves, predicted_curves, reader_curves
 from rocmax.metrics import PartialAUC
-from rocmax.metrics import _words as words
+from rocmax.metrics.results import _words as words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

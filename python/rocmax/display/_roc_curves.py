@@ -38,10 +38,10 @@ from rocmax.display._curves import (
 )
 from rocmax.display._many_classes import class_curves
 from rocmax.metrics import Bootstrap, Measure, PartialAUC, SmoothedAUC, infer
-from rocmax.metrics._band import roc_band
-from rocmax.metrics._inference import ConfidenceInterval
 from rocmax.metrics._multiclass import classes
+from rocmax.metrics.curves._band import roc_band
 from rocmax.metrics.reader_study._study import read_study
+from rocmax.metrics.results._inference import ConfidenceInterval
 
 Found = tuple[Sequence[Curve], Any]  # curves, and the label of the positive class
 

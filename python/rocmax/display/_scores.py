@@ -13,8 +13,8 @@ from rocmax._parameters import check_count, shown
 from rocmax.display._base import DASHED, Display
 from rocmax.display._common import axes_of, ink, look, mark_name, marked_point, models
 from rocmax.metrics import OperatingPoint
-from rocmax.metrics import _words as words
-from rocmax.metrics._sample import Sample, explain
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._sample import Sample, explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

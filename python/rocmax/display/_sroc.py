@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax.display._base import CurveDisplay
 from rocmax.display._common import Scores, models
-from rocmax.metrics import _words as words
 from rocmax.metrics import scored_auc_score, sroc_curve
+from rocmax.metrics.results import _words as words
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,7 +16,7 @@ from rocmax.estimators._kernel_base import check_kernel_dtype, kernel_design
 from rocmax.estimators._landmarks import check_landmarks, copied, first_of_both, landmark_design, ranks
 from rocmax.estimators._thresholds import check_threshold
 from rocmax.estimators._training import Surrogate, Training
-from rocmax.metrics._resample import seed_of
+from rocmax.metrics.variances._resample import seed_of
 from rocmax.solvers import Callback, Model, Progress, SolverResult
 
 

@@ -35,7 +35,7 @@ from rocmax.estimators._path import DEFAULT_CS, check_Cs
 from rocmax.estimators._thresholds import Threshold, check_threshold
 from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import PartialAUC
-from rocmax.metrics._resample import seed_of
+from rocmax.metrics.variances._resample import seed_of
 
 # The candidates of "auto" on a partial range, and by how many standard errors each must be better than the one chosen
 # before it. The first two learn from all samples and vary little from sample to sample. Measured on the test thirds of

@@ -15,18 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rocmax.metrics._accumulator import ROCAccumulator
-    from rocmax.metrics._band import ROCBand, roc_band
     from rocmax.metrics._compare import compare
-    from rocmax.metrics._comparison import Comparison
     from rocmax.metrics._cross_validated import cross_validated_auc
-    from rocmax.metrics._curve import precision_recall_curve, roc_curve
     from rocmax.metrics._infer import infer
-    from rocmax.metrics._inference import Inference
-    from rocmax.metrics._partial import fpr_at_tpr_score, partial_auc_score, tpr_at_fpr_score
-    from rocmax.metrics._power import auc_power, auc_sample_size
-    from rocmax.metrics._roc_auc import roc_auc_score
-    from rocmax.metrics._scored import margin_auc_score, scored_auc_score, sroc_curve
+    from rocmax.metrics.accumulator._accumulator import ROCAccumulator
+    from rocmax.metrics.curves._band import ROCBand, roc_band
+    from rocmax.metrics.curves._curve import precision_recall_curve, roc_curve
     from rocmax.metrics.measures import (
         AUC,
         BEDROC,
@@ -52,6 +46,7 @@ if TYPE_CHECKING:
         Method,
         Venkatraman,
     )
+    from rocmax.metrics.power._power import auc_power, auc_sample_size
     from rocmax.metrics.reader_study import (
         MRMCAnalysis,
         froc_curve,
@@ -60,6 +55,11 @@ if TYPE_CHECKING:
         mrmc_power,
         mrmc_sample_size,
     )
+    from rocmax.metrics.results._comparison import Comparison
+    from rocmax.metrics.results._inference import Inference
+    from rocmax.metrics.scores._partial import fpr_at_tpr_score, partial_auc_score, tpr_at_fpr_score
+    from rocmax.metrics.scores._roc_auc import roc_auc_score
+    from rocmax.metrics.scores._scored import margin_auc_score, scored_auc_score, sroc_curve
     from rocmax.metrics.subgroups import (
         SubgroupComparison,
         SubgroupInference,
@@ -69,33 +69,33 @@ if TYPE_CHECKING:
 
 # Looked up when first asked for: scikit-learn, which only some of them need, takes a second to import.
 _MODULES = {
-    "_accumulator": ("ROCAccumulator",),
-    "_band": (
+    "accumulator._accumulator": ("ROCAccumulator",),
+    "curves._band": (
         "ROCBand",
         "roc_band",
     ),
     "_compare": ("compare",),
-    "_comparison": ("Comparison",),
+    "results._comparison": ("Comparison",),
     "_cross_validated": ("cross_validated_auc",),
-    "_curve": (
+    "curves._curve": (
         "precision_recall_curve",
         "roc_curve",
     ),
     "_infer": ("infer",),
-    "_inference": ("Inference",),
+    "results._inference": ("Inference",),
     "thresholds._operating_point": ("operating_point",),
     "thresholds._result": ("OperatingPoint",),
-    "_partial": (
+    "scores._partial": (
         "fpr_at_tpr_score",
         "partial_auc_score",
         "tpr_at_fpr_score",
     ),
-    "_power": (
+    "power._power": (
         "auc_power",
         "auc_sample_size",
     ),
-    "_roc_auc": ("roc_auc_score",),
-    "_scored": (
+    "scores._roc_auc": ("roc_auc_score",),
+    "scores._scored": (
         "margin_auc_score",
         "scored_auc_score",
         "sroc_curve",

@@ -11,18 +11,12 @@ from numpy.typing import ArrayLike
 from rocmax._checks.missing import complete, directions
 from rocmax._checks.samples import DROP, F64, all_in_memory, check_level, choice, named_columns, require_weights
 from rocmax._parameters import shown
-from rocmax.metrics._comparison import Comparison, PairComparison
-from rocmax.metrics._components import variance_parts
-from rocmax.metrics._hypothesis import ADJUSTED, Hypothesis, parse_hypothesis
 from rocmax.metrics._infer import read_classes, warn_below_chance
-from rocmax.metrics._interval import critical
-from rocmax.metrics._joint import joint_test, warn_of_no_variance
 from rocmax.metrics._multiclass import Classes
-from rocmax.metrics._pair_tests import pair_tests
-from rocmax.metrics._resample import check_seed, seed_of
-from rocmax.metrics._result import higher_of, of_samples
-from rocmax.metrics._sample import Sample, check_variance, explain, one_model, sample
-from rocmax.metrics._weights import kind_of, warn_unless_counts
+from rocmax.metrics.intervals._hypothesis import ADJUSTED, Hypothesis, parse_hypothesis
+from rocmax.metrics.intervals._interval import critical
+from rocmax.metrics.intervals._joint import joint_test, warn_of_no_variance
+from rocmax.metrics.intervals._pair_tests import pair_tests
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import as_method, checked, default_comparison, warn_of_few_compared
@@ -30,7 +24,13 @@ from rocmax.metrics.methods.base import Covariance, Data, Method, variance_of
 from rocmax.metrics.methods.bootstrap import Bootstrap
 from rocmax.metrics.methods.delong import DeLong
 from rocmax.metrics.methods.venkatraman import Venkatraman
+from rocmax.metrics.results._comparison import Comparison, PairComparison
+from rocmax.metrics.results._result import higher_of, of_samples
+from rocmax.metrics.samples._sample import Sample, check_variance, explain, one_model, sample
+from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.subgroups._compare import compare_subgroups
+from rocmax.metrics.variances._components import variance_parts
+from rocmax.metrics.variances._resample import check_seed, seed_of
 
 _WHOLE_CURVES = (
     "method='venkatraman' compares whole curves: it needs the AUC of two classes, alternative='two-sided' and"

@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike
 from rocmax._checks.dask import in_memory
 from rocmax._checks.missing import complete
 from rocmax._checks.samples import DROP, F64, check_level, names_of
-from rocmax.metrics._hypothesis import Question
 from rocmax.metrics._infer import read_classes, result, warn_below_chance
-from rocmax.metrics._inference import Inference
-from rocmax.metrics._interval import normal
 from rocmax.metrics._multiclass import Classes, influence_curve
-from rocmax.metrics._result import of_samples
-from rocmax.metrics._sample import explain, one_model, sample
-from rocmax.metrics._words import label_text
+from rocmax.metrics.intervals._hypothesis import Question
+from rocmax.metrics.intervals._interval import normal
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
+from rocmax.metrics.results._inference import Inference
+from rocmax.metrics.results._result import of_samples
+from rocmax.metrics.results._words import label_text
+from rocmax.metrics.samples._sample import explain, one_model, sample
 
 
 def cross_validated_auc(

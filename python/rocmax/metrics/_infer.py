@@ -14,20 +14,20 @@ from rocmax._checks.missing import complete, of_caller
 from rocmax._checks.samples import DROP, F64, all_in_memory, named_columns
 from rocmax._parameters import shown
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
-from rocmax.metrics import _words as words
-from rocmax.metrics._hypothesis import Question, parse_question
-from rocmax.metrics._inference import ConfidenceInterval, Inference
-from rocmax.metrics._interval import widened
 from rocmax.metrics._multiclass import Classes, classes
-from rocmax.metrics._resample import check_seed, seed_of
-from rocmax.metrics._result import of_samples
-from rocmax.metrics._sample import Sample, check_variance, sample
-from rocmax.metrics._weights import kind_of, warn_unless_counts
+from rocmax.metrics.intervals._hypothesis import Question, parse_question
+from rocmax.metrics.intervals._interval import widened
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods import as_method, checked, default_method, warn_of_few
 from rocmax.metrics.methods.base import Data, Interval, Method
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._inference import ConfidenceInterval, Inference
+from rocmax.metrics.results._result import of_samples
+from rocmax.metrics.samples._sample import Sample, check_variance, sample
+from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.subgroups._split import in_subgroups
+from rocmax.metrics.variances._resample import check_seed, seed_of
 
 _ROUNDING = 1e-9
 

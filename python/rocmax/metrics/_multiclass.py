@@ -14,12 +14,12 @@ from rocmax._checks.missing import oriented
 from rocmax._checks.samples import DROP, F64, names_of, require_finite, require_weights, scores, weights
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
-from rocmax.metrics._components import correction, influence_of
-from rocmax.metrics._groups import numbered, require_clusters
-from rocmax.metrics._resample import drawn_rows, masses
-from rocmax.metrics._sample import Sample, no_counts
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
+from rocmax.metrics.samples._groups import numbered, require_clusters
+from rocmax.metrics.samples._sample import Sample, no_counts
+from rocmax.metrics.variances._components import correction, influence_of
+from rocmax.metrics.variances._resample import drawn_rows, masses
 
 
 class Classes(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.missing import of_caller, oriented
 from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
 from rocmax.metrics import AUC, Comparison, Inference, Measure, PartialAUC, TPRAtFPR, compare, infer, roc_curve
-from rocmax.metrics._weights import kind_of
+from rocmax.metrics.samples._weights import kind_of
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
 _LISTED = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)

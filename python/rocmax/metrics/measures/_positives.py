@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._typing import F64
-from rocmax.metrics._sample import Sample, explain
 from rocmax.metrics.measures._ranking import Ranking
+from rocmax.metrics.samples._sample import Sample, explain
 
 _MOST = 2**31  # samples: twice their number has 32 bits
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._typing import F64
-from rocmax.metrics._sample import Sample
+from rocmax.metrics.samples._sample import Sample
 
 
 @dataclass(frozen=True)

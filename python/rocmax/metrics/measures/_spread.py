@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._interval import Law, Limits, Tails, tails_of, within
+from rocmax.metrics.intervals._interval import Law, Limits, Tails, tails_of, within
 
 # How many samples a variance of x (1 - x), that of a proportion, counts for: 3 and 6 cover, 1 does not with ten
 # positives.

@@ -10,9 +10,9 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64, number
-from rocmax.metrics._sample import Sample, call
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.curve import CurveMeasure
+from rocmax.metrics.samples._sample import Sample, call
 
 
 @dataclass(frozen=True, repr=False)

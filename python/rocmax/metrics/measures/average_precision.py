@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64, number
-from rocmax.metrics._sample import Sample, explain
 from rocmax.metrics.measures._positives import Positives, at_positives
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
+from rocmax.metrics.samples._sample import Sample, explain
 
 # Positives: below, at a prevalence of 1 to 10 %, the bias has been measured at a quarter to a whole standard error.
 _FEW = 20

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax import _core
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
-from rocmax.metrics._sample import Sample, explain, require_two, sample
 from rocmax.metrics.measures._functions import way_of
+from rocmax.metrics.samples._sample import Sample, explain, require_two, sample
 
 #: Of which class a measure counts samples, and how many of the other set what it counts them by.
 Deciding = tuple[tuple[float, str], tuple[float, str]]
@@ -183,7 +183,7 @@ class Measure:
         >>> cross_val_score(LogisticRegression(), X, y, scoring=PartialAUC((0.0, 0.2)).scorer(), cv=3).round(2)
         array([0.94, 0.78, 0.8 ])
         """
-        from rocmax.metrics._scorers import scorer_of  # scikit-learn's metrics take a second to import
+        from rocmax.metrics.scores._scorers import scorer_of  # scikit-learn's metrics take a second to import
 
         return scorer_of(self, pos_label, response_method)
 

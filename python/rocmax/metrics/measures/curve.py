@@ -12,8 +12,8 @@ from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, choice
 from rocmax._parameters import shown
-from rocmax.metrics._sample import Sample, call, explain, require_two
 from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
 _AVERAGES = ("macro", "weighted", None)

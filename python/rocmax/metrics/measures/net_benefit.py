@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64, number
-from rocmax.metrics._interval import Limits, Tails, critical, sided, wilson, within
-from rocmax.metrics._sample import Sample
+from rocmax.metrics.intervals._interval import Limits, Tails, critical, sided, wilson, within
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
+from rocmax.metrics.samples._sample import Sample
 
 _FARTHEST = 40.0  # standard errors
 _HALVINGS = 60

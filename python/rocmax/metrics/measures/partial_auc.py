@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64, choice, rate_range
 from rocmax._parameters import shown
-from rocmax.metrics import _two_way as two_way
-from rocmax.metrics._sample import Sample
-from rocmax.metrics._two_way import Region
+from rocmax.metrics.curves import _two_way as two_way
+from rocmax.metrics.curves._two_way import Region
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Deciding, Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
+from rocmax.metrics.samples._sample import Sample
 
 _NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
 _WHOLE = (0.0, 1.0)

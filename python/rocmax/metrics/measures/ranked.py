@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._interval import Limits
-from rocmax.metrics._sample import Sample
+from rocmax.metrics.intervals._interval import Limits
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures._spread import Spread, limits_of
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.samples._sample import Sample
 
 Counts = tuple[float, float]
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64, number
-from rocmax.metrics._sample import Sample, call
 from rocmax.metrics.measures.base import Deciding, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
+from rocmax.metrics.samples._sample import Sample, call
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +51,7 @@ class Rate(CurveMeasure):
         return read
 
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
-        from rocmax.metrics import _rate as rate  # scipy takes a while to import
+        from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
 
         return rate.slopes(self.reader(sample), self.low, self.turned, sample.effective)
 

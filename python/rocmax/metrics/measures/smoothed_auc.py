@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rocmax._checks.samples import choice
-from rocmax.metrics._sample import Sample
 from rocmax.metrics.measures.base import Deciding, Measure
 from rocmax.metrics.measures.partial_auc import PartialAUC
+from rocmax.metrics.samples._sample import Sample
 
 #: How a curve is smoothed.
 SMOOTH = ("binormal", "density", "hull")
@@ -99,7 +99,7 @@ class SmoothedAUC(Measure):
         return "the area under the concave hull is biased upwards, so that its interval undercovers"
 
     def value(self, sample: Sample) -> Any:
-        from rocmax.metrics import _smooth as smooth  # scipy takes a while to import
+        from rocmax.metrics.curves import _smooth as smooth  # scipy takes a while to import
 
         size = None if sample.weight_kind == "frequency" or sample.weight is None else sum(sample.effective)
         low, high = self.fpr_range

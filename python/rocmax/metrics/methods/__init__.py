@@ -7,7 +7,7 @@ from typing import Any
 
 from rocmax._parameters import shown
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics._interval import FEW
+from rocmax.metrics.intervals._interval import FEW
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Data, Method
 from rocmax.metrics.methods.bootstrap import Bootstrap

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._interval import Limits
 from rocmax.metrics._multiclass import Classes
-from rocmax.metrics._sample import Sample
+from rocmax.metrics.intervals._interval import Limits
 from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.samples._sample import Sample
 
 
 class Interval(NamedTuple):

@@ -10,13 +10,13 @@ import numpy as np
 
 from rocmax._checks.samples import F64, choice
 from rocmax._parameters import check_flag
-from rocmax.metrics._components import influence_of
-from rocmax.metrics._interval import Law, Limits, percentiles, wald, within
 from rocmax.metrics._multiclass import Classes, class_estimates, replicates
-from rocmax.metrics._resample import check_resamples, replicate, seed_of
-from rocmax.metrics._sample import Sample
+from rocmax.metrics.intervals._interval import Law, Limits, percentiles, wald, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Data, Interval, Method, binary, variance_of
+from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._components import influence_of
+from rocmax.metrics.variances._resample import check_resamples, replicate, seed_of
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._components import covariance_of, variance_parts
-from rocmax.metrics._interval import FEW, Law, Limits, Tails, normal, tails_of, within
 from rocmax.metrics._multiclass import Classes, covariance_of_classes, variance_of_classes
-from rocmax.metrics._sample import Sample
+from rocmax.metrics.intervals._interval import FEW, Law, Limits, Tails, normal, tails_of, within
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
 from rocmax.metrics.methods.newcombe import Newcombe, newcombe
+from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._components import covariance_of, variance_parts
 
 _LEAST_FREEDOM = 0.01  # the quantiles of fewer degrees are beyond numbers
 

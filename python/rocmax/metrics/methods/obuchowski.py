@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rocmax.metrics._binormal import fitted_covariance, fitted_variance
-from rocmax.metrics._interval import normal
 from rocmax.metrics._multiclass import Classes
-from rocmax.metrics._sample import Sample
+from rocmax.metrics.intervals._interval import normal
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.methods.base import Covariance, Interval, Method, binary
+from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._binormal import fitted_covariance, fitted_variance
 
 
 @dataclass(frozen=True)

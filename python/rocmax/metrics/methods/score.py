@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax.metrics import _rate as rate
-from rocmax.metrics._components import parts_of
 from rocmax.metrics._multiclass import Classes
-from rocmax.metrics._sample import Sample
-from rocmax.metrics._score import Area, score, slope
+from rocmax.metrics.intervals import _rate as rate
+from rocmax.metrics.intervals._score import Area, score, slope
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.measures.ranked import RankedMeasure
 from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods.base import Interval, Method, binary
+from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._components import parts_of
 
 
 @dataclass(frozen=True)

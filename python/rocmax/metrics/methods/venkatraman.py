@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from rocmax import _core
-from rocmax.metrics._resample import check_resamples
-from rocmax.metrics._sample import Sample, explain
 from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.methods.base import Method
+from rocmax.metrics.samples._sample import Sample, explain
+from rocmax.metrics.variances._resample import check_resamples
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike
 from rocmax._checks.samples import F64, check_level, choice, number
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
-from rocmax.metrics._hypothesis import Hypothesis, parse_hypothesis
-from rocmax.metrics._resample import check_resamples
-from rocmax.metrics._sample import check_variance
+from rocmax.metrics.intervals._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
@@ -29,6 +27,8 @@ from rocmax.metrics.reader_study._inference import (
 )
 from rocmax.metrics.reader_study._result import MRMCAnalysis
 from rocmax.metrics.reader_study._study import Study, note_of, plain, read_study
+from rocmax.metrics.samples._sample import check_variance
+from rocmax.metrics.variances._resample import check_resamples
 
 _COVARIANCES = ("delong", "jackknife", "unbiased", "bootstrap", "obuchowski")
 _KINDS = ("random", "fixed")

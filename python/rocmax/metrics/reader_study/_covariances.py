@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._binormal import fitted_covariance
-from rocmax.metrics._components import correction, influence_of
-from rocmax.metrics._resample import replicate, seed_of
-from rocmax.metrics._sample import Sample
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure, CurveMeasure
 from rocmax.metrics.reader_study._study import Study
+from rocmax.metrics.samples._sample import Sample
+from rocmax.metrics.variances._binormal import fitted_covariance
+from rocmax.metrics.variances._components import correction, influence_of
+from rocmax.metrics.variances._resample import replicate, seed_of
 
 # Number of kernel values of all tests that are in memory at a time.
 _HELD = 1 << 22

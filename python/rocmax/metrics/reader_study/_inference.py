@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._hypothesis import Hypothesis
-from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import Law, wald, within
+from rocmax.metrics.intervals._hypothesis import Hypothesis
+from rocmax.metrics.intervals._interval import Law, wald, within
 from rocmax.metrics.reader_study._anova import Anova, ErrorTerm, anova, joint_test
 from rocmax.metrics.reader_study._result import ModalityDifference, ModalityMean
 from rocmax.metrics.reader_study._study import Study, plain
+from rocmax.metrics.results._inference import ConfidenceInterval
 
 # What the statistic is called, the statistic, its degrees of freedom and the p-value.
 Test = tuple[str, float, tuple[float, float], float]

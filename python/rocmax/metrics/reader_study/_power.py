@@ -11,8 +11,8 @@ from scipy import special
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
-from rocmax.metrics._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
-from rocmax.metrics._interval import Law
+from rocmax.metrics.intervals._hypothesis import Hypothesis, difference_in_range, parse_hypothesis
+from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.reader_study._anova import NO_VARIANCE
 from rocmax.metrics.reader_study._result import MRMCAnalysis
 from rocmax.metrics.reader_study._size import StudySize

@@ -12,9 +12,9 @@ from rocmax._checks.samples import F64, declared_order, labels, names_of, weight
 from rocmax._memory import require_memory
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
-from rocmax.metrics._sample import Sample, explain, one_model, sample
 from rocmax.metrics.reader_study._result import MissingReadings
 from rocmax.metrics.reader_study._wide import from_wide, of_rows
+from rocmax.metrics.samples._sample import Sample, explain, one_model, sample
 
 _LISTED = 4  # a note names so many readers with missing readings, and so many cases of each
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from rocmax._checks.samples import F64
-from rocmax.metrics import _words as words
-from rocmax.metrics._comparison import Comparison
-from rocmax.metrics._hypothesis import adjusted
-from rocmax.metrics._joint import joint_test
-from rocmax.metrics._references import ADJUSTMENTS
-from rocmax.metrics._sample import Sample, has_variance
+from rocmax.metrics.intervals._hypothesis import adjusted
+from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Covariance
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._comparison import Comparison
+from rocmax.metrics.results._references import ADJUSTMENTS
+from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, shares_of, welch
 from rocmax.metrics.subgroups._result import NO_TEST, equality_in_words, lacking_in_words, totals_of
 from rocmax.metrics.subgroups._split import Parts, between, each, quiet, split, welch_satterthwaite

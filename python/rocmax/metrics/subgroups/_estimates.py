@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from scipy import special
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._interval import FEW, Law, Limits, critical, tails_of, wald, within
-from rocmax.metrics._joint import joint_test
-from rocmax.metrics._sample import has_variance
+from rocmax.metrics.intervals._interval import FEW, Law, Limits, critical, tails_of, wald, within
+from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.methods.newcombe import newcombe_variance
+from rocmax.metrics.samples._sample import has_variance
 
 #: What a subgroup counts for in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")

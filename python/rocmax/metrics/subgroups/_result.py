@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rocmax._checks.samples import F64, choice
-from rocmax.metrics import _words as words
-from rocmax.metrics._hypothesis import ADJUSTED, adjusted
-from rocmax.metrics._inference import ConfidenceInterval, Inference
-from rocmax.metrics._references import ADJUSTMENTS, REFERENCES
-from rocmax.metrics._sample import has_variance
+from rocmax.metrics.intervals._hypothesis import ADJUSTED, adjusted
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._inference import ConfidenceInterval, Inference
+from rocmax.metrics.results._references import ADJUSTMENTS, REFERENCES
+from rocmax.metrics.samples._sample import has_variance
 from rocmax.metrics.subgroups._estimates import SHARES, Estimates, SubgroupTest, difference, pooled, shares_of
 
 _SMALL = 0.05

@@ -16,16 +16,16 @@ from rocmax._checks.samples import DROP, F64, declared_order, names_of
 from rocmax._parameters import shown
 from rocmax._warn import warn
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics import _words as words
-from rocmax.metrics._components import variance_parts
-from rocmax.metrics._hypothesis import Question
-from rocmax.metrics._inference import Inference
-from rocmax.metrics._interval import Law, percentiles, wald
-from rocmax.metrics._sample import Sample, explain, has_variance
+from rocmax.metrics.intervals._hypothesis import Question
+from rocmax.metrics.intervals._interval import Law, percentiles, wald
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, variance_of
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._inference import Inference
+from rocmax.metrics.samples._sample import Sample, explain, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
+from rocmax.metrics.variances._components import variance_parts
 
 Found = TypeVar("Found")
 

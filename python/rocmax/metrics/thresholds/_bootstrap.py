@@ -15,12 +15,12 @@ from rocmax._checks.missing import of_caller
 from rocmax._checks.samples import F64
 from rocmax._memory import require_memory
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics._interval import critical
-from rocmax.metrics._resample import drawable, seed_of
-from rocmax.metrics._sample import Sample, call, explain
+from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
+from rocmax.metrics.samples._sample import Sample, call, explain
 from rocmax.metrics.thresholds._quantities import Calls, Ends, Sizes, intervals, percentiles, values
 from rocmax.metrics.thresholds._rules import Rule
+from rocmax.metrics.variances._resample import drawable, seed_of
 
 
 def resampled(

@@ -11,7 +11,7 @@ from scipy import special
 
 from rocmax._checks.samples import F64
 from rocmax._parameters import shown
-from rocmax.metrics._sample import Sample, explain
+from rocmax.metrics.samples._sample import Sample, explain
 from rocmax.metrics.thresholds._rules import Rule
 
 

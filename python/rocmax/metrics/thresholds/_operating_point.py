@@ -13,19 +13,19 @@ from rocmax._checks.missing import of_caller
 from rocmax._checks.samples import F64, check_level, number
 from rocmax._parameters import shown
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics._groups import require_clusters
-from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._interval import critical
-from rocmax.metrics._resample import check_seed
-from rocmax.metrics._result import of_samples
-from rocmax.metrics._sample import Sample, one_model, sample
-from rocmax.metrics._weights import kind_of, warn_unless_counts
+from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap
+from rocmax.metrics.results._inference import ConfidenceInterval
+from rocmax.metrics.results._result import of_samples
+from rocmax.metrics.samples._groups import require_clusters
+from rocmax.metrics.samples._sample import Sample, one_model, sample
+from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.thresholds._bootstrap import resampled
 from rocmax.metrics.thresholds._guarantee import check_guarantee, guaranteed
 from rocmax.metrics.thresholds._quantities import Calls, Sizes, intervals, values
 from rocmax.metrics.thresholds._result import OperatingPoint
 from rocmax.metrics.thresholds._rules import Rule, check_budget, requested, warn_beyond, weighed
+from rocmax.metrics.variances._resample import check_seed
 
 
 def operating_point(

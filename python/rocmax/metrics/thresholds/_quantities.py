@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._checks.samples import F64
-from rocmax.metrics._interval import wilson
+from rocmax.metrics.intervals._interval import wilson
 from rocmax.metrics.thresholds._rules import Rule
 
 Ends = tuple[F64, F64]

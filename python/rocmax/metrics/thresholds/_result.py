@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rocmax.metrics import _words as words
-from rocmax.metrics._inference import ConfidenceInterval
-from rocmax.metrics._journal import journal
-from rocmax.metrics._references import REFERENCES
-from rocmax.metrics._result import Unpacked
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._inference import ConfidenceInterval
+from rocmax.metrics.results._journal import journal
+from rocmax.metrics.results._references import REFERENCES
+from rocmax.metrics.results._result import Unpacked
 from rocmax.metrics.thresholds._quantities import QUANTITIES
 from rocmax.metrics.thresholds._rules import RULES, parse_rule
 

@@ -1,0 +1,62 @@
+"""Checks of samples in parts, and of samples that others have counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._checks.dask import in_memory
+from rocmax._checks.samples import F64, require_finite, require_weights, scores, weights
+from rocmax.metrics.accumulator import _bins
+
+
+def of_counts(score: Any, n_pos: Any, n_neg: Any) -> F64:
+    """Return the bins of scores and of how many samples of either class have each."""
+    score, n_pos, n_neg = in_memory(score=score, n_pos=n_pos, n_neg=n_neg)
+    value = scores(score, "score").astype(np.float64, copy=False)
+    if value.ndim != 1:
+        raise ValueError(f"score must be one-dimensional, got an array of shape {value.shape}")
+    counts = [_class_counts(each, len(value), name) for name, each in (("n_pos", n_pos), ("n_neg", n_neg))]
+    missing = np.isnan(value)
+    if missing.any():
+        raise ValueError(
+            f"score must be finite, got nan at index {int(np.argmax(missing))}; leave samples without a score out"
+            " (WHERE score IS NOT NULL)"
+        )
+    require_finite(value, "score")
+    return _bins.counted(value, *counts)
+
+
+def _class_counts(values: Any, n_scores: int, name: str) -> F64:
+    """Return how many samples of a class have each score, or their total weights."""
+    counts = weights(values, n_scores, name)
+    missing = np.isnan(counts)
+    if missing.any():
+        raise ValueError(
+            f"{name} must be a count, got nan at index {int(np.argmax(missing))}: a sum over no labels is NULL; leave"
+            " rows without a label out, or write coalesce(sum(...), 0)"
+        )
+    require_finite(counts, name)
+    if (counts < 0).any():
+        index = int(np.argmax(counts < 0))
+        raise ValueError(
+            f"{name} must be 0 or more, got {counts[index]:g} at index {index}: count labels of -1 and 1 by comparison,"
+            " such as sum(CASE WHEN y = 1 THEN 1 ELSE 0 END)"
+        )
+    return counts
+
+
+def check_parts(score: NDArray[Any], weight: F64 | None) -> None:
+    """Raise the error of a part whose values are bad."""
+    require_finite(score, "y_score")
+    require_weights(weight)
+
+
+def two_labels(y: NDArray[Any]) -> list[Any]:
+    """Return the labels if they are numbers, one or two of them, else none: sorting them all takes far longer."""
+    if y.dtype.kind not in "biuf":
+        return []
+    least, most = y.min(), y.max()
+    return [least.item(), most.item()] if ((y == least) | (y == most)).all() else []

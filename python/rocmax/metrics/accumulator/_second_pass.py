@@ -1,0 +1,113 @@
+"""Compare models whose samples come in parts, twice: counted first, then for the products of their components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._checks.samples import F64
+from rocmax.metrics._compare import Asked, Found, result_of, warn_of_worse
+from rocmax.metrics.accumulator._accumulator import ROCAccumulator
+from rocmax.metrics.intervals._hypothesis import Hypothesis
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.methods import checked, warn_of_few_compared
+from rocmax.metrics.methods.base import Covariance, Data
+from rocmax.metrics.methods.delong import DeLong
+from rocmax.metrics.results._comparison import Comparison
+from rocmax.metrics.samples._sample import Sample, check_variance, require_two
+from rocmax.metrics.samples._weights import warn_of_parts
+
+
+class _Class(NamedTuple):
+    """The scores of one class of a model, ascending, and for each measure their components less the mean."""
+
+    score: F64
+    values: F64
+
+    @classmethod
+    def of(cls, score: F64, values: F64, weight: F64) -> _Class:
+        held = weight > 0
+        score, values, weight = score[held], values[:, held], weight[held]
+        order = np.argsort(score)
+        return cls(score[order], (values - (values @ weight / weight.sum())[:, None])[:, order])
+
+    def at(self, score: NDArray[Any]) -> F64:
+        """Return the components by each measure; between two scores that were counted, half way between theirs."""
+        above = np.minimum(np.searchsorted(self.score, score), len(self.score) - 1)
+        below = above - ((self.score[above] > score) & (above > 0))
+        return np.asarray((self.values[:, below] + self.values[:, above]) / 2.0)
+
+
+class SecondPass:
+    """Covariances of measures of models that have been counted, from their samples in parts.
+
+    A sample's components are those of its score in the counted curves: exact while these hold every score, otherwise
+    the error is that of the rates.
+
+    Parameters
+    ----------
+    counted : mapping
+        Models, each with all its samples.
+    measures : sequence of Measure
+        With components.
+    """
+
+    def __init__(self, counted: Mapping[str, ROCAccumulator], measures: Sequence[Measure]) -> None:
+        self.counted, self.measures = counted, measures
+        estimates, self._classes = [], list[tuple[_Class, _Class]]()
+        for each in counted.values():
+            sample = each.middle()
+            found = [measure.influences(sample) for measure in measures]
+            estimates.append([float(value[0]) for value, _ in found])
+            components = np.concatenate([values for _, values in found])
+            assert sample.weight is not None
+            sides = ((sample.score[rows], components[:, rows], sample.weight[rows]) for rows in (sample.y, ~sample.y))
+            pos, neg = (_Class.of(*side) for side in sides)
+            self._classes.append((pos, neg))
+        self.estimates = np.array(estimates).T
+        self.sample: Sample = sample
+        self.weighted = False
+        shape = 2, *self.estimates.shape
+        self._sums, self._products = np.zeros(shape), np.zeros((*shape, len(counted)))
+
+    def add(self, positive: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]], weight: F64 | None = None) -> None:
+        """Take in some samples, of frequency weights."""
+        self.weighted |= weight is not None
+        for k, rows in enumerate((np.flatnonzero(positive), np.flatnonzero(~positive))):
+            pairs = zip(self._classes, self.counted, strict=True)
+            values = np.stack([classes[k].at(columns[name][rows]) for classes, name in pairs], axis=1)
+            weighted = values if weight is None else values * weight[rows]
+            self._sums[k] += weighted.sum(axis=2)
+            self._products[k] += weighted @ values.transpose(0, 2, 1)
+
+    def covariance(self, number: int) -> Covariance:
+        """Return the estimates and the covariance by one of the measures, of all that was taken in."""
+        matrix = np.zeros(self._products.shape[2:])
+        pairs = zip(self.sample.totals, self._sums[:, number], self._products[:, number], strict=True)
+        for total, sums, products in pairs:
+            matrix += (products - np.multiply.outer(sums, sums) / total) / total / (total - 1.0)
+        return Covariance(self.estimates[number], matrix)
+
+
+def compare_counted(
+    passed: SecondPass, number: int, *, confidence_level: float, adjust: str | None, lower: Any, n_samples: int
+) -> Comparison:
+    """Compare models whose samples came in parts by one of the measures."""
+    measure = passed.measures[number]
+    test = Asked(measure, DeLong(), Hypothesis(), confidence_level, Data(counts=True), None)
+    checked(DeLong(), measure, test.data)
+    found = Found(DeLong(), passed.covariance(number))
+    data = passed.sample._replace(lower=lower)
+    require_two(*data.totals)
+    check_variance(found.covariance.matrix)
+    warn_of_few_compared("delong", measure, data.totals, test.data)
+    names = tuple(passed.counted)
+    warn_of_worse(test, found, [data], names)
+    made = result_of(test, found, names, [data], adjust, paired=True)
+    if passed.weighted:
+        warn_of_parts(None, np.concatenate([each.masses.ravel() for each in passed.counted.values()]))
+    return replace(made, n_samples=n_samples, weight_kind="frequency" if passed.weighted else None)

@@ -1,0 +1,138 @@
+"""Bins that threads fill at once, with samples that wait to be counted."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._typing import F64
+from rocmax.metrics.accumulator import _bins
+
+PAIRS = ({0, 1}, {-1, 1})
+WAITING = 1 << 15  # samples that wait to be sorted together
+_FEW = 1 << 13  # bins that are never pooled
+
+
+class State(NamedTuple):
+    """What has been taken in. Replaced as a whole: neither Ctrl-C nor a fork leaves it half changed."""
+
+    runs: tuple[F64, ...] = ()
+    extent: tuple[float, float] = (np.inf, -np.inf)  # the least and the greatest score
+    reduced: int = 0  # bins that were left when scores were pooled last
+    seen: frozenset[Any] = frozenset()  # labels; empty where pos_label is given
+    waiting: int = 0  # samples at the front of the buffer that are in no run yet
+
+    @property
+    def n_bins(self) -> int:
+        """Bins in all runs."""
+        return sum(run.shape[1] for run in self.runs)
+
+    @property
+    def bins(self) -> F64:
+        """The bins of a state that has been settled."""
+        return self.runs[0]
+
+
+class Shared:
+    """What an accumulator holds, of a state that is replaced as a whole."""
+
+    def __init__(self, max_error: float | None, state: State = State()) -> None:  # noqa: B008
+        self._max_error = max_error
+        self._state = state
+        self._buffer: F64 | None = None  # scores, weights of positives, weights of negatives
+        self._lock = threading.Lock()
+        _LIVING.add(self)
+
+    def wait(
+        self, labels: frozenset[Any], positive: NDArray[np.bool_], score: NDArray[Any], weight: F64 | None
+    ) -> None:
+        """Put samples into the buffer, which is counted first if they do not fit."""
+        with self._lock:
+            state = self._agreed(labels)
+            if state.waiting + len(score) > WAITING:
+                self._state = state = self._counted(state)
+            if self._buffer is None:
+                self._buffer = np.empty((3, WAITING))
+            to = state.waiting + len(score)
+            rows = self._buffer[:, state.waiting : to]
+            rows[0] = score
+            rows[1] = positive if weight is None else weight * positive
+            rows[2] = ~positive if weight is None else weight * ~positive
+            self._state = state._replace(waiting=to)
+
+    def add(self, labels: frozenset[Any], run: F64, extent: tuple[float, float] | None = None) -> None:
+        """Add bins, by ascending lowest score where no extent is given."""
+        with self._lock:
+            self._state = self._limited(self._agreed(labels), run, extent)
+
+    def _agreed(self, labels: frozenset[Any]) -> State:
+        """Return the state with labels added to those seen; at most two may be."""
+        seen = self._state.seen | labels
+        if seen and not any(seen <= pair for pair in PAIRS):
+            new, old = sorted(labels - self._state.seen), sorted(self._state.seen)
+            raise ValueError(
+                f"y_true must be 0/1 or -1/1 in all parts, got {new} where earlier parts had {old}; give pos_label"
+            )
+        return self._state._replace(seen=seen)
+
+    def _counted(self, state: State) -> State:
+        """Make a run of the samples that wait."""
+        if not state.waiting or self._buffer is None:
+            return state
+        run = _bins.counted(*self._buffer[:, : state.waiting])
+        return self._limited(state._replace(waiting=0), run)
+
+    def _limited(self, state: State, run: F64, extent: tuple[float, float] | None = None) -> State:
+        """Add a run; with a limit, pool once there are twice as many bins."""
+        if not run.shape[1]:
+            return state
+        least, most = (run[0, 0], run[1, -1]) if extent is None else extent
+        extent = min(state.extent[0], float(least)), max(state.extent[1], float(most))
+        state = state._replace(runs=_bins.pushed(state.runs, run), extent=extent)
+        return self._one_run(state) if self._many(state, WAITING, 2) else state
+
+    def _many(self, state: State, few: int, times: int) -> bool:
+        """Whether there are more bins than few and than so many times those that were left last time."""
+        return self._max_error is not None and state.n_bins > max(few, times * state.reduced)
+
+    def _one_run(self, state: State) -> State:
+        if self._max_error is not None and self._many(state, _FEW, 1):
+            bins = _bins.reduced(state.runs, self._max_error)
+            state = state._replace(reduced=bins.shape[1])
+        else:
+            bins = _bins.NONE
+            for run in state.runs[::-1]:
+                bins = _bins.pooled([run, bins])
+        return state._replace(runs=(bins,))
+
+    def settled(self) -> State:
+        """Return the state with all samples in one run, within the limit."""
+        with self._lock:
+            state = self._counted(self._state)
+            if len(state.runs) != 1 or self._many(state, _FEW, 1):
+                state = self._one_run(state)
+            state.bins.flags.writeable = False
+            self._state = state
+            return state
+
+    def read(self) -> tuple[F64, tuple[float, float]]:
+        state = self.settled()
+        return state.bins, state.extent
+
+
+# A lock that another thread holds at a fork would never open in the child.
+_LIVING: weakref.WeakSet[Shared] = weakref.WeakSet()
+
+
+def _open_locks() -> None:
+    for shared in _LIVING:
+        shared._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_open_locks)

@@ -1,0 +1,1 @@
+"""The ROC curve itself: its points, bands and smoothed forms."""

@@ -1,0 +1,199 @@
+"""Smoothed ROC curves: the binormal curve, that of kernel densities, and the concave hull.
+
+All read the weight of either class at the distinct scores, highest first, so that ties and the order of the samples are
+settled before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from rocmax._checks.samples import F64
+from rocmax.metrics.samples._sample import rates
+
+_CELLS = 10  # of the grid, a bandwidth
+_MOST_CELLS = 2**22
+_REACH = 8.0  # bandwidths, beyond which a kernel has nothing left
+_POINTS = 256  # of a binormal curve, along either axis
+_LEAST = 1e-12  # slope of a line that is as good as vertical
+
+
+class Curve(NamedTuple):
+    """Points from (0, 0) to (1, 1), and the score at or above which each is reached, the first infinite."""
+
+    fpr: F64
+    tpr: F64
+    thresholds: F64
+
+
+class Line(NamedTuple):
+    """The binormal curve ``Phi^-1(FPR) = a + b Phi^-1(TPR)``."""
+
+    a: float
+    b: float
+
+
+def smoothed(kind: str, score: NDArray[np.floating], pos: F64, neg: F64) -> Curve:
+    """Return the smoothed curve of so much weight of either class at every distinct score."""
+    return _CURVES[kind](score, pos, neg, None)
+
+
+def area(
+    kind: str, score: NDArray[np.floating], pos: F64, neg: F64, low: float, high: float, size: float | None
+) -> float:
+    """Return the area under the smoothed curve over a range of false positive rates.
+
+    `size` is the number of samples that sets the bandwidth, by default the sum of their weights.
+    """
+    if kind == "binormal":
+        line = binormal(pos, neg)
+        return _below(line, high) - _below(line, low)
+    fpr, tpr, _ = _CURVES[kind](score, pos, neg, size)
+    inside = (fpr > low) & (fpr < high)
+    # Of points above each other the range begins at the highest and ends at the lowest.
+    first, last = np.interp(low, fpr, tpr), np.interp(-high, -fpr[::-1], tpr[::-1])
+    x = np.concatenate([[low], fpr[inside], [high]])
+    y = np.concatenate([[first], tpr[inside], [last]])
+    return float(np.diff(x) @ (y[1:] + y[:-1]) / 2)
+
+
+def probits(pos: F64, neg: F64) -> tuple[F64, F64]:
+    """Return the normal quantiles of FPR and TPR at the points inside the unit square."""
+    tpr, fpr = rates(pos), rates(neg)
+    inner = (tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1)
+    return special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
+
+
+def least_squares(x: F64, y: F64) -> tuple[float, float] | None:
+    """Return the intercept and the slope of the line of y on x; None where no two x differ."""
+    centred = x - x.mean() if x.size else x
+    spread = centred @ centred
+    if not spread > 0:
+        return None
+    slope = float(centred @ y / spread)
+    return float(y.mean() - slope * x.mean()), slope
+
+
+def binormal(pos: F64, neg: F64) -> Line:
+    """Return pROC's line, of probit specificity on probit sensitivity; without one, b = 1 and the empirical AUC."""
+    x, y = probits(pos, neg)
+    found = least_squares(y, x)
+    if found is not None:
+        return Line(*found)
+    tpr, fpr = rates(pos), rates(neg)
+    empirical = np.diff(fpr, prepend=0.0) @ (tpr - np.diff(tpr, prepend=0.0) / 2)
+    return Line(-float(np.sqrt(2) * special.ndtri(min(float(empirical), 1.0))), 1.0)
+
+
+def _below(line: Line, rate: float) -> float:
+    """Return the area under a binormal curve at false positive rates up to one: a bivariate normal probability.
+
+    ``P(Z <= z, V <= k)`` of correlation ``-1 / sqrt(1 + b^2)`` with ``k = -a / sqrt(1 + b^2)``, by Owen's T (1956).
+    """
+    root = np.hypot(1.0, line.b)
+    k, rho, rest = -line.a / root, -1.0 / root, max(line.b, _LEAST) / root
+    if rate in (0.0, 1.0) or not np.isfinite(k):
+        return rate * float(special.ndtr(k))
+    z = special.ndtri(rate) or 1e-300
+    k = k or 1e-300
+    with np.errstate(over="ignore"):
+        parts = special.owens_t(z, (k - rho * z) / (z * rest)) + special.owens_t(k, (z - rho * k) / (k * rest))
+    return float((special.ndtr(z) + special.ndtr(k) - float(z * k < 0)) / 2 - parts)
+
+
+def _of_binormal(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> Curve:
+    """Points that are dense at the ends of either axis; no score belongs to them."""
+    line = binormal(pos, neg)
+    at = special.ndtri((1 - np.cos(np.pi * np.arange(1, _POINTS) / _POINTS)) / 2)
+    fpr = np.concatenate([[0.0], special.ndtr(line.a + line.b * at), special.ndtr(at), [1.0]])
+    tpr = np.concatenate([[0.0], special.ndtr(at), special.ndtr((at - line.a) / max(line.b, _LEAST)), [1.0]])
+    order = np.lexsort((tpr, fpr))
+    fpr, tpr = fpr[order], np.maximum.accumulate(tpr[order])
+    fpr, tpr = _bent(fpr, tpr)
+    return Curve(fpr, tpr, np.concatenate([[np.inf], np.full(len(fpr) - 1, np.nan)]))
+
+
+def _of_densities(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> Curve:
+    """Linear binning on a grid, and the normal kernel on the bins: O(n) and at most 2^22 cells."""
+    from scipy.ndimage import gaussian_filter1d  # takes a while to import
+
+    values = np.asarray(score, dtype=np.float64)
+    # By a power of two, which rounds nothing: squares of large scores overflow.
+    power = int(np.frexp(np.abs(values).max())[1])
+    values = np.ldexp(values, -power)
+    width = bandwidth(values, pos + neg, size)
+    # Kernels that do not meet need no cells between them.
+    down = np.concatenate([[0.0], np.cumsum(np.minimum(-np.diff(values), 2 * _REACH * width))])
+    cells = max(int(np.ceil(min(_CELLS * down[-1] / width, _MOST_CELLS))), 1)
+    step = max(down[-1] / cells, width / _CELLS)
+    margin = int(np.ceil(_REACH * width / step)) + 1
+    first = (down / step).astype(np.intp)
+    part, first, cells = down / step - first, first + margin, cells + 2 * margin + 1
+    found = []
+    for weight in (neg, pos):
+        mass = np.bincount(first, weight * (1 - part), cells) + np.bincount(first + 1, weight * part, cells)
+        mass = gaussian_filter1d(mass, width / step, mode="constant", truncate=_REACH)
+        found.append(np.concatenate([[0.0], rates(np.asarray(mass, dtype=np.float64))]))
+    ends = (margin + 2) * step
+    edges = np.interp(
+        step * (np.arange(cells) + 0.5 - margin),
+        np.concatenate([[-ends], down, [down[-1] + ends]]),
+        np.concatenate([[values[0] + ends], values, [values[-1] - ends]]),
+    )
+    with np.errstate(over="ignore"):
+        return Curve(found[0], found[1], np.concatenate([[np.inf], np.ldexp(edges, power)]))
+
+
+def bandwidth(score: F64, weight: F64, size: float | None = None) -> float:
+    """Return Silverman's rule of thumb (1986, equation 3.31), R's "nrd0", of distinct scores, highest first.
+
+    ``0.9 min(s, IQR / 1.34) n^(-1/5)`` of all scores together, s their standard deviation; where one of the two is 0
+    the other.
+    """
+    total = weight.sum()
+    n = float(total if size is None else size)
+    score, share = score[::-1], weight[::-1] / total
+    centred = score - share @ score
+    deviation = float(np.sqrt(share @ centred**2 * (n / (n - 1) if n > 1 else 1.0)))
+    sums = np.cumsum(share) * n
+    sums[-1] = n
+
+    def order_statistic(k: float) -> float:
+        return float(score[min(int(np.searchsorted(sums, k + 1e-9 * n, "right")), len(score) - 1)])
+
+    def quantile(p: float) -> float:
+        below, part = divmod(max(n - 1, 0.0) * p, 1.0)
+        return (1 - part) * order_statistic(below) + part * order_statistic(below + 1)
+
+    spread = (quantile(0.75) - quantile(0.25)) / 1.34
+    least = min(deviation, spread) or deviation or float(abs(score[0])) or 1.0
+    return float(0.9 * least * n**-0.2)
+
+
+def _of_hull(score: NDArray[np.floating], pos: F64, neg: F64, size: float | None) -> Curve:
+    """Pool adjacent scores until the share of positives falls along the curve: the blocks are the hull's edges."""
+    from scipy.optimize import isotonic_regression  # takes a while to import
+
+    weight = pos + neg
+    blocks = isotonic_regression(pos / weight, weights=weight, increasing=False).blocks
+    last = blocks[1:] - 1
+    fpr, tpr = (np.concatenate([[0.0], rates(mass)[last]]) for mass in (neg, pos))
+    return Curve(fpr, tpr, np.concatenate([[np.inf], score[last]]))
+
+
+def _bent(fpr: F64, tpr: F64) -> tuple[F64, F64]:
+    """Leave out points that are there twice."""
+    kept = np.append(True, (np.diff(fpr) > 0) | (np.diff(tpr) > 0))
+    return fpr[kept], tpr[kept]
+
+
+_CURVES: dict[str, Callable[[NDArray[np.floating], F64, F64, float | None], Curve]] = {
+    "binormal": _of_binormal,
+    "density": _of_densities,
+    "hull": _of_hull,
+}

@@ -1,0 +1,1 @@
+"""Confidence limits and the tests that are dual to them."""

@@ -1,0 +1,144 @@
+"""Limits of a partial AUC or a rate that fewer than five negatives set, by the distribution of the estimate itself.
+
+The estimate is ``S = sum_k s_k K_k / m``: K_k of the m positives score above the negative with k negatives above it,
+and s_k is the share of the range between k / n and (k + 1) / n; for a rate at f there is one step, k = floor(n f). On
+the curve ``R(x) = Phi(a + b Phi^-1(x))`` the false positive rates U_k at these negatives are order statistics of n
+uniform numbers. Given them, S is a mean of m independent terms, each with mean and variance
+
+    mu = sum_k s_k R(U_k),    v = sum_kl s_k s_l R(min(U_k, U_l)) - mu^2.
+
+S is taken for the share of successes among m mu (1 - mu) / v trials of probability mu, which is exact for one step. The
+mean over U gives the probability that S is below the estimate, or equal to it, which counts half (mid-p). It decreases
+with a, so that the values which are not rejected form an interval, and the test is dual to it.
+
+Few samples say little about the slope b: a value is rejected if the curves of both slopes
+``b exp(-+ 2 sqrt(1 / (2 h + 10)))`` reject it, h = m n / (m + n) but at most 10. These are two standard errors of the
+logarithm of a ratio of standard deviations, drawn towards 1 as the slope itself is; no more than 10, because the slope
+of the whole curve may not be that of the corner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import special
+
+from rocmax._checks.samples import F64
+from rocmax.metrics.intervals._interval import FEW, Limits, Tails, last_held, sided
+
+_EDGE = 12.0  # |a| beyond any rate that is not 0 or 1
+_ERRORS = 2.0  # of the slope, to either side
+_PRIOR, _KNOWN = 5.0, 10.0  # what the slope 1 counts for, and at most the data: of the whole curve, not of a corner
+_POINTS = 32  # for one step, twice as many for several
+_MODELS = 64  # at a time: O(models points steps) memory
+_LEAST, _LAST = 1e-300, 1 - 1e-16  # of probabilities whose quantiles are numbers
+_ROUNDING = 1e-12
+_MOST = 1e6  # trials a positive
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+
+
+def decide(n_neg: float, low: float, high: float) -> bool:
+    """Whether so few negatives set the area over [low, high], or the rate at low = high."""
+    return (n_neg * (high - low) if low < high else n_neg * min(low, 1.0 - low)) < FEW
+
+
+def quadrature(low: float, high: float) -> tuple[F64, F64]:
+    """Nodes and weights, denser at both ends."""
+    t = np.pi * (_NODES + 1) / 2
+    width = (high - low) / 2
+    return low + width * (1 - np.cos(t)), width * np.sin(t) * np.pi / 2 * _WEIGHTS
+
+
+def _value(low: float, high: float) -> Callable[[F64, F64], F64]:
+    """Return the mean height over [low, high], or the height at low = high, of curves of heights a and slopes b."""
+    if low == high:
+        return lambda a, b: np.asarray(special.ndtr(a + b * special.ndtri(low)))
+    x, weight = quadrature(low, high)
+    probits = special.ndtri(np.clip(x, _LEAST, _LAST))
+    return lambda a, b: np.asarray(special.ndtr(a[..., None] + b[..., None] * probits) @ weight / (high - low))
+
+
+def order_statistics(n_neg: float, low: float, high: float) -> tuple[F64, F64, F64]:
+    """Points U of shape (n_points, n_steps), their weights, and the shares s of the steps."""
+    n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # whatever the last digit of a sum of weights
+    first = min(int(np.floor(n * low + 1e-9)), n - 1)
+    last = max(first, min(int(np.ceil(n * high - 1e-9)), n) - 1) if low < high else first
+    steps = np.arange(first, last + 1)
+    shares = np.maximum(np.minimum(high, (steps + 1) / n) - np.maximum(low, steps / n), 0.0)
+    shares = shares / shares.sum() if shares.sum() > 0 else np.full(len(steps), 1 / len(steps))
+    # The last is drawn regularly, denser at both ends; the others below it by Richtmyer's sequence.
+    n_points = _POINTS * min(2, len(steps))
+    count = np.arange(n_points) + 0.5
+    at = count / n_points
+    weight = np.sin(np.pi * at)
+    u = np.empty((n_points, len(steps)))
+    u[:, -1] = special.betaincinv(last + 1, n - last, (1 - np.cos(np.pi * at)) / 2)
+    for column, prime in zip(range(len(steps) - 2, -1, -1), (2, 3, 5, 7, 11), strict=False):
+        u[:, column] = u[:, column + 1] * (count * np.sqrt(prime) % 1.0) ** (1 / steps[column + 1])
+    return u, weight / weight.sum(), shares
+
+
+def at_most(sizes: tuple[float, float], span: tuple[float, float]) -> Callable[[F64, F64, F64], F64]:
+    """Return the probability, on curves of heights a and slopes b, of an estimate below a share or, by half, equal."""
+    u, weight, shares = order_statistics(sizes[1], *span)
+    probits = special.ndtri(np.clip(u, _LEAST, _LAST))
+    pairs = shares * (2 * np.cumsum(shares[::-1])[::-1] - shares)
+
+    def probability(a: F64, b: F64, share: F64) -> F64:
+        rates = special.ndtr(a[..., None, None] + b[..., None, None] * probits)
+        mean = np.clip(rates @ shares, _LEAST, _LAST)
+        trials = np.full_like(mean, sizes[0])
+        if len(shares) > 1:
+            trials *= np.clip(mean * (1 - mean) / np.maximum(rates @ pairs - mean**2, _LEAST), 1.0, _MOST)
+        hits = trials * share[..., None]
+        some, missed = share[..., None] > _ROUNDING, share[..., None] < 1 - _ROUNDING
+        up_to = np.where(missed, special.betainc(np.where(missed, trials - hits, 1.0), hits + 1, 1 - mean), 1.0)
+        below = np.where(some, special.betainc(trials - hits + 1, np.where(some, hits, 1.0), 1 - mean), 0.0)
+        return np.asarray((up_to + below) @ weight / 2)
+
+    return probability
+
+
+def limits(estimate: F64, slopes: F64, sizes: tuple[float, float], span: tuple[float, float]) -> Limits:
+    """Return the limits of mean heights over `span`, or of those at its ends where these are the same."""
+    value, less = _value(*span), at_most(sizes, span)
+    known = min(sizes[0] * sizes[1] / (sizes[0] + sizes[1]), _KNOWN)
+    spread = np.exp(_ERRORS * np.sqrt(0.5 / (known + _PRIOR)))
+    rates = order_statistics(sizes[1], *span)[0]
+    outer = special.ndtri(np.clip([min(rates.min(), span[0]), max(rates.max(), span[1])], _LEAST, _LAST))
+    blocks = [slice(start, start + _MODELS) for start in range(0, len(estimate), _MODELS)]
+
+    def curves(block: slice) -> tuple[F64, F64, F64]:
+        """Slopes and estimates of shape (2, n_models), and the heights of curves that are 0 and 1 throughout."""
+        b = slopes[block] * np.array([[1 / spread], [spread]])
+        return b, np.broadcast_to(estimate[block], b.shape), np.stack([-_EDGE - b * outer[1], _EDGE - b * outer[0]])
+
+    def ends(level: float) -> tuple[F64, F64]:
+        critical = special.ndtri(0.5 - level / 2)
+
+        def of_block(block: slice) -> F64:
+            b, share, edges = curves(block)
+
+            def gap(a: F64) -> F64:
+                low, high = less(a, b, share)
+                return np.asarray(special.ndtri(np.clip([1 - low, high], _LEAST, _LAST)) - critical)
+
+            low, high = value(last_held(edges[::-1], edges, gap), np.stack([b, b]))
+            return np.stack([low.min(axis=0), high.max(axis=0)])
+
+        low, high = np.clip(np.concatenate([of_block(block) for block in blocks], axis=1), 0.0, 1.0)
+        low = np.where(estimate <= 0, 0.0, np.minimum(low, estimate))
+        return low, np.where(estimate >= 1, 1.0, np.maximum(high, estimate))
+
+    def distance(null: float, block: slice) -> F64:
+        b, share, edges = curves(block)
+        found = less(last_held(edges[0], edges[1], lambda a: null - value(a, b)), b, share)
+        below, above = np.clip([found.max(axis=0), 1 - found.min(axis=0)], _LEAST, _LAST)
+        return np.asarray(np.where(estimate[block] < null, special.ndtri(below), -special.ndtri(above)))
+
+    def tails(null: float) -> Tails:
+        return sided(np.concatenate([distance(null, block) for block in blocks]), estimate - null)
+
+    return Limits(ends, tails)

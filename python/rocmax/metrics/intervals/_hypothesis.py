@@ -1,0 +1,104 @@
+"""What an estimate or a difference is tested against: a number, on one side or both, or a margin of equivalence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rocmax._checks.samples import F64, check_level, choice, number
+from rocmax._parameters import shown
+from rocmax.metrics.intervals._interval import Tails
+
+ALTERNATIVES = ("two-sided", "less", "greater", "equivalence")
+ADJUSTED = ("holm", "bonferroni", "fdr_bh", None)  # for the number of tests
+
+
+class Hypothesis(NamedTuple):
+    """The alternative to ``value = null``, or that ``|value - null| < margin``."""
+
+    alternative: str = "two-sided"
+    null: float = 0.0
+    margin: float | None = None
+
+    def test(self, tails: Callable[[float], Tails]) -> tuple[Any, Any]:
+        """Return the statistic and the p-value by the tails at a value.
+
+        Equivalence is shown by two one-sided tests (Schuirmann, 1987): the greater p-value counts, and its statistic.
+        """
+        if self.margin is not None:
+            above, below = tails(self.null - self.margin), tails(self.null + self.margin)
+            first = above.greater >= below.less
+            return (
+                np.where(first, above.statistic, below.statistic)[()],
+                np.where(first, above.greater, below.less)[()],
+            )
+        statistic, less, greater = tails(self.null)
+        if self.alternative == "two-sided":
+            return statistic, np.minimum(2 * np.minimum(less, greater), 1.0)
+        return statistic, less if self.alternative == "less" else greater
+
+
+class Question(NamedTuple):
+    """What is asked about an estimate: an interval of some level, and a test if there is a hypothesis."""
+
+    level: float
+    hypothesis: Hypothesis | None = None
+
+
+def difference_in_range(value: Any, name: str) -> float:
+    """Check that a difference is a number whose square, over that of any error, is a number too."""
+    return number(value, name, "between -1e100 and 1e100", lambda difference: abs(difference) <= 1e100)
+
+
+def parse_hypothesis(alternative: Any, null_difference: Any, equivalence_margin: Any) -> Hypothesis:
+    """Check what a difference is to be tested against."""
+    choice(alternative, ALTERNATIVES, "alternative")
+    null = difference_in_range(null_difference, "null_difference")
+    if (alternative == "equivalence") != (equivalence_margin is not None):
+        raise ValueError(
+            "equivalence_margin goes with alternative='equivalence', got "
+            f"equivalence_margin={shown(equivalence_margin)} and alternative={shown(alternative)}"
+        )
+    if equivalence_margin is None:
+        return Hypothesis(alternative, null)
+    margin = number(equivalence_margin, "equivalence_margin", "above 0", lambda value: 0.0 < value < np.inf)
+    return Hypothesis(alternative, null, margin)
+
+
+def parse_question(
+    bounds: tuple[float, float], confidence_level: Any, null_value: Any, alternative: Any, equivalence_margin: Any
+) -> Question:
+    """Check the level of an interval and what the measure is to be tested against, if that is given."""
+    level = check_level(confidence_level)
+    hypothesis = parse_hypothesis(alternative, 0.0, equivalence_margin)
+    if null_value is None:
+        if alternative != "two-sided":
+            raise ValueError(f"alternative={alternative!r} needs a null_value to test against")
+        return Question(level)
+    null = number(
+        null_value,
+        "null_value",
+        f"that the measure can be, in [{bounds[0]:.4g}, {bounds[1]:.4g}]",
+        lambda value: bounds[0] <= value <= bounds[1] and abs(value) < np.inf,
+    )
+    return Question(level, hypothesis._replace(null=null))
+
+
+def adjusted(pvalues: F64, how: str | None) -> F64:
+    """Return p-values that are adjusted for their number."""
+    count = len(pvalues)
+    if how is None:
+        return pvalues.copy()
+    if how == "bonferroni":
+        return np.minimum(count * pvalues, 1.0)
+    order = np.argsort(pvalues)
+    if how == "holm":
+        stepped = np.maximum.accumulate((count - np.arange(count)) * pvalues[order])
+    else:
+        ratios = count / np.arange(1, count + 1) * pvalues[order]
+        stepped = np.minimum.accumulate(ratios[::-1])[::-1]
+    found = np.empty(count)
+    found[order] = np.minimum(stepped, 1.0)
+    return found

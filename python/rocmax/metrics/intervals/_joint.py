@@ -1,0 +1,80 @@
+"""The joint test that several linear combinations of estimates are 0."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from rocmax._checks.samples import F64
+from rocmax.metrics.samples._sample import check_variance
+
+Mask = NDArray[np.bool_]
+
+_SAME = 1e-10  # of the greatest eigenvalue: directions of less variance have none
+_EPSILON = float(np.finfo(float).eps)
+_ROUNDING = 16  # units in the last place that sums of a few terms are off by
+
+
+class JointTest(NamedTuple):
+    """A chi-square statistic, its degrees of freedom and its p-value."""
+
+    statistic: float
+    df: int
+    pvalue: float
+
+
+def joint_test(rows: F64, estimate: F64, covariance: F64) -> JointTest:
+    """Return the statistic, the degrees of freedom and the p-value of ``rows @ estimate = 0``.
+
+    ``e' S^+ e`` for the effects e and their covariance S, chi-square with rank(S) degrees of freedom. An effect outside
+    the range of S does not vary: the statistic is infinite and the p-value 0. Effects are divided by their standard
+    errors first, so that neither the scale of a contrast nor that of a model decides which variance counts as 0.
+    """
+    effect, spread = rows @ estimate, rows @ covariance @ rows.T
+    check_variance(spread)
+    errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    # What rounding leaves of a variance and of an effect of 0, the sums of terms that cancel.
+    of_variance = _ROUNDING * _EPSILON * (np.abs(rows) @ errors) ** 2
+    of_effect = _ROUNDING * _EPSILON * (np.abs(rows) @ np.abs(estimate))
+    variance = np.diagonal(spread)
+    varies = variance > of_variance
+    if (np.abs(effect[~varies]) > of_effect[~varies]).any():
+        return JointTest(np.inf, _rank(spread, varies, of_variance), 0.0)
+    if not varies.any():
+        return JointTest(0.0, 0, 1.0)
+    error = np.sqrt(variance[varies])
+    scaled = effect[varies] / error
+    values, vectors, kept = _directions(spread, varies, of_variance)
+    along = vectors.T @ scaled
+    # Eigenvectors of close eigenvalues are off by more: by rounding over the gap between those.
+    doubt = np.abs(vectors.T) @ (of_effect[varies] / error)
+    doubt += _ROUNDING * _EPSILON * np.linalg.norm(scaled) / values[kept].min()
+    if (np.abs(along) > doubt)[~kept].any():
+        return JointTest(np.inf, int(kept.sum()), 0.0)
+    statistic = float((along[kept] ** 2 / values[kept]).sum())
+    return JointTest(statistic, int(kept.sum()), float(special.chdtrc(kept.sum(), statistic)))
+
+
+def _directions(spread: F64, varies: Mask, of_variance: F64) -> tuple[F64, F64, Mask]:
+    """Return eigenvalues and eigenvectors of the correlations of the effects that vary, and which are not 0."""
+    error = np.sqrt(np.diagonal(spread)[varies])
+    values, vectors = np.linalg.eigh(spread[np.ix_(varies, varies)] / np.outer(error, error))
+    least = max(_SAME, float((of_variance[varies] / error**2).max()))
+    return values, vectors, values > least * values[-1]
+
+
+def _rank(spread: F64, varies: Mask, of_variance: F64) -> int:
+    return int(_directions(spread, varies, of_variance)[2].sum()) if varies.any() else 0
+
+
+def warn_of_no_variance(stacklevel: int = 4) -> None:
+    """Warn of an infinite statistic where no pair of models is the reason and has warned of it."""
+    warnings.warn(
+        "a contrast of the estimates is not 0 but has a variance of 0 because the classes are separated: the joint"
+        " test's statistic is infinite, and its p-value of 0 is too optimistic",
+        stacklevel=stacklevel,
+    )

@@ -1,0 +1,144 @@
+"""The true positive rate at a false positive rate, and the reverse: slope of the curve there, and score intervals.
+
+For R, the true positive rate at a false positive rate f, the threshold is the negative of which k = floor(n f) are
+higher, so that the true false positive rate at it is Beta(k + 1, n - k), of mean q = (k + 1) / (n + 1) and variance
+q (1 - q) / (n + 2). About there the curve is taken for a line of slope b between normal quantiles,
+
+    Phi^-1(R(x)) = Phi^-1(R(q)) + b (Phi^-1(x) - Phi^-1(q)),    dR/dx = b phi(Phi^-1(R)) / phi(Phi^-1(x)),
+
+with b by the difference of the curve at the ends of a Wilson interval of f (z = 2), drawn towards 1 as if by one sample
+more: ``b = (1 + c B) / (1 + c)`` for the quotient B and c the number of positives or of negatives between the ends, the
+smaller. The false positive rate at a true positive rate is 1 - R of the curve with its classes changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from rocmax import _core
+from rocmax._checks.samples import F64
+from rocmax.metrics.intervals import _few as few
+from rocmax.metrics.intervals._interval import Limits, Tails, critical, last_held, sided, wilson, within
+from rocmax.metrics.intervals._score import slope
+
+# Half the width, in standard errors, of the window that the slope is read from: 1 and 3 covered as well.
+_WINDOW = 2.0
+_LAST = float(np.nextafter(1.0, 0.0))  # what n / (n + 1) is at most, of weights however large
+_EDGE = 8.0  # normal quantiles beyond are those of 0 and 1
+
+# The measure at a rate, of every model.
+Curve = Callable[[float], F64]
+
+
+class _Place(NamedTuple):
+    """Where a curve is read: all as if it were the true positive rate at a false positive rate."""
+
+    rate: float
+    estimate: F64
+    slope: F64  # b, between normal quantiles
+    shift: F64  # Phi^-1(q) - Phi^-1(f), times b
+    q: float
+    n_called: float  # samples of the class whose rate is measured
+    n_setting: float  # of the class that sets the threshold
+
+
+def _density(x: Any) -> Any:
+    return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+
+
+def _place(curve: Curve, at: float, turned: bool, sizes: tuple[float, float]) -> _Place:
+    rate = 1.0 - at if turned else at
+    m, n = sizes[::-1] if turned else sizes
+
+    def read(x: float) -> F64:
+        return 1.0 - curve(1.0 - x) if turned else curve(x)
+
+    def true_rate(x: float) -> float:
+        return float(min(min(np.floor(n * x + 1e-9) + 1.0, n) / (n + 1.0), _LAST))
+
+    estimate = read(rate)  # before all else: it refuses samples of one class
+    ends = [float(end) for end in wilson(rate * n, n, _WINDOW)]
+    heights = [read(end) for end in ends]
+    across = true_rate(ends[1]) - true_rate(ends[0])
+    count = np.minimum((heights[1] - heights[0]) * m, across * (n + 1))
+    rise = special.ndtri(_inner(heights[1], m)) - special.ndtri(_inner(heights[0], m))
+    run = special.ndtri(true_rate(ends[1])) - special.ndtri(true_rate(ends[0]))
+    quotient = rise / run if across > 0 else np.ones_like(rise)
+    slope = (1.0 + count * quotient) / (1.0 + count)
+    q = true_rate(rate)
+    return _Place(rate, estimate, slope, slope * (special.ndtri(q) - special.ndtri(rate)), q, m, n)
+
+
+def _inner(rate: F64, size: float) -> F64:
+    """Rates that are neither 0 nor 1."""
+    return np.asarray(np.minimum((rate * size + 0.5) / (size + 1), _LAST))
+
+
+def slopes(curve: Curve, at: float, turned: bool, sizes: tuple[float, float]) -> tuple[F64, F64]:
+    """Return what the components of the positives and of the negatives are to be multiplied by, model by model."""
+    place = _place(curve, at, turned, sizes)
+    height = special.ndtri(_inner(place.estimate, place.n_called))
+    steepness = place.slope * _density(height) / _density(special.ndtri(place.q))
+    ones = np.ones_like(steepness)
+    return (steepness, ones) if turned else (ones, steepness)
+
+
+def score(
+    curve: Curve, curves: Iterable[_core.Curve], at: float, turned: bool, sizes: tuple[float, float]
+) -> tuple[F64, F64, Limits]:
+    """Estimate, its variance, and its limits.
+
+    All R(f) for whose ``r = R(q)`` it holds that ``(estimate - r)^2 <= z^2 V(r)``, with
+    ``V(r) = r (1 - r) / m + (dR/dx)^2 q (1 - q) / (n + 2)`` of the line of slope b.
+    """
+    place = _place(curve, at, turned, sizes)
+    spread = place.q * (1 - place.q) / (place.n_setting + 2) / _density(special.ndtri(place.q)) ** 2
+
+    def variance(u: F64) -> F64:
+        rate = special.ndtr(u)
+        return np.asarray(rate * (1 - rate) / place.n_called + (place.slope * _density(u)) ** 2 * spread)
+
+    start = np.clip(special.ndtri(place.estimate), -_EDGE, _EDGE)
+    estimate = 1 - place.estimate if turned else place.estimate
+    if few.decide(place.n_setting, place.rate, place.rate):
+        slopes = np.array([slope(each, turned) for each in curves])
+        limits = few.limits(place.estimate, slopes, (place.n_called, place.n_setting), (place.rate, place.rate))
+        return estimate, variance(start), _turned(limits) if turned else limits
+
+    def ends(level: float) -> tuple[F64, F64]:
+        z = critical(level)
+
+        def gap(u: F64) -> F64:
+            return z * np.sqrt(variance(u)) - np.abs(special.ndtr(u) - place.estimate)
+
+        low, high = (
+            special.ndtr(last_held(start, np.full_like(start, outer), gap) - place.shift) for outer in (-_EDGE, _EDGE)
+        )
+        low = np.where(place.estimate <= 0, 0.0, np.minimum(low, place.estimate))
+        high = np.where(place.estimate >= 1, 1.0, np.maximum(high, place.estimate))
+        return low, high
+
+    def tails(value: float) -> Tails:
+        u = np.clip(special.ndtri(value) + place.shift, -_EDGE, _EDGE)
+        return sided((place.estimate - special.ndtr(u)) / np.sqrt(variance(u)), place.estimate - value)
+
+    limits = Limits(ends, within(0.0, 1.0, tails))
+    return estimate, variance(start), _turned(limits) if turned else limits
+
+
+def _turned(limits: Limits) -> Limits:
+    """Return the limits of 1 less a rate."""
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = limits.ends(level)
+        return 1 - high, 1 - low
+
+    def tails(null: float) -> Tails:
+        found = limits.tails(1 - null)
+        return Tails(-found.statistic, found.greater, found.less)
+
+    return Limits(ends, tails)

@@ -1,0 +1,258 @@
+"""Score intervals of an AUC or a partial AUC: the variance is taken at the interval's ends, not at the estimate.
+
+Few positives all ranked alike have components that do not vary, and an estimate near 0 or 1 a variance near 0; an
+interval built on them is far too short. As Newcombe does for an AUC, let a family of curves say what the variance is at
+a value: ``R(x) = Phi(a + b Phi^-1(x))`` of all a, with b the slope of the least-squares line through the probits of the
+rates, drawn towards 1 as if by `_PRIOR` samples more. Over FPR in [l, h] of width w, with U the false positive rate at
+a positive's score and G that at a negative's, a curve has
+
+    theta = int_l^h R(x) dx / w
+    V10   = var min(1, max(0, (h - U) / w))
+    V01   = var R(min(h, max(l, G))) / w^2
+
+The empirical curve is not that curve in the mean: where k of n negatives are above the threshold, the next sets it, so
+that the false positive rate is Beta(k + 1, n - k). The mean of the estimate is
+
+    E = int_0^1 R(u) (B(h, u) - B(l, u)) du / w,    B(x, u) = P(X < j) + (n x - j) P(X = j),
+
+j = floor(n x), X binomial of n - 1 trials of probability u; with one or two negatives in the range that is far from
+theta. What the positives add to the estimate is skewed, too: z above 1 grows by ``(z^2 - 1) / 6`` of the skewness
+(Cornish and Fisher) at the end that it makes easier to reach.
+
+Where components are many they know better: the model's variance of each class is multiplied by how much larger the
+components' variance is than the model's at the estimate, weighted by the number k of samples against a prior worth
+`_PRIOR` of them: ``(_PRIOR + (k - 1) ratio) / (_PRIOR + k - 1)``. Of the negatives those in the range count,
+k = n w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from rocmax import _core
+from rocmax._checks.samples import F64
+from rocmax.metrics.intervals import _few as few
+from rocmax.metrics.intervals._few import quadrature
+from rocmax.metrics.intervals._interval import Limits, Tails, critical, last_held, sided, within
+from rocmax.metrics.samples._sample import rates
+
+# Of 3, 10 and 30 for either use the one that lost least with few negatives in the range.
+_PRIOR = 10.0
+_EDGE = 12.0  # |a| beyond any area that is not 0 or 1, from where the middle of the range is at 1/2
+_ROUNDING = 1e-12  # of areas: where the curves have an area of 1, its last digits must not look like an end
+_SLOPES = (0.2, 5.0)
+_KNOWN = 400  # negatives in the range from which on E is theta, as good as
+_LINE = 4096  # points that are enough for a line
+_PLACES = 48  # that are looked at where distances need not grow
+
+
+class Area(NamedTuple):
+    """What is measured: the area over a range, of the curve or, `turned`, of that whose classes have changed places."""
+
+    low: float
+    high: float
+    turned: bool
+    bounds: tuple[float, float]  # of the measure
+
+
+class _Values(NamedTuple):
+    """What the curves of one b, one a each, have."""
+
+    theta: F64
+    mean: F64  # of the estimate
+    v10: F64
+    v01: F64
+    skew10: F64  # the third central moment
+
+
+def slope(curve: _core.Curve, turned: bool) -> float:
+    """Slope of the curve that is measured, between normal quantiles."""
+    _, pos, neg = curve.steps()
+    if turned:  # the curve with its classes changed
+        pos, neg = neg[::-1], pos[::-1]
+    tpr, fpr = rates(pos), rates(neg)
+    inner = np.flatnonzero((tpr > 0) & (tpr < 1) & (fpr > 0) & (fpr < 1))
+    inner = inner[:: 1 + len(inner) // _LINE]
+    if len(inner) < 2:
+        return 1.0
+    x, y = special.ndtri(fpr[inner]), special.ndtri(tpr[inner])
+    x -= x.mean()
+    count, spread = min(pos.sum(), neg.sum()), x @ x
+    fitted = x @ y / spread if spread > 1e-12 else 1.0
+    return float(np.clip((_PRIOR + count * fitted) / (_PRIOR + count), *_SLOPES))
+
+
+def _reached(rate: float, n: int, u: F64) -> F64:
+    """B(x, u): the mean share of a step that has begun when the false positive rate is u, in steps of 1 / n."""
+    j = int(np.floor(n * rate + 1e-9))
+    below, up_to = (special.bdtr(k, n - 1, u) if k >= 0 else np.zeros_like(u) for k in (j - 1, j))
+    return np.asarray(below + (n * rate - j) * (up_to - below) if n * rate > j else below)
+
+
+def model(b: F64, n_neg: float, low: float, high: float) -> Callable[[F64], _Values]:
+    """Values of the curves with slopes `b`, as a function of their heights a, of shape (..., n_curves)."""
+    width = high - low
+    x, weight = quadrature(low, high)
+    ends = np.clip([low, high], 1e-300, 1 - 1e-16)
+    probits = special.ndtri(np.concatenate([x, ends]))
+    exact = n_neg * width <= _KNOWN and width < 1
+    if exact:
+        n = max(1, int(np.floor(n_neg + 0.5 + 1e-9)))  # whatever the last digit of a sum of weights
+        reach = [6 * np.sqrt(rate * (1 - rate) / n) + 12 / n for rate in (low, high)]
+        cuts = np.clip([low - reach[0], low, (low + high) / 2, high, high + reach[1]], 0.0, 1.0)
+        pieces = [quadrature(*ends) for ends in pairwise(cuts) if ends[0] < ends[1]]
+        u, du = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        du = du * (_reached(high, n, u) - _reached(low, n, u)) / width
+        wide = special.ndtri(u)
+
+    def at(a: F64) -> _Values:
+        rates = special.ndtr(a[..., None] + b[:, None] * probits)
+        inside, first, last = rates[..., :-2], rates[..., -2] * (low > 0), np.where(high < 1, rates[..., -1], 1.0)
+        theta = inside @ weight / width
+        square, cube = (inside @ (weight * p * ((high - x) / width) ** (p - 1)) / width for p in (2, 3))
+        moments = [(low * first**p + inside**p @ weight + (1 - high) * last**p) / width**p for p in (1, 2)]
+        mean = special.ndtr(a[..., None] + b[:, None] * wide) @ du if exact else theta
+        v10, v01 = np.maximum(square - theta**2, 0.0), np.maximum(moments[1] - moments[0] ** 2, 0.0)
+        return _Values(theta, mean, v10, v01, cube - 3 * theta * square + 2 * theta**3)
+
+    return at
+
+
+def score(
+    estimate: F64, parts: tuple[F64, F64], slopes: F64, sizes: tuple[float, float], area: Area
+) -> tuple[F64, Limits]:
+    """Variance at the estimate, and the limits of all theta with ``(E(theta) - estimate)^2 <= z^2 V(theta)``.
+
+    `parts` are the components' variances over the sizes of the classes, positives first; those of a single sample are
+    not read. `slopes` are b of the curve that is measured.
+    """
+    least, most = area.bounds
+    span = most - least
+    share = np.clip((estimate - least) / span, 0.0, 1.0)
+    if area.turned:
+        parts, sizes = parts[::-1], sizes[::-1]
+    at = model(slopes, sizes[1], area.low, area.high)
+    # Two by two, for that costs as much as one: the heights of the curves of this area and of this mean, then the ends.
+    share = np.stack([share, share])
+    middle = -slopes * special.ndtri((area.low + area.high) / 2)
+    first, last = (np.stack([middle, middle]) + side * _EDGE for side in (-1, 1))
+
+    def short(a: F64) -> F64:
+        values = at(a)
+        return np.asarray(share + _ROUNDING - np.stack([values.theta[0], values.mean[1]]))
+
+    of_area, start = last_held(first, last, short)
+    known = sizes[0], max(1.0, sizes[1] * (area.high - area.low))
+    found = at(of_area)
+    ratios = [
+        _ratio(part / span**2 * size, modelled, count)
+        for part, size, modelled, count in zip(parts, sizes, (found.v10, found.v01), known, strict=True)
+    ]
+
+    def variance(values: _Values) -> F64:
+        return np.asarray(ratios[0] * values.v10 / sizes[0] + ratios[1] * values.v01 / sizes[1])
+
+    if area.high - area.low < 1.0 and few.decide(sizes[1], area.low, area.high):
+        limits = few.limits(share[0], slopes, sizes, (area.low, area.high))
+        return span**2 * variance(found), _scaled(limits, area.bounds)
+
+    def spread(values: _Values) -> tuple[F64, F64]:
+        error = np.sqrt(variance(values))
+        skew = ratios[0] ** 1.5 * values.skew10 / sizes[0] ** 2
+        return error, np.asarray(skew / np.maximum(error, 1e-100) ** 3 / 6)
+
+    # Of steep curves over a range near 0 or 1 the distance can fall again on the way out.
+    steps = [sizes[1] * rate for rate in (area.low, 1.0 - area.high) if rate > 0]
+    n_places = _PLACES if steps and (4 * slopes**2 > min(steps)).any() else 0
+    limits = _by_distance(at, spread, share[0], start, np.stack([first[0], last[0]]), n_places)
+    return span**2 * variance(found), _scaled(limits, area.bounds)
+
+
+def _by_distance(
+    at: Callable[[F64], _Values],
+    spread: Callable[[_Values], tuple[F64, F64]],
+    share: F64,
+    start: F64,
+    outer: F64,
+    n_places: int,
+) -> Limits:
+    """Return the limits up to the outermost curve that is not rejected.
+
+    `spread` is the standard error and what the skewness adds to z for each of z^2 - 1 at the lower end, `start` the
+    height whose mean is the estimate, `outer` the least and the greatest. So many places between are looked at.
+    """
+    inner = np.stack([start, start])
+
+    def place(k: Any) -> F64:
+        return np.asarray(inner + k / max(n_places, 1) * (outer - inner))
+
+    def ends(level: float) -> tuple[F64, F64]:
+        z = critical(level)
+        side = np.array([[1.0], [-1.0]])  # of the lower end and of the upper
+
+        def gap(a: F64) -> F64:
+            values = at(a)
+            error, skew = spread(values)
+            reach = z + np.clip(side * skew * max(z**2 - 1, 0.0), 0.0, z)
+            return np.asarray(reach * error + _ROUNDING - side * (share - values.mean))
+
+        last = np.zeros_like(inner)
+        for k in range(1, n_places + 1):
+            last = np.where(gap(place(k)) >= 0, k, last)
+        then = place(np.minimum(last + 1, n_places)) if n_places else outer
+        low, high = np.clip(at(last_held(place(last), then, gap)).theta, 0.0, 1.0)
+        low = np.where(share <= 0, 0.0, np.minimum(low, share))
+        return low, np.where(share >= 1, 1.0, np.maximum(high, share))
+
+    def distance(a: F64) -> F64:
+        values = at(a)
+        error, skew = spread(values)
+        apart = share - values.mean
+        reach = np.maximum(np.abs(apart) - _ROUNDING, 0.0) / np.maximum(error, 1e-100)
+        return np.asarray(np.sign(apart) * _unskewed(reach, np.sign(apart) * skew))
+
+    def tails(value: float) -> Tails:
+        a = last_held(outer[:1], outer[1:], lambda a: value - at(a).theta)
+        low, high = np.repeat(distance(a), 2, axis=0)
+        for k in range(1, n_places + 1):
+            beyond, far = distance(place(k)), np.abs(place(k) - inner) > np.abs(a - inner)
+            low = np.where(far[0], np.minimum(low, beyond[0]), low)
+            high = np.where(far[1], np.maximum(high, beyond[1]), high)
+        return sided(np.where(share > value, low, high), share - value)
+
+    return Limits(ends, tails)
+
+
+def _scaled(limits: Limits, bounds: tuple[float, float]) -> Limits:
+    """Return the limits of a measure from those of the share between its least and its greatest value."""
+    least, most = bounds
+    span = most - least
+
+    def ends(level: float) -> tuple[F64, F64]:
+        low, high = limits.ends(level)
+        return least + span * low, least + span * high
+
+    def tails(null: float) -> Tails:
+        return limits.tails((null - least) / span)
+
+    return Limits(ends, within(least, most, tails))
+
+
+def _unskewed(reach: F64, skew: F64) -> F64:
+    """Return the z with ``reach = z + min(z, skew (z^2 - 1))`` where z and skew are more than 1 and 0, or reach."""
+    c = np.maximum(skew, 0.0)
+    z = 2 * (reach + c) / (1 + np.sqrt(1 + 4 * c * (reach + c)))
+    return np.where(reach > 1, np.maximum(z, reach / 2), reach)
+
+
+def _ratio(found: F64, modelled: F64, count: float) -> F64:
+    """Variance of the components over the model's, drawn towards 1 the more the fewer there are."""
+    if count <= 1:
+        return np.ones_like(modelled)
+    ratio = np.divide(found, modelled, out=np.ones_like(modelled), where=modelled > 1e-12)
+    return np.asarray((_PRIOR + (count - 1) * ratio) / (_PRIOR + count - 1))

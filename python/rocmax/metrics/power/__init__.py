@@ -1,0 +1,1 @@
+"""Power and sample size of studies of one model or two."""

@@ -1,0 +1,328 @@
+"""Power and sample size of studies of one model or two, from a binormal model or a pilot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rocmax._checks.samples import number
+from rocmax.metrics.intervals._interval import Law
+from rocmax.metrics.measures.auc import AUC
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.power._planned import of_binormal
+from rocmax.metrics.power._plans import Asked, Plan, asked_for
+from rocmax.metrics.results._references import REFERENCES
+from rocmax.metrics.results._result import Unpacked
+
+_AUC = AUC()
+_MOST = 1e15  # positives, of any study
+
+
+def auc_power(
+    auc: float | None = None,
+    *,
+    n_pos: float,
+    n_neg: float,
+    auc_b: float | None = None,
+    correlation: float | None = None,
+    measure: Measure | str = "auc",
+    pilot: Any = None,
+    null_value: float | None = None,
+    null_difference: float = 0.0,
+    equivalence_margin: float | None = None,
+    significance_level: float = 0.05,
+    alternative: str = "two-sided",
+    pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
+) -> float:
+    """Return the power of a test of an AUC, a partial AUC or a rate against a number, or of the difference of two.
+
+    One model: ``Phi((sqrt(m) (A - A0) - z sqrt(V(A0))) / sqrt(V(A)))`` with m positives, n negatives, A0 the null
+    value, z the normal quantile of the level, and V m times the variance under a binormal model with equal variances,
+    ``0.0099 exp(-a^2/2) (5a^2 + 8 + (a^2 + 8) m/n)``, ``a = 1.414 Phi^-1(A)`` [1]_.
+
+    Two models: ``Phi((A - B - d) / s - z)``, d the null difference, for scores normal with equal variances in the
+    classes: ``s^2 = (c(A, A, 1/2) + c(B, B, 1/2) - 2 c(A, B, r/2)) (1/m + 1/n)``, r the correlation of the models'
+    scores within the classes and ``c(A, B, r) = P(X < Phi^-1(A), Y < Phi^-1(B)) - A B`` for normal X and Y of
+    correlation r: the variances and the covariance that DeLong's method estimates.
+
+    Other measures and pilots: the same with ``V = S10 + S01 m/n``, the variances of the components of either class that
+    :func:`infer` takes, in the samples of the pilot, or by quadrature under the binormal model of equal variances that
+    `auc`, `auc_b` and `correlation` describe. Simulated power differs from it by a few percent
+    (``benches/python/power.py``).
+
+    Parameters
+    ----------
+    auc : float, default=None
+        The true AUC of the (first) model; against a number it lies in the alternative. Given unless `pilot` is, also
+        where another measure is tested.
+    n_pos, n_neg : float
+        Number of positives and of negatives.
+    auc_b : float in (0, 1), default=None
+        The true AUC of a second model; None for a test of one against `null_value`.
+    correlation : float in (-1, 1), default=None
+        Of two models' scores of the same samples, within either class. None where each has `n_pos` and `n_neg`
+        samples of its own.
+    measure : Measure or str, default="auc"
+        What is tested: :class:`AUC`, :class:`PartialAUC`, :class:`TPRAtFPR` or :class:`FPRAtTPR`, of two classes.
+    pilot : (y_true, y_score), default=None
+        Labels and scores of a pilot study, in place of a binormal model: the scores of one model, or of two of the same
+        samples as columns, a mapping or a frame. Their values are taken for the true ones.
+    null_value : float, default=None
+        What one model is tested against. None is the value of a constant score: 0.5 for the AUC.
+    null_difference : float, default=0.0
+        What ``auc - auc_b`` is tested against: minus the margin, with alternative "greater", for non-inferiority.
+    equivalence_margin : float, default=None
+        The largest distance from the null that does not matter, for "equivalence".
+    significance_level : float, default=0.05
+        Probability of rejecting what is true; of equivalence that of each of the two one-sided tests.
+    alternative : {"two-sided", "one-sided", "less", "greater", "equivalence"}, default="two-sided"
+        Two-sided tests share the level between both sides, and rejections on the side of the truth count; "one-sided"
+        looks to that side.
+    pos_label, higher_is_better, missing : optional
+        Of the samples of the pilot, as in :func:`infer`.
+
+    Returns
+    -------
+    float
+        The power, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        For numbers out of their domain, and options of one model with two or the reverse.
+
+    References
+    ----------
+    .. [1] N. A. Obuchowski, M. L. Lieber and F. H. Wians, "ROC curves in clinical chemistry: uses,
+       misuses, and possible solutions", Clinical Chemistry 50, 2004.
+       :doi:`10.1373/clinchem.2004.031823`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import auc_power
+    >>> round(auc_power(0.65, n_pos=30, n_neg=30), 6)
+    0.542449
+    >>> no_worse = {"null_difference": -0.05, "alternative": "greater"}
+    >>> round(auc_power(0.8, auc_b=0.8, correlation=0.6, n_pos=150, n_neg=150, **no_worse), 3)
+    0.68
+
+    The difference of partial areas:
+
+    >>> from rocmax.metrics import PartialAUC
+    >>> two = {"auc_b": 0.8, "correlation": 0.5, "measure": PartialAUC((0, 0.2))}
+    >>> round(auc_power(0.9, n_pos=100, n_neg=100, **two), 2)
+    0.84
+    """
+    n_pos, n_neg = (
+        number(count, name, "of at least 1", lambda value: 1 <= value < np.inf)
+        for name, count in (("n_pos", n_pos), ("n_neg", n_neg))
+    )
+    reading = pos_label, higher_is_better, missing
+    test = null_value, null_difference, equivalence_margin, significance_level, alternative
+    return asked_for(measure, pilot, reading, auc, auc_b, correlation, *test).plan(n_neg / n_pos).power(n_pos)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SampleSize(Unpacked):
+    """Numbers of samples that a power asks for, to be rounded up; these two can be unpacked as a tuple.
+
+    Attributes
+    ----------
+    n_pos, n_neg : float
+        The numbers.
+    auc, power, significance_level, alternative, auc_b, correlation, null, equivalence_margin, measure
+        What was asked for; `null` is the null value, of two models the null difference. `auc` and `auc_b` are the true
+        values of the measure.
+    is_paired : bool
+        Whether two models score the same samples.
+    """
+
+    n_unpacked = 2
+
+    n_pos: float
+    n_neg: float
+    auc: float = np.nan
+    power: float = np.nan
+    significance_level: float = 0.05
+    alternative: str = "two-sided"
+    auc_b: float | None = None
+    correlation: float | None = None
+    null: float = 0.5
+    equivalence_margin: float | None = None
+    measure: Measure = _AUC
+    is_paired: bool = False
+    from_pilot: bool = False
+
+    def _whole(self) -> tuple[int, int]:
+        """Return numbers of samples that there can be."""
+        return max(1, int(np.ceil(self.n_pos))), max(1, int(np.ceil(self.n_neg)))
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [self._held()]
+
+    def _lines(self) -> list[str]:
+        n_pos, n_neg = self._whole()
+        article = "an" if str(self.measure).startswith(("AUC", "FPR")) else "a"
+        second = "" if self.auc_b is None else f" and one of {self.auc_b:.3g}"
+        found = f"{article} {self.measure} of {self.auc:.3g}{second}"
+        if self.measure == _AUC and self.auc_b is not None:
+            found = f"AUCs of {self.auc:.3g} and {self.auc_b:.3g}"
+        null = "1/2" if self.null == 0.5 else f"{self.null:g}"
+        claims = {
+            "less": f"less than {null}",
+            "greater": f"greater than {null}",
+            "equivalence": f"within {self.equivalence_margin or 0:g} of {null}",
+        }
+        if self.auc_b is None:
+            claim = claims.get(self.alternative)
+            claim = f"not to be {null}" if claim is None else f"to be {claim}"
+        else:
+            claim = f"to have a difference {claims.get(self.alternative, f'other than {null}')}"
+        own = " of each model" if self.auc_b is not None and not self.is_paired else ""
+        return [f"{n_pos:,} positive and {n_neg:,} negative samples{own} find {found} {claim}"]
+
+    def _sentences(self, basis: str) -> list[str]:
+        return [f"{line} ({basis})" for line in self._lines()]
+
+    def _basis(self) -> list[str]:
+        sides = {"less": "one-sided", "greater": "one-sided", "equivalence": "two one-sided"}
+        level = f"{sides.get(self.alternative, self.alternative)} level {self.significance_level:g}"
+        power = f"power {self.power:g} at the {level}"
+        model = ["variances of the pilot"] if self.from_pilot else []
+        return [power, *model, *(REFERENCES[source].short for source in self._sources())]
+
+    def _sources(self) -> tuple[str, ...]:
+        if self.measure == AUC() and not self.from_pilot:
+            return ("obuchowski-size",) if self.auc_b is None else ("delong",)
+        return (self.measure.reference,)
+
+
+def auc_sample_size(
+    auc: float | None = None,
+    *,
+    power: float = 0.9,
+    ratio: float = 1.0,
+    auc_b: float | None = None,
+    correlation: float | None = None,
+    measure: Measure | str = "auc",
+    pilot: Any = None,
+    null_value: float | None = None,
+    null_difference: float = 0.0,
+    equivalence_margin: float | None = None,
+    significance_level: float = 0.05,
+    alternative: str = "two-sided",
+    pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
+) -> SampleSize:
+    """Return how many samples find, with a given power, that a measure differs from a number, or from another model's.
+
+    ``m = (z sqrt(V(A0)) + Phi^-1(power) sqrt(V(A)))^2 / (A - A0)^2`` positives and ``ratio * m``
+    negatives: the inverse of :func:`auc_power`, whose symbols these are; of equivalence by search.
+
+    Parameters
+    ----------
+    auc, auc_b, correlation, measure, pilot, null_value, null_difference, equivalence_margin : optional
+        As in :func:`auc_power`.
+    significance_level, alternative, pos_label, higher_is_better, missing : optional
+        As in :func:`auc_power`.
+    power : float in (0, 1), default=0.9
+        Probability of finding it.
+    ratio : float, default=1.0
+        Negatives for every positive.
+
+    Returns
+    -------
+    SampleSize
+        `n_pos` and `n_neg`, fractions that are to be rounded up; of either model where two have samples of their own.
+
+    Raises
+    ------
+    ValueError
+        For numbers out of their domain, and where the truth does not lie in the alternative.
+
+    Examples
+    --------
+    >>> from rocmax.metrics import auc_sample_size
+    >>> round(auc_sample_size(0.75, power=0.9).n_pos, 2)
+    25.02
+    >>> from rocmax.metrics import TPRAtFPR
+    >>> tuple(map(round, auc_sample_size(0.9, auc_b=0.8, correlation=0.5, measure=TPRAtFPR(0.1), power=0.8)))
+    (128, 128)
+    """
+    power = number(power, "power", "in (0, 1)", lambda value: 0.0 < value < 1.0)
+    ratio = number(ratio, "ratio", "above 0", lambda value: 0.0 < value < np.inf)
+    if not 1 / _MOST <= ratio <= _MOST:
+        raise ValueError(f"ratio must be a number above 0 that a study can have, 1e-15 to 1e15, got {ratio!r}")
+    test = null_value, null_difference, equivalence_margin, significance_level, alternative
+    asked = asked_for(measure, pilot, (pos_label, higher_is_better, missing), auc, auc_b, correlation, *test)
+    plan = asked.plan(ratio)
+    hypothesis = plan.hypothesis
+    apart = plan.side * (plan.truth - hypothesis.null)
+    reach = apart if hypothesis.margin is None else hypothesis.margin - abs(apart)
+    if reach <= 0:
+        raise ValueError(
+            f"auc={auc!r} and auc_b={auc_b!r} differ by {plan.truth:.4g}, which is not in alternative={alternative!r}"
+            f" to null_difference={hypothesis.null:g}: no number of samples finds what is not so"
+            if asked.auc_b is not None
+            else f"{asked.measure} of {plan.truth:.4g} is not in alternative={alternative!r} to {hypothesis.null:g}: no"
+            " number of samples finds what is not so"
+        )
+    if hypothesis.margin is None:
+        spread = plan.z * np.sqrt(plan.spread(hypothesis.null)) + float(Law().quantile(power)) * np.sqrt(
+            plan.spread(plan.truth)
+        )
+        n_pos = float(max(spread, 0.0) ** 2 / (plan.truth - hypothesis.null) ** 2)
+        if not n_pos <= _MOST:
+            raise ValueError(
+                f"no study of 1e15 positives has that power: {plan.truth:.4g} is {apart:.2g} from {hypothesis.null:g}, "
+                f"at significance_level={significance_level:g}"
+            )
+    else:
+        n_pos = _least(lambda count: plan.power(count) >= power)
+    first, second = _values(asked, plan)
+    return SampleSize(
+        n_pos,
+        ratio * n_pos,
+        auc=first,
+        power=power,
+        significance_level=significance_level,
+        alternative=alternative,
+        auc_b=second,
+        correlation=correlation,
+        null=hypothesis.null,
+        equivalence_margin=hypothesis.margin,
+        measure=asked.measure,
+        is_paired=pilot is not None or correlation is not None,
+        from_pilot=pilot is not None,
+    )
+
+
+def _values(asked: Asked, plan: Plan) -> tuple[float, float | None]:
+    """Return the true values of one model or two."""
+    if asked.pilot is not None:
+        return asked.pilot.values[0], asked.pilot.values[1] if len(asked.pilot.values) > 1 else None
+    if asked.auc_b is None:
+        return plan.truth, None
+    if asked.measure == AUC():
+        return float(asked.auc), float(asked.auc_b)
+    first, second = (of_binormal((float(area),), 0.0, asked.measure).truth for area in (asked.auc, asked.auc_b))
+    return first, second
+
+
+def _least(holds: Callable[[float], bool]) -> float:
+    """Return the number from which on something holds."""
+    low, high = 0.0, 1.0
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > _MOST:
+            raise ValueError("no study of 1e15 positives has that power; take a wider equivalence_margin")
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

@@ -1,0 +1,1 @@
+"""Result objects and their words: summaries, tables, plain numbers and references."""

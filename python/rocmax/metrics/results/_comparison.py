@@ -1,0 +1,275 @@
+"""What a comparison of models returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rocmax._checks.arrays import unmasked
+from rocmax._checks.samples import F64
+from rocmax._parameters import shown
+from rocmax.metrics.intervals._joint import JointTest, joint_test
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._references import ADJUSTMENTS, METHODS, Source
+from rocmax.metrics.results._result import Measured, plain
+
+_MOST_PAIRS = 6  # that a summary lists
+_SMALL = 0.05
+
+
+class PairComparison(NamedTuple):
+    """The difference of two models, the first minus the second.
+
+    Attributes
+    ----------
+    model_a, model_b : str
+        The models.
+    difference, standard_error : float
+        Estimate of a minus that of b, and its standard error; NaN with "venkatraman".
+    confidence_interval : ConfidenceInterval or None
+        Two-sided, of the difference by itself; None with "venkatraman", which does not test a number.
+    statistic, df : float
+        The difference from the null difference over the standard error, and the degrees of freedom of Student's t,
+        infinite for the normal distribution; with "venkatraman" the distance of the curves.
+    pvalue, pvalue_adjusted : float
+        Of the alternative that was asked for: the least level at which the interval leaves the null difference out;
+        and the same adjusted for the number of pairs.
+    """
+
+    model_a: str
+    model_b: str
+    difference: float
+    standard_error: float
+    confidence_interval: Any
+    statistic: float
+    df: float
+    pvalue: float
+    pvalue_adjusted: float
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison(Measured):
+    """A joint test of models, and every pair of them.
+
+    Of two models `difference`, `standard_error`, `confidence_interval`, `statistic` and `pvalue` are those of the pair.
+
+    Attributes
+    ----------
+    estimates : dict
+        The measure of each model, by name.
+    covariance : ndarray of shape (n_models, n_models) or None
+        Of the estimates; None with "venkatraman".
+    pairs : tuple of PairComparison
+        Every pair of models.
+    joint : JointTest or None
+        Chi-square test that all models are equal: `statistic`, `df` and `pvalue`. None with "venkatraman".
+    measure : Measure
+        What was measured.
+    method : str
+        Where the covariance came from.
+    paired : bool
+        Whether the models scored the same samples.
+    alternative, null_difference, equivalence_margin
+        What the differences were tested against.
+    adjust : str or None
+        How the p-values of the pairs were adjusted.
+    confidence_level : float
+        The nominal coverage of each interval.
+    n_pos, n_neg : float, or tuple of float
+        Number of positive and negative samples, or their total weights; of independent samples one per model.
+    pos_label : label
+        The label of the positive class.
+    class_sizes, weight_kind, n_samples, n_groups, n_subjects, resampling, higher_is_better, n_dropped
+        From what, as in :class:`Inference`.
+    """
+
+    estimates: Mapping[str, float]
+    covariance: F64 | None
+    pairs: tuple[PairComparison, ...]
+    joint: JointTest | None
+    method: str
+    paired: bool = True
+    alternative: str = "two-sided"
+    null_difference: float = 0.0
+    equivalence_margin: float | None = None
+    adjust: str | None = "holm"
+    confidence_level: float = 0.95
+    n_pos: Any = 0.0
+    n_neg: Any = 0.0
+    pos_label: Any = 1
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("difference", "standard_error", "confidence_interval", "statistic", "df", "pvalue"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if len(self.pairs) != 1:
+            raise AttributeError(f"a comparison of {len(self.estimates)} models has a {name} per pair: see pairs")
+        return getattr(self.pairs[0], name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return tuple(self.estimates)
+
+    @property
+    def standard_errors(self) -> F64:
+        """Of the estimates."""
+        if self.covariance is None:
+            return np.full(len(self.estimates), np.nan)
+        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+
+    def contrast(self, rows: ArrayLike) -> JointTest:
+        """Test that linear combinations of the estimates are all 0.
+
+        ``(L A)' (L S L')^+ (L A)`` is chi-square with rank(L S L') degrees of freedom, A the estimates, S their
+        covariance and L the contrast. Where a combination is not 0 but has no variance, the statistic is infinite and
+        the p-value 0.
+
+        Parameters
+        ----------
+        rows : array-like of shape (n_contrasts, n_models)
+            L; the differences of neighbours give `joint`.
+
+        Returns
+        -------
+        JointTest
+            `statistic`, `df` and `pvalue`.
+
+        Raises
+        ------
+        ValueError
+            If the numbers are not finite or the shape does not fit.
+        """
+        k = len(self.estimates)
+        given = np.atleast_2d(unmasked(rows, "rows"))
+        # Beyond, their squares are no numbers.
+        if given.dtype.kind not in "fiub" or given.shape[1:] != (k,) or not (np.abs(given) <= 1e100).all():
+            raise ValueError(f"rows must be finite numbers of shape (n_contrasts, {k}), got {shown(rows)}")
+        if self.covariance is None:
+            raise ValueError(f"method={self.method!r} has no covariance to test a contrast by")
+        return joint_test(given.astype(np.float64), np.array([*self.estimates.values()]), self.covariance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the result holds in the types that JSON has, with its references and its summary.
+
+        Returns
+        -------
+        dict
+            As of every result; of two models with the fields of their pair.
+        """
+        (first, *others) = self.pairs
+        own = first._asdict() if not others else {}
+        return {**super().to_dict(), **{name: plain(own[name]) for name in own if not name.startswith("model")}}
+
+    def rows(self) -> list[dict[str, Any]]:
+        measure = self.measure.short
+        return [
+            {
+                "model_a": pair.model_a,
+                "model_b": pair.model_b,
+                "measure": measure,
+                "estimate_a": self.estimates[pair.model_a],
+                "estimate_b": self.estimates[pair.model_b],
+                "difference": pair.difference,
+                "standard_error": pair.standard_error,
+                "ci_low": np.nan if pair.confidence_interval is None else pair.confidence_interval.low,
+                "ci_high": np.nan if pair.confidence_interval is None else pair.confidence_interval.high,
+                "statistic": pair.statistic,
+                "df": pair.df,
+                "pvalue": pair.pvalue,
+                "pvalue_adjusted": pair.pvalue_adjusted,
+                **({} if self.weight_kind is None else {"weight_kind": self.weight_kind}),
+            }
+            for pair in self.pairs
+        ]
+
+    @property
+    def joint_test(self) -> str:
+        """The joint test in words."""
+        if self.joint is None:
+            return "no joint test"
+        plural = "" if self.joint.df == 1 else "s"
+        statistic = f"chi-square {words.digits(self.joint.statistic, 2)} with {self.joint.df} degree{plural} of freedom"
+        return f"{statistic}, {words.p_value(self.joint.pvalue)}"
+
+    def _estimates(self, error: float | None = None) -> str:
+        """Return the estimates in words, with the digits of their own standard errors or of one that is given."""
+        errors = self.standard_errors.tolist() if error is None else [error] * len(self.estimates)
+        return ", ".join(
+            f"{words.label_text(name)} = {words.digits(value, self._places(own))}"
+            for (name, value), own in zip(self.estimates.items(), errors, strict=True)
+        )
+
+    def _lines(self) -> list[str]:
+        if len(self.pairs) == 1:
+            (pair,) = self.pairs
+            interval, places = pair.confidence_interval, self._places(pair.standard_error)
+            level = "" if interval is None else f" ({words.level(self.confidence_level)})"
+            return [
+                f"{self.measure_in_words}: {self._estimates(pair.standard_error)}",
+                f"difference {words.bracketed(pair.difference, interval, places, '+')}{level}, "
+                f"{words.p_value(pair.pvalue)} ({self._test()})",
+            ]
+        hidden = ["measure", "estimate_a", "estimate_b", "statistic", "weight_kind"]
+        hidden += ([] if self.adjust else ["pvalue_adjusted"]) + (["df"] if self.paired else [])
+        rows = [{name: value for name, value in row.items() if name not in hidden} for row in self.rows()]
+        return [
+            f"{self.measure_in_words}: {self._estimates()}",
+            f"all equal: {self.joint_test}",
+            *words.text_table(rows),
+            f"{words.level(self.confidence_level)} one by one; p of a {self._test()}",
+        ]
+
+    def _test(self) -> str:
+        """Return what was tested, in words."""
+        kind = "paired" if self.paired else "unpaired"
+        if self.method == "venkatraman":
+            return f"{kind} test of equal curves"
+        adjusted = f", adjusted by {ADJUSTMENTS[self.adjust]}" if self.adjust and len(self.pairs) > 1 else ""
+        against = words.against(self.alternative, self.null_difference, self.equivalence_margin)
+        return f"{kind} {against}{adjusted}"
+
+    def _sentences(self, basis: str) -> list[str]:
+        if len(self.pairs) == 1:
+            (pair,) = self.pairs
+            interval, places = pair.confidence_interval, self._places(pair.standard_error)
+            ends = "" if interval is None else f" ({words.level(self.confidence_level)} {words.ends(interval, places)})"
+            return [
+                f"{self.measure_in_words}: {self._estimates(pair.standard_error)}, difference"
+                f" {words.digits(pair.difference, places)}{ends},"
+                f" {words.p_value(pair.pvalue)} ({self._test()}; {basis})"
+            ]
+        found = [f"{self.measure_in_words} of {len(self.names)} models ({basis}): {self._estimates()}"]
+        found += [f"Joint test of no difference: {self.joint_test}"]
+        how = f"p of a {self._test()}"
+        if len(self.pairs) > _MOST_PAIRS:
+            small = sum(pair.pvalue_adjusted < _SMALL for pair in self.pairs)
+            return [*found, f"Of {len(self.pairs)} pairs {small} have p < {_SMALL:g} ({how})"]
+        listed = []
+        for pair in self.pairs:
+            places = self._places(pair.standard_error)
+            first, second = words.label_text(pair.model_a), words.label_text(pair.model_b)
+            interval = words.ends(pair.confidence_interval, places)
+            pvalue = words.p_value(pair.pvalue_adjusted)
+            listed.append(f"{first} minus {second} {words.digits(pair.difference, places)} ({interval}), {pvalue}")
+        return [*found, f"Differences ({words.level(self.confidence_level)} one by one; {how}): {'; '.join(listed)}"]
+
+    def _basis(self) -> list[str]:
+        if self.paired:
+            return [self.method_in_words, self._samples(self.n_pos, self.n_neg, self.pos_label)]
+        first, *others = zip(self.n_pos, self.n_neg, strict=True)
+        counted = [self._samples(*first, self.pos_label), *(words.samples(*sizes) for sizes in others)]
+        return [self.method_in_words, " against ".join(counted)]
+
+    def _sources(self) -> tuple[str, ...]:
+        adjusted = ADJUSTMENTS[self.adjust].sources if self.adjust and len(self.pairs) > 1 else ()
+        equivalence = ("schuirmann",) if self.alternative == "equivalence" else ()
+        return (*self._source(self.method).sources, *adjusted, *equivalence)
+
+    def _source(self, method: str) -> Source:
+        if method == "venkatraman" and not self.paired:
+            return METHODS["venkatraman-unpaired"]
+        return super()._source(method)

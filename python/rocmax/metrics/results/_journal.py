@@ -1,0 +1,96 @@
+"""Tables as papers print them: an estimate and its interval in one cell, "0.81 (0.76-0.86)"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rocmax.metrics.results import _words as words
+
+Row = Mapping[str, Any]
+
+_LEAST, _MOST = 2, 4  # decimals of what lies between 0 and 1
+_HIDDEN = ("measure", "standard_error", "method", "weight_kind", "statistic", "df", "share")
+_HEADS = {
+    "pvalue": "p",
+    "pvalue_adjusted": "adjusted p",
+    "n_pos": "positives",
+    "n_neg": "negatives",
+    "tpr": "sensitivity",
+    "fpr": "FPR",
+    "ppv": "PPV",
+    "npv": "NPV",
+    "lr_positive": "LR+",
+    "lr_negative": "LR-",
+}
+_UNBOUNDED = ("lr_positive", "lr_negative", "threshold")
+
+
+def journal(rows: Sequence[Row], measure: str, level: float | None, is_share: bool = True) -> list[dict[str, str]]:
+    """Return the rows of a table as texts: of `name`, `name_low` and `name_high` one cell.
+
+    All numbers of a column have as many decimals: two, or as many as show one digit of the smallest standard error,
+    which is taken for a quarter of the interval's width.
+    """
+    renamed = [_renamed(row) for row in rows]
+    columns: dict[str, list[str]] = {}
+    for name in renamed[0]:
+        if name in _HIDDEN or name.endswith(("_low", "_high")):
+            continue
+        head, cells = _column(name, [_all(row, name) for row in renamed], is_share and name not in _UNBOUNDED)
+        if any(cells):
+            with_ends = f"{name}_low" in renamed[0] and level is not None
+            head = measure if head == "estimate" else head
+            columns[f"{head} ({words.level(level)})" if with_ends and level is not None else head] = cells
+    if all(row.get("pvalue_adjusted") == row.get("pvalue") for row in renamed):
+        columns.pop("adjusted p", None)
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def _renamed(row: Row) -> dict[str, Any]:
+    """Return a row whose ends are named for what they are of, and whose two models are one column."""
+    of = "estimate" if "estimate" in row else "difference"
+    ends = {"ci_low": f"{of}_low", "ci_high": f"{of}_high"}
+    found = {ends.get(name, name): value for name, value in row.items()}
+    if "model_a" in found:
+        pair = {"comparison": f"{found.pop('model_a')} - {found.pop('model_b')}"}
+        both = found.pop("estimate_a"), found.pop("estimate_b")
+        named = {name: found.pop(name) for name in ("subgroup",) if name in found}
+        found = named | pair | {"estimate": both} | found
+    return found
+
+
+def _all(row: Row, name: str) -> tuple[Any, Any, Any]:
+    """Return a number and the ends of its interval, None without."""
+    return row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
+
+
+def _column(name: str, values: Sequence[tuple[Any, Any, Any]], is_share: bool) -> tuple[str, list[str]]:
+    """Return the head of a column, and its cells."""
+    widths = [high - low for _, low, high in values if low is not None and math.isfinite(high - low) and high > low]
+    places = _places(min(widths) / 4 if widths else None, is_share)
+    return _HEADS.get(name, name), [_cell(name, *value, places) for value in values]
+
+
+def _places(error: float | None, is_share: bool) -> int:
+    """Return how many decimals show one digit of a standard error."""
+    needed = _LEAST if error is None else -math.floor(math.log10(error))
+    return min(max(needed, _LEAST if is_share else 0), _MOST)
+
+
+def _cell(name: str, value: Any, low: Any, high: Any, places: int) -> str:
+    if isinstance(value, tuple):
+        return " vs ".join(words.digits(one, places) for one in value)
+    if value is None or isinstance(value, str):
+        return "" if value is None else words.label_text(value)
+    if math.isnan(value):
+        return ""
+    if name.startswith("pvalue"):
+        return words.p_digits(value)
+    if name.startswith("n_"):
+        return words.count(value)
+    if low is None:
+        return words.digits(value, places) if name in ("estimate", "difference") else f"{value:.6g}"
+    ends = "" if math.isnan(low) else f" ({words.ends((low, high), places)})"
+    return f"{words.digits(value, places)}{ends}"

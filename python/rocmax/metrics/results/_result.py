@@ -1,0 +1,367 @@
+"""What every result can do: say itself in words, as a table and as plain numbers.
+
+A subclass says in `_lines` what it holds, in `_basis` by what and from what, and lists its table in `rows`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from html import escape
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rocmax._checks.samples import choice
+from rocmax._parameters import shown
+from rocmax.metrics._multiclass import Classes
+from rocmax.metrics.measures.auc import AUC
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.results._journal import journal
+from rocmax.metrics.results._references import METHODS, REFERENCES, Source, variance_source
+from rocmax.metrics.samples._sample import Sample
+
+_AUC = AUC()
+_MOST_ROWS = 60  # of a table in a notebook
+_SHORT = 6  # elements that a repr lists
+_OTHERS = {"ovr": "the rest", "ovo": "one"}
+_SCALARS = (str, int, float, type(None))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Result:
+    """Base of what functions return: equal if all that they hold is, arrays and NaN included."""
+
+    def summary(self) -> str:
+        """Return what was found, how and from what, in sentences for a paper.
+
+        Returns
+        -------
+        str
+            Plain text on one line. Digits: three decimals, or as many as show two digits of the standard error.
+        """
+        return " ".join(f"{sentence}." for sentence in self._sentences("; ".join(self._basis())))
+
+    def to_frame(self, library: str = "pandas", *, style: str = "numbers") -> Any:
+        """Return a table, one row a model, a pair of models or whatever was measured.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+            Whose DataFrame. Those of pandas have ``to_markdown``, ``to_latex`` and ``to_clipboard``, for Word.
+        style : {"numbers", "journal"}, default="numbers"
+            "journal": texts as papers print them, an estimate and its interval in one cell, "0.81 (0.76-0.86)", with
+            two decimals or as many as show one digit of the standard error.
+
+        Returns
+        -------
+        DataFrame
+            All digits, NaN where there is no number; of "journal" texts, empty where there is none.
+
+        Raises
+        ------
+        ImportError
+            If the library is not installed.
+        """
+        choice(library, ("pandas", "polars"), "library")
+        choice(style, ("numbers", "journal"), "style")
+        try:
+            if library == "pandas":
+                import pandas as frames
+            else:
+                import polars as frames
+        except ImportError as error:
+            raise ImportError(f"to_frame(library={library!r}) needs {library}: pip install {library}") from error
+        rows = self.rows() if style == "numbers" else self._journal()
+        return frames.DataFrame({name: [row[name] for row in rows] for name in rows[0]})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the result holds in the types that JSON has, with its references and its summary.
+
+        Returns
+        -------
+        dict
+            Arrays and tuples are lists, NaN and infinities None, labels that JSON has no type for texts; without the
+            replicates of a bootstrap. `subgroups` maps the name of each to such a dict of its own.
+        """
+        held = {name: plain(value) for name, value in self._held().items() if name != "replicates"}
+        return {**held, "references": self.references, "summary": self.summary()}
+
+    @property
+    def references(self) -> list[str]:
+        """The sources of the methods, in full."""
+        return [REFERENCES[source].full for source in dict.fromkeys(self._sources())]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the table.
+
+        Returns
+        -------
+        list of dict
+            One or more, all of the same names: what `to_frame` makes columns of.
+        """
+        raise NotImplementedError
+
+    def _journal(self) -> list[dict[str, str]]:
+        """Return the rows of the table in the style of papers."""
+        return journal(self.rows(), "", getattr(self, "confidence_level", None))
+
+    def __str__(self) -> str:
+        return "\n".join([*self._lines(), "; ".join(self._basis())])
+
+    def __repr__(self) -> str:
+        usual = {field.name: field.default for field in fields(self)}
+        held = (
+            f"{name}={_short(value)}"
+            for name, value in self._held().items()
+            if not (isinstance(value, _SCALARS) and value == usual[name])
+        )
+        return f"{type(self).__name__}({', '.join(held)})"
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        names = list(rows[0])
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in words.cells(row).values())}</tr>"
+            for row in rows[:_MOST_ROWS]
+        )
+        more = f"<p>and {len(rows) - _MOST_ROWS} rows more</p>" if len(rows) > _MOST_ROWS else ""
+        return (
+            f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+            f"<p>{escape(self.summary())}</p></div>"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Result) or type(other) is not type(self):
+            return NotImplemented
+        return bool(_key(self._held()) == _key(other._held()))
+
+    def __hash__(self) -> int:
+        return hash((type(self), _key(self._held())))
+
+    def _held(self) -> dict[str, Any]:
+        """Return the fields by name, those of the class itself first."""
+        own_first = sorted(fields(self), key=lambda field: field.kw_only is True)
+        return {field.name: getattr(self, field.name) for field in own_first}
+
+    def _lines(self) -> list[str]:
+        """Return what was found, a line each."""
+        raise NotImplementedError
+
+    def _sentences(self, basis: str) -> list[str]:
+        """Return what was found in words, with its basis in brackets."""
+        raise NotImplementedError
+
+    def _basis(self) -> list[str]:
+        """Return the methods and the samples, in words."""
+        raise NotImplementedError
+
+    def _sources(self) -> Sequence[str]:
+        """Return the keys of the references."""
+        return ()
+
+
+class Unpacked(Result):
+    """A result that reads as the tuple of its first `n_unpacked` fields as well."""
+
+    n_unpacked: ClassVar[int]
+
+    def _unpacked(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self)[: self.n_unpacked])
+
+    def _asdict(self) -> dict[str, Any]:
+        """Return those fields by name, as a named tuple does."""
+        names = [field.name for field in fields(self)]
+        return dict(zip(names, self, strict=False))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._unpacked())
+
+    def __len__(self) -> int:
+        return self.n_unpacked
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._unpacked()[index]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Measured(Result):
+    """What was measured, and of which samples.
+
+    Attributes
+    ----------
+    measure : Measure
+        What was measured; ``str(measure)`` says it in words.
+    class_sizes : tuple of float or None
+        The samples of each of several classes.
+    weight_kind : str or None
+        What the weights stand for; None without weights.
+    n_samples, n_groups, n_folds, n_subjects : int or None
+        Number of samples, of weights other than 0, of clusters, of folds, and of the subjects of pairs.
+    resampling : str or None
+        How a bootstrap drew and how it made intervals.
+    higher_is_better : bool or tuple of bool
+        Whether high scores are for positives, of models that differ in it one each.
+    n_dropped : int
+        Number of samples that were left out because of missing values.
+    """
+
+    measure: Measure = _AUC
+    class_sizes: tuple[float, ...] | None = None
+    weight_kind: str | None = None
+    n_samples: int | None = None
+    n_groups: int | None = None
+    n_folds: int | None = None
+    n_subjects: int | None = None
+    resampling: str | None = None
+    higher_is_better: bool | tuple[bool, ...] = True
+    n_dropped: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the result holds in the types that JSON has, with its references and its summary.
+
+        Returns
+        -------
+        dict
+            Arrays and tuples are lists, NaN and infinities None, labels that JSON has no type for texts; without the
+            replicates of a bootstrap. `measure` is the measure's name, its options are keys of their own.
+        """
+        return {**super().to_dict(), **{name: plain(value) for name, value in self.measure.parameters.items()}}
+
+    @property
+    def measure_in_words(self) -> str:
+        """The measure in words, such as "partial AUC (FPR 0-0.05)", with how several classes were put together."""
+        if self.measure.multi_class == "raise":
+            return str(self.measure)
+        average = self.measure.average
+        return f"{f'{average} ' if average else ''}{self.measure}, one versus {_OTHERS[self.measure.multi_class]}"
+
+    def _journal(self) -> list[dict[str, str]]:
+        level = getattr(self, "confidence_level", None)
+        return journal(self.rows(), self.measure.short, level, self.measure.is_share)
+
+    def _places(self, error: Any, interval: Any = None) -> int | None:
+        """Return how many decimals an estimate with a standard error, or an interval far wider than that says, has."""
+        return words.decimals(error, self.measure.is_share, interval)
+
+    def _source(self, method: str) -> Source:
+        """Return where a variance comes from."""
+        if self.resampling is not None and self.resampling.endswith("BCa"):
+            return METHODS["bca"]
+        own = "aronow" if self.n_subjects else "obuchowski-clusters" if self.n_groups else self.measure.reference
+        return variance_source(method, (own, "hajek") if self.measure.multi_class != "raise" else (own,))
+
+    @property
+    def method_in_words(self) -> str:
+        """How variances were found, with the source, such as "logit of DeLong et al. 1988"."""
+        return self._by(str(getattr(self, "method", "")))
+
+    def _by(self, method: str) -> str:
+        """Return a method in words, of a bootstrap with how it drew."""
+        return ", ".join([*([] if self.resampling is None else [self.resampling]), str(self._source(method))])
+
+    def _samples(self, n_pos: float, n_neg: float, pos_label: Any) -> str:
+        if self.class_sizes is not None:
+            counted = _classes(self.class_sizes)
+        elif self.weight_kind == "sampling":  # whose scale means nothing
+            counted = f"{words.percent(n_pos / (n_pos + n_neg))} positive"
+        else:
+            counted = words.samples(n_pos, n_neg, pos_label)
+        return (
+            words.weighted(self, counted)
+            + (f" in {words.count(self.n_groups)} clusters" if self.n_groups else "")
+            + (f" of {words.count(self.n_subjects)} subjects" if self.n_subjects else "")
+            + (f" in {words.count(self.n_folds)} folds" if self.n_folds else "")
+            + words.exceptions(self)
+        )
+
+
+def _classes(sizes: Sequence[float]) -> str:
+    """Return the samples of several classes in words."""
+    if len(sizes) > _SHORT:
+        return f"{len(sizes)} classes, {words.count(sum(sizes))} samples"
+    counts = [words.count(size) for size in sizes]
+    return f"{len(sizes)} classes of {', '.join(counts[:-1])} and {counts[-1]} samples"
+
+
+def of_samples(data: Sample | Classes) -> dict[str, Any]:
+    """Return the fields of :class:`Measured` that say from what samples."""
+    of_pairs = isinstance(data, Sample) and data.of_pairs  # operating points are never of pairs
+    found: dict[str, Any] = {
+        "weight_kind": None if data.weight is None else data.weight_kind,
+        "n_samples": data.n_counted,
+        "n_subjects" if of_pairs else "n_groups": data.n_groups,
+        "higher_is_better": higher_of(data.lower),
+        "n_dropped": data.n_dropped,
+    }
+    return found | ({"class_sizes": tuple(data.totals.tolist())} if isinstance(data, Classes) else {})
+
+
+def higher_of(lower: Any) -> bool | tuple[bool, ...]:
+    """Return whether high scores are for positives: of all models, or where they differ of each."""
+    same = np.ndim(lower) == 0 or bool((lower == lower[0]).all())
+    return not np.ravel(lower)[0] if same else tuple((~lower).tolist())
+
+
+def plain(value: Any) -> Any:
+    """Return a value in the types that JSON has; NaN and infinities are None."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return str(value) if type(value) is int and value.bit_length() > 1000 else value
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":
+        return plain(value.item()) if type(value.item()) is not type(value) else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Measure):
+        return repr(value)
+    if isinstance(value, Result):
+        return plain(value._held())
+    if isinstance(value, Mapping):
+        return {
+            plain_key(name): part.to_dict() if isinstance(part, Result) else plain(part) for name, part in value.items()
+        }
+    if hasattr(value, "_asdict") and "low" not in value._fields:  # the ends of an interval need no names
+        return plain(value._asdict())
+    if isinstance(value, (tuple, list)):
+        return [plain(part) for part in value]
+    return words.label_text(value)
+
+
+def plain_key(name: Any) -> str:
+    """Return the name of a subgroup, a model or an attribute as JSON's keys have it: as text, dates as such."""
+    return name if isinstance(name, str) else words.label_text(name)
+
+
+def _key(value: Any) -> Any:
+    """Return what is equal, and hashable, where values are equal."""
+    if isinstance(value, np.ndarray):
+        return value.shape, _key(value.ravel().tolist())
+    if isinstance(value, Mapping):
+        return tuple((name, _key(part)) for name, part in value.items())
+    if isinstance(value, (tuple, list)):
+        return tuple(_key(part) for part in value)
+    if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return "nan"
+    return value
+
+
+def _short(value: Any) -> str:
+    """Return a value for a repr: on one line, large arrays by their shape alone."""
+    if isinstance(value, np.ndarray):
+        if value.size > _SHORT or value.ndim > 1:
+            return f"<array of shape {value.shape}>"
+        return f"[{', '.join(_short(part) for part in value.tolist())}]"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    if isinstance(value, (tuple, list)):
+        if len(value) > _SHORT:
+            return f"<{type(value).__name__} of {len(value)}>"
+        listed = ", ".join(_short(part) for part in value) + ("," if len(value) == 1 else "")
+        return f"({listed})"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{name}: {_short(part)}' for name, part in value.items())}}}"
+    return shown(value)

@@ -1,0 +1,258 @@
+"""Samples as measures and methods see them: labels, scores, weights and clusters, valid by construction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rocmax import _core
+from rocmax._checks.arrays import is_dask, plain
+from rocmax._checks.dask import in_memory
+from rocmax._checks.missing import complete, directions, oriented
+from rocmax._checks.samples import (
+    DROP,
+    F64,
+    label_classes,
+    labels,
+    require_finite,
+    require_two_classes,
+    require_weights,
+    scores,
+    weights,
+)
+from rocmax._threads import n_threads
+from rocmax.metrics.samples._groups import numbered
+
+T = TypeVar("T")
+
+
+class Sample(NamedTuple):
+    """Labels, scores and weights in the form that the extension module reads without a copy.
+
+    Attributes
+    ----------
+    positive : ndarray of bool of shape (n_samples,)
+        Which samples are positive.
+    score : ndarray of shape (n_samples,) or (n_samples, n_models)
+        Scores, float32 or float64. :meth:`Measure.value` and :meth:`Measure.components` see one model.
+    weight : ndarray of shape (n_samples,) or None
+        Weights, None where none were given.
+    """
+
+    y: NDArray[Any]  # the greater of two values is positive
+    score: NDArray[Any]
+    weight: F64 | None
+    threads: int
+    names: tuple[str, str] = ("y_true", "y_score")  # what the caller calls labels and scores
+    pos_label: Any = 1  # what the caller calls the positive class
+    weight_kind: str = "frequency"
+    group: NDArray[np.intp] | None = None  # number of the cluster of each sample, or of both subjects of a pair
+    steps: _core.Curve | None = None  # in place of rows: the weight of either class at every distinct score
+    lower: Any = False  # whether low scores are for positives, one a model where they differ: `score` has them negated
+    n_dropped: int = 0
+    droppable: bool = False  # whether the caller can have samples with missing values left out
+
+    @property
+    def many(self) -> bool:
+        """Whether there is a column of scores for each of several models."""
+        return self.score.ndim == 2
+
+    @property
+    def n_models(self) -> int:
+        """Number of models."""
+        return self.score.shape[1] if self.many else 1
+
+    @property
+    def weight_name(self) -> str:
+        """What the caller calls the weights."""
+        return self.names[0].replace("y_true", "sample_weight")
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        """Mark the positive samples."""
+        if not len(self.y):
+            explain(self)
+        return np.asarray(self.y if self.y.dtype == bool else self.y == self.y.max())
+
+    @property
+    def totals(self) -> tuple[float, float]:
+        """Count, or total weight, of the positives and of the negatives."""
+        if self.steps is not None:
+            n_pos, n_neg = self.steps.weights
+            return n_pos, n_neg
+        positive = self.positive
+        if self.weight is None:
+            n_pos = int(np.count_nonzero(positive))
+            return n_pos, len(positive) - n_pos
+        with np.errstate(over="ignore"):  # the core refuses such weights
+            return float(self.weight[positive].sum()), float(self.weight[~positive].sum())
+
+    @property
+    def effective(self) -> tuple[float, float]:
+        """How many samples of equal weight would vary as much as those of either class: of sampling weights Kish's."""
+        if self.weight is None or self.weight_kind == "frequency":
+            return self.totals
+        positive = self.positive
+        shares = [weight / weight.max() for weight in (self.weight[positive], self.weight[~positive])]
+        n_pos, n_neg = (float(share.sum()) ** 2 / float((share**2).sum()) for share in shares)
+        return n_pos, n_neg
+
+    @property
+    def n_groups(self) -> int | None:
+        """Number of clusters, or of subjects of pairs."""
+        return None if self.group is None else int(self.group.max()) + 1
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether every sample is a pair of two subjects."""
+        return self.group is not None and self.group.ndim == 2
+
+    @property
+    def n_counted(self) -> int:
+        """Number of samples of weights other than 0."""
+        return len(self.y) if self.weight is None else int(np.count_nonzero(self.weight))
+
+    def models(self) -> Iterator[Sample]:
+        """Yield every model by itself."""
+        if not self.many:
+            yield self
+            return
+        for start in range(0, self.n_models, _MODELS):
+            for k, column in enumerate(np.ascontiguousarray(self.score[:, start : start + _MODELS].T), start):
+                lower = self.lower if isinstance(self.lower, bool) else bool(self.lower[k])
+                yield self._replace(score=column, lower=lower)
+
+    def curve(self) -> _core.Curve:
+        """Return the weight of either class at the distinct scores of one model."""
+        return call(_core.Curve, self, self.threads) if self.steps is None else self.steps
+
+
+# Models that are copied out of a matrix of scores at a time: a line of a cache.
+_MODELS = 8
+
+
+def sample(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    groups: ArrayLike | None = None,
+    weight_kind: str = "frequency",
+    pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str | None = None,
+    n_dropped: int | None = None,
+    n_jobs: int | None = None,
+    names: tuple[str, str] = ("y_true", "y_score"),
+    models: Sequence[str] | None = None,
+) -> Sample:
+    """Convert labels, scores, weights and clusters and check their shapes; the core checks the values.
+
+    `missing` is None where the caller has no such option, and `n_dropped` given where samples were dropped before.
+    `models` are the names that `higher_is_better` may use.
+    """
+    if is_dask(y_true, y_score, sample_weight, groups):
+        given = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
+        y_true, y_score, sample_weight, groups = in_memory(**given)
+    if missing is not None and n_dropped is None:
+        held = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
+        (y_true, y_score, sample_weight, groups), n_dropped = complete(missing, **held)
+    advice = {} if missing is None else {"remedy": DROP}
+    y, positive = labels(y_true, pos_label, names[0], **advice)
+    s = scores(y_score, names[1], **advice)
+    if len(s) != len(y):
+        turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
+        raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
+    lower = directions(higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
+    found = Sample(y, oriented(s, lower), None, n_threads(n_jobs), names, positive, weight_kind)
+    found = found._replace(lower=lower, n_dropped=n_dropped or 0, droppable=missing is not None)
+    if sample_weight is not None:
+        found = found._replace(weight=weights(sample_weight, len(y), found.weight_name, **advice))
+    if groups is None:
+        return found
+    if sample_weight is not None:
+        raise ValueError("groups and sample_weight cannot be given together")
+    return found._replace(group=numbered(groups, len(y), **advice))
+
+
+def as_sample(curve: _core.Curve, pos_label: Any = 1) -> Sample:
+    """Return the weight of either class at every distinct score as samples, each of frequency weights."""
+    score, pos, neg = curve.steps()
+    y = np.repeat([True, False], len(score))
+    return Sample(y, np.concatenate([score, score]), np.concatenate([pos, neg]), 1, pos_label=pos_label, steps=curve)
+
+
+def one_curve(
+    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any, n_jobs: int | None
+) -> _core.Curve:
+    """Return the weights of either class at the distinct scores of one model."""
+    return one_model(sample(y_true, y_score, sample_weight, pos_label=pos_label, n_jobs=n_jobs)).curve()
+
+
+def one_model(data: Sample) -> Sample:
+    """Return scores of shape (n_samples,); a single column is one model too."""
+    if not data.many:
+        return data
+    if data.score.shape[1] > 1:
+        raise ValueError(f"{data.names[1]} must be one-dimensional, got an array of shape {data.score.shape}")
+    return data._replace(score=plain(data.score[:, 0]))
+
+
+def call(function: Callable[..., T], data: Sample, *args: Any) -> T:
+    """Call the core with `data`; if it refuses the values, say in users' terms what is wrong."""
+    try:
+        return function(data.y, data.score, data.weight, *args)
+    except ValueError:
+        explain(data)
+        raise
+
+
+def explain(data: Sample) -> None:
+    """Raise the error that names what is wrong with `data`, if anything is."""
+    advice = {"remedy": DROP} if data.droppable else {}
+    require_two_classes(label_classes(data.y, data.names[0]), len(data.y), data.names[0], **advice)
+    same = isinstance(data.lower, bool) or data.many
+    require_finite(oriented(data.score, data.lower) if same else data.score, data.names[1], **advice)
+    if data.weight is None:
+        return
+    require_weights(data.weight, data.weight_name, **advice)
+    left = np.unique(data.y[data.weight > 0])
+    if not len(left):
+        raise ValueError(f"{data.weight_name} is 0 everywhere: some samples of both classes must count")
+    if len(left) < 2:
+        raise ValueError(f"{data.weight_name} leaves one class only: every sample of the other has weight 0")
+
+
+def has_variance(count: float) -> bool:
+    """Whether a class of so many samples varies; of weights whose sum is 1 up to rounding nothing is left."""
+    return count > 1.0 + 1e-9
+
+
+def require_two(n_pos: float, n_neg: float) -> None:
+    """Check that there are samples enough for a variance."""
+    for name, count in (("positive", n_pos), ("negative", n_neg)):
+        if not has_variance(count):
+            raise ValueError(
+                f"y_true has {count:g} {name} sample: a variance needs two (infer has intervals of one, by"
+                " method='score' or 'newcombe')" + no_counts(count)
+            )
+
+
+def no_counts(count: float) -> str:
+    """Say what weights are that add up to a fraction of a sample."""
+    return "" if count == int(count) else "; weights that do not count samples take weight_kind='sampling'"
+
+
+def check_variance(variance: F64) -> None:
+    """Check that scores have not been too large for their squares."""
+    if not np.isfinite(variance).all():
+        raise ValueError("y_score is too large for a variance: squared scores overflow; rescale the scores")
+
+
+def rates(weight: F64) -> F64:
+    """Return the share of a class at every distinct score or above; of all of it that is 1 to the last bit."""
+    sums = np.cumsum(weight)
+    return np.asarray(sums / sums[-1])

@@ -1,0 +1,217 @@
+"""Measures that read the scores and not only their order (Wu, Flach and Ferri, 2007)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rocmax import _core
+from rocmax._checks.samples import F64
+from rocmax._parameters import shown
+from rocmax.metrics.measures.auc import ScoredAUC
+from rocmax.metrics.samples._sample import call, one_model, sample
+
+_MOST_PAIRS = 1 << 24
+
+
+def scored_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
+    n_jobs: int | None = None,
+) -> Any:
+    """Scored AUC: the mean lead of a positive over a negative.
+
+    ``sAUC = mean_ij max(0, s_i - t_j)`` over positives i and negatives j, the area under the sROC
+    curve over margins in [0, inf). It depends on the scale of the scores: compare models only on
+    one scale, such as probabilities, where it is at most the AUC.
+
+    Parameters
+    ----------
+    y_true, pos_label, higher_is_better, missing, n_jobs
+        As in :func:`infer`.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
+        Finite scores; one column a model. Ties contribute 0.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights; a pair has the product of its two weights.
+
+    Returns
+    -------
+    float or ndarray of shape (n_models,)
+        The scored AUC. O(n log n).
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights.
+
+    References
+    ----------
+    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
+       :doi:`10.1007/978-3-540-74958-5_44`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import scored_auc_score
+    >>> scored_auc_score([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
+    0.4375
+    """
+    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
+    return ScoredAUC()(y_true, y_score, sample_weight, **how)
+
+
+def as_margins(margin: Any) -> F64:
+    """Check that `margin` is a finite number or a list of them."""
+    try:
+        margins = np.asarray(np.nan if np.iscomplexobj(margin) else margin, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        margins = np.array(np.nan)
+    if margins.ndim > 1 or not np.isfinite(margins).all():
+        raise ValueError(f"margin must be a finite number or a list of them, got {shown(margin)}")
+    return margins
+
+
+def margin_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    margin: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
+    n_jobs: int | None = None,
+) -> Any:
+    """Margin AUC: the share of pairs that are won by more than a margin.
+
+    ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` over positives i and negatives j; the difference is
+    that of floating-point arithmetic. ``theta(0)`` is the strict AUC.
+
+    Parameters
+    ----------
+    y_true, sample_weight, pos_label, higher_is_better, missing, n_jobs
+        As in :func:`infer`.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_models)
+        Finite scores; one column a model.
+    margin : float or array-like of shape (n_margins,)
+        Finite margins tau.
+
+    Returns
+    -------
+    float or ndarray of shape (n_margins,), (n_models,) or (n_margins, n_models)
+        Theta of every margin and model. O(n log n), and O(n) for every further margin.
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights, or a margin that is not finite.
+
+    References
+    ----------
+    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
+       :doi:`10.1007/978-3-540-74958-5_44`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import margin_auc_score
+    >>> margin_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], margin=[0.0, 0.3])
+    array([0.75, 0.5 ])
+    """
+    margins = as_margins(margin)
+    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
+    data = sample(y_true, y_score, sample_weight, **how)
+    if margins.ndim == 0 or data.many:
+        keys = [("margin", float(tau), 1.0) for tau in np.atleast_1d(margins)]
+        values = [call(_core.measure, data, key, data.threads) for key in keys]
+        return values[0] if margins.ndim == 0 else np.array(values)
+    curve = call(_core.Curve, data, data.threads)
+    return np.array([curve.measure(("margin", float(tau), 1.0)) for tau in margins])
+
+
+def sroc_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    n_points: int | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    higher_is_better: Any = True,
+    missing: str = "raise",
+    n_jobs: int | None = None,
+) -> tuple[F64, F64]:
+    """SROC curve: the margin AUC against the margin.
+
+    ``theta(tau) = mean_ij 1[s_i - t_j > tau]`` for tau >= 0, a step function that falls to 0 at the
+    largest difference; its area is the scored AUC.
+
+    Parameters
+    ----------
+    y_true, pos_label, higher_is_better, missing, n_jobs
+        As in :func:`infer`.
+    y_score : array-like of shape (n_samples,)
+        Finite scores.
+    n_points : int, default=None
+        Number of evenly spaced margins; None for every step, of which there are up to one a pair.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights; a pair has the product of its two weights.
+
+    Returns
+    -------
+    margins : ndarray of shape (n_points,)
+        Ascending, from 0; without `n_points`, 0 and every distinct positive difference of a pair.
+    theta : ndarray of shape (n_points,)
+        Theta at each, and on the steps up to the next margin.
+
+    Raises
+    ------
+    ValueError
+        For bad labels, scores or weights, fewer than two points, or over 2**24 pairs without `n_points`.
+
+    Notes
+    -----
+    O(n log n + n n_points); all steps of p pairs O(p log p).
+
+    References
+    ----------
+    .. [1] S. Wu, P. Flach and C. Ferri, "An improved model selection heuristic for AUC", ECML 2007.
+       :doi:`10.1007/978-3-540-74958-5_44`
+
+    Examples
+    --------
+    >>> from rocmax.metrics import sroc_curve
+    >>> margins, theta = sroc_curve([0, 0, 1, 1], [0.0, 0.5, 0.25, 1.0])
+    >>> margins, theta
+    (array([0.  , 0.25, 0.5 , 1.  ]), array([0.75, 0.5 , 0.25, 0.  ]))
+    """
+    if n_points is not None and (not isinstance(n_points, (int, np.integer)) or not 2 <= n_points <= _MOST_PAIRS):
+        raise ValueError(f"n_points must be an integer from 2 to 2**24 or None, got {shown(n_points)}")
+    how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
+    how |= {"higher_is_better": higher_is_better, "missing": missing}
+    curve = one_model(sample(y_true, y_score, sample_weight, **how)).curve()
+    scores, pos, neg = curve.steps()
+    highest, lowest = float(scores[pos > 0][0]), float(scores[neg > 0][-1])
+    if not np.isfinite(highest - lowest):
+        raise ValueError(f"y_score must differ by less than 1.8e308, got {lowest} and {highest}; scale the scores")
+    if n_points is not None:
+        margins = np.linspace(0.0, max(highest - lowest, 0.0), n_points)
+        return margins, np.array([curve.measure(("margin", float(tau), 1.0)) for tau in margins])
+    n_pairs = np.count_nonzero(pos) * np.count_nonzero(neg)
+    if n_pairs > _MOST_PAIRS:
+        raise ValueError(f"{n_pairs} pairs of distinct scores are too many steps; give n_points")
+    gaps = np.subtract.outer(scores[pos > 0], scores[neg > 0]).ravel()
+    mass = np.multiply.outer(pos[pos > 0], neg[neg > 0]).ravel()
+    ahead = gaps > 0
+    steps, place = np.unique(gaps[ahead], return_inverse=True)
+    # Won by more than each step, the weight of larger ones; what is lost to that is the rest.
+    of_step = np.bincount(place, mass[ahead], len(steps))
+    won = np.concatenate([np.cumsum(of_step[::-1])[::-1], [0.0]])
+    lost = np.cumsum(np.concatenate([[mass[~ahead].sum()], of_step]))
+    return np.concatenate([[0.0], steps]), won / (won + lost)

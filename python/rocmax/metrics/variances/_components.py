@@ -1,0 +1,108 @@
+"""The parts of either class in variances and covariances, by the components of the samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._checks.samples import F64
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.samples._sample import Sample, has_variance, require_two
+from rocmax.metrics.variances._dyads import dyadic_covariance
+
+
+def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], list[Any]]:
+    """Return estimates, the parts of either class in their variances, and the size of each part.
+
+    With sampling weights that is the effective size, and with clusters their number: a cluster is as one sample.
+    """
+    if sample.of_pairs:
+        estimate, covariance, deciding = dyadic_covariance(sample, measure)
+        return estimate, [np.diagonal(covariance), np.zeros(len(estimate))], [deciding, deciding]
+    if sample.group is not None:
+        estimate, covariance = clustered_covariance(sample, measure)
+        n_groups = float(sample.group.max() + 1)
+        return estimate, [np.diagonal(covariance), np.zeros(len(estimate))], [n_groups, n_groups]
+    found = [_one_model(one, measure) for one in sample.models()]
+    estimate, pos, neg = (np.array(column) for column in zip(*found, strict=True))
+    return estimate, [pos, neg], list(sample.effective)
+
+
+def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
+    """Return the estimate of one model and the parts of either class in its variance: no matrix of all is needed."""
+    if sample.weight_kind == "sampling" and sample.weight is not None:
+        (value,), pos, neg = measure.covariance(sample, [sample.score])
+        return float(value), float(pos[0, 0]), float(neg[0, 0])
+    value, squares = measure.squares(sample)
+    sizes = sample.totals
+    require_two(*sizes)
+    return value, *parts_of(squares, sizes)
+
+
+def parts_of(squares: Any, sizes: Any) -> tuple[float, float]:
+    """Return the parts of either class in a variance, 0 for a class of one, by the squares of centred components."""
+    pos, neg = (s / k / (k - 1) if has_variance(k) else 0.0 for s, k in zip(squares, sizes, strict=True))
+    return pos, neg
+
+
+def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64]:
+    """Return the estimates of all models and their covariance."""
+    if sample.group is not None:
+        return clustered_covariance(sample, measure)
+    estimate, pos, neg = measure.covariance(sample, [sample.score])
+    return estimate, pos + neg
+
+
+def influence_of(sample: Sample, measure: Measure) -> F64:
+    """Return what every sample of one model adds to the measure, weights being inverse sampling probabilities."""
+    _, (components,) = measure.influences(sample)
+    weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+    added = np.empty(len(sample.y))
+    for rows in (sample.positive, ~sample.positive):
+        share = weight[rows] / weight[rows].sum()
+        added[rows] = share * (components[rows] - share @ components[rows])
+    return added
+
+
+def correction(weight: F64 | None, members: NDArray[np.bool_], weight_kind: str) -> float:
+    """Return n / (n - 1) for the size n of a class."""
+    if weight is None:
+        size = float(np.count_nonzero(members))
+    elif weight_kind == "frequency":
+        size = float(weight[members].sum())
+    else:
+        size = float(np.count_nonzero(weight[members]))
+    return size / (size - 1)
+
+
+def clustered_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64]:
+    """Estimates and their covariance when samples of one cluster depend on each other (Obuchowski, 1997).
+
+    With ``A_g`` and ``B_g`` the sums over the positives and the negatives of cluster g of their
+    components, centred at their mean over all clusters, the covariance is
+    ``I10/((I10-1) m^2) sum A A' + I01/((I01-1) n^2) sum B B' + I/((I-1) m n) sum (A B' + B A')``;
+    I10 and I01 count the clusters with a positive and with a negative sample, I all of them.
+    """
+    if sample.of_pairs:
+        return dyadic_covariance(sample, measure)[:2]
+    group = sample.group
+    assert group is not None
+    n_groups = int(group.max()) + 1
+    estimate, components = measure.influences(sample)
+    positive = sample.positive
+    # Each class's factor is at least that of all: as a sum of squares no variance is negative.
+    of_all = n_groups / max(n_groups - 1, 1)
+    total = np.zeros((len(estimate), len(estimate)))
+    sums = []
+    for rows in (positive, ~positive):
+        size, held = np.count_nonzero(rows), len(np.unique(group[rows]))
+        if held < 2:
+            raise ValueError(f"groups must spread each class over two of them or more, got {held}")
+        centred = components[:, rows] - components[:, rows].mean(axis=1, keepdims=True)
+        of_group = np.array([np.bincount(group[rows], row, n_groups) for row in centred]) / size
+        total += (held / (held - 1) - of_all) * of_group @ of_group.T
+        sums.append(of_group)
+    both = sums[0] + sums[1]
+    return estimate, total + of_all * both @ both.T

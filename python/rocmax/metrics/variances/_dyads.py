@@ -1,0 +1,130 @@
+"""Variances of samples that are pairs of subjects: pairs that share a subject are correlated.
+
+With psi_p what pair p adds to a measure (its centred component over the size of its class), S_i the sum over the pairs
+that hold subject i, and D_ij that over all pairs of i and j, i below j,
+
+    V = sum_i S_i^2 - sum_ij D_ij^2
+
+adds psi_p psi_q up over all p and q that share a subject, once each (Aronow, Samii and Assenova, 2015): S_i^2 counts
+pairs of two equal subjects twice. If the columns name subjects of two kinds, no name is in both, and V is the two-way
+variance ``V_A + V_B - V_AB`` of Cameron, Gelbach and Miller (2011). O(n log n) time, O(n) memory.
+
+V may be negative by chance, so that it is made at least an eighth of the sum of S_i^2, for all models at once by
+eigenvalues. Of pairs that are independent V is half of it in the mean; where what subjects add to either class cancels,
+and a share r of the variance of a pair is its own, r / (1 + r). The degrees of freedom of Student's t are those of
+Satterthwaite (1946), by the fourth powers of S_i.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax._checks.samples import F64
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.results import _words as words
+from rocmax.metrics.samples._sample import Sample
+
+_LEAST = 1 / 8  # of the sum of S_i^2
+_MOST = 0.3  # of the pairs of a class with one subject
+_FEW = 15  # subjects that decide: below, measured coverage is 82 to 94 % (benches/python/coverage_pairs.py)
+_DENSE = 2  # numbers for all pairs there can be, a sample; beyond that those that occur are sorted
+
+
+class _Sums(NamedTuple):
+    """What every model's samples of one class add up to, of shape (n_models, n_subjects) or (n_models, n_pairs)."""
+
+    of_subject: F64
+    of_pair: F64  # pairs of two subjects
+
+    def plus(self, other: _Sums) -> _Sums:
+        return _Sums(*(one + two for one, two in zip(self, other, strict=True)))
+
+    def variance(self) -> F64:
+        """Return V, made large enough."""
+        of_subject = self.of_subject @ self.of_subject.T
+        least = _LEAST * of_subject
+        more, vectors = np.linalg.eigh(of_subject - self.of_pair @ self.of_pair.T - least)
+        return np.asarray(least + (vectors * np.maximum(more, 0.0)) @ vectors.T)
+
+
+def dyadic_covariance(sample: Sample, measure: Measure) -> tuple[F64, F64, F64]:
+    """Return the estimates, their covariance, and how many subjects decide each.
+
+    The mean over the subjects is estimated too, which takes ``1 / N`` off a variance over N subjects paired with
+    themselves, and leaves ``(N - 2)^2 / (N (N - 1))`` of one over all their pairs: that is given back to either class.
+    """
+    assert sample.group is not None
+    first, second = sample.group.T
+    n_subjects = int(sample.n_groups or 0)
+    estimate, components = measure.influences(sample)
+    positive, apart = sample.positive, first != second
+    pair = np.zeros(len(first), dtype=np.intp)
+    pair[apart] = _numbered(first[apart], second[apart], n_subjects)
+    n_pairs = int(pair.max()) + 1
+    factors, sums = [], []
+    for rows, kind in ((positive, "positive"), (~positive, "negative")):
+        a, b, two = first[rows], second[rows], apart[rows]
+        held = np.bincount(a, minlength=n_subjects) + np.bincount(b[two], minlength=n_subjects)
+        count, need = int(np.count_nonzero(held)), 3 if two.any() else 2
+        if count < need:
+            raise ValueError(f"groups must spread each class over {need} subjects or more, got {count}")
+        _check_shared(float(held.max() / len(a)), kind)
+        factors.append(count * (count - 1) / (count - 2) ** 2 if two.any() else count / (count - 1))
+        centred = (components[:, rows] - components[:, rows].mean(axis=1, keepdims=True)) / len(a)
+        of_first = np.array([np.bincount(a, row, n_subjects) for row in centred])
+        of_second = np.array([np.bincount(b[two], row[two], n_subjects) for row in centred])
+        of_pair = np.array([np.bincount(pair[rows][two], row[two], n_pairs) for row in centred])
+        sums.append(_Sums(of_first + of_second, of_pair))
+    whole = sums[0].plus(sums[1])
+    _warn_of_few(sums, measure, sample.totals)
+    # Neither factor is less than that of both: a sum of matrices without negative variances has none.
+    of_both = min(factors)
+    total = of_both * whole.variance()
+    for factor, of_class in zip(factors, sums, strict=True):
+        total += (factor - of_both) * of_class.variance()
+    return estimate, total, _deciding(whole.of_subject)
+
+
+def _check_shared(share: float, kind: str) -> None:
+    """Check that no subject is in all pairs of a class, and warn where one is in most: what it adds has no variance."""
+    if share == 1:
+        raise ValueError(
+            f"groups has a subject that is in every {kind} pair: how results vary with it cannot be estimated; to keep"
+            " it fixed, pass the column of the other subjects alone"
+        )
+    if share > _MOST:
+        fact = f"one subject is in {words.percent(share)} of the {kind} pairs: the interval undercovers"
+        warnings.warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact), stacklevel=9)
+
+
+def _warn_of_few(sums: list[_Sums], measure: Measure, sizes: tuple[float, float]) -> None:
+    """Warn where few subjects decide the class that sets what the other is measured by."""
+    held = measure.deciding(sizes)[1][1]
+    of_subject = sums[0 if held.startswith("positives") else 1].of_subject
+    count = float(_deciding(of_subject).min())
+    if count < _FEW:
+        fact = f"only about {count:.0f} of {of_subject.shape[1]:,} subjects decide the {held}: the interval undercovers"
+        warnings.warn(CoverageWarning(f"{fact}; collect pairs of more subjects", fact), stacklevel=8)
+
+
+def _deciding(of_subject: F64) -> F64:
+    """Return by how many subjects with normal sums S_i the sum of S_i^2 would vary as much (Satterthwaite, 1946)."""
+    n_subjects = of_subject.shape[1]
+    second, fourth = ((of_subject**power).sum(axis=1) for power in (2, 4))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = 1 + 2 / (fourth / second**2 - 1 / n_subjects)
+    return np.where((found > 1) & (found < n_subjects), found, float(n_subjects))
+
+
+def _numbered(first: NDArray[np.intp], second: NDArray[np.intp], n_subjects: int) -> NDArray[np.intp]:
+    """Return a number for each pair, the same for (i, j) and (j, i)."""
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    key = np.asarray(high * (high - 1) // 2 + low)
+    if n_subjects * (n_subjects - 1) // 2 <= _DENSE * len(key):
+        return key
+    return np.asarray(np.unique(key, return_inverse=True)[1])

@@ -1,0 +1,130 @@
+"""Bootstrap replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rocmax import _core
+from rocmax._checks.samples import F64
+from rocmax._parameters import shown
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.curve import CoreMeasure
+from rocmax.metrics.samples._sample import Sample, call, explain, no_counts
+
+# Replicates, as the core counts them.
+_MOST = 2**32 - 1
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a 64-bit seed from None, an integer, a Generator or a RandomState."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    duration = isinstance(random_state, np.timedelta64)  # which passes for an integer
+    if isinstance(random_state, (int, np.integer)) and not duration and 0 <= random_state < 2**64:
+        return int(random_state)
+    raise ValueError(
+        "random_state must be None, an integer in [0, 2**64), a numpy Generator or a RandomState, got"
+        f" {shown(random_state)}"
+    )
+
+
+def check_seed(random_state: Any) -> None:
+    """Check the seed, also where nothing is drawn; draws nothing."""
+    if not isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        seed_of(random_state)
+
+
+def check_resamples(n_resamples: int) -> int:
+    """Check the number of bootstrap replicates."""
+    if isinstance(n_resamples, (int, np.integer)) and n_resamples > _MOST:
+        raise ValueError(f"n_resamples must be at most 2**32 - 1, got {shown(n_resamples)}")
+    if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 2:
+        raise ValueError(f"n_resamples must be an integer above 1, got {shown(n_resamples)}")
+    return int(n_resamples)
+
+
+def without_zero_weights(data: Sample) -> Sample:
+    """Drop the rows that count for nothing."""
+    if data.weight is None or (data.weight > 0).all():
+        return data
+    explain(data)
+    kept = data.weight > 0
+    return data._replace(y=data.y[kept], score=data.score[kept], weight=data.weight[kept])
+
+
+def replicate(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
+    """Bootstrap replicates, of shape (n_resamples, n_models)."""
+    if not (isinstance(measure, CoreMeasure) and measure.draws):
+        measure.estimates(data)  # what a measure refuses is refused before any resample
+        return _own(drawable(data), measure, stratified, n_resamples, seed)
+    data = drawable(data)
+    how = (data.weight_kind == "sampling", measure.key, stratified, n_resamples, seed)
+    return call(_core.bootstrap, data, *how, data.threads).reshape(n_resamples, -1)
+
+
+def masses(of: NDArray[np.intp], weight: F64 | None, stratified: bool, seed: int, weight_kind: str) -> Iterator[F64]:
+    """Yield what samples weigh when as many are drawn with replacement, class by class or from all, without end.
+
+    Draws that leave a class without any are passed over.
+    """
+    rng, n_classes = np.random.default_rng(seed), int(of.max()) + 1
+    weight = np.ones(len(of)) if weight is None else weight
+    strata = [np.flatnonzero(of == k) for k in range(n_classes)] if stratified else [np.arange(len(of))]
+    while True:
+        drawn = np.zeros(len(of))
+        for rows in strata:
+            if weight_kind == "frequency":
+                total = weight[rows].sum()
+                drawn[rows] = rng.multinomial(round(total), weight[rows] / total)
+            else:
+                drawn[rows] = weight[rows] * rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)))
+        if (np.bincount(of, drawn, n_classes) > 0).all():
+            yield drawn
+
+
+def _own(data: Sample, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
+    """Replicates of a measure that the core does not know; the models share their draws."""
+    positive = data.positive
+    found = np.empty((n_resamples, data.n_models))
+    draws = masses(positive.astype(np.intp), data.weight, stratified, seed, data.weight_kind)
+    for row, drawn in zip(found, draws, strict=False):
+        rows, weight = drawn_rows(drawn, data.weight)
+        row[:] = measure.estimates(data._replace(y=positive[rows], score=data.score[rows], weight=weight))
+    return found
+
+
+def drawn_rows(drawn: F64, given: F64 | None) -> tuple[NDArray[np.intp], F64 | None]:
+    """Return the rows of a replicate for a function of users, and their weights.
+
+    Where no weights are given rows are repeated as often as they are drawn, so that the function need not take any.
+    """
+    if given is None:
+        return np.repeat(np.arange(len(drawn)), drawn.astype(np.intp)), None
+    rows = np.flatnonzero(drawn)
+    return rows, drawn[rows]
+
+
+def drawable(data: Sample, advice: str = "method='newcombe' gives an AUC an interval") -> Sample:
+    """Return samples that all count for something, after a check that either class has two."""
+    data = without_zero_weights(data)
+    repeated = data.weight_kind == "frequency"
+    if repeated and data.weight is not None and (data.weight == 1).all():
+        data = data._replace(weight=None)
+    for name, count in zip(
+        ("positive", "negative"), (data if repeated else data._replace(weight=None)).totals, strict=True
+    ):
+        if count < 1.5:
+            explain(data)
+            raise ValueError(
+                f"{data.names[0]} has {count:g} {name} sample: a variance needs two; drawn again and again it shows no"
+                f" spread, so that a bootstrap would promise too much; {advice}" + no_counts(count)
+            )
+    return data
