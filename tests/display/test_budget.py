@@ -86,11 +86,12 @@ def test_decision_curves() -> None:
 
 def test_thresholds_and_prevalence_of_decision_curves() -> None:
     display = DecisionCurveDisplay.from_predictions(Y, P, thresholds=[0.05, 0.1], prevalence=0.02)
-    assert display.curves[0].net_benefit[1] == NetBenefit(0.1, 0.02)(Y, P)
+    assert display.curves[0].net_benefit[1] == pytest.approx(NetBenefit(0.1, 0.02)(Y, P), rel=1e-14)
     assert display.prevalence == 0.02
     model = LogisticRegression().fit(S[:, None], Y)
     drawn = DecisionCurveDisplay.from_estimator(model, S[:, None], Y)
-    assert drawn.curves[0].net_benefit[9] == NetBenefit(0.1)(Y, model.predict_proba(S[:, None])[:, 1])
+    expected = NetBenefit(0.1)(Y, model.predict_proba(S[:, None])[:, 1])
+    assert drawn.curves[0].net_benefit[9] == pytest.approx(expected, rel=1e-14)
     for bad in ([], [0.2, 0.1], [0.0, 0.5], "a"):
         with pytest.raises(ValueError, match="thresholds must be ascending probabilities"):
             DecisionCurveDisplay.from_predictions(Y, P, thresholds=bad)
