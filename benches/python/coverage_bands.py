@@ -3,11 +3,14 @@
 Positives are normal with mean 1 or 2, negatives with mean 0. Each line is the share of simulated samples whose band
 holds the curve at all of 4,400 false positive rates, close enough for no step to be passed over, and its mean height:
 the two of `roc_band`, and the pointwise bootstrap band that `ROCDisplay` draws, which holds each point but not all.
+Then comes the pointwise band of `PrecisionRecallDisplay`: the share of samples (a tenth of them) whose band holds the
+true precision at each recall that is reached.
 """
 
 import itertools
 import sys
 import time
+import warnings
 
 import matplotlib
 
@@ -17,10 +20,12 @@ import numpy as np
 from scipy import stats
 
 from rocmax.display._curves import Resamples, percentile_band, tpr_at
-from rocmax.metrics import roc_band
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import FPRAtTPR, infer, roc_band
 
 GRID = np.unique(np.concatenate([np.geomspace(1e-3, 1, 400), np.linspace(0, 1, 4001)]))
 SHIFTS = (1, 2)
+RECALLS = (0.1, 0.2, 0.4, 0.6, 0.8)
 SIZES = ((100, 100), (30, 300), (10, 10), (5, 50), (50, 5))
 
 
@@ -49,6 +54,24 @@ def main(n_samples):
                 f" {taken:4.0f}",
                 flush=True,
             )
+    warnings.simplefilter("ignore", CoverageWarning)
+    precision_recall(max(1, n_samples // 10))
+
+
+def precision_recall(n_samples):
+    """At a recall the precision falls as the false positive rate rises: their limits hold the truth together."""
+    columns = "".join(f"{recall:>7g}" for recall in RECALLS)
+    print(f"\n{'positives, negatives':22} {'shift':5} {'precision at recall':20} {columns}")
+    for sizes, shift in itertools.product(SIZES, SHIFTS):
+        y, recalls = np.repeat([True, False], sizes), np.ceil(sizes[0] * np.array(RECALLS) - 1e-9) / sizes[0]
+        rng, held = np.random.default_rng(0), np.zeros(len(recalls))
+        s = rng.normal(size=(len(y), n_samples)) + shift * y[:, None]
+        for k, recall in enumerate(recalls):
+            truth = stats.norm.sf(shift + stats.norm.isf(recall))
+            low, high = infer(y, s, FPRAtTPR(recall), method="score").confidence_interval
+            held[k] = ((low <= truth) & (truth <= high)).mean()
+        shown = "".join(f"{100 * share:7.1f}" for share in held)
+        print(f"{sizes!s:22} {shift:5} {'pointwise':20} {shown}", flush=True)
 
 
 if __name__ == "__main__":

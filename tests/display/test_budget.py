@@ -13,7 +13,7 @@ from scipy.special import expit  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 
 from rocmax.display import DecisionCurveDisplay, PrecisionRecallDisplay  # noqa: E402
-from rocmax.metrics import AveragePrecision, NetBenefit, infer, precision_recall_curve  # noqa: E402
+from rocmax.metrics import AveragePrecision, FPRAtTPR, NetBenefit, infer, precision_recall_curve  # noqa: E402
 
 rng = np.random.default_rng(0)
 Y = rng.random(400) < 0.2
@@ -29,9 +29,7 @@ def _close() -> Iterator[None]:
 
 
 def test_precision_recall_curves() -> None:
-    display = PrecisionRecallDisplay.from_predictions(
-        Y, {"a": S, "b": -S}, confidence_level=0.9, n_resamples=200, random_state=1
-    )
+    display = PrecisionRecallDisplay.from_predictions(Y, {"a": S, "b": -S}, confidence_level=0.9)
     precision, recall, _ = precision_recall_curve(Y, S)
     line = display.ax_.lines[0]
     np.testing.assert_array_equal(line.get_xdata(), recall[::-1])
@@ -46,12 +44,15 @@ def test_precision_recall_curves() -> None:
     assert len(texts) == 3  # both models have the same
     assert repr(display).startswith("PrecisionRecallDisplay(a  AP 0.")
     assert display.curves[0].prevalence == pytest.approx(Y.mean())
-    # The band lies around the curve.
     grid, below, above = display.curves[0].band or ((), (), ())
-    inside = np.array([precision[recall >= at].max() for at in grid])
-    held = np.array([precision[recall >= at][-1] for at in grid])
-    assert ((below <= held + 0.02) & (held <= above + 0.02)).mean() > 0.95
-    assert (inside >= below).all()
+    at = len(grid) // 2
+    recall, precision, pi = display.curves[0].recall, display.curves[0].precision, Y.mean()
+    rate = infer(Y, S, FPRAtTPR(grid[at]), method="score", confidence_level=0.9)
+    for fpr, drawn in zip((rate.estimate, *rate.confidence_interval), (None, above[at], below[at]), strict=True):
+        expected = precision[np.searchsorted(recall, grid[at])] if drawn is None else drawn
+        assert expected == pytest.approx(pi * grid[at] / (pi * grid[at] + (1 - pi) * fpr))
+    held = precision[np.searchsorted(recall, grid)]
+    assert ((below <= held) & (held <= above)).all()
 
 
 def test_weights_and_estimators_of_precision_and_recall() -> None:
@@ -63,9 +64,13 @@ def test_weights_and_estimators_of_precision_and_recall() -> None:
     model = LogisticRegression().fit(S[:, None], Y)
     drawn = PrecisionRecallDisplay.from_estimator(model, S[:, None], Y)
     assert drawn.curves[0].average_precision == pytest.approx(AveragePrecision()(Y, S))
-    with pytest.raises(ValueError, match="the bootstrap band takes no sample_weight"):
-        PrecisionRecallDisplay.from_predictions(Y, S, sample_weight=weight, confidence_level=0.95)
-    with pytest.raises(ValueError, match="needs two samples of each class"):
+    one = PrecisionRecallDisplay.from_predictions(Y, S, sample_weight=weight, confidence_level=0.95)
+    other = PrecisionRecallDisplay.from_predictions(Y[rows], S[rows], confidence_level=0.95)
+    np.testing.assert_allclose(one.curves[0].band, other.curves[0].band)
+    scores = np.where(np.arange(80) < 40, np.arange(80), 20.5)  # all positives are tied
+    tied = PrecisionRecallDisplay.from_predictions(np.arange(80) >= 40, scores, confidence_level=0.95)
+    assert tied.curves[0].band is None  # no recall between 0 and 1 is reached
+    with pytest.raises(ValueError, match="a variance needs two"):
         PrecisionRecallDisplay.from_predictions([0, 0, 1], [0.1, 0.2, 0.3], confidence_level=0.95)
 
 

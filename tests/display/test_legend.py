@@ -16,7 +16,12 @@ NAMES = ("mean radius of the nuclei", "mean texture", "worst smoothness, 3rd per
 SCORES = {name: RNG.normal(size=200) + shift * Y for name, shift in zip(NAMES, (1.2, 0.9, 0.4), strict=True)}
 PROBABILITIES = {name: 1 / (1 + np.exp(-values)) for name, values in SCORES.items()}
 BAND = {"confidence_level": 0.95, "n_resamples": 20}
-DISPLAYS = [(ROCDisplay, BAND), (PrecisionRecallDisplay, BAND), (DETDisplay, {}), (DecisionCurveDisplay, {})]
+DISPLAYS = [
+    (ROCDisplay, BAND),
+    (PrecisionRecallDisplay, {"confidence_level": 0.95}),
+    (DETDisplay, {}),
+    (DecisionCurveDisplay, {}),
+]
 
 
 @pytest.fixture(autouse=True)

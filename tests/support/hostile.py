@@ -266,9 +266,7 @@ def _display_calls() -> dict[str, Call]:
         "DETDisplay.from_estimator": _call(det.from_estimator, estimator=_model(), X=X, y=Y),
         "DETDisplay.plot": _call(det.from_predictions(Y, S).plot),
         "PrecisionRecallDisplay": _call(recall.from_predictions, y_true=Y, y_score=S),
-        "PrecisionRecallDisplay band": _call(
-            recall.from_predictions, y_true=Y, y_score=S, confidence_level=0.9, n_resamples=5
-        ),
+        "PrecisionRecallDisplay band": _call(recall.from_predictions, y_true=Y, y_score=S, confidence_level=0.9),
         "PrecisionRecallDisplay.from_estimator": _call(recall.from_estimator, estimator=_model(), X=X, y=Y),
         "PrecisionRecallDisplay.plot": _call(recall.from_predictions(Y, S).plot),
         "DecisionCurveDisplay": _call(decision.from_predictions, y_true=Y, y_prob=P),

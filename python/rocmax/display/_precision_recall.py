@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +13,12 @@ from numpy.typing import ArrayLike
 
 from rocmax.display._base import DASHED, CurveDisplay
 from rocmax.display._common import Scores, ink, look, models
-from rocmax.display._curves import F64, Band, need_two, percentile_band, resamples_of
-from rocmax.metrics import AveragePrecision, infer, precision_recall_curve
+from rocmax.display._curves import F64, Band
+from rocmax.exceptions import CoverageWarning
+from rocmax.metrics import AveragePrecision, FPRAtTPR, Inference, infer, precision_recall_curve
 from rocmax.metrics.results import _words as words
 
-_GRID_SIZE = 401
+_GRID_SIZE = 100
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +55,7 @@ class PrecisionRecallCurve:
 
 
 class PrecisionRecallDisplay(CurveDisplay):
-    """Precision-recall curves of one or several models, with bootstrap bands if wanted.
+    """Precision-recall curves of one or several models, with bands if wanted.
 
     A ranking at random has the precision of the dashed line, the prevalence, at every recall. Between two scores the
     curve is a step: no threshold has the precisions of a straight line there.
@@ -70,8 +73,6 @@ class PrecisionRecallDisplay(CurveDisplay):
         higher_is_better: Any = True,
         missing: str = "raise",
         confidence_level: float | None = None,
-        n_resamples: int = 500,
-        random_state: int | None = 0,
         **options: Any,
     ) -> Self:
         """Draw the precision-recall curves of scores.
@@ -81,12 +82,10 @@ class PrecisionRecallDisplay(CurveDisplay):
         y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing
             As in :meth:`ROCDisplay.from_predictions`.
         confidence_level : float, optional
-            Shade a pointwise band of this level around every curve, by stratified bootstrap resamples; the legend then
-            gives intervals of the average precision, by :func:`rocmax.metrics.infer`. O(n_resamples * n_samples).
-        n_resamples : int, default=500
-            Bootstrap resamples.
-        random_state : int, optional, default=0
-            Seed of the resamples.
+            Shade a pointwise band of this level around every curve, and give intervals of the average precision in the
+            legend. At a recall r the precision is ``pi r / (pi r + (1 - pi) FPR)``, with pi the share of positives and
+            FPR the false positive rate at r; its limits follow from those of the FPR (:class:`rocmax.metrics.FPRAtTPR`,
+            method "score"). At most 100 recalls, O(n log n) for each.
         **options
             Keyword arguments of `plot`.
 
@@ -95,24 +94,22 @@ class PrecisionRecallDisplay(CurveDisplay):
         display : PrecisionRecallDisplay
         """
         cls._check(options)
-        how = resamples_of(confidence_level, n_resamples, random_state, sample_weight)
         how_read: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
         of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
-        need_two(of.positive, how)
         curves = []
         for name, scores in of.scores:
             precision, recall, _ = precision_recall_curve(of.positive, scores, sample_weight=of.weight)
-            band = interval = None
-            if how is None:
+            points, prevalence = (recall[::-1], precision[::-1]), float(precision[0])
+            if confidence_level is None:
                 average = AveragePrecision()(of.positive, scores, of.weight)
-            else:
-                grid = np.linspace(0.0, 1.0, _GRID_SIZE)
-                grid[0] = 0.5 / of.positive.sum()  # at a recall of 0 nothing is called positive
-                band = percentile_band(of.positive, scores, grid, how, _precision_at)
-                found = infer(of.positive, scores, AveragePrecision(), confidence_level=how.level)
-                average, interval = found.estimate, found.confidence_interval
-            points = recall[::-1], precision[::-1]
-            curves.append(PrecisionRecallCurve(name, *points, float(average), float(precision[0]), band, interval))
+                curves.append(PrecisionRecallCurve(name, *points, float(average), prevalence))
+                continue
+            read = partial(infer, of.positive, scores, sample_weight=of.weight, confidence_level=confidence_level)
+            found = read(AveragePrecision())
+            band = _band(read, recall, prevalence)
+            curves.append(
+                PrecisionRecallCurve(name, *points, found.estimate, prevalence, band, found.confidence_interval)
+            )
         return cls(curves, pos_label=of.pos_label).plot(**options)
 
     def _label(self, curve: PrecisionRecallCurve) -> str:
@@ -135,7 +132,15 @@ class PrecisionRecallDisplay(CurveDisplay):
         return "Recall", "Precision"
 
 
-def _precision_at(tps: Any, fps: Any, grid: F64) -> F64:
-    """Return the precision at the recalls of a grid."""
-    at = np.searchsorted(tps, grid * tps[-1] - 1e-9)
-    return np.asarray(tps[at] / (tps[at] + fps[at]))
+def _band(read: Callable[..., Inference], recall: F64, prevalence: float) -> Band | None:
+    """Return recalls below 1 that the curve reaches, and the limits of the precision there."""
+    reached = np.unique(recall[(recall > 0) & (recall < 1)])
+    if not len(reached):
+        return None
+    grid = reached[np.unique(np.linspace(0, len(reached) - 1, _GRID_SIZE).astype(int))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoverageWarning)  # at the ends of the curve: measured, and shown as wide limits
+        found = np.array([read(FPRAtTPR(float(at)), method="score").confidence_interval for at in grid])
+    positive = prevalence * grid
+    above, below = positive / (positive + (1.0 - prevalence) * found.T)
+    return grid, below, above
