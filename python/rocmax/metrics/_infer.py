@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax._checks.missing import complete, of_caller
-from rocmax._checks.samples import DROP, F64, all_in_memory, named_columns
+from rocmax._checks.missing import of_caller
+from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
-from rocmax.metrics._multiclass import Classes, classes
-from rocmax.metrics.intervals._hypothesis import Question, parse_question
+from rocmax.metrics._asked import Asked
+from rocmax.metrics._multiclass import Classes
+from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.intervals._interval import widened
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
@@ -24,10 +24,11 @@ from rocmax.metrics.methods.base import Data, Interval, Method
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
-from rocmax.metrics.samples._sample import Sample, check_variance, sample
+from rocmax.metrics.samples._given import Given
+from rocmax.metrics.samples._sample import Sample, check_variance
 from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.subgroups._split import in_subgroups
-from rocmax.metrics.variances._resample import check_seed, seed_of
+from rocmax.metrics.variances._resample import check_seed
 
 _ROUNDING = 1e-9
 
@@ -164,85 +165,38 @@ def infer(
     measure, chosen = as_measure(measure), as_method(method)
     kind = kind_of(weight_kind)
     check_seed(random_state)
-    data = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
-    if by is not None and data.classes:
+    known = Data(kind, grouped=groups is not None, classes=measure.multi_class != "raise")
+    if by is not None and known.classes:
         raise ValueError(f"by takes a measure of two classes, got measure={measure!r}")
-    using = checked(default_method(measure, data) if chosen is None else chosen, measure, data)
+    using = checked(default_method(measure, known) if chosen is None else chosen, measure, known)
     question = parse_question(measure.bounds, confidence_level, null_value, alternative, equivalence_margin)
-    given = all_in_memory(y_true, y_score, sample_weight, groups)
-    held = dict(zip(("y_true", "y_score", "sample_weight", "groups"), given, strict=True))
-    (y, s, w, g, by), n_dropped = complete(missing, **held, by=by)
-    found: Sample | Classes
-    names = None
-    reading: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs, "weight_kind": kind}
-    reading |= {"higher_is_better": higher_is_better, "missing": missing, "n_dropped": n_dropped}
-    if data.classes:
-        found = read_classes(measure, y, s, w, g, **reading)
+    asked = Asked(measure, using, question, known, random_state)
+    arrays = y_true, y_score, sample_weight, groups, by
+    given = Given(*arrays, pos_label, higher_is_better, missing, n_jobs, kind).complete()
+    data = given.classes(measure) if known.classes else given.sample()
+    if by is None or isinstance(data, Classes):
+        found = inferred(data, asked)
     else:
-        s, names = named_columns(s, DROP)
-        found = sample(y, s, w, groups=g, models=names, **reading)
-    if by is None or not isinstance(found, Sample):
-        answer = inferred(found, measure, using, question, data, random_state, names)
-    else:
-        one = partial(inferred, measure=measure, method=using, question=question, known=data)
-        answer = in_subgroups(found, by, measure, question, seed_of(random_state), one, result)
-    if isinstance(found, Sample):
-        warn_below_chance(measure, found, answer.confidence_interval, names)
-    warn_unless_counts(weight_kind, found.weight)
-    return answer
+        found = in_subgroups(data, given.by, asked, inferred, result)
+    warn_below_chance(measure, data, found.confidence_interval)
+    warn_unless_counts(weight_kind, data.weight)
+    return found
 
 
-def read_classes(
-    measure: Any,
-    y_true: Any,
-    y_score: Any,
-    sample_weight: Any = None,
-    groups: Any = None,
-    *,
-    pos_label: Any = None,
-    n_jobs: int | None = None,
-    weight_kind: str = "frequency",
-    name: str = "y_score",
-    higher_is_better: Any = True,
-    **missing: Any,
-) -> Classes:
-    """Check samples of several classes."""
-    if pos_label is not None:
-        raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(pos_label)}")
-    if not isinstance(higher_is_better, (bool, np.bool_)):
-        raise ValueError(f"higher_is_better must be True or False for several classes, got {shown(higher_is_better)}")
-    lower = not higher_is_better
-    options = {"weight_kind": weight_kind, "groups": groups, "name": name, "lower": lower, **missing}
-    return classes(y_true, y_score, sample_weight, measure.labels, n_jobs, **options)
-
-
-def inferred(
-    data: Sample | Classes,
-    measure: Measure,
-    method: Method,
-    question: Question,
-    known: Data,
-    seed: Any = None,
-    names: tuple[str, ...] | None = None,
-    bounds: tuple[float, float] | None = None,
-) -> Inference:
+def inferred(data: Sample | Classes, asked: Asked, bounds: tuple[float, float] | None = None) -> Inference:
     """Measure samples, or counts, with a method that has been checked; `bounds` are those of the estimate, if any."""
-    found = method.estimate(data, measure, seed)
+    measure, method = asked.measure, asked.method
+    assert method is not None
+    found = method.estimate(data, measure, asked.seed)
+    if isinstance(data, Classes):
+        return result(found, asked, data)
     if bounds is not None:
         estimate = float(found.estimate[0])
         low, high = min(bounds[0], estimate), max(bounds[1], estimate)  # but for rounding
         limits = widened(found.limits, estimate - low, high - estimate, measure.bounds)
         found, bounds = found._replace(limits=limits), (low, high)
-    drawn = {"resampling": method.resampling} if found.replicates is not None else {}
-    if isinstance(data, Classes):
-        each = measure.average is None
-        names = tuple(map(words.label_text, data.names)) if each else None
-        return result(
-            found, measure, question, each, data.sizes, pos_label=None, names=names, **of_samples(data), **drawn
-        )
-    warn_of_few(found.method, measure, data.effective, known)
-    made = of_samples(data) | drawn | {"pos_label": data.pos_label, "names": names, "estimate_bounds": bounds}
-    return result(found, measure, question, data.many, data.totals, threshold=_threshold(data, measure), **made)
+    warn_of_few(found.method, measure, data.effective, asked.known)
+    return result(found, asked, data, threshold=_threshold(data, measure), estimate_bounds=bounds)
 
 
 def _threshold(data: Sample, measure: Measure) -> Any:
@@ -253,12 +207,10 @@ def _threshold(data: Sample, measure: Measure) -> Any:
     return np.array(found) if data.many else found[0]
 
 
-def warn_below_chance(
-    measure: Measure, data: Sample, interval: tuple[Any, Any], names: Sequence[str] | None = None, stacklevel: int = 3
-) -> None:
-    """Warn where a whole interval lies on the worse side of what a constant score has."""
-    chance = measure.chance(data.totals)
-    if chance is None:
+def warn_below_chance(measure: Measure, data: Sample | Classes, interval: tuple[Any, Any], stacklevel: int = 3) -> None:
+    """Warn of an interval that lies on the worse side of the value of a constant score."""
+    chance = None if isinstance(data, Classes) else measure.chance(data.totals)
+    if isinstance(data, Classes) or chance is None:
         return
     low, high = (np.atleast_1d(end) for end in interval)
     side = "above" if measure.lower_is_better else "below"
@@ -266,7 +218,9 @@ def warn_below_chance(
     if not worse.any():
         return
     k = int(np.argmax(worse))
-    named = f"model {words.label_text(names[k]) if names else k + 1}: " if len(low) > 1 else ""
+    named = ""
+    if len(low) > 1:
+        named = f"model {words.label_text(data.model_names[k]) if data.model_names else k + 1}: "
     ends = words.ends((float(low[k]), float(high[k])))
     fact = f"the whole interval {ends} lies {side} {words.digits(chance)}, the value of a constant score"
     turned = np.broadcast_to(data.lower, len(low))[k]
@@ -275,39 +229,45 @@ def warn_below_chance(
     warnings.warn(BelowChanceWarning(message, named + fact), stacklevel=stacklevel)
 
 
-def result(
-    found: Interval, measure: Measure, question: Question, many: bool, sizes: tuple[float, float], **made: Any
-) -> Inference:
+def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -> Inference:
     """Put together what is known; single models get plain numbers."""
     check_variance(found.variance)
+    measure, question, resampling = asked.measure, asked.question, None
     low, high = found.limits.ends(question.level)
     if (low >= high).any():
         fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
         warnings.warn(CoverageWarning(f"{fact}; method='newcombe' gives an AUC an interval", fact), stacklevel=4)
+    if isinstance(data, Classes):
+        many, pos_label, (n_pos, n_neg) = measure.average is None, None, data.sizes
+        names = tuple(map(words.label_text, data.names))
+    else:
+        many, pos_label, (n_pos, n_neg), names = data.many, data.pos_label, data.totals, data.model_names
 
     def shaped(values: F64) -> Any:
         return values if many else float(values[0])
 
-    tested: dict[str, Any] = {}
     hypothesis = question.hypothesis
     if hypothesis is not None:
-        statistic, pvalue = (
-            np.broadcast_to(x, found.estimate.shape).copy() for x in hypothesis.test(found.limits.tails)
-        )
-        tested = {"statistic": shaped(statistic), "pvalue": shaped(pvalue), "null_value": hypothesis.null}
-        tested |= {"alternative": hypothesis.alternative, "equivalence_margin": hypothesis.margin}
-    replicates = found.replicates
+        tested = (np.broadcast_to(x, found.estimate.shape).copy() for x in hypothesis.test(found.limits.tails))
+        made |= dict(zip(("statistic", "pvalue"), map(shaped, tested), strict=True))
+        made |= {"null_value": hypothesis.null, "alternative": hypothesis.alternative}
+        made["equivalence_margin"] = hypothesis.margin
+    if found.replicates is not None and asked.method is not None:
+        made["replicates"] = found.replicates if many else found.replicates[:, 0]
+        resampling = asked.method.resampling
     return Inference(
         estimate=shaped(found.estimate),
         variance=shaped(found.variance),
         standard_error=shaped(np.sqrt(found.variance)),
         confidence_interval=ConfidenceInterval(shaped(low), shaped(high)),
-        n_pos=sizes[0],
-        n_neg=sizes[1],
+        n_pos=n_pos,
+        n_neg=n_neg,
         method=found.method,
         confidence_level=question.level,
-        replicates=None if replicates is None else replicates if many else replicates[:, 0],
+        pos_label=pos_label,
+        names=names if many else None,
         measure=measure,
-        **tested,
+        resampling=resampling,
+        **of_samples(data),
         **made,
     )

@@ -34,6 +34,7 @@ class Classes(NamedTuple):
     group: NDArray[np.intp] | None = None  # number of the cluster of each sample
     lower: bool = False  # whether low scores are for a class: `score` has them negated
     n_dropped: int = 0
+    model_names: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> tuple[float, float]:

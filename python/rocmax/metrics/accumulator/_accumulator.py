@@ -14,6 +14,7 @@ from rocmax._checks.arrays import is_dask, plain, unmasked
 from rocmax._checks.dask import accumulated
 from rocmax._checks.samples import F64, marked, number, require_labels, scores, weights
 from rocmax._parameters import shown
+from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import inferred
 from rocmax.metrics.accumulator import _bins
 from rocmax.metrics.accumulator._counts import check_parts, of_counts, two_labels
@@ -337,7 +338,7 @@ class ROCAccumulator:
                 )
             least, most = sorted(float(measure.estimates(each)[0]) for each in (low, high))
             bounds = least, most
-        found = inferred(middle, measure, using, question, known, bounds=bounds)
+        found = inferred(middle, Asked(measure, using, question, known), bounds)
         kind = warn_of_parts(weight_kind, bins[2:].ravel())
         return replace(found, weight_kind=kind, n_samples=None)
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64
-from rocmax.metrics._compare import Asked, Found, result_of, warn_of_worse
+from rocmax.metrics._asked import Asked
+from rocmax.metrics._compare import Found, result_of, warn_of_worse
 from rocmax.metrics.accumulator._accumulator import ROCAccumulator
-from rocmax.metrics.intervals._hypothesis import Hypothesis
+from rocmax.metrics.intervals._hypothesis import Hypothesis, Question
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods import checked, warn_of_few_compared
 from rocmax.metrics.methods.base import Covariance, Data
@@ -98,16 +99,16 @@ def compare_counted(
 ) -> Comparison:
     """Compare models whose samples came in parts by one of the measures."""
     measure = passed.measures[number]
-    test = Asked(measure, DeLong(), Hypothesis(), confidence_level, Data(counts=True), None)
-    checked(DeLong(), measure, test.data)
+    known = Data(counts=True)
+    asked = Asked(measure, DeLong(), Question(confidence_level, Hypothesis()), known, adjust=adjust)
+    checked(DeLong(), measure, known)
     found = Found(DeLong(), passed.covariance(number))
-    data = passed.sample._replace(lower=lower)
+    data = passed.sample._replace(lower=lower, model_names=tuple(passed.counted))
     require_two(*data.totals)
     check_variance(found.covariance.matrix)
-    warn_of_few_compared("delong", measure, data.totals, test.data)
-    names = tuple(passed.counted)
-    warn_of_worse(test, found, [data], names)
-    made = result_of(test, found, names, [data], adjust, paired=True)
+    warn_of_few_compared("delong", measure, data.totals, known)
+    warn_of_worse(asked, found, [data])
+    made = result_of(asked, found, [data])
     if passed.weighted:
         warn_of_parts(None, np.concatenate([each.masses.ravel() for each in passed.counted.values()]))
     return replace(made, n_samples=n_samples, weight_kind="frequency" if passed.weighted else None)

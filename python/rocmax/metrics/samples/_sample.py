@@ -54,6 +54,7 @@ class Sample(NamedTuple):
     lower: Any = False  # whether low scores are for positives, one a model where they differ: `score` has them negated
     n_dropped: int = 0
     droppable: bool = False  # whether the caller can have samples with missing values left out
+    model_names: tuple[str, ...] | None = None
 
     @property
     def many(self) -> bool:
@@ -168,7 +169,8 @@ def sample(
         raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
     lower = directions(higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
     found = Sample(y, oriented(s, lower), None, n_threads(n_jobs), names, positive, weight_kind)
-    found = found._replace(lower=lower, n_dropped=n_dropped or 0, droppable=missing is not None)
+    named = None if models is None else tuple(models)
+    found = found._replace(lower=lower, n_dropped=n_dropped or 0, droppable=missing is not None, model_names=named)
     if sample_weight is not None:
         found = found._replace(weight=weights(sample_weight, len(y), found.weight_name, **advice))
     if groups is None:

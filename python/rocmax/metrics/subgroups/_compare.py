@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, shares_of, welch
 from rocmax.metrics.subgroups._result import NO_TEST, equality_in_words, lacking_in_words, totals_of
-from rocmax.metrics.subgroups._split import Parts, between, each, quiet, split, welch_satterthwaite
+from rocmax.metrics.subgroups._split import Parts, between, each, held_by, quiet, split, welch_satterthwaite
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -146,13 +146,8 @@ def compare_subgroups(
         drawn = np.hstack([one for one in replicates if one is not None]) @ mean.T
     with quiet():
         whole = result(Covariance(mean @ values, mean @ matrix @ mean.T, drawn), data)
-    held = {one.name: getattr(whole, one.name) for one in fields(whole)}
-    if lacking:
-        kept = list(comparisons.values())
-        held["n_samples"] = sum(one.n_samples or 0 for one in kept)
-        held["n_pos"], held["n_neg"] = sum(one.n_pos for one in kept), sum(one.n_neg for one in kept)
     return SubgroupComparison(
-        **held,
+        **held_by(whole, comparisons, lacking),
         by=parts.by,
         subgroups=comparisons,
         equality=_same(parts, list(found), values, matrix, n_clusters, measure),

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import DROP, F64, declared_order, names_of
 from rocmax._parameters import shown
 from rocmax._warn import warn
 from rocmax.exceptions import CoverageWarning
-from rocmax.metrics.intervals._hypothesis import Question
+from rocmax.metrics._asked import Asked
 from rocmax.metrics.intervals._interval import Law, percentiles, wald
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval, variance_of
@@ -26,6 +25,7 @@ from rocmax.metrics.samples._sample import Sample, explain, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, equality, pooled, shares_of
 from rocmax.metrics.subgroups._result import SubgroupInference, from_the_rest, totals_of
 from rocmax.metrics.variances._components import variance_parts
+from rocmax.metrics.variances._resample import seed_of
 
 Found = TypeVar("Found")
 
@@ -43,12 +43,11 @@ class Parts(NamedTuple):
 def split(data: Sample, by: Any) -> Parts:
     """Split samples into subgroups; categories keep their order, other names are sorted."""
     explain(data)
-    (held,) = in_memory(by=by)
-    names, place = names_of(held, len(data.y), "by", *([DROP] if data.droppable else []))
+    names, place = names_of(by, len(data.y), "by", *([DROP] if data.droppable else []))
     keys = names.tolist()
     if names.dtype.kind in "mM" and isinstance(keys[0], int):  # as nanoseconds become
         keys = list(names)
-    categories = declared_order(held) or getattr(getattr(held, "cat", held), "categories", None)
+    categories = declared_order(by) or getattr(getattr(by, "cat", by), "categories", None)
     if categories is not None and not callable(categories):
         rank = {name: k for k, name in enumerate(categories)}
         order = sorted(range(len(keys)), key=lambda k: rank.get(keys[k], len(rank)))
@@ -81,9 +80,9 @@ def split(data: Sample, by: Any) -> Parts:
         warn("by has one subgroup with samples of both classes: their equality is not tested", UserWarning)
     held_in = [np.unique(one) for one in clusters]
     crossed = len(held_in) > 1 and len(np.unique(np.concatenate(held_in))) < sum(map(len, held_in))
-    title = getattr(held, "name", None)  # of dask arrays, the name is a token
-    by = words.label_text(title) if isinstance(title, str) and title else "subgroup"
-    return Parts(by, samples, lacking, [keys[k] for k in order], clusters if crossed else None)
+    title = getattr(by, "name", None)
+    column = words.label_text(title) if isinstance(title, str) and title else "subgroup"
+    return Parts(column, samples, lacking, [keys[k] for k in order], clusters if crossed else None)
 
 
 def _total(part: Sample) -> float:
@@ -137,43 +136,40 @@ def quiet() -> Iterator[None]:
 def in_subgroups(
     data: Sample,
     by: Any,
-    measure: Measure,
-    question: Question,
-    seed: int,
-    one: Callable[..., Inference],
-    result: Callable[..., Inference],
+    asked: Asked,
+    inferred: Callable[[Sample, Asked], Inference],
+    result: Callable[[Interval, Asked, Sample], Inference],
 ) -> SubgroupInference:
-    """Measure every subgroup by `one`, a function of a sample and a seed, and pool them.
-
-    `result` makes an :class:`Inference` of an interval.
-    """
-    if data.many and data.n_models > 1:
+    """Measure every subgroup by `inferred` and pool them; `result` makes an :class:`Inference` of an interval."""
+    if data.n_models > 1:
         raise ValueError(
             f"by takes the scores of one model, got {data.n_models}: call infer for each, or compare(..., by=...)"
         )
-    data = next(data.models())
+    data, measure, seed = next(data.models()), asked.measure, seed_of(asked.seed)
     parts = split(data, by)
-    found, lacking = each(parts, lambda sample, k: one(sample, seed=(seed + k) % 2**64))
+    found, lacking = each(parts, lambda sample, k: inferred(sample, asked._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)
-    share = shares_of(totals_of(found), "pairs")
-    interval = _pooled(moments, share, found, measure)
-    sizes = sum(one.n_pos for one in found.values()), sum(one.n_neg for one in found.values())
     with quiet():
-        whole = result(interval, measure, question, False, sizes)
-    held = {field.name: getattr(whole, field.name) for field in fields(whole)}
-    first = next(iter(found.values()))
-    held |= {name: getattr(first, name) for name in ("pos_label", "weight_kind", "resampling", "higher_is_better")}
-    held["n_samples"] = data.n_counted if not lacking else sum(one.n_samples or 0 for one in found.values())
-    held["n_groups"], held["n_dropped"] = data.n_groups, data.n_dropped
+        whole = result(_pooled(moments, shares_of(totals_of(found), "pairs"), found, measure), asked, data)
     return SubgroupInference(
-        **held,
+        **held_by(whole, found, lacking),
         by=parts.by,
         subgroups=found,
         equality=equality(moments, measure),
-        differences=from_the_rest(moments, found, measure, question.level),
+        differences=from_the_rest(moments, found, measure, asked.question.level),
         not_estimable=lacking,
         moments=moments,
     )
+
+
+def held_by(whole: Any, subgroups: dict[Any, Any], lacking: dict[Any, Any]) -> dict[str, Any]:
+    """Return the fields of a pooled result; where subgroups lack an estimate, the others' samples are counted."""
+    held = {field.name: getattr(whole, field.name) for field in fields(whole)}
+    if lacking:
+        held |= {
+            name: sum(getattr(one, name) or 0 for one in subgroups.values()) for name in ("n_samples", "n_pos", "n_neg")
+        }
+    return held
 
 
 def _pooled(moments: Estimates, share: F64, found: dict[Any, Inference], measure: Measure) -> Interval:
