@@ -84,7 +84,7 @@ def show(name: str, found: SubgroupInference) -> None:
             words.count(row["n_pos"]),
             words.count(row["n_neg"]),
             "" if np.isnan(row["difference"]) else words.bracketed(row["difference"], apart, places, "+"),
-            cells["pvalue_adjusted"],
+            cells["pvalue_difference"],
         )
     report.say(f"\n{name} by {found.by}")
     report.show(shown)

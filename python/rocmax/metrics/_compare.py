@@ -64,15 +64,14 @@ def compare(
     Each pair is tested by ``(A - B) / sqrt(var A + var B - 2 cov(A, B))`` with the variances and the covariance of
     :func:`infer`, all models together by ``(L A)' (L S L')^+ (L A)``, chi-square with rank(L S L') degrees of freedom:
     A the estimates, S their covariance and L the differences of neighbours. Paired models scored the same samples, and
-    the statistic of a pair is normal; those of independent samples have no covariance, and the statistic follows
-    Student's t with ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N counting all
-    samples of either, with sampling weights the effective number of them.
+    the statistic of a pair is normal. Models of independent samples have no covariance, and the statistic follows
+    Student's t with ``(var A + var B)^2 / (var A^2/(N_A - 1) + var B^2/(N_B - 1))`` degrees of freedom, N the number of
+    samples of a model, or the effective number with sampling weights.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or mapping
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
-        tells which is positive. A mapping from names of models to labels compares models of independent samples.
+        Labels as in :func:`infer`. A mapping from names of models to labels compares models of independent samples.
     y_score : mapping, or array-like of shape (n_samples, n_models)
         Finite scores of two models or more: a mapping from names of models to scores, a data frame, or an array with
         one column per model. With several classes, a mapping to scores of shape (n_samples, n_classes). For dask
@@ -80,33 +79,33 @@ def compare(
     measure : Measure or str, default="auc"
         What is measured, as in :func:`infer`.
     method : Method or str, default=None
-        Where the covariance comes from: "delong", "bootstrap", "obuchowski" (paired models) or "venkatraman" (a
-        permutation test that two ROC curves are equal everywhere, not only their areas), or a value with options, such
-        as ``Bootstrap(500)``. None selects "delong", and "bootstrap" for measures without components and where fewer
-        than five samples are in the range of a partial AUC or beyond the threshold of a rate (unless there are groups):
-        there its measured coverage is better (``benches/python/coverage_metrics.py``). Intervals of a bootstrap are
-        percentiles, and its p-value is the share of replicates beyond the null difference.
+        Source of the covariance: "delong", "bootstrap", "obuchowski" (paired models) or "venkatraman" (a permutation
+        test that two ROC curves are equal everywhere, not only their areas), or a value with options, such as
+        ``Bootstrap(500)``. None selects "delong", but "bootstrap" for measures without components, and where fewer than
+        five samples are in the range of a partial AUC or beyond the threshold of a rate (without clusters): there its
+        measured coverage is better (``benches/python/coverage_metrics.py``). The interval of a bootstrap consists of
+        percentiles; its p-value is the share of replicates beyond the null difference.
     null_difference : float, default=0.0
-        What the difference of a pair is tested against.
+        The value that the difference of a pair is tested against.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
-        Whether the difference of a pair, the first minus the second, differs from the null difference, is less or is
-        greater; "equivalence" is that it lies within `equivalence_margin` of it, by two one-sided tests (Schuirmann,
-        1987). Non-inferiority of the first is "greater" than minus the margin.
+        Whether the difference of a pair, the first minus the second, differs from the null difference, is less or
+        greater, or lies within `equivalence_margin` of it, by two one-sided tests (Schuirmann, 1987). To test
+        non-inferiority of the first, test "greater" than minus the margin.
     equivalence_margin : float, default=None
-        The largest difference that does not matter, above 0, for "equivalence". The test at level p is the interval
-        of confidence 1 - 2p that ends inside the margin.
+        For "equivalence": the largest difference that does not matter, above 0. The test at level p rejects if the
+        interval of confidence 1 - 2p lies inside the margin.
     confidence_level : float, default=0.95
         Nominal coverage of each interval of a difference.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
-        How the p-values of the pairs are adjusted for their number.
+        Adjustment of the p-values for the number of pairs.
     sample_weight : array-like of shape (n_samples,), or mapping, default=None
         Non-negative weights; a mapping where `y_true` is one.
     weight_kind, groups, pos_label, higher_is_better, missing, random_state, n_jobs : optional
-        As in :func:`infer`; groups take paired models. Paired models are compared on the samples that all have scored.
+        As in :func:`infer`; groups need paired models. Paired models are compared on samples with scores of all.
     by : array-like of shape (n_samples,), default=None
-        Subgroups, such as the site of each patient (`groups` are clusters). The result is a
+        Subgroups, such as the site of each patient, for two classes and paired models. The result is a
         :class:`SubgroupComparison`: the comparison in every subgroup, that of the means weighted by pairs, and the test
-        that differences of models are the same in all subgroups. For two classes and paired models.
+        that differences of models are the same in all subgroups.
 
     Returns
     -------
@@ -306,9 +305,10 @@ def result_of(asked: Asked, found: Found, samples: list[Any]) -> Comparison:
     (level, hypothesis), (estimate, matrix, _) = asked.question, found.covariance
     assert hypothesis is not None
     names, joint = _names(samples), None
+    pairs: tuple[PairComparison, ...]
     if found.curves is not None:  # which have no standard error and no interval
         (statistic, pvalue), change = found.curves, float(estimate[0] - estimate[1])
-        pairs = (PairComparison(*names, change, np.nan, None, statistic, np.inf, pvalue, pvalue),)
+        pairs = (PairComparison(names[0], names[1], change, np.nan, None, statistic, np.inf, pvalue, pvalue),)
     else:
         how = hypothesis, level, asked.measure.bounds
         pairs = pair_tests(found.covariance, found.freedom, names, *how, asked.adjust)

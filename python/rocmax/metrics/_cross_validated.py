@@ -39,23 +39,23 @@ def cross_validated_auc(
     ``mean_v AUC_v`` over folds v, or the mean of another measure with components; the variance is
     ``1/N mean_v mean_(i in v) IC_i^2`` with ``IC_i = (V_i - E) / p`` for a positive and ``(V_i - E) / (1 - p)`` for a
     negative sample, p the share of positives, V_i the sample's component within its fold as in :func:`infer` and E the
-    mean of those of its class there, for the whole area AUC_v (LeDell, Petersen and van der Laan, 2015).
+    mean component of its class there: LeDell, Petersen and van der Laan (2015) for the AUC.
 
     Parameters
     ----------
     y_true, pos_label, n_jobs
         As in :func:`infer`.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores, each from a model that did not see the sample; of several classes a column for each.
+        Finite scores, each from a model that did not see the sample; one column per class if there are several.
     measure : Measure or str, default="auc"
-        What is measured, as in :func:`infer`. Of several classes a sample's influence is the sum of those on the
-        binary measures, the share of each class being that of all folds; of two classes it is the above.
+        As in :func:`infer`. For several classes, the influence of a sample is the sum of those on the binary measures,
+        with the share of each class in all folds; for two classes it is the formula above.
     fold : array-like of shape (n_samples,)
-        The fold of each sample; each holds all classes.
+        The fold of each sample; every fold must hold all classes.
     confidence_level : float, default=0.95
         Nominal coverage.
     higher_is_better, missing : optional
-        As in :func:`infer`; a sample without a fold misses a value too.
+        As in :func:`infer`; a sample without a fold counts as missing.
 
     Returns
     -------

@@ -70,63 +70,61 @@ def infer(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels 0 and 1, -1 and 1 or False and True; of two others the order of an ordered categorical or `pos_label`
-        tells which is positive.
+        Labels 0 and 1, -1 and 1, or False and True. For two other labels, pass `pos_label` or an ordered categorical.
     y_score : array-like of shape (n_samples,) or (n_samples, n_models), or mapping
-        Finite scores, one column per model, whose results are then arrays. A mapping from names of models to scores,
-        and a data frame, give the result `names`. For dask arrays, 9 bytes per score are held in memory.
+        Finite scores. With one column per model, results are arrays; a data frame, or a mapping from names of models
+        to scores, gives the result `names`. For dask arrays, 9 bytes per score are held in memory.
     measure : Measure or str, default="auc"
-        What is measured: a value such as ``PartialAUC((0, 0.1))`` or ``TPRAtFPR(0.01)``, ``Measure.of(f)`` for a
-        function of your own, or the name of a measure that needs no options, such as "auc" or "bedroc". A measure of
-        several classes, such as ``AUC(multi_class="ovr")``, takes scores of shape (n_samples, n_classes).
+        A value such as ``PartialAUC((0, 0.1))`` or ``TPRAtFPR(0.01)``, ``Measure.of(f)`` for a function of your own,
+        or the name of a measure that needs no options, such as "auc" or "bedroc". A measure of several classes, such as
+        ``AUC(multi_class="ovr")``, takes scores of shape (n_samples, n_classes).
     method : Method or str, default=None
-        How the interval is made: "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu" or "bootstrap", or
-        a value with options, such as ``Bootstrap(500)``; the classes describe them. None selects the method with the
-        best measured coverage (``benches/python/coverage_metrics.py``): "score" for partial areas and rates, the
-        bootstrap for measures without components, "logit-delong" for all others and wherever there are groups or
-        sampling weights. Methods that undercover with fewer than five samples give a
-        :class:`~rocmax.exceptions.CoverageWarning`.
+        "delong", "logit-delong", "score", "newcombe", "obuchowski", "wu" or "bootstrap", or a value with options, such
+        as ``Bootstrap(500)``; the classes describe them. None selects the method with the best measured coverage
+        (``benches/python/coverage_metrics.py``): "score" for partial areas and rates, the bootstrap for measures
+        without components, "logit-delong" for all others and wherever there are clusters or sampling weights. Methods
+        that undercover with fewer than five samples give a :class:`~rocmax.exceptions.CoverageWarning`.
     null_value : float, default=None
         A value to test the measure against, such as 0.5; None for no test. The p-value is the least level at which
-        the method's interval leaves the value out.
+        the method's interval excludes the value.
     alternative : {"two-sided", "less", "greater", "equivalence"}, default="two-sided"
-        Whether the measure differs from the null value, is less or is greater, or lies within `equivalence_margin` of
-        it, by two one-sided tests (Schuirmann, 1987). To show that a measure is no worse than 0.8 by more than 0.05,
-        test "greater" than 0.75.
+        Whether the measure differs from the null value, is less or greater, or lies within `equivalence_margin` of it,
+        by two one-sided tests (Schuirmann, 1987). To show that a measure is no worse than 0.8 by more than 0.05, test
+        "greater" than 0.75.
     equivalence_margin : float, default=None
-        The largest difference from the null value that does not matter, above 0, for "equivalence".
+        For "equivalence": the largest difference from the null value that does not matter, above 0.
     confidence_level : float, default=0.95
         Nominal coverage.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; samples of weight 0 are ignored.
     weight_kind : {"frequency", "sampling"} or None, default=None
         Whether a weight w stands for w equal samples ("frequency"), or for an inverse sampling probability, whose
-        scale does not matter ("sampling"). None means "frequency", with a warning where weights are not whole numbers
-        or add up to more than ten times the number of rows. The estimate is the same.
+        scale does not matter ("sampling"). None means "frequency", with a warning if weights are not whole numbers or
+        add up to more than ten times the number of rows. The estimate is the same.
     groups : array-like of shape (n_samples,) or (n_samples, 2), default=None
-        Clusters of correlated samples, such as the lesions of a patient (Obuchowski, 1997) [3]_. Not subgroups that
-        are compared: see `by`. Two columns name both subjects of a pair, as in face verification; pairs that share a
-        subject are correlated (Aronow et al., 2015) [4]_, which takes O(n log n) time and O(n) memory. A name in both
-        columns is one subject: if the columns name things of two kinds, such as probes and cameras, use different names
-        for each, and the variance is the two-way one of Cameron, Gelbach and Miller (2011). Where fewer than 15
-        subjects decide the threshold of a rate, as at small false positive rates, or one subject is in 30 % of the
-        pairs of a class, intervals undercover and warn; a subject in all pairs of a class is refused.
+        Clusters of correlated samples, such as the lesions of a patient (Obuchowski, 1997) [3]_; subgroups that are
+        compared are `by`. Two columns name both subjects of a pair, as in face verification: pairs that share a subject
+        are correlated (Aronow et al., 2015) [4]_, in O(n log n) time and O(n) memory. A name in both columns is one
+        subject: use different names if the columns hold things of two kinds, such as probes and cameras, and the
+        variance is the two-way one of Cameron, Gelbach and Miller (2011). Intervals undercover, with a warning, if
+        fewer than 15 subjects decide the threshold of a rate, as at small false positive rates, or one subject is in
+        30 % of the pairs of a class. A subject in all pairs of a class is refused.
     by : array-like of shape (n_samples,), default=None
-        Subgroups to compare, such as the site or the sex of each patient. The result is a :class:`SubgroupInference`:
-        the measure in every subgroup, their mean weighted by pairs (the pairs within subgroups), and Welch's (1951)
-        test that all subgroups are equal, on the log-odds scale. For two classes and the scores of one model.
+        Subgroups to compare, such as the site or the sex of each patient, for two classes and one model. The result is
+        a :class:`SubgroupInference`: the measure in every subgroup, their mean weighted by the pairs within subgroups,
+        and Welch's (1951) test that all subgroups are equal, on the log-odds scale.
     pos_label : label, default=None
         The positive class; all others are negative.
     higher_is_better : bool, or list or mapping of bool, default=True
         Whether high scores are for positives. False for docking scores, distances and p-values: scores are negated,
-        which is exact, and thresholds are reported on the scale of the scores ("score <= t"). Of several models a list
-        has one for each; a mapping from names need only hold those that are False.
+        which is exact, and thresholds are reported on the scale of the scores ("score <= t"). For several models, a
+        list with one for each, or a mapping from the names of those that differ from True.
     missing : {"raise", "drop"}, default="raise"
-        What is done about samples without a label, a score of any model, a weight, a cluster or a subgroup (NaN, NaT,
-        None, pandas' NA, masked): "raise" refuses them, "drop" leaves them out, and the result counts them as
-        `n_dropped`. All models are measured on the same, complete samples. Infinite scores are no missing ones.
+        Whether samples without a label, a score of any model, a weight, a cluster or a subgroup (NaN, NaT, None,
+        pandas' NA, masked) are refused or left out; the result counts them as `n_dropped`. All models are measured on
+        the same, complete samples. Infinite scores are not missing.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the bootstrap; the replicates do not depend on the number of threads.
+        Seed of the bootstrap; replicates do not depend on the number of threads.
     n_jobs : int, default=None
         Threads; None uses all cores.
 
@@ -237,6 +235,7 @@ def result(found: Interval, asked: Asked, data: Sample | Classes, **made: Any) -
     if (low >= high).any():
         fact = "the interval has zero width: nothing varies in these samples, as when the classes are separated"
         warnings.warn(CoverageWarning(f"{fact}; method='newcombe' gives an AUC an interval", fact), stacklevel=4)
+    names: tuple[str, ...] | None
     if isinstance(data, Classes):
         many, pos_label, (n_pos, n_neg) = measure.average is None, None, data.sizes
         names = tuple(map(words.label_text, data.names))

@@ -15,6 +15,8 @@ _HIDDEN = ("measure", "standard_error", "method", "weight_kind", "statistic", "d
 _HEADS = {
     "pvalue": "p",
     "pvalue_adjusted": "adjusted p",
+    "pvalue_null": "p of the null value",
+    "pvalue_difference": "adjusted p of the difference",
     "n_pos": "positives",
     "n_neg": "negatives",
     "tpr": "sensitivity",

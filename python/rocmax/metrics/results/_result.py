@@ -83,11 +83,17 @@ class Result:
         Returns
         -------
         dict
-            Arrays and tuples are lists, NaN and infinities None, labels that JSON has no type for texts; without the
-            replicates of a bootstrap. `subgroups` maps the name of each to such a dict of its own.
+            Arrays and tuples are lists, NaN and infinities None, labels without a type in JSON text; the replicates of
+            a bootstrap are left out. `measure` is the measure's name, its options are keys of their own. The
+            comparison of two models has the fields of their pair, too; `subgroups` maps each name to such a dict.
         """
         held = {name: plain(value) for name, value in self._held().items() if name != "replicates"}
-        return {**held, "references": self.references, "summary": self.summary()}
+        also = {name: plain(value) for name, value in self._also().items()}
+        return {**held, "references": self.references, "summary": self.summary(), **also}
+
+    def _also(self) -> dict[str, Any]:
+        """Return entries of `to_dict` that are not fields."""
+        return {}
 
     @property
     def references(self) -> list[str]:
@@ -220,16 +226,8 @@ class Measured(Result):
     higher_is_better: bool | tuple[bool, ...] = True
     n_dropped: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the result holds in the types that JSON has, with its references and its summary.
-
-        Returns
-        -------
-        dict
-            Arrays and tuples are lists, NaN and infinities None, labels that JSON has no type for texts; without the
-            replicates of a bootstrap. `measure` is the measure's name, its options are keys of their own.
-        """
-        return {**super().to_dict(), **{name: plain(value) for name, value in self.measure.parameters.items()}}
+    def _also(self) -> dict[str, Any]:
+        return self.measure.parameters
 
     @property
     def measure_in_words(self) -> str:
@@ -285,6 +283,15 @@ def _classes(sizes: Sequence[float]) -> str:
         return f"{len(sizes)} classes, {words.count(sum(sizes))} samples"
     counts = [words.count(size) for size in sizes]
     return f"{len(sizes)} classes of {', '.join(counts[:-1])} and {counts[-1]} samples"
+
+
+def table(n_rows: int, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of columns: arrays and lists hold a value for each row, others are the same in all; no None."""
+    held = {name: column for name, column in columns.items() if column is not None}
+    for name, column in held.items():
+        of_rows = column.tolist() if isinstance(column, np.ndarray) else column
+        held[name] = of_rows if isinstance(of_rows, (list, tuple)) else [of_rows] * n_rows
+    return [dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)]
 
 
 def of_samples(data: Sample | Classes) -> dict[str, Any]:

@@ -147,6 +147,11 @@ def ends(interval: Any, places: int | None = UNKNOWN) -> str:
     return f"{low}-{high}" if (low + high).replace(".", "").isdigit() else f"{low} to {high}"
 
 
+def with_ends(estimate: Any, interval: Any, places: int | None = UNKNOWN) -> str:
+    """Return an estimate with its interval as text has them, "0.730 (0.630-0.830)"."""
+    return f"{digits(estimate, places)} ({ends(interval, places)})"
+
+
 def bracketed(estimate: Any, interval: Any, places: int | None = UNKNOWN, sign: str = "") -> str:
     """Return an estimate with its interval as tables have them, "0.730 [0.630, 0.830]"."""
     if interval is None:

@@ -35,9 +35,10 @@ class Given(NamedTuple):
 
     def complete(self, by: str = "by") -> Given:
         """Return the samples in memory, without those that miss a value if these are dropped."""
-        arrays = dict(zip(_ARRAYS, all_in_memory(*self[:4]), strict=False))
-        arrays, n_dropped = complete(self.missing, **arrays, **{by: in_memory(**{by: self.by})[0]})
-        return self._replace(**dict(zip(_ARRAYS, arrays, strict=True)), n_dropped=n_dropped)
+        held = dict(zip(_ARRAYS, all_in_memory(*self[:4]), strict=False)) | {by: in_memory(**{by: self.by})[0]}
+        arrays, n_dropped = complete(self.missing, **held)
+        kept: dict[str, Any] = dict(zip(_ARRAYS, arrays, strict=True))
+        return self._replace(**kept, n_dropped=n_dropped)
 
     def sample(self, names: tuple[str, str] = ("y_true", "y_score")) -> Sample:
         """Return the scores of one model or of several, of two classes."""

@@ -7,7 +7,7 @@ cluster, and of the degrees of freedom of their variances.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.methods.newcombe import newcombe_variance
+from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._sample import has_variance
 
 #: What a subgroup counts for in a pooled estimate.
@@ -61,6 +62,38 @@ class Pooled(NamedTuple):
     estimate: float
     variance: float
     limits: Limits
+
+
+class SubgroupDifference(NamedTuple):
+    """The difference of a subgroup and another one, or all others pooled.
+
+    Attributes
+    ----------
+    subgroup, against : label
+        The subgroup and the other one; `against` is "the rest" for all others.
+    difference, standard_error : float
+        Estimate of the subgroup minus that of the other, and its standard error.
+    confidence_interval : ConfidenceInterval
+        Of the difference by itself (Zou and Donner, 2008).
+    pvalue, pvalue_adjusted : float
+        Two-sided: the least level at which the interval leaves 0 out; and adjusted for the number of differences.
+    """
+
+    subgroup: Any
+    against: Any
+    difference: float
+    standard_error: float
+    confidence_interval: ConfidenceInterval
+    pvalue: float
+    pvalue_adjusted: float
+
+
+class PooledEstimate(NamedTuple):
+    """A weighted mean of subgroups, its standard error and its interval."""
+
+    estimate: float
+    standard_error: float
+    confidence_interval: ConfidenceInterval
 
 
 class SubgroupTest(NamedTuple):
@@ -204,18 +237,10 @@ def _newcombe(estimate: F64, share: F64, sizes: F64) -> Limits:
     return Limits(ends, within(0.0, 1.0, lambda null: tails_of(estimate - null, error(null), Law())))
 
 
-class Difference(NamedTuple):
-    """The difference of two weighted means, its standard error, its interval and its two-sided p-value."""
-
-    difference: float
-    error: float
-    low: float
-    high: float
-    pvalue: float
-
-
-def difference(found: Estimates, first: F64, second: F64, measure: Measure, level: float) -> Difference:
-    """Return the difference of the means with two lists of shares.
+def difference(
+    found: Estimates, names: tuple[Any, Any], first: F64, second: F64, measure: Measure, level: float
+) -> SubgroupDifference:
+    """Return the difference of the means with two lists of shares, its p-value not yet adjusted.
 
     The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
     ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower end. The p-value is the
@@ -240,7 +265,8 @@ def difference(found: Estimates, first: F64, second: F64, measure: Measure, leve
             d + float(np.sqrt(max(up**2 - 2 * r * up * other_down + other_down**2, 0.0))),
         )
 
-    return Difference(d, error, *ends(critical(level)), _pvalue(d, ends))
+    pvalue = _pvalue(d, ends)
+    return SubgroupDifference(*names, d, error, ConfidenceInterval(*ends(critical(level))), pvalue, pvalue)
 
 
 def _pvalue(d: float, ends: Callable[[float], tuple[float, float]]) -> float:
