@@ -1,4 +1,4 @@
-"""What results say of where their methods come from: short for sentences, in full for lists of references."""
+"""Sources of the methods: short for sentences, in full for lists of references."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Reference(NamedTuple):
-    """A source as text cites it, and as a list of references does."""
+    """A source as cited in text and in a list of references."""
 
     short: str
     full: str
@@ -138,7 +138,7 @@ class Source(NamedTuple):
         return self.words.replace("{}", " and ".join(REFERENCES[source].short for source in self.sources))
 
 
-#: Of intervals and variances; :func:`variance_source` says where "delong" is more than DeLong's.
+#: Methods of intervals and variances; :func:`variance_source` replaces the source of "delong" for other measures.
 METHODS = {
     "delong": Source("{}", ("delong",)),
     "logit-delong": Source("logit of {}", ("delong",)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -51,9 +51,9 @@ class Sample(NamedTuple):
     weight_kind: str = "frequency"
     group: NDArray[np.intp] | None = None  # number of the cluster of each sample, or of both subjects of a pair
     steps: _core.Curve | None = None  # in place of rows: the weight of either class at every distinct score
-    lower: Any = False  # whether low scores are for positives, one a model where they differ: `score` has them negated
+    lower: Any = False  # whether low scores are for positives, an array if models differ; `score` has them negated
     n_dropped: int = 0
-    droppable: bool = False  # whether the caller can have samples with missing values left out
+    droppable: bool = False  # whether the caller takes `missing`
     model_names: tuple[str, ...] | None = None
 
     @property
@@ -69,7 +69,7 @@ class Sample(NamedTuple):
     @property
     def weight_name(self) -> str:
         """What the caller calls the weights."""
-        return self.names[0].replace("y_true", "sample_weight")
+        return _weight_name(self.names)
 
     @property
     def positive(self) -> NDArray[np.bool_]:
@@ -93,7 +93,7 @@ class Sample(NamedTuple):
 
     @property
     def effective(self) -> tuple[float, float]:
-        """How many samples of equal weight would vary as much as those of either class: of sampling weights Kish's."""
+        """Effective numbers of positives and negatives: Kish's for sampling weights."""
         if self.weight is None or self.weight_kind == "frequency":
             return self.totals
         positive = self.positive
@@ -148,12 +148,12 @@ def sample(
     n_dropped: int | None = None,
     n_jobs: int | None = None,
     names: tuple[str, str] = ("y_true", "y_score"),
-    models: Sequence[str] | None = None,
+    models: tuple[str, ...] | None = None,
 ) -> Sample:
     """Convert labels, scores, weights and clusters and check their shapes; the core checks the values.
 
-    `missing` is None where the caller has no such option, and `n_dropped` given where samples were dropped before.
-    `models` are the names that `higher_is_better` may use.
+    `missing` is None if the caller has no such option; `n_dropped` is given if samples have been dropped. `models` are
+    names for `higher_is_better`.
     """
     if is_dask(y_true, y_score, sample_weight, groups):
         given = {names[0]: y_true, names[1]: y_score, "sample_weight": sample_weight, "groups": groups}
@@ -167,17 +167,29 @@ def sample(
     if len(s) != len(y):
         turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
         raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
-    lower = directions(higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
-    found = Sample(y, oriented(s, lower), None, n_threads(n_jobs), names, positive, weight_kind)
-    named = None if models is None else tuple(models)
-    found = found._replace(lower=lower, n_dropped=n_dropped or 0, droppable=missing is not None, model_names=named)
-    if sample_weight is not None:
-        found = found._replace(weight=weights(sample_weight, len(y), found.weight_name, **advice))
-    if groups is None:
-        return found
-    if sample_weight is not None:
+    lower, threads = directions(higher_is_better, models, s.shape[1] if s.ndim == 2 else 1), n_threads(n_jobs)
+    weight = None if sample_weight is None else weights(sample_weight, len(y), _weight_name(names), **advice)
+    if weight is not None and groups is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    return found._replace(group=numbered(groups, len(y), **advice))
+    return Sample(
+        y,
+        oriented(s, lower),
+        weight,
+        threads,
+        names,
+        positive,
+        weight_kind,
+        group=None if groups is None else numbered(groups, len(y), **advice),
+        lower=lower,
+        n_dropped=n_dropped or 0,
+        droppable=missing is not None,
+        model_names=models,
+    )
+
+
+def _weight_name(names: tuple[str, str]) -> str:
+    """Return what the caller calls the weights."""
+    return names[0].replace("y_true", "sample_weight")
 
 
 def as_sample(curve: _core.Curve, pos_label: Any = 1) -> Sample:
@@ -229,12 +241,12 @@ def explain(data: Sample) -> None:
 
 
 def has_variance(count: float) -> bool:
-    """Whether a class of so many samples varies; of weights whose sum is 1 up to rounding nothing is left."""
+    """Whether a class of this size has a variance; sums of weights may exceed 1 by rounding."""
     return count > 1.0 + 1e-9
 
 
 def require_two(n_pos: float, n_neg: float) -> None:
-    """Check that there are samples enough for a variance."""
+    """Check that both classes have two samples, which a variance needs."""
     for name, count in (("positive", n_pos), ("negative", n_neg)):
         if not has_variance(count):
             raise ValueError(
@@ -244,17 +256,17 @@ def require_two(n_pos: float, n_neg: float) -> None:
 
 
 def no_counts(count: float) -> str:
-    """Say what weights are that add up to a fraction of a sample."""
+    """Advise on weights that add up to a fraction of a sample."""
     return "" if count == int(count) else "; weights that do not count samples take weight_kind='sampling'"
 
 
 def check_variance(variance: F64) -> None:
-    """Check that scores have not been too large for their squares."""
+    """Check that squared scores have not overflowed."""
     if not np.isfinite(variance).all():
         raise ValueError("y_score is too large for a variance: squared scores overflow; rescale the scores")
 
 
 def rates(weight: F64) -> F64:
-    """Return the share of a class at every distinct score or above; of all of it that is 1 to the last bit."""
+    """Return the share of a class at every distinct score or above; the last is exactly 1."""
     sums = np.cumsum(weight)
     return np.asarray(sums / sums[-1])

@@ -1,4 +1,4 @@
-"""Models compared in every subgroup: their differences there, on average, and whether these are the same."""
+"""Models compared in every subgroup: differences there and pooled, and the test that they are the same."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from rocmax.metrics.methods.newcombe import newcombe_variance
 from rocmax.metrics.results._inference import ConfidenceInterval
 from rocmax.metrics.samples._sample import has_variance
 
-#: What a subgroup counts for in a pooled estimate.
+#: Weights of a subgroup in a pooled estimate.
 SHARES = ("pairs", "positives", "equal")
 _NEAREST, _FARTHEST = 1e-9, 8.2  # standard errors: a probability within, or beyond, is that of rounding
 _CLOSE = 1e-12  # to an estimate, or of a variance: within rounding of it, or of 0
@@ -74,9 +74,9 @@ class SubgroupDifference(NamedTuple):
     difference, standard_error : float
         Estimate of the subgroup minus that of the other, and its standard error.
     confidence_interval : ConfidenceInterval
-        Of the difference by itself (Zou and Donner, 2008).
+        Interval of the difference (Zou and Donner, 2008).
     pvalue, pvalue_adjusted : float
-        Two-sided: the least level at which the interval leaves 0 out; and adjusted for the number of differences.
+        Two-sided: the least level at which the interval excludes 0; and adjusted for the number of differences.
     """
 
     subgroup: Any
@@ -109,7 +109,7 @@ class SubgroupTest(NamedTuple):
     pvalue : float
         NaN without a test.
     n_compared : int
-        Number of subgroups that were compared: those with two samples of either class.
+        Number of compared subgroups: those with two samples of either class.
     """
 
     statistic: float
@@ -120,7 +120,7 @@ class SubgroupTest(NamedTuple):
 
 
 def shares_of(totals: F64, weights: str) -> F64:
-    """Return what subgroups count for, by the totals (n_subgroups, 2) of their classes."""
+    """Return the weights of subgroups in a mean, by the totals (n_subgroups, 2) of their classes."""
     found = {"pairs": totals.prod(axis=1), "positives": totals[:, 0], "equal": np.ones(len(totals))}[weights]
     return np.asarray(found / found.sum())
 
@@ -128,10 +128,10 @@ def shares_of(totals: F64, weights: str) -> F64:
 def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = False) -> Pooled:
     """Return the mean of subgroups with these shares.
 
-    The interval is on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. Where fewer than five
-    samples of a class count, or nothing varies, that of a share of pairs is Newcombe's, with the mean of his variances
-    in the subgroups; if `wider` the interval that holds both. Of other measures without a variance it is that of
-    :func:`settled` estimates.
+    The interval is on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. If a class has fewer
+    than five samples, or the variance is 0, a share of pairs has Newcombe's interval, with the mean of his variances in
+    the subgroups, or the union of both if `wider`; other measures without variance have that of :func:`settled`
+    estimates.
     """
     estimate = float(share @ found.estimate)
     variance = max(float(share @ found.covariance @ share), 0.0)
@@ -153,10 +153,10 @@ def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = Fals
 
 
 def settled(found: Estimates, measure: Measure) -> Estimates:
-    """Return estimates of a measure with two bounds of which none is certain.
+    """Return estimates of a measure with two bounds, each with a variance above 0.
 
-    A subgroup at a bound, or without variance, counts as if one pair, or for other measures one sample of the smaller
-    class, were half lost: no rate is known to be 0 because that of ten samples was.
+    In a subgroup at a bound, or without variance, half a pair (half a sample of the smaller class for measures other
+    than shares of pairs) is added as lost and half as won.
     """
     least, most = measure.bounds
     if not np.isfinite([least, most]).all():
@@ -175,7 +175,7 @@ def settled(found: Estimates, measure: Measure) -> Estimates:
 
 
 def _both(one: Limits, other: Limits) -> Limits:
-    """Return the limits of intervals that hold two others."""
+    """Return the limits of the union of two intervals."""
 
     def ends(level: float) -> tuple[F64, F64]:
         (low, high), (lower, higher) = one.ends(level), other.ends(level)
@@ -185,7 +185,7 @@ def _both(one: Limits, other: Limits) -> Limits:
 
 
 def _holding(estimate: float, moved: float, limits: Limits) -> Limits:
-    """Return the limits of an estimate that was moved, so wide that they hold it and all that is between."""
+    """Return limits about an estimate that was moved, extended to the original."""
 
     def ends(level: float) -> tuple[F64, F64]:
         low, high = limits.ends(level)
@@ -243,8 +243,8 @@ def difference(
     """Return the difference of the means with two lists of shares, its p-value not yet adjusted.
 
     The interval combines theirs (Zou and Donner, 2008): with r the correlation of the means,
-    ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower end. The p-value is the
-    least level at which it leaves 0 out. Estimates of measures that are no share of pairs are :func:`settled`.
+    ``d - sqrt((a - a_low)^2 - 2 r (a - a_low) (b_high - b) + (b_high - b)^2)`` is its lower limit. The p-value is the
+    least level at which it excludes 0. Estimates of measures other than shares of pairs are :func:`settled`.
     """
     calm = found if measure.counts_pairs else settled(found, measure)
     # Newcombe's intervals are too narrow in the tails that adjusted p-values of many subgroups need.
@@ -270,7 +270,7 @@ def difference(
 
 
 def _pvalue(d: float, ends: Callable[[float], tuple[float, float]]) -> float:
-    """Return the least level at which an interval leaves 0 out, on either side."""
+    """Return the least level at which an interval excludes 0."""
     side = 0 if d > 0 else 1
 
     def gap(z: float) -> float:

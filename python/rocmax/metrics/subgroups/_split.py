@@ -1,4 +1,4 @@
-"""Samples of subgroups, and what is estimated in each."""
+"""Samples of subgroups, and the estimates in each."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _total(part: Sample) -> float:
 
 
 def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[Any, Found], dict[Any, Any]]:
-    """Estimate in every subgroup; return the results, and the totals of subgroups with too few samples for that."""
+    """Estimate in every subgroup; return the results, and the totals of subgroups with too few samples."""
     found: dict[Any, Found] = {}
     lacking = dict(parts.lacking)
     told: dict[Any, list[Warning]] = {}
@@ -115,7 +115,7 @@ def each(parts: Parts, estimate: Callable[[Sample, int], Found]) -> tuple[dict[A
 
 
 def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
-    """Warn once of all subgroups."""
+    """Warn once for all subgroups."""
     facts = {
         words.label_text(name): getattr(one, "fact", str(one)) for name, warned in told.items() for one in warned[:1]
     }
@@ -127,7 +127,7 @@ def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Ignore warnings of coverage that every subgroup has given."""
+    """Ignore warnings of coverage, which every subgroup has given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoverageWarning)
         yield
@@ -173,7 +173,7 @@ def held_by(whole: Any, subgroups: dict[Any, Any], lacking: dict[Any, Any]) -> d
 
 
 def _pooled(moments: Estimates, share: F64, found: dict[Any, Inference], measure: Measure) -> Interval:
-    """Return the pooled interval: of a bootstrap that of the mean replicates."""
+    """Return the pooled interval; for a bootstrap from the mean replicates."""
     replicates = [one.replicates for one in found.values()]
     mean = pooled(moments, share, measure)
     at = np.array([mean.estimate])
@@ -197,7 +197,7 @@ def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> E
 
 
 def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
-    """Return the sizes of the classes: of clusters, whose variances see no others, those of the samples that decide."""
+    """Return the sizes of the classes; with clusters, those of the samples that decide the measure."""
     if sample.group is None or measure.counts_pairs:
         return sample.effective
     (own, _), (setting, _) = measure.deciding(sample.effective)
@@ -205,10 +205,10 @@ def _sizes(sample: Sample, measure: Measure) -> tuple[float, float]:
 
 
 def _freedom(sample: Sample, measure: Measure) -> float:
-    """Return the degrees of freedom of a variance: of Welch and Satterthwaite, those of the smaller class elsewhere."""
+    """Return the degrees of freedom of a variance: Welch and Satterthwaite's, or those of the smaller class."""
     fewest = min(sample.effective)
     if not has_variance(fewest):
-        return 1.0  # its variance is no estimate, but as uncertain as one
+        return 1.0  # as uncertain as the variance of two samples
     if Trait.COMPONENTS in measure.traits:
         _, parts, sizes = variance_parts(sample, measure)
         return welch_satterthwaite([float(part[0]) for part in parts], sizes)
@@ -216,7 +216,7 @@ def _freedom(sample: Sample, measure: Measure) -> float:
 
 
 def welch_satterthwaite(parts: Sequence[float], sizes: Sequence[float]) -> float:
-    """Return the degrees of freedom of a sum of variances, each by so many samples."""
+    """Return the degrees of freedom of a sum of variances with these numbers of samples."""
     total = sum(parts)
     spent = sum((part / total) ** 2 / (size - 1) for part, size in zip(parts, sizes, strict=True) if part)
     return 1 / spent if spent > 0 else max(min(sizes) - 1, 1.0)
