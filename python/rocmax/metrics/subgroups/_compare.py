@@ -19,7 +19,7 @@ from rocmax.metrics.results._references import ADJUSTMENTS
 from rocmax.metrics.samples._sample import Sample, has_variance
 from rocmax.metrics.subgroups._estimates import Estimates, SubgroupTest, shares_of, welch
 from rocmax.metrics.subgroups._result import BySubgroup, totals_of
-from rocmax.metrics.subgroups._split import Parts, between, each, held_by, quiet, split, welch_satterthwaite
+from rocmax.metrics.subgroups._split import Parts, between, each, held_by, split, welch_satterthwaite
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -122,11 +122,10 @@ def compare_subgroups(
     replicates = [one.replicates for _, one in found.values()]
     drawn = None
     if all(one is not None for one in replicates):
-        drawn = np.hstack([one for one in replicates if one is not None]) @ mean.T
-    with quiet():
-        whole = result(Covariance(mean @ values, mean @ matrix @ mean.T, drawn), data)
+        drawn = np.hstack(replicates) @ mean.T  # type: ignore[arg-type]
+    whole = Covariance(mean @ values, mean @ matrix @ mean.T, drawn)
     return SubgroupComparison(
-        **held_by(whole, comparisons, lacking),
+        **held_by(lambda: result(whole, data), comparisons, lacking),
         by=parts.by,
         subgroups=comparisons,
         equality=_same(parts, list(found), values, matrix, n_clusters, measure),

@@ -17,6 +17,7 @@ from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import FEW, Law, Limits, critical, tails_of, wald, within
 from rocmax.metrics.intervals._joint import joint_test
 from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.methods.delong import log_odds
 from rocmax.metrics.methods.newcombe import newcombe_variance
 from rocmax.metrics.results._inference import ConfidenceInterval
@@ -54,14 +55,6 @@ class Estimates(NamedTuple):
     def variance(self) -> F64:
         """Variances of the estimates."""
         return np.diagonal(self.covariance)
-
-
-class Pooled(NamedTuple):
-    """A weighted mean of subgroups."""
-
-    estimate: float
-    variance: float
-    limits: Limits
 
 
 class SubgroupDifference(NamedTuple):
@@ -125,7 +118,7 @@ def shares_of(totals: F64, weights: str) -> F64:
     return np.asarray(found / found.sum())
 
 
-def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = False) -> Pooled:
+def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = False) -> Interval:
     """Return the mean of subgroups with these shares.
 
     The interval is on the log-odds scale, with the degrees of freedom of Welch and Satterthwaite. If a class has fewer
@@ -133,23 +126,27 @@ def pooled(found: Estimates, share: F64, measure: Measure, *, wider: bool = Fals
     the subgroups, or the union of both if `wider`; other measures without variance have that of :func:`settled`
     estimates.
     """
-    estimate = float(share @ found.estimate)
-    variance = max(float(share @ found.covariance @ share), 0.0)
-    at, spread = np.array([estimate]), np.array([variance])
-    freedom = np.array([_freedom(found, share, variance)])
+    estimate, variance = _mean(found, share)
+    freedom = np.array([_freedom(found, share, variance[0])])
     if measure.bounds[0] == -np.inf:
-        return Pooled(estimate, variance, _student(at, np.sqrt(spread), Law(freedom), measure.bounds))
-    limits, inside = log_odds(at, spread, freedom, measure.bounds)
+        limits = _student(estimate, np.sqrt(variance), Law(freedom), measure.bounds)
+        return Interval(estimate, variance, limits, "delong")
+    limits, inside = log_odds(estimate, variance, freedom, measure.bounds)
     held = share > 0
     if measure.counts_pairs and (not inside[0] or found.sizes[held].sum(axis=0).min() < FEW):
-        few = _newcombe(at, share[held], found.sizes[held])
+        few = _newcombe(estimate, share[held], found.sizes[held])
         limits = _both(few, limits) if wider and inside[0] else few
     elif not inside[0]:
         calm = settled(found, measure)
-        moved, spread = np.array([share @ calm.estimate]), np.array([share @ calm.covariance @ share])
-        freedom = np.array([_freedom(calm, share, float(spread[0]))])
-        limits = _holding(estimate, float(moved[0]), log_odds(moved, spread, freedom, measure.bounds)[0])
-    return Pooled(estimate, variance, limits)
+        moved, spread = _mean(calm, share)
+        freedom = np.array([_freedom(calm, share, spread[0])])
+        limits = _holding(float(estimate[0]), float(moved[0]), log_odds(moved, spread, freedom, measure.bounds)[0])
+    return Interval(estimate, variance, limits, "logit-delong")
+
+
+def _mean(found: Estimates, share: F64) -> tuple[F64, F64]:
+    """Return the mean of subgroups with these shares, and its variance."""
+    return np.array([share @ found.estimate]), np.array([max(share @ found.covariance @ share, 0.0)])
 
 
 def settled(found: Estimates, measure: Measure) -> Estimates:
@@ -252,7 +249,7 @@ def difference(
     own, other = float(first @ found.estimate), float(second @ found.estimate)
     d, contrast = own - other, first - second
     error = float(np.sqrt(max(float(contrast @ calm.covariance @ contrast), 0.0)))
-    both = np.sqrt(a.variance * b.variance)
+    both = float(np.sqrt(a.variance * b.variance)[0])
     r = float(first @ calm.covariance @ second / both) if both > 0 else 0.0
 
     def ends(z: float) -> tuple[float, float]:

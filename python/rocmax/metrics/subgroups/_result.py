@@ -154,7 +154,7 @@ class SubgroupInference(BySubgroup, Inference):
         found = pooled(self.moments, shares_of(totals_of(self.subgroups), weights), self.measure)
         low, high = found.limits.ends(self.confidence_level)
         interval = ConfidenceInterval(float(low[0]), float(high[0]))
-        return PooledEstimate(found.estimate, float(np.sqrt(found.variance)), interval)
+        return PooledEstimate(float(found.estimate[0]), float(np.sqrt(found.variance[0])), interval)
 
     def pairwise(self, adjust: str | None = "holm") -> tuple[SubgroupDifference, ...]:
         """Return the differences of all pairs of subgroups.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeVar
 
@@ -48,11 +47,9 @@ def split(data: Sample, by: Any) -> Parts:
     if names.dtype.kind in "mM" and isinstance(keys[0], int):  # as nanoseconds become
         keys = list(names)
     categories = declared_order(by) or getattr(getattr(by, "cat", by), "categories", None)
-    if categories is not None and not callable(categories):
-        rank = {name: k for k, name in enumerate(categories)}
-        order = sorted(range(len(keys)), key=lambda k: rank.get(keys[k], len(rank)))
-    else:
-        order = list(range(len(keys)))
+    known = () if categories is None or callable(categories) else categories
+    rank = {name: k for k, name in enumerate(known)}
+    order = sorted(range(len(keys)), key=lambda k: rank.get(keys[k], len(rank)))
     if data.of_pairs:
         raise ValueError(
             "by and groups of two columns, which name pairs of subjects, cannot be combined: call infer or compare for"
@@ -125,14 +122,6 @@ def _warn(parts: Parts, told: dict[Any, list[Warning]]) -> None:
         warnings.warn(CoverageWarning(fact), stacklevel=5)
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Ignore warnings of coverage, which every subgroup has given."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)
-        yield
-
-
 def in_subgroups(
     data: Sample,
     by: Any,
@@ -149,10 +138,9 @@ def in_subgroups(
     parts = split(data, by)
     found, lacking = each(parts, lambda sample, k: inferred(sample, asked._replace(seed=(seed + k) % 2**64)))
     moments = moments_of(parts, found, measure)
-    with quiet():
-        whole = result(_pooled(moments, shares_of(totals_of(found), "pairs"), found, measure), asked, data)
+    interval = _pooled(moments, shares_of(totals_of(found), "pairs"), found, measure)
     return SubgroupInference(
-        **held_by(whole, found, lacking),
+        **held_by(lambda: result(interval, asked, data), found, lacking),
         by=parts.by,
         subgroups=found,
         equality=equality(moments, measure),
@@ -162,9 +150,12 @@ def in_subgroups(
     )
 
 
-def held_by(whole: Any, subgroups: dict[Any, Any], lacking: dict[Any, Any]) -> dict[str, Any]:
-    """Return the fields of a pooled result; where subgroups lack an estimate, the others' samples are counted."""
-    held = {field.name: getattr(whole, field.name) for field in fields(whole)}
+def held_by(whole: Callable[[], Any], subgroups: dict[Any, Any], lacking: dict[Any, Any]) -> dict[str, Any]:
+    """Return the fields of a pooled result; if subgroups lack an estimate, only the samples of others are counted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CoverageWarning)  # every subgroup has given its own
+        found = whole()
+    held = {field.name: getattr(found, field.name) for field in fields(found)}
     if lacking:
         held |= {
             name: sum(getattr(one, name) or 0 for one in subgroups.values()) for name in ("n_samples", "n_pos", "n_neg")
@@ -174,15 +165,12 @@ def held_by(whole: Any, subgroups: dict[Any, Any], lacking: dict[Any, Any]) -> d
 
 def _pooled(moments: Estimates, share: F64, found: dict[Any, Inference], measure: Measure) -> Interval:
     """Return the pooled interval; for a bootstrap from the mean replicates."""
-    replicates = [one.replicates for one in found.values()]
-    mean = pooled(moments, share, measure)
-    at = np.array([mean.estimate])
-    if all(values is not None for values in replicates):
-        values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
-        variance = variance_of(values)
-        return Interval(at, variance, percentiles(values, wald(at, np.sqrt(variance), Law())), "bootstrap", values)
-    method = "logit-delong" if measure.bounds[0] > -np.inf else "delong"
-    return Interval(at, np.array([mean.variance]), mean.limits, method)
+    mean, replicates = pooled(moments, share, measure), [one.replicates for one in found.values()]
+    if any(values is None for values in replicates):
+        return mean
+    values = (np.column_stack(replicates) @ share)[:, None]  # type: ignore[arg-type]
+    variance, at = variance_of(values), mean.estimate
+    return Interval(at, variance, percentiles(values, wald(at, np.sqrt(variance), Law())), "bootstrap", values)
 
 
 def moments_of(parts: Parts, found: dict[Any, Inference], measure: Measure) -> Estimates:
