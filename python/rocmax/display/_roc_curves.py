@@ -42,6 +42,7 @@ from rocmax.metrics._multiclass import classes
 from rocmax.metrics.curves._band import roc_band
 from rocmax.metrics.reader_study._study import read_study
 from rocmax.metrics.results._inference import ConfidenceInterval
+from rocmax.metrics.samples._sample import Given
 
 Found = tuple[Sequence[Curve], Any]  # curves, and the label of the positive class
 
@@ -80,7 +81,7 @@ def predicted_curves(
             raise ValueError("multi_class takes no higher_is_better and no missing: negate or leave out the samples")
         if isinstance(y_score, Mapping):
             raise ValueError("multi_class needs y_score of shape (n_samples, n_classes), got a mapping")
-        data = classes(*in_memory(y_true, y_score, sample_weight), measure.labels, None)
+        data = classes(Given(*in_memory(y_true, y_score, sample_weight), missing=None), measure)
         return class_curves(data, measure, names, how), None
     of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
     positive = of.positive

@@ -11,15 +11,14 @@ from numpy.typing import ArrayLike
 from rocmax._checks.samples import DROP, check_level, names_of
 from rocmax.metrics._asked import Asked
 from rocmax.metrics._infer import result, warn_below_chance
-from rocmax.metrics._multiclass import Classes, influence_curve
+from rocmax.metrics._multiclass import Classes, classes, influence_curve
 from rocmax.metrics.intervals._hypothesis import Question
 from rocmax.metrics.intervals._interval import normal
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
 from rocmax.metrics.results._inference import Inference
-from rocmax.metrics.samples._given import Given
-from rocmax.metrics.samples._sample import Sample, explain, one_model
+from rocmax.metrics.samples._sample import Given, Sample, explain, one_model
 
 
 def cross_validated_auc(
@@ -89,7 +88,7 @@ def cross_validated_auc(
     given = Given(y_true, y_score, None, None, fold, *reading).complete("fold")
     data: Sample | Classes
     if measure.multi_class != "raise":
-        data = given.classes(measure)
+        data = classes(given, measure)
         found = [_of_classes(data, part, measure) for part in _folds(given.by, data)]
     else:
         data = given.sample()

@@ -14,7 +14,7 @@ from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.exceptions import BelowChanceWarning, CoverageWarning
 from rocmax.metrics._asked import Asked
-from rocmax.metrics._multiclass import Classes
+from rocmax.metrics._multiclass import Classes, classes
 from rocmax.metrics.intervals._hypothesis import parse_question
 from rocmax.metrics.intervals._interval import widened
 from rocmax.metrics.measures import as_measure
@@ -24,8 +24,7 @@ from rocmax.metrics.methods.base import Data, Interval, Method
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._inference import ConfidenceInterval, Inference
 from rocmax.metrics.results._result import of_samples
-from rocmax.metrics.samples._given import Given
-from rocmax.metrics.samples._sample import Sample, check_variance
+from rocmax.metrics.samples._sample import Given, Sample, check_variance
 from rocmax.metrics.samples._weights import kind_of, warn_unless_counts
 from rocmax.metrics.subgroups._split import in_subgroups
 from rocmax.metrics.variances._resample import check_seed
@@ -171,7 +170,7 @@ def infer(
     asked = Asked(measure, using, question, known, random_state)
     arrays = y_true, y_score, sample_weight, groups, by
     given = Given(*arrays, pos_label, higher_is_better, missing, n_jobs, kind).complete()
-    data = given.classes(measure) if known.classes else given.sample()
+    data = classes(given, measure) if known.classes else given.sample()
     if by is None or isinstance(data, Classes):
         found = inferred(data, asked)
     else:

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.missing import oriented
@@ -17,7 +17,7 @@ from rocmax._threads import n_threads
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._groups import numbered, require_clusters
-from rocmax.metrics.samples._sample import Sample, no_counts
+from rocmax.metrics.samples._sample import Given, Sample, no_counts
 from rocmax.metrics.variances._components import correction, influence_of
 from rocmax.metrics.variances._resample import drawn_rows, masses
 
@@ -64,22 +64,19 @@ class Influence(NamedTuple):
     of_sample: F64  # (n_values, n_samples)
 
 
-def classes(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    sample_weight: ArrayLike | None,
-    labels: ArrayLike | None,
-    n_jobs: int | None,
-    weight_kind: str = "frequency",
-    groups: ArrayLike | None = None,
-    name: str = "y_score",
-    lower: bool = False,
-    missing: str | None = None,
-    n_dropped: int = 0,
-) -> Classes:
-    """Check labels and scores of several classes."""
-    advice = "" if missing is None else DROP
-    y, s = unmasked(y_true, "y_true", advice or "leave those samples out"), scores(y_score, name, advice)
+def classes(given: Given, measure: Any, model: str | None = None) -> Classes:
+    """Check labels and scores of several classes, those of one model of a mapping if it is named."""
+    if given.pos_label is not None:
+        raise ValueError(f"multi_class measures all classes: it takes no pos_label, got {shown(given.pos_label)}")
+    lower = not given.higher_is_better
+    if not isinstance(given.higher_is_better, (bool, np.bool_)):
+        higher = shown(given.higher_is_better)
+        raise ValueError(f"higher_is_better must be True or False for several classes, got {higher}")
+    name = "y_score" if model is None else f"y_score[{model!r}]"
+    y_score = given.y_score if model is None else given.y_score[model]
+    advice = "" if given.missing is None else DROP
+    y = unmasked(given.y_true, "y_true", advice or "leave those samples out")
+    s = scores(y_score, name, advice)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if s.ndim != 2 or y.ndim != 1 or len(y) != len(s):
@@ -88,18 +85,18 @@ def classes(
             f" and {s.shape}"
         )
     found, of = names_of(y, len(y), "y_true", advice)
-    if labels is not None:
-        given, place = _among(labels, found)
-        found, of = given, place[of]
+    if measure.labels is not None:
+        found, place = _among(measure.labels, found)
+        of = place[of]
     if len(found) != s.shape[1]:
         raise ValueError(
             f"{name} has {s.shape[1]} columns, one a class, and y_true {len(found)} classes; give labels= where"
             " classes do not occur"
         )
     require_finite(s, name, advice)
-    weight = None if sample_weight is None else weights(sample_weight, len(y), remedy=advice)
-    data = Classes(found, of, oriented(s, lower), weight, n_threads(n_jobs), weight_kind)
-    data = data._replace(lower=lower, n_dropped=n_dropped)
+    weight = None if given.sample_weight is None else weights(given.sample_weight, len(y), remedy=advice)
+    held = found, of, oriented(s, lower), weight, n_threads(given.n_jobs), given.weight_kind
+    data = Classes(*held, lower=lower, n_dropped=given.n_dropped or 0, model_names=(str(model),))
     require_weights(data.weight, remedy=advice)
     # Weights that are inverse probabilities count no samples, whatever they add up to.
     counts = data.totals
@@ -113,11 +110,11 @@ def classes(
             f"y_true has {count:g} samples of class {name_of}: there must be two classes or more, of two samples or"
             " more each" + no_counts(float(count))
         )
-    if groups is None:
+    if given.groups is None:
         return data
     if weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    group = numbered(groups, len(y), advice)
+    group = numbered(given.groups, len(y), advice)
     require_clusters(group, "multi_class")
     return data._replace(group=group)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -15,14 +15,17 @@ from rocmax._checks.missing import complete, directions, oriented
 from rocmax._checks.samples import (
     DROP,
     F64,
+    all_in_memory,
     label_classes,
     labels,
+    named_columns,
     require_finite,
     require_two_classes,
     require_weights,
     scores,
     weights,
 )
+from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics.samples._groups import numbered
 
@@ -190,6 +193,56 @@ def sample(
 def _weight_name(names: tuple[str, str]) -> str:
     """Return what the caller calls the weights."""
     return names[0].replace("y_true", "sample_weight")
+
+
+_ARRAYS = ("y_true", "y_score", "sample_weight", "groups", "by")
+
+
+class Given(NamedTuple):
+    """The arguments of :func:`infer` that describe samples; `by` are subgroups or folds."""
+
+    y_true: Any
+    y_score: Any
+    sample_weight: Any = None
+    groups: Any = None
+    by: Any = None
+    pos_label: Any = None
+    higher_is_better: Any = True
+    missing: str | None = "raise"
+    n_jobs: int | None = None
+    weight_kind: str = "frequency"
+    n_dropped: int | None = None
+
+    def complete(self, by: str = "by") -> Given:
+        """Return the samples in memory, without those that miss a value if these are dropped."""
+        held = dict(zip(_ARRAYS, all_in_memory(*self[:4]), strict=False)) | {by: in_memory(**{by: self.by})[0]}
+        arrays, n_dropped = complete(self.missing, **held)
+        kept: dict[str, Any] = dict(zip(_ARRAYS, arrays, strict=True))
+        return self._replace(**kept, n_dropped=n_dropped)
+
+    def sample(self, names: tuple[str, str] = ("y_true", "y_score")) -> Sample:
+        """Return the scores of one model or of several, of two classes."""
+        columns, models = named_columns(self.y_score, DROP)
+        how = {name: getattr(self, name) for name in self._fields if name not in (*_ARRAYS[:3], "by")}
+        return sample(self.y_true, columns, self.sample_weight, **how, models=models, names=names)
+
+    def independent(self) -> list[Sample]:
+        """Return one sample for each model: labels, scores and weights are mappings from names of models."""
+        if self.groups is not None:
+            raise ValueError("groups take paired models: one y_true for all of them")
+        for name, given in (("y_score", self.y_score), ("sample_weight", self.sample_weight)):
+            fits = isinstance(given, Mapping) and set(given) == set(self.y_true)
+            if not fits and (name == "y_score" or given is not None):
+                listed = list(self.y_true)
+                raise ValueError(f"{name} must be a mapping with the names of y_true, {listed}, got {shown(given)}")
+        lower = directions(self.higher_is_better, list(map(str, self.y_true)), len(self.y_true))
+        found = []
+        for name, turned in zip(self.y_true, np.broadcast_to(lower, len(self.y_true)).tolist(), strict=True):
+            weight = None if self.sample_weight is None else self.sample_weight[name]
+            own = self._replace(y_true=self.y_true[name], y_score=self.y_score[name], sample_weight=weight)
+            data = own._replace(higher_is_better=not turned).sample((f"y_true[{name!r}]", f"y_score[{name!r}]"))
+            found.append(one_model(data)._replace(model_names=(str(name),)))
+        return found
 
 
 def as_sample(curve: _core.Curve, pos_label: Any = 1) -> Sample:
