@@ -6,6 +6,7 @@ from sklearn.metrics import roc_auc_score as reference
 
 from rocmax.metrics import AUC, Bootstrap, PartialAUC, compare, infer
 from rocmax.metrics import _multiclass as multiclass
+from rocmax.metrics.samples._sample import Given
 
 AVERAGES = [("ovr", "macro"), ("ovr", "weighted"), ("ovr", None), ("ovo", "macro"), ("ovo", "weighted")]
 
@@ -135,7 +136,7 @@ def test_influences_of_weighted_averages_know_that_the_shares_are_estimates():
     for kind, average in AVERAGES:
         measure = AUC(multi_class=kind, average=average)
         weight = np.ones(40)
-        data = multiclass.classes(y, scores, weight, None, 1, "frequency")
+        data = multiclass.classes(Given(y, scores, weight), measure)
         base = multiclass.class_estimates(data, measure)
         found = multiclass.influence(data, measure).of_sample
         for row in (0, 7, 23):
