@@ -165,10 +165,10 @@ def test_bad_options_are_refused(options, message):
     [
         ({"measure": AUC(multi_class="ovr", labels=[0, 1])}, "which is not among labels"),
         ({"measure": AUC(multi_class="ovr", labels=[2, 1, 0])}, "labels must be distinct and sorted"),
-        ({"measure": AUC(multi_class="ovr", labels=range(4))}, "has 3 columns, one a class, and y_true 4 classes"),
+        ({"measure": AUC(multi_class="ovr", labels=range(4))}, "has 3 columns, one per class, and y_true 4 classes"),
         ({"y_score": np.zeros(150)}, "needs y_true of shape"),
         ({"y_score": np.full((150, 3), np.nan)}, "y_score must be finite"),
-        ({"y_true": np.where(np.arange(150) < 149, 0, 1)}, "one a class"),
+        ({"y_true": np.where(np.arange(150) < 149, 0, 1)}, "one per class"),
         ({"y_true": np.r_[np.arange(3), np.zeros(147)]}, "y_true has 1 samples of class 1"),
         ({"method": "newcombe"}, "method"),
         ({"pos_label": 1}, "pos_label"),
