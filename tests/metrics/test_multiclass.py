@@ -38,6 +38,15 @@ def test_values_are_those_of_scikit_learn(kind, average, decimals):
         np.testing.assert_array_equal(again, infer(y, scores, AUC(multi_class=kind, average=average)).estimate)
 
 
+@pytest.mark.parametrize("kind", ["ovr", "ovo"])
+def test_a_perfect_ranking_has_the_value_one(kind):
+    for n_classes in range(3, 12):
+        y = np.arange(5 * n_classes) % n_classes
+        data = multiclass.classes(y, np.eye(n_classes)[y], None, None, 1)
+        for average in ("macro", "weighted"):
+            assert multiclass.class_estimates(data, AUC(multi_class=kind, average=average)) == [1.0]
+
+
 @pytest.mark.parametrize(("kind", "average"), [case for case in AVERAGES if case[1]])
 @pytest.mark.parametrize("method", ["delong", "logit-delong"])
 @pytest.mark.parametrize(

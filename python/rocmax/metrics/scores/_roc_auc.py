@@ -225,7 +225,7 @@ def _weights(sample_weight: Any, n_samples: int) -> F64 | None:
     return plain(weight.astype(np.float64, copy=False))
 
 
-def _area(y: NDArray[Any], s: NDArray[Any], weight: F64 | None, max_fpr: Any) -> Any:
+def _area(y: NDArray[Any], s: NDArray[Any], weight: Any, max_fpr: Any) -> Any:
     """Return the area of two classes, of several models one each; the core checks every value."""
     y, s = plain(y), s if s.ndim == 2 else plain(s)
     try:
