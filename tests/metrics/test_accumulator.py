@@ -209,7 +209,7 @@ def test_parts_of_one_class_of_booleans_and_of_texts():
         ROCAccumulator().update(["case", "control"], [0.1, 0.2])
     named = ROCAccumulator(pos_label="case").update(["case", "control"], [0.8, 0.2]).update(["none"], [0.9])
     assert named.result(method="newcombe").estimate == 0.5
-    with pytest.raises(ValueError, match="one class only in all that was taken in: pos_label='cas' did not occur"):
+    with pytest.raises(ValueError, match="one class only in all parts: pos_label='cas' did not occur"):
         ROCAccumulator(pos_label="cas").update(["case", "control"], [0.8, 0.2]).result()
 
 

@@ -1,4 +1,4 @@
-"""Compare models whose samples come in parts, twice: counted first, then for the products of their components."""
+"""Compare models whose samples come in parts, in two passes: count them, then sum products of their components."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class _Class(NamedTuple):
         return cls(score[order], (values - (values @ weight / weight.sum())[:, None])[:, order])
 
     def at(self, score: NDArray[Any]) -> F64:
-        """Return the components by each measure; between two scores that were counted, half way between theirs."""
+        """Return the components by each measure; between two counted scores the mean of theirs."""
         above = np.minimum(np.searchsorted(self.score, score), len(self.score) - 1)
         below = above - ((self.score[above] > score) & (above > 0))
         return np.asarray((self.values[:, below] + self.values[:, above]) / 2.0)
 
 
 class SecondPass:
-    """Covariances of measures of models that have been counted, from their samples in parts.
+    """Covariances of measures of counted models, from their samples in parts.
 
-    A sample's components are those of its score in the counted curves: exact while these hold every score, otherwise
-    the error is that of the rates.
+    The components of a sample are those at its score in the counted curves: exact while these hold every score,
+    otherwise with the error of the rates.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class SecondPass:
         self._sums, self._products = np.zeros(shape), np.zeros((*shape, len(counted)))
 
     def add(self, positive: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]], weight: F64 | None = None) -> None:
-        """Take in some samples, of frequency weights."""
+        """Add samples, with frequency weights."""
         self.weighted |= weight is not None
         for k, rows in enumerate((np.flatnonzero(positive), np.flatnonzero(~positive))):
             pairs = zip(self._classes, self.counted, strict=True)
@@ -85,7 +85,7 @@ class SecondPass:
             self._products[k] += weighted @ values.transpose(0, 2, 1)
 
     def covariance(self, number: int) -> Covariance:
-        """Return the estimates and the covariance by one of the measures, of all that was taken in."""
+        """Return the estimates and the covariance by one of the measures."""
         matrix = np.zeros(self._products.shape[2:])
         pairs = zip(self.sample.totals, self._sums[:, number], self._products[:, number], strict=True)
         for total, sums, products in pairs:

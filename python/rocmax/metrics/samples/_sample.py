@@ -256,3 +256,9 @@ def rates(weight: F64) -> F64:
     """Return the share of a class at every distinct score or above; of all of it that is 1 to the last bit."""
     sums = np.cumsum(weight)
     return np.asarray(sums / sums[-1])
+
+
+def vertices(pos: F64, neg: F64) -> tuple[F64, F64]:
+    """Return FPR and TPR from (0, 0) to (1, 1), from the weight of either class at every distinct score."""
+    fpr, tpr = (np.concatenate([[0.0], rates(weight)]) for weight in (neg, pos))
+    return fpr, tpr
