@@ -17,14 +17,11 @@ from rocmax.metrics.thresholds._rules import RULES, parse_rule
 
 _LISTED = 20  # rows of a printed table
 _LARGE = 1e4  # likelihood ratios of four digits
-_OTHERS = {"fpr": "TPRAtFPR", "specificity": "TPRAtFPR", "sensitivity": "FPRAtTPR"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OperatingPoint(Unpacked):
-    """One or several thresholds, and the rates and predictive values of calling scores at or above them positive.
-
-    Or at and below them, where ``higher_is_better`` is False.
+    """One or several thresholds, and the rates and predictive values there.
 
     The first six attributes can be unpacked as a tuple. For several thresholds, numbers and confidence limits are
     arrays of shape (n_thresholds,).
@@ -35,20 +32,12 @@ class OperatingPoint(Unpacked):
         The threshold and both rates.
     tpr_interval, fpr_interval : ConfidenceInterval
         Confidence intervals of the rates.
-    pos_label : label
-        The label of the positive class.
     criterion : str, tuple or None, or list of these
         The rule that chose the threshold; None for a threshold that was given.
     guarantee : float, ndarray or None
-        Probability that the rate of the population keeps the limit of the rule, where `guarantee` was requested: at
-        least the probability requested.
-    cost, prevalence : float
-        The cost of a missed positive in false positives, and the share of positives that predictive values and accuracy
-        refer to.
-    confidence_level : float
-        Nominal coverage of each interval.
-    n_pos, n_neg : float
-        Number of positive and negative samples, or their total weights.
+        Probability that the rate of the population keeps the limit of the rule, at least the requested `guarantee`.
+    cost, prevalence, confidence_level : float
+        As in :func:`operating_point`; the share of positives in the samples if no prevalence was given.
     specificity, ppv, npv, lr_positive, lr_negative, accuracy, predicted_positive : float or ndarray
         1 - FPR, positive and negative predictive value, positive and negative likelihood ratio, share of samples called
         correctly and share called positive; NaN for 0 / 0, such as the PPV where no sample is called positive.
@@ -60,13 +49,11 @@ class OperatingPoint(Unpacked):
     threshold_interval : ConfidenceInterval or None
         Confidence interval of the threshold, by the bootstrap.
     prevalence_known : bool
-        Whether `prevalence` was given; otherwise it is the share of positives in the samples.
+        Whether `prevalence` was given.
     method : {"wilson", "bootstrap"}
         Method of the intervals.
-    resampling, weight_kind, n_samples, n_groups : str, str, int and int, or None
-        How the bootstrap draws, the kind of weights, the number of samples with weight and the number of clusters.
-    higher_is_better, n_dropped : bool and int
-        Whether high scores are for positives, and how many samples were left out because of missing values.
+    n_pos, n_neg, pos_label, resampling, weight_kind, n_samples, n_groups, higher_is_better, n_dropped
+        As of :class:`Inference`.
     """
 
     n_unpacked = 6
@@ -148,8 +135,7 @@ class OperatingPoint(Unpacked):
     @property
     def _criteria(self) -> list[Any]:
         """The rule of each threshold."""
-        n = np.size(self.threshold)
-        return list(self.criterion) if isinstance(self.criterion, list) else [self.criterion] * n
+        return self.criterion if isinstance(self.criterion, list) else [self.criterion] * np.size(self.threshold)
 
     def said(self) -> str:
         """Return both rates in words, of one threshold."""
@@ -173,7 +159,7 @@ class OperatingPoint(Unpacked):
         if rule is None:
             return "given"
         prevalence = self.prevalence if self.prevalence_known else 0.5
-        usual = not rule.weighs_fpr or (self.cost, prevalence) == (1.0, 0.5)
+        usual = not rule.kind.weighs_fpr or (self.cost, prevalence) == (1.0, 0.5)
         how = str(rule) if usual else f"{rule}, with cost {self.cost:g} and prevalence {prevalence:g}"
         if self.guarantee is None:
             return how
@@ -182,24 +168,25 @@ class OperatingPoint(Unpacked):
 
     def _where(self) -> str:
         """Return one threshold in words."""
-        of = "" if self.threshold_interval is None else f"; {words.level(self.confidence_level)} "
-        ends = "" if self.threshold_interval is None else words.ends(self.threshold_interval)
-        return f"{self._at_most}{self.threshold:.6g} ({self._chosen()}{of}{ends})"
+        ends = ""
+        if self.threshold_interval is not None:
+            ends = f"; {words.level(self.confidence_level)} {words.ends(self.threshold_interval)}"
+        return f"{self._at_most}{self.threshold:.6g} ({self._chosen()}{ends})"
 
     @property
     def _at_most(self) -> str:
-        """What stands before a threshold below which scores are called positive."""
+        """What precedes a threshold if scores below it are called positive."""
         return "" if self.higher_is_better else "score <= "
 
     def _fixed(self) -> str:
-        """Return whether the intervals take the threshold as fixed, and which intervals do not."""
+        """Return in words whether the intervals take the threshold as fixed."""
         if self.method == "bootstrap" and any(self._criteria):
             other = "" if self.n_groups is not None else " (method='wilson': the threshold is fixed)"
             return "the rule chooses anew in every resample" + other
         rules = [rule for rule in map(parse_rule, self._criteria) if rule is not None]
         if not rules or self.guarantee is not None:
             return "taken as fixed"
-        others = " or ".join(sorted({_OTHERS[rule.name] for rule in rules if rule.name in _OTHERS}))
+        others = " or ".join(sorted({rule.kind.measure for rule in rules} - {""}))
         if others:
             return f"taken as fixed (infer with {others} fixes the rate)"
         return "taken as fixed (method='bootstrap': chosen anew in every resample)"
@@ -218,7 +205,7 @@ class OperatingPoint(Unpacked):
         return [f"threshold {self._where()}, {self._fixed()}", self.said(), self._worth()]
 
     def _row(self, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, str]:
-        """Return a row of a printed table: every estimate with its interval, an empty cell for 0 / 0."""
+        """Return a row of a printed table: estimates with their intervals, an empty cell for 0 / 0."""
         ends = {name: (row[f"{name}_low"], row[f"{name}_high"]) for name in names}
         cells = {name: "" if np.isnan(row[name]) else words.bracketed(row[name], ends[name]) for name in names}
         threshold = f"{self._at_most}{row['threshold']:.6g}"
