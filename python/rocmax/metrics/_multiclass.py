@@ -102,21 +102,16 @@ def classes(
     counted = weight > 0 if weight is not None and weight_kind == "sampling" else weight
     counts = np.bincount(of, counted, len(found))
     if len(found) < 2 or (counts <= 1).any():
-        k = int(np.argmax(counts <= 1)) if len(found) > 1 else 0
-        count = counts[k] if len(found) > 1 else len(y)
+        k = int(np.argmax(counts <= 1))
         raise ValueError(
-            f"y_true has {count:g} samples of class {found[k]}: there must be at least two classes, of at least two"
-            " samples each" + no_counts(float(count))
+            f"y_true has {counts[k]:g} samples of class {found[k]}: there must be at least two classes, of at least two"
+            " samples each" + no_counts(float(counts[k]))
         )
-    data = Classes(found, of, oriented(s, lower), weight, n_threads(n_jobs), weight_kind)
-    data = data._replace(lower=lower, n_dropped=n_dropped)
-    if groups is None:
-        return data
-    if weight is not None:
+    if groups is not None and weight is not None:
         raise ValueError("groups and sample_weight cannot be given together")
-    group = numbered(groups, len(y), advice)
+    group = None if groups is None else numbered(groups, len(y), advice)
     require_clusters(group, "multi_class")
-    return data._replace(group=group)
+    return Classes(found, of, oriented(s, lower), weight, n_threads(n_jobs), weight_kind, group, lower, n_dropped)
 
 
 def _among(labels: Any, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -224,15 +219,14 @@ def _parts(data: Classes, of_sample: F64) -> tuple[F64, F64]:
 
 def replicates(data: Classes, measure: Measure, stratified: bool, n_resamples: int, seed: int) -> F64:
     """Bootstrap replicates of the values, of shape (n_resamples, n_values); models of one seed share their draws."""
-    draws = masses(data.of, data.weight, stratified, seed, data.weight_kind)
-
-    def value(drawn: F64) -> F64:
-        if isinstance(measure, CoreMeasure):
-            return class_estimates(data._replace(weight=drawn), measure)
-        rows, weight = drawn_rows(drawn, data.weight)
-        return class_estimates(data._replace(of=data.of[rows], score=data.score[rows], weight=weight), measure)
-
-    return np.array([value(drawn) for drawn in islice(draws, n_resamples)])
+    found = []
+    for drawn in islice(masses(data.of, data.weight, stratified, seed, data.weight_kind), n_resamples):
+        part = data._replace(weight=drawn)
+        if not isinstance(measure, CoreMeasure):
+            rows, weight = drawn_rows(drawn, data.weight)
+            part = data._replace(of=data.of[rows], score=data.score[rows], weight=weight)
+        found.append(class_estimates(part, measure))
+    return np.array(found)
 
 
 def covariance_of_classes(models: list[Classes], measure: Measure) -> tuple[F64, F64]:

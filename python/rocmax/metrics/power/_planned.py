@@ -29,11 +29,6 @@ class Spread(NamedTuple):
     of_positives: float
     of_negatives: float
 
-    @property
-    def truth(self) -> float:
-        """The value of one model, or the difference of two."""
-        return self.values[0] - sum(self.values[1:])
-
     def at(self, ratio: float) -> float:
         """Return the variance times the number of positives, with `ratio` negatives per positive."""
         return self.of_positives + self.of_negatives / ratio

@@ -28,11 +28,16 @@ def _spread(auc: float, ratio: float) -> float:
 class Plan(NamedTuple):
     """A test, what is true, and how its estimate varies."""
 
-    truth: float  # the value of one model, or the difference of two
+    values: tuple[float, ...]  # the true ones of one model or two
     hypothesis: Hypothesis
     z: float  # critical value of each one-sided test
     spread: Callable[[float], float]  # variance at a value, times the number of positives
     bounds: tuple[float, float]  # of the estimate
+
+    @property
+    def truth(self) -> float:
+        """The value of one model, or the difference of two."""
+        return self.values[0] - sum(self.values[1:])
 
     @property
     def side(self) -> int:
@@ -103,41 +108,41 @@ class Asked(NamedTuple):
             null = number(null, "null_value", f"in ({low:g}, {high:g})", lambda value: low < value < high)
             hypothesis = hypothesis._replace(null=null)
         closed = self.pilot is None and self.measure == AUC()
-        truth, spread = self._closed(hypothesis, ratio) if closed else self._by_parts(ratio)
-        return Plan(truth, hypothesis, z, spread, (low, high))
+        values, spread = self._closed(hypothesis, ratio) if closed else self._by_parts(ratio)
+        return Plan(values, hypothesis, z, spread, (low, high))
 
-    def _closed(self, hypothesis: Hypothesis, ratio: float) -> tuple[float, Callable[[float], float]]:
-        """Return the true value and its variance for AUCs of a binormal model."""
+    def _closed(self, hypothesis: Hypothesis, ratio: float) -> tuple[tuple[float, ...], Callable[[float], float]]:
+        """Return the true values, and the variance as a function of the value, for AUCs of a binormal model."""
         if not self.several:
             null, margin = hypothesis.null, hypothesis.margin or 0
             ends = {"less": (0.0, null), "equivalence": (max(null - margin, 0.0), min(null + margin, 1.0))}
             low, high = ends.get(hypothesis.alternative, (null, 1.0))
             auc = number(self.auc, "auc", f"in ({low:g}, {high:g})", lambda value: low < value < high)
-            return auc, lambda value: _spread(value, ratio)
+            return (auc,), lambda value: _spread(value, ratio)
         (a, b), r = self._areas(), self._correlation()
         both = _shared(a, a, 0.5) + _shared(b, b, 0.5) - 2 * _shared(a, b, r / 2)
-        return a - b, lambda _: both * (1 + 1 / ratio)
+        return (a, b), lambda _: both * (1 + 1 / ratio)
 
-    def _by_parts(self, ratio: float) -> tuple[float, Callable[[float], float]]:
-        """Return the true value and its variance by the components of the measure."""
+    def _by_parts(self, ratio: float) -> tuple[tuple[float, ...], Callable[[float], float]]:
+        """Return the same by the components of the measure."""
         measure = self.measure
         if self.pilot is not None:
             found = self.pilot
-        elif self.several and self.correlation is None:
-            one, two = (of_binormal((area,), 0.0, measure) for area in self._areas())
-            parts = zip(one[1:], two[1:], strict=True)
-            found = Spread(one.values + two.values, *(first + second for first, second in parts))
         else:
-            found = of_binormal(self._areas(), self._correlation(), measure)
+            each = [of_binormal((area,), 0.0, measure) for area in self._areas()]
+            values, of_pos, of_neg = zip(*each, strict=True)
+            found = Spread(sum(values, ()), sum(of_pos), sum(of_neg))
+            if self.correlation is not None:  # the values of each alone are more accurate than in the plane
+                found = of_binormal(self._areas(), self._correlation(), measure)._replace(values=found.values)
         if found.at(ratio) <= 0:
             raise ValueError("the samples of pilot have no variance: take a pilot whose classes overlap")
 
         def spread(value: float) -> float:
-            if self.several or self.pilot is not None or value == found.truth:
+            if self.several or self.pilot is not None or (value,) == found.values:
                 return found.at(ratio)
             return of_binormal((area_of(value, measure),), 0.0, measure).at(ratio)
 
-        return found.truth, spread
+        return found.values, spread
 
     def _areas(self) -> tuple[float, ...]:
         given = (("auc", self.auc), ("auc_b", self.auc_b))

@@ -12,8 +12,7 @@ from rocmax._checks.samples import number
 from rocmax.metrics.intervals._interval import Law
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Measure
-from rocmax.metrics.power._planned import of_binormal
-from rocmax.metrics.power._plans import Asked, Plan, asked_for
+from rocmax.metrics.power._plans import asked_for
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked
 
@@ -282,7 +281,7 @@ def auc_sample_size(
             )
     else:
         n_pos = _least(lambda count: plan.power(count) >= power)
-    first, second = _values(asked, plan)
+    first, *second = plan.values
     return SampleSize(
         n_pos,
         ratio * n_pos,
@@ -290,7 +289,7 @@ def auc_sample_size(
         power=power,
         significance_level=significance_level,
         alternative=alternative,
-        auc_b=second,
+        auc_b=second[0] if second else None,
         correlation=correlation,
         null=hypothesis.null,
         equivalence_margin=hypothesis.margin,
@@ -298,18 +297,6 @@ def auc_sample_size(
         is_paired=pilot is not None or correlation is not None,
         from_pilot=pilot is not None,
     )
-
-
-def _values(asked: Asked, plan: Plan) -> tuple[float, float | None]:
-    """Return the true values of one model or two."""
-    if asked.pilot is not None:
-        return asked.pilot.values[0], asked.pilot.values[1] if len(asked.pilot.values) > 1 else None
-    if asked.auc_b is None:
-        return plan.truth, None
-    if asked.measure == AUC():
-        return float(asked.auc), float(asked.auc_b)
-    first, second = (of_binormal((float(area),), 0.0, asked.measure).truth for area in (asked.auc, asked.auc_b))
-    return first, second
 
 
 def _least(holds: Callable[[float], bool]) -> float:

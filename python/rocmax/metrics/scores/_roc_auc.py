@@ -99,11 +99,11 @@ def roc_auc_score(
     0.75
     """
     named = is_one_of(average, _AVERAGES) and is_one_of(multi_class, _MULTI_CLASS)
-    if named and _common(sample_weight, max_fpr):
-        y, s, weight = _array(y_true), _array(y_score, whole_as_float=True), sample_weight
-        if _ready(y, s, weight):
+    if named:
+        y, s = _array(y_true), _array(y_score)
+        if _ready(y, s, sample_weight, max_fpr):
             try:
-                return _area(y, s, weight, max_fpr)
+                return _area(y, s, sample_weight, max_fpr)
             except _UnusualError:
                 pass  # the general way finds the error
     y_true, y_score, sample_weight = in_numpy(y_true), in_numpy(y_score), in_numpy(sample_weight)
@@ -129,36 +129,22 @@ def roc_auc_score(
             ) from error
 
 
-def _common(sample_weight: Any, max_fpr: Any) -> bool:
-    """Whether the core can take weights and range as they are; it checks the weights."""
-    return (max_fpr is None or (type(max_fpr) is float and _LEAST < max_fpr <= 1.0)) and (
-        sample_weight is None
-        or (type(sample_weight) is np.ndarray and sample_weight.dtype == np.float64 and sample_weight.ndim == 1)
-    )
-
-
-def _array(values: Any, *, whole_as_float: bool = False) -> Any:
+def _array(values: Any) -> Any:
     """Return a list as an array, anything else as it is."""
-    if type(values) is not list:
-        return values
     try:
-        array = np.asarray(values)
-        return scores(array) if whole_as_float and array.dtype.kind == "i" else array
-    except ValueError:  # rows of several lengths, or integers that float64 does not tell apart
+        return np.asarray(values) if type(values) is list else values
+    except ValueError:  # rows of several lengths
         return values
 
 
-def _ready(y: Any, s: Any, weight: Any) -> bool:
-    """Whether the core can read the arrays as they are, for two classes and one model."""
+def _ready(y: Any, s: Any, weight: Any, max_fpr: Any) -> bool:
+    """Whether the core can read what is given as it is, for two classes and one model; it checks the values."""
+    arrays = (y, s) if weight is None else (y, s, weight)
     return (
-        type(y) is np.ndarray
-        and type(s) is np.ndarray
-        and y.ndim == 1
-        and s.ndim == 1
-        and len(y) == len(s)
-        and (weight is None or (len(weight) == len(y) and weight is plain(weight)))
-        and y is plain(y)
-        and s is plain(s)
+        all(type(array) is np.ndarray and array.ndim == 1 and array is plain(array) for array in arrays)
+        and len({len(array) for array in arrays}) == 1
+        and (weight is None or weight.dtype == np.float64)
+        and (max_fpr is None or (type(max_fpr) is float and _LEAST < max_fpr <= 1.0))
         and s.dtype in SCORES
         and y.dtype in LABELS
         # scikit-learn takes whole numbers for labels, no other floats.
