@@ -1,14 +1,12 @@
 """Exact measures of ROC curves and their statistics.
 
-Every function that takes labels and scores takes dask arrays too, with the same results to the last bit. Their
-partitions are computed in one graph, each copied to its place as soon as it is there: for n samples n bytes of
-whole-number labels (other labels as they are) and n times 8 bytes of scores (4 of float32), of weights and of groups
-are held in this process, besides what the function takes for arrays; twice that for a moment where dask does not
-know the sizes of the partitions. For samples that are too many for that, :class:`ROCAccumulator` counts each
-partition where it lies.
+Functions of labels and scores also take dask arrays, with bit-identical results. All partitions are computed in one
+graph and copied into this process: per sample 1 byte for a whole-number label (other labels as they are) and 8 bytes
+for a score (4 for float32), a weight and a group; twice that for a moment if dask does not know the sizes of the
+partitions. If that does not fit in memory, :class:`ROCAccumulator` counts each partition where it is.
 
-Functions keep nothing between calls, so that any number of threads may call them, on the same arrays too, as long as
-none writes to these; :class:`ROCAccumulator` may be shared as well.
+Functions keep no state: any number of threads may call them on the same arrays, as long as none writes to these.
+Threads may share a :class:`ROCAccumulator`, too.
 """
 
 from rocmax._lazy import from_stub

@@ -179,7 +179,7 @@ def operating_point(
     if rules is None:
         rules = [Rule("at", score) for score in curve.steps()[0].tolist()]
     elif data.lower:
-        rules = [rule._replace(number=-rule.number) if rule.name == "at" else rule for rule in rules]
+        rules = [rule._replace(number=-rule.number) if rule.given else rule for rule in rules]
     n_pos, n_neg = data.totals
     for rule in rules:
         check_budget(rule, n_pos + n_neg)

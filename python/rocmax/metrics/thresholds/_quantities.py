@@ -48,7 +48,7 @@ class Calls(NamedTuple):
         if len(rules) <= _FEW:
             thresholds, _, tp, fp = np.array([curve.cut(*rule) for rule in rules]).T
         else:
-            thresholds = np.array([rule.number if rule.name == "at" else rule.of(curve) for rule in rules])
+            thresholds = np.array([rule.number if rule.given else rule.of(curve) for rule in rules])
             score, *weights = curve.steps()
             n_called: NDArray[np.intp] = np.searchsorted(-score, -thresholds, side="right")
             tp, fp = (np.concatenate([[0.0], np.cumsum(weight)])[n_called] for weight in weights)

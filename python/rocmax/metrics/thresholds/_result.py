@@ -13,7 +13,7 @@ from rocmax.metrics.results._journal import journal
 from rocmax.metrics.results._references import REFERENCES
 from rocmax.metrics.results._result import Unpacked
 from rocmax.metrics.thresholds._quantities import QUANTITIES
-from rocmax.metrics.thresholds._rules import RULES, parse_rule
+from rocmax.metrics.thresholds._rules import Rule, parse_rule
 
 _LISTED = 20  # rows of a printed table
 _LARGE = 1e4  # likelihood ratios of four digits
@@ -120,8 +120,7 @@ class OperatingPoint(Unpacked):
         held = {name: np.atleast_1d(column).tolist() for name, column in columns.items()}
         of_all: dict[str, Any] = {"n_pos": self.n_pos, "n_neg": self.n_neg, "prevalence": self.prevalence}
         of_all |= {} if self.weight_kind is None else {"weight_kind": self.weight_kind}
-        chosen = [_name(criterion) for criterion in self._criteria]
-        cells = zip(chosen, *held.values(), strict=True)
+        cells = zip((rule.cell for rule in self._rules), *held.values(), strict=True)
         return [{"criterion": how, **dict(zip(held, row, strict=True)), **of_all} for how, *row in cells]
 
     def _journal(self) -> list[dict[str, str]]:
@@ -133,9 +132,11 @@ class OperatingPoint(Unpacked):
         return journal(rows, "", self.confidence_level)
 
     @property
-    def _criteria(self) -> list[Any]:
+    def _rules(self) -> list[Rule]:
         """The rule of each threshold."""
-        return self.criterion if isinstance(self.criterion, list) else [self.criterion] * np.size(self.threshold)
+        one = not isinstance(self.criterion, list)
+        rules = [parse_rule(criterion) or Rule("at") for criterion in ([self.criterion] if one else self.criterion)]
+        return rules * np.size(self.threshold) if one else rules
 
     def said(self) -> str:
         """Return both rates in words, of one threshold."""
@@ -155,9 +156,7 @@ class OperatingPoint(Unpacked):
 
     def _chosen(self, index: int = 0) -> str:
         """Return how a threshold was chosen, in words."""
-        rule = parse_rule(self._criteria[index])
-        if rule is None:
-            return "given"
+        rule = self._rules[index]
         prevalence = self.prevalence if self.prevalence_known else 0.5
         usual = not rule.kind.weighs_fpr or (self.cost, prevalence) == (1.0, 0.5)
         how = str(rule) if usual else f"{rule}, with cost {self.cost:g} and prevalence {prevalence:g}"
@@ -180,10 +179,10 @@ class OperatingPoint(Unpacked):
 
     def _fixed(self) -> str:
         """Return in words whether the intervals take the threshold as fixed."""
-        if self.method == "bootstrap" and any(self._criteria):
+        rules = [rule for rule in self._rules if not rule.given]
+        if self.method == "bootstrap" and rules:
             other = "" if self.n_groups is not None else " (method='wilson': the threshold is fixed)"
             return "the rule chooses anew in every resample" + other
-        rules = [rule for rule in map(parse_rule, self._criteria) if rule is not None]
         if not rules or self.guarantee is not None:
             return "taken as fixed"
         others = " or ".join(sorted({rule.kind.measure for rule in rules} - {""}))
@@ -198,9 +197,8 @@ class OperatingPoint(Unpacked):
             more = [f"and {n - _LISTED:,} more thresholds"] if n > _LISTED else []
             head = f"{n:,} thresholds, {words.level(self.confidence_level)} in brackets, {self._fixed()}"
             if self.guarantee is not None:
-                head += (
-                    f", each guaranteed on new data with probability {words.percent(np.min(self.guarantee))} or more"
-                )
+                least = words.percent(np.min(self.guarantee))
+                head += f", each guaranteed on new data with probability {least} or more"
             return [head, *words.text_table(rows), *more]
         return [f"threshold {self._where()}, {self._fixed()}", self.said(), self._worth()]
 
@@ -216,14 +214,10 @@ class OperatingPoint(Unpacked):
     def _sentences(self, basis: str) -> list[str]:
         if not np.ndim(self.threshold):
             return [f"At the threshold {self._where()} {self.said()}; {self._worth()} ({basis})"]
-        rows, n = [self._row(row, ("tpr", "fpr")) for row in self.rows()[:_LISTED]], np.size(self.threshold)
-        each = [
-            f"{row['threshold']} ({self._chosen(k)}): TPR {row['tpr']}, FPR {row['fpr']}" for k, row in enumerate(rows)
-        ]
-        level = words.level(self.confidence_level)
-        return [
-            f"At {n:,} thresholds ({level} in brackets; {basis}): {'; '.join(each)}{'; ...' if n > _LISTED else ''}"
-        ]
+        n, rows = np.size(self.threshold), enumerate(self._row(row, ("tpr", "fpr")) for row in self.rows()[:_LISTED])
+        each = [f"{row['threshold']} ({self._chosen(k)}): TPR {row['tpr']}, FPR {row['fpr']}" for k, row in rows]
+        each += ["..."] if n > _LISTED else []
+        return [f"At {n:,} thresholds ({words.level(self.confidence_level)} in brackets; {basis}): {'; '.join(each)}"]
 
     def _basis(self) -> list[str]:
         if self.method == "bootstrap":
@@ -237,17 +231,9 @@ class OperatingPoint(Unpacked):
         return [found, counted + words.exceptions(self)]
 
     def _sources(self) -> tuple[str, ...]:
-        rules = [parse_rule(criterion) for criterion in self._criteria]
-        chosen = [source for rule in rules if rule is not None for source in RULES[rule.name].how.sources]
+        chosen = [source for rule in self._rules for source in rule.kind.how.sources]
         known = ("mercaldo", "zou") if self.prevalence_known else ()
         drawn = ("efron",) if self.method == "bootstrap" else ()
         formulas = ("wilson", "simel", *known) if not drawn or self.n_groups is not None else ()
         kept = () if self.guarantee is None else ("wilks",)
         return (*chosen, *kept, *drawn, *(("korn",) if drawn and formulas else ()), *formulas)
-
-
-def _name(criterion: Any) -> str:
-    """Return the rule of a threshold, for a table."""
-    if criterion is None:
-        return "given"
-    return criterion if isinstance(criterion, str) else f"{criterion[0]} {criterion[1]:.12g}"

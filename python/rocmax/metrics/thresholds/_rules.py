@@ -104,11 +104,23 @@ class Rule(NamedTuple):
         return f"{self.name}={self.number:.12g}"
 
     @property
+    def given(self) -> bool:
+        """Whether it is no rule but a threshold."""
+        return self.name not in RULES
+
+    @property
     def criterion(self) -> Any:
         """The rule as users write it; None for a threshold that is given."""
         if self.kind.takes is None:
-            return self.name if self.name in RULES else None
+            return None if self.given else self.name
         return self.name, int(self.number) if self.counts else self.number
+
+    @property
+    def cell(self) -> str:
+        """The rule in tables, such as "fpr 0.01"."""
+        if self.kind.takes is None:
+            return "given" if self.given else self.name
+        return f"{self.name} {self.number:.12g}"
 
     def of(self, curve: _core.Curve) -> float:
         """Return the lowest score that is called positive on a curve."""
