@@ -99,11 +99,13 @@ class Asked(NamedTuple):
         low, high = self.measure.bounds
         if self.several:
             if self.null_value is not None:
-                raise ValueError("null_value is of one model: give null_difference for the difference of two")
+                raise ValueError("null_value applies to one model: pass null_difference for the difference of two")
             low, high = low - high, high - low
         else:
             if self.correlation is not None or hypothesis.null != 0:
-                raise ValueError("correlation and null_difference are of two models: give auc_b, or null_value for one")
+                raise ValueError(
+                    "correlation and null_difference apply to two models: pass auc_b, or null_value for one"
+                )
             null = self.measure.chance((1.0, ratio)) if self.null_value is None else self.null_value
             null = number(null, "null_value", f"in ({low:g}, {high:g})", lambda value: low < value < high)
             hypothesis = hypothesis._replace(null=null)
@@ -167,10 +169,10 @@ def asked_for(
     spread = None
     if pilot is not None:
         if any(given is not None for given in (auc, auc_b, correlation)):
-            raise ValueError("give pilot, whose samples have their own values and correlation, or auc, not both")
+            raise ValueError("pass pilot or auc, not both: the samples of pilot have their own values and correlation")
         spread = of_pilot(pilot, measure, *reading)
     elif auc is None:
-        raise ValueError("give auc, the true AUC, or pilot=(y_true, y_score)")
+        raise ValueError("pass auc, the true AUC, or pilot=(y_true, y_score)")
     elif any(given is not usual for given, usual in zip(reading, (None, True, "raise"), strict=True)):
-        raise ValueError("pos_label, higher_is_better and missing are of the samples of a pilot: give pilot")
+        raise ValueError("pos_label, higher_is_better and missing apply to the samples of pilot: pass pilot")
     return Asked(auc, auc_b, correlation, measure, spread, *test)

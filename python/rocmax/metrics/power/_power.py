@@ -178,12 +178,11 @@ class SampleSize(Unpacked):
             "equivalence": f"within {self.equivalence_margin or 0:g} of {null}",
         }
         if self.auc_b is None:
-            claim = claims.get(self.alternative)
-            claim = f"not to be {null}" if claim is None else f"to be {claim}"
+            claim = f"is {claims.get(self.alternative, f'not {null}')}"
         else:
-            claim = f"to have a difference {claims.get(self.alternative, f'other than {null}')}"
+            claim = f"have a difference {claims.get(self.alternative, f'other than {null}')}"
         own = " of each model" if self.auc_b is not None and not self.is_paired else ""
-        return [f"{n_pos:,} positive and {n_neg:,} negative samples{own} find {found} {claim}"]
+        return [f"{n_pos:,} positive and {n_neg:,} negative samples{own} detect that {found} {claim}"]
 
     def _sentences(self, basis: str) -> list[str]:
         return [f"{line} ({basis})" for line in self._lines()]

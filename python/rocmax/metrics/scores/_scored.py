@@ -170,7 +170,7 @@ def sroc_curve(
         return margins, np.array([curve.measure(("margin", float(tau), 1.0)) for tau in margins])
     n_pairs = np.count_nonzero(pos) * np.count_nonzero(neg)
     if n_pairs > _MOST_PAIRS:
-        raise ValueError(f"{n_pairs} pairs of distinct scores are too many steps; give n_points")
+        raise ValueError(f"{n_pairs} pairs of distinct scores are too many steps; pass n_points")
     gaps = np.subtract.outer(scores[pos > 0], scores[neg > 0]).ravel()
     mass = np.multiply.outer(pos[pos > 0], neg[neg > 0]).ravel()
     positive = gaps > 0
