@@ -57,9 +57,7 @@ def test_sample_size_is_the_inverse_of_power(measure):
     assert size.n_neg == 2 * size.n_pos
     assert auc_power(**TWO, measure=measure, n_pos=size.n_pos, n_neg=size.n_neg) == pytest.approx(0.8, abs=1e-6)
     assert str(size).startswith(f"{int(np.ceil(size.n_pos))} positive and ")
-    assert (
-        f"{measure} of {size.auc:.3g} and one of {size.auc_b:.3g} to have a difference other than 0" in size.summary()
-    )
+    assert f"{measure} of {size.auc:.3g} and one of {size.auc_b:.3g} have a difference other than 0" in size.summary()
 
 
 def test_simulated_power_of_partial_areas():
@@ -118,7 +116,7 @@ def test_one_model_is_tested_against_a_constant_score_by_default():
         ({"auc": 0.7, "missing": "drop"}, "apply to the samples of pilot"),
         ({"auc": 1.2, "measure": TPRAtFPR(0.1)}, "auc must be a number in"),
         ({**TWO, "measure": TPRAtFPR(0.1), "null_value": 0.3}, "null_value applies to one model"),
-        ({"auc": 0.7, "correlation": 0.3, "measure": TPRAtFPR(0.1)}, "correlation and null_difference are of two"),
+        ({"auc": 0.7, "correlation": 0.3, "measure": TPRAtFPR(0.1)}, "correlation and null_difference apply to two"),
         ({"auc": 0.7, "measure": TPRAtFPR(0.1), "null_value": 1.5}, "null_value must be a number in"),
     ],
 )

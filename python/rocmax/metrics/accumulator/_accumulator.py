@@ -60,15 +60,6 @@ class ROCAccumulator:
         The positive class; all others are negative. With None labels are 0/1, False/True or -1/1, the same pair in all
         parts, since a part may hold one class only.
 
-    Attributes
-    ----------
-    n_bins : int
-        Number of bins.
-    masses : ndarray of shape (2, n_bins)
-        Weights of the positives and of the negatives in every bin.
-    error_bound : float
-        Bound of the error of the AUC, at most `max_error`; 0 while every bin has one score.
-
     Notes
     -----
     O(n log n) for n samples, in any number of updates or merges; memory of 32 bytes per bin, up to three times that
@@ -110,9 +101,8 @@ class ROCAccumulator:
         self._shared = Shared(max_error)
 
     def __repr__(self) -> str:
-        options = [
-            f"{name}={value!r}" for name in ("max_error", "pos_label") if (value := getattr(self, name)) is not None
-        ]
+        given = {"max_error": self.max_error, "pos_label": self.pos_label}
+        options = [f"{name}={value!r}" for name, value in given.items() if value is not None]
         return f"ROCAccumulator({', '.join(options)})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -170,12 +160,12 @@ class ROCAccumulator:
 
     @property
     def masses(self) -> F64:
-        """Weights of the positives and of the negatives in every bin."""
+        """Weights of the positives and of the negatives in every bin, of shape (2, n_bins)."""
         return self._shared.settled().bins[2:]
 
     @property
     def error_bound(self) -> float:
-        """Bound of the error of the AUC."""
+        """Bound of the error of the AUC, at most `max_error`; 0 while every bin has one score."""
         bins, extent = self._shared.read()
         if _bins.is_exact(bins) or not (bins[2].any() and bins[3].any()):
             return 0.0

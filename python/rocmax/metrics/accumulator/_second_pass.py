@@ -46,14 +46,7 @@ class SecondPass:
     """Covariances of measures of counted models, from their samples in parts.
 
     The components of a sample are those at its score in the counted curves: exact while these hold every score,
-    otherwise with the error of the rates.
-
-    Parameters
-    ----------
-    counted : mapping
-        Models, each with all its samples.
-    measures : sequence of Measure
-        With components.
+    otherwise with the error of the rates. All `measures` must have components.
     """
 
     def __init__(self, counted: Mapping[str, ROCAccumulator], measures: Sequence[Measure]) -> None:

@@ -83,18 +83,13 @@ class ROCBand(Result):
         return float(found) if found.ndim == 0 else found
 
     def rows(self) -> list[dict[str, Any]]:
-        columns = {"fpr": self.fpr, "tpr": self.tpr, "low": self.low(self.fpr), "high": self.high(self.fpr)}
-        return [
-            dict(zip(columns, row, strict=True)) for row in zip(*(x.tolist() for x in columns.values()), strict=True)
-        ]
-
-    def _reaches(self) -> str:
-        across, up = (words.digits(reach) for reach in self.reach)
-        return f"{across} in FPR and {up} in TPR"
+        columns = self.fpr, self.tpr, self.low(self.fpr), self.high(self.fpr)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [dict(zip(("fpr", "tpr", "low", "high"), row, strict=True)) for row in rows]
 
     def _lines(self) -> list[str]:
-        level = f"{100 * self.confidence_level:.12g} %"
-        return [f"{level} confidence band of the whole ROC curve: {self._reaches()} to either side"]
+        level, (across, up) = f"{100 * self.confidence_level:.12g} %", map(words.digits, self.reach)
+        return [f"{level} confidence band of the whole ROC curve: {across} in FPR and {up} in TPR to either side"]
 
     def _sentences(self, basis: str) -> list[str]:
         return [f"{line} ({basis})" for line in self._lines()]

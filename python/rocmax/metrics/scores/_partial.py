@@ -57,11 +57,6 @@ def partial_auc_score(
     float or ndarray of shape (n_models,)
         The partial area. O(n log n), or O(n) and a sort of the samples that the range reaches.
 
-    Raises
-    ------
-    ValueError
-        For bad labels, scores or weights, or a bad range.
-
     References
     ----------
     .. [1] H. Narasimhan and S. Agarwal, "Support vector algorithms for optimizing the partial area
@@ -123,11 +118,6 @@ def tpr_at_fpr_score(
     -------
     float or ndarray of shape (n_models,)
         The true positive rate. O(n) expected, with weights O(n log n).
-
-    Raises
-    ------
-    ValueError
-        For bad labels, scores or weights, or `fpr` outside [0, 1].
 
     Examples
     --------
