@@ -135,8 +135,8 @@ class ROCAccumulator:
         Returns
         -------
         ROCAccumulator
-            Equal to one that was updated with the samples. O(n log n) for n scores, O(n) if they ascend (``ORDER BY
-            score``); 40 bytes per score besides the arguments.
+            Equal to one that was updated with the samples. O(n log n) for n scores, O(n) if they ascend, as by
+            ``ORDER BY score``; 40 bytes per score besides the arguments.
 
         Raises
         ------

@@ -76,7 +76,7 @@ def roc_curve(
     if isinstance(found, tuple):
         return found
     thresholds, *weights = found.steps()
-    tps, fps = np.cumsum(weights, axis=1)
+    tps, fps = (np.cumsum(weight) for weight in weights)
     if drop_intermediate and len(fps) > 2:
         # A vertex where neither step changes lies on a line; the ends always stay.
         bent = (np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0)
@@ -134,7 +134,7 @@ def precision_recall_curve(
     if isinstance(found, tuple):
         return found
     thresholds, *weights = found.steps()
-    tps, fps = np.cumsum(weights, axis=1)
+    tps, fps = (np.cumsum(weight) for weight in weights)
     if drop_intermediate and len(fps) > 2:
         moved = np.diff(tps) != 0
         kept = np.concatenate([[True], moved[:-1] | moved[1:], [True]])
