@@ -43,10 +43,12 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
         listed = ", ".join(name for name, values in given.items() if values is not None)
         raise ValueError(f"missing='drop' leaves no sample: each misses a value of one of {listed}")
 
+    kept_rows = np.flatnonzero(~dropped)
+
     def kept(values: Any) -> Any:
         if isinstance(values, Mapping):
             return {key: kept(column) for key, column in values.items()}
-        return None if values is None else _rows(values, ~dropped)
+        return None if values is None else rows_of(values, kept_rows)
 
     return [kept(values) for values in given.values()], n_dropped
 
@@ -65,17 +67,14 @@ def _marked(values: Any) -> Bool | None:
     return found if found.ndim == 1 else np.asarray(found.any(axis=1))
 
 
-def _rows(values: Any, keep: Bool) -> Any:
+def rows_of(values: Any, rows: NDArray[np.intp]) -> Any:
     """Return some rows, of a frame or a series as such: labels may be categories with an order."""
     if hasattr(values, "iloc"):
-        return values.iloc[keep]
-    if type(values).__module__.startswith("polars."):
-        import polars
-
-        return values.filter(polars.Series(keep))
-    if isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):
-        return values[keep]
-    return np.asarray(in_numpy(values))[keep]
+        return values.iloc[rows]
+    of_polars = type(values).__module__.startswith("polars.")
+    if of_polars or isinstance(values, np.ma.MaskedArray) or hasattr(values, "categories"):
+        return values[rows]
+    return np.asarray(in_numpy(values))[rows]
 
 
 def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int) -> Any:

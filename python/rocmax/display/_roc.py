@@ -213,6 +213,7 @@ class ROCDisplay(CurveDisplay):
         algorithm: Any = None,
         fpr_range: tuple[float, float] | None = None,
         pos_label: Any = None,
+        figure_of_merit: str | None = None,
         **options: Any,
     ) -> Self:
         """Draw the mean curve of each modality and a thin curve for each reader.
@@ -228,6 +229,8 @@ class ROCDisplay(CurveDisplay):
             The reader that is a stand-alone algorithm: it has a curve of its own.
         fpr_range, pos_label : optional
             As in `from_predictions`.
+        figure_of_merit : str, default=None
+            As :func:`rocmax.metrics.froc_readings` returns it: the axes of AFROC curves are named for what they show.
         **options
             Keyword arguments of `plot`.
 
@@ -241,7 +244,10 @@ class ROCDisplay(CurveDisplay):
         curves, label = reader_curves(
             y_true, y_score, reader, modality, case, algorithm, fpr_range, pos_label, groups, sample_weight
         )
-        return cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
+        display = cls(curves, fpr_range=fpr_range, pos_label=label).plot(**options)
+        if figure_of_merit not in (None, "HrAUC"):
+            display.ax_.set(xlabel="Cases with a false mark", ylabel="Lesions found")
+        return display
 
     def plot(
         self,

@@ -25,7 +25,7 @@ from rocmax.metrics.reader_study._inference import (
     mean_of,
     mean_test,
 )
-from rocmax.metrics.reader_study._result import MRMCAnalysis
+from rocmax.metrics.reader_study._result import FIGURES, MRMCAnalysis
 from rocmax.metrics.reader_study._study import Study, note_of, plain, read_study
 from rocmax.metrics.samples._sample import check_variance
 from rocmax.metrics.variances._resample import check_resamples
@@ -57,6 +57,9 @@ def mrmc_analysis(
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     pos_label: Any = None,
+    higher_is_better: bool = True,
+    missing: str = "raise",
+    figure_of_merit: str | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> MRMCAnalysis:
@@ -80,9 +83,9 @@ def mrmc_analysis(
     y_true : array-like of shape (n_readings,) or (n_cases,)
         True class of the case of each reading; in a wide table, of each row. See :func:`infer` for labels.
     y_score : array-like of shape (n_readings,), mapping or data frame
-        Finite ratings, one row per reading: higher ratings are for the positive class, and ties count one half. Leave
-        out the rows of missing readings. Or a wide table with one row per case: a mapping ``{(modality, reader):
-        ratings}`` or a data frame whose columns are such pairs, NaN where a reading is missing.
+        Ratings, one row per reading; ties count one half. Readings may be missing: leave out their rows. Or a wide
+        table with one row per case: a mapping ``{(modality, reader): ratings}`` or a data frame whose columns are such
+        pairs, NaN where a reading is missing.
     measure : Measure or str, default="auc"
         The measure, as in :func:`infer`. Every measure works with covariance "jackknife" or "bootstrap".
     reader, modality, case : array-like of shape (n_readings,), default=None
@@ -127,8 +130,11 @@ def mrmc_analysis(
         Nominal coverage of the two-sided intervals. They are cut at the bounds of the measure.
     n_resamples : int, default=2000
         Number of bootstrap resamples.
-    pos_label, random_state, n_jobs : optional
-        As in :func:`infer`.
+    pos_label, higher_is_better, missing, random_state, n_jobs : optional
+        As in :func:`infer`, with one row per reading; the ratings of all readers have one direction. In a wide table
+        "raise" and "drop" are for `y_true`, `case`, `groups` and `sample_weight`: an empty rating is a missing reading.
+    figure_of_merit : {"wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC"}, default=None
+        The figure of merit of the readings of :func:`froc_readings`, which returns it: results name it.
 
     Returns
     -------
@@ -188,7 +194,16 @@ def mrmc_analysis(
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
     null = number(null_value, "null_value", "that is finite", np.isfinite)
     level = check_level(confidence_level)
-    study = read_study(y_true, y_score, reader, modality, case, pos_label, reference, algorithm, groups, sample_weight)
+    if figure_of_merit is not None:
+        choice(figure_of_merit, FIGURES, "figure_of_merit")
+        if higher_is_better is not True:
+            raise ValueError(
+                "higher_is_better=False is not for readings of froc_readings, which rate what has no mark below all"
+                " others; pass the negated ratings to froc_readings"
+            )
+    choice(missing, ("raise", "drop"), "missing")
+    names = reader, modality, case, pos_label, reference, algorithm, groups, sample_weight
+    study = read_study(y_true, y_score, *names, higher_is_better, missing)
     _require_plain(study, covariance)
     _require_order(study, hypothesis)
     alone = algorithm is not None
@@ -206,10 +221,10 @@ def mrmc_analysis(
         tested, spread_of_tested = theta[:, :-1] - theta[:, -1:], _minus_last(spread)
     table = anova(tested, spread_of_tested)
     error, one_shot = table.error(*random), covariance == "unbiased" and all(random)
-    missing = study.missing()
+    unread = study.missing()
     notes = _notes(table, error, random_cases)
-    if missing:
-        notes = (note_of(missing, study.scores.size), *notes)
+    if unread:
+        notes = (note_of(unread, study.scores.size), *notes)
     least, most = measure.bounds
     if alone:
         own = float(theta[0, -1]), float(np.sqrt(spread[-1, -1])) if random_cases and spread[-1, -1] >= 0 else np.nan
@@ -240,7 +255,7 @@ def mrmc_analysis(
         covariance_matrix=spread_of_tested,
         one_shot_variances=one_shot_variances(tested, spread_of_tested) if one_shot else None,
         equivalence_intervals=deciding_intervals(differences or of_means, hypothesis, level, (least, most)),
-        missing=missing,
+        missing=unread,
         readings=study.readings,
         notes=notes,
         measure=measure,
@@ -260,6 +275,9 @@ def mrmc_analysis(
         pos_label=study.pos_label,
         null_value=None if differences else null,
         algorithm=study.readers[-1] if alone else None,
+        higher_is_better=not study.lower,
+        n_dropped=study.n_dropped,
+        figure_of_merit=figure_of_merit,
     )
 
 

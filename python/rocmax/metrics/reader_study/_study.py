@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rocmax._checks.samples import F64, declared_order, labels, names_of, weights
+from rocmax._checks.missing import complete
+from rocmax._checks.samples import DROP, F64, declared_order, labels, names_of, weights
 from rocmax._memory import require_memory
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
 from rocmax.metrics.reader_study._result import MissingReadings
-from rocmax.metrics.reader_study._wide import from_wide, of_rows
+from rocmax.metrics.reader_study._wide import from_wide
 from rocmax.metrics.samples._sample import Sample, explain, one_model, sample
 
 _LISTED = 4  # a note names so many readers with missing readings, and so many cases of each
@@ -31,6 +32,8 @@ class Study(NamedTuple):
     ordered: bool  # whether the user gave the order of the modalities, or they are numbers
     weight: F64 | None = None  # of each case
     group: NDArray[np.intp] | None = None  # number of the cluster of each case
+    lower: bool = False  # whether low scores are for positives: `scores` are negated
+    n_dropped: int = 0  # readings that missed a value
 
     @property
     def n_readers(self) -> int:
@@ -119,31 +122,39 @@ def read_study(
     algorithm: Any = None,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    higher_is_better: Any = True,
+    missing: str | None = None,
 ) -> Study:
     """Arrange one row per reading, or a wide table; refuse a case with two truths, and a test without both classes.
 
     Readers and modalities have the order of an ordered categorical, else that of their names; `reference` is the last
-    modality, `algorithm` the last reader.
+    modality, `algorithm` the last reader. `missing` is None if the caller has no such option.
     """
+    held = {"y_true": y_true, "case": case, "groups": groups, "sample_weight": sample_weight}
     if reader is None and modality is None:
-        per_case = {"case": case, "groups": groups, "sample_weight": sample_weight}
-        data, reader, modality, (case, groups, sample_weight) = _of_wide(y_true, y_score, per_case, pos_label)
+        if missing != "drop":
+            labels(y_true, pos_label)  # an error names the row of the table
+        wide = from_wide(y_score, held)
+        held, y_score, reader, modality = wide.per_case, wide.score, wide.reader, wide.modality
     elif reader is None or modality is None or case is None:
         given = {"reader": reader, "modality": modality, "case": case}
         lacking = " and ".join(name for name, values in given.items() if values is None)
         raise ValueError(f"{lacking} missing: give reader, modality and case, one row per reading")
-    else:
-        data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1))
+    held |= {"y_score": y_score, "reader": reader, "modality": modality}
+    kept, n_dropped = complete(missing or "raise", **held)
+    y_true, case, groups, sample_weight, y_score, reader, modality = kept
+    how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing, "n_dropped": n_dropped}
+    data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1, **how))
     explain(data)
-    n = len(data.y)
-    readers, of_reader, _ = _names(reader, n, "reader")
-    modalities, of_modality, ordered = _names(modality, n, "modality")
+    n, advice = len(data.y), DROP if missing else ""
+    readers, of_reader, _ = _names(reader, n, "reader", advice)
+    modalities, of_modality, ordered = _names(modality, n, "modality", advice)
     if algorithm is not None:
         readers, of_reader = _with_last(readers, of_reader, algorithm, "algorithm", "reader")
         modalities, of_modality = _of_readers(modalities, of_modality, of_reader < len(readers) - 1)
     if reference is not None:
         modalities, of_modality = _with_last(modalities, of_modality, reference, "reference", "modality")
-    cases, of_case = names_of(case, n, "case")
+    cases, of_case = names_of(case, n, "case", advice)
     positive = data.positive
     _require_both_classes(readers, of_reader, modalities, of_modality, positive, len(cases))
     n_positive = np.bincount(of_case, positive, len(cases))
@@ -167,30 +178,16 @@ def read_study(
     table = np.full(shape, np.nan)
     table.reshape(-1)[place] = data.score
     found = Study(modalities, readers, cases, n_positive > 0, table, data.pos_label, ordered or reference is not None)
+    found = found._replace(lower=data.lower, n_dropped=n_dropped)
     if sample_weight is not None:
-        weight = weights(sample_weight, n)
+        weight = weights(sample_weight, n, remedy=advice)
         explain(data._replace(weight=weight))
         found = found._replace(weight=_of_cases(weight, of_case, cases, "sample_weight"))
     if groups is not None:
-        group = _of_cases(names_of(groups, n, "groups")[1], of_case, cases, "groups")
+        group = _of_cases(names_of(groups, n, "groups", advice)[1], of_case, cases, "groups")
         found = found._replace(group=group)
         _require_groups(found)
     return found
-
-
-def _of_wide(
-    y_true: ArrayLike, y_score: Any, per_case: dict[str, ArrayLike | None], pos_label: Any
-) -> tuple[Sample, Any, Any, list[Any]]:
-    """Return the readings of a wide table, the reader and the modality of each, and what is given per case."""
-    y, label = labels(y_true, pos_label)
-    wide = from_wide(y_score, len(y))
-    data = Sample(y[wide.row], wide.score, None, 1, pos_label=label)
-    found = {
-        name: None if values is None else of_rows(values, name, len(y), wide.row) for name, values in per_case.items()
-    }
-    if found["case"] is None:
-        found["case"] = wide.row
-    return data, wide.reader, wide.modality, list(found.values())
 
 
 def _of_cases(values: NDArray[Any], of_case: NDArray[np.intp], cases: NDArray[Any], name: str) -> NDArray[Any]:
@@ -218,9 +215,9 @@ def _require_groups(study: Study) -> None:
                 )
 
 
-def _names(values: ArrayLike, n: int, name: str) -> tuple[NDArray[Any], NDArray[np.intp], bool]:
+def _names(values: ArrayLike, n: int, name: str, advice: str) -> tuple[NDArray[Any], NDArray[np.intp], bool]:
     """Return the distinct names, the index of each row's name, and whether their order is more than alphabetical."""
-    found, place = names_of(values, n, name)
+    found, place = names_of(values, n, name, advice)
     declared = {category: rank for rank, category in enumerate(declared_order(values))}
     if not declared:
         return found, place, not any(isinstance(one, (str, bytes)) for one in found)
