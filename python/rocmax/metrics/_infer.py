@@ -18,7 +18,8 @@ from rocmax.metrics._multiclass import Classes, classes
 from rocmax.metrics.intervals._hypothesis import Question, parse_question
 from rocmax.metrics.intervals._interval import widened
 from rocmax.metrics.measures import as_measure
-from rocmax.metrics.measures.base import Measure, Trait
+from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.rates import Rate
 from rocmax.metrics.methods import as_method, checked, default_method, warn_of_few
 from rocmax.metrics.methods.base import Data, Interval, Method
 from rocmax.metrics.results import _words as words
@@ -247,7 +248,7 @@ def inferred(
 
 def _threshold(data: Sample, measure: Measure) -> Any:
     """Return where a rate was read, one a model."""
-    if Trait.RATE not in measure.traits:
+    if not isinstance(measure, Rate):
         return None
     found = [of_caller(measure.threshold_of(one.curve()), one.lower) for one in data.models()]
     return np.array(found) if data.many else found[0]

@@ -62,7 +62,7 @@ def _reached(fpr: F64, tpr: F64, height: float) -> float:
     return float(fpr[k - 1] + min(share, 1.0) * (fpr[k] - fpr[k - 1]))
 
 
-def _of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
+def of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
     """Components of the positives and of the negatives of every distinct score."""
     rates = vertices(curve)
     first, last, share = np.zeros(len(rates[0]) - 1), np.ones(len(rates[0]) - 1), np.ones(len(rates[0]) - 1)
@@ -86,23 +86,12 @@ def _of_blocks(curve: _core.Curve, region: Region) -> tuple[F64, F64]:
     return summed(np.diff(rates[0])), -summed(np.diff(rates[1]))
 
 
-def moments(curve: _core.Curve, region: Region) -> tuple[float, F64, F64]:
-    """Area, and by class the sums of the squares and the cubes of its centred components."""
-    _, *weights = curve.steps()
-    found = []
-    for values, weight in zip(_of_blocks(curve, region), weights, strict=True):
-        centred = values - weight @ values / weight.sum()
-        found.append([weight @ centred**2, weight @ centred**3])
-    squares, cubes = np.array(found).T
-    return area(curve, region), squares, cubes
-
-
 def components(data: Sample, region: Region) -> tuple[F64, F64]:
     """Areas of every model (n_models,), and the components of its samples (n_models, n_samples)."""
     found, positive = [], data.positive
     for column in data.models():
         curve = column.curve()
-        of_pos, of_neg = _of_blocks(curve, region)
+        of_pos, of_neg = of_blocks(curve, region)
         block = np.searchsorted(-curve.steps()[0], -column.score.astype(np.float64))
         block = np.minimum(block, len(of_pos) - 1)  # of samples without weight
         found.append((area(curve, region), np.where(positive, of_pos[block], of_neg[block])))

@@ -20,6 +20,7 @@ from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 class _AtK(RankedMeasure):
     """What precision and recall have in common."""
 
+    bounds = 0.0, 1.0
     k: Any
 
     def __post_init__(self) -> None:
@@ -31,10 +32,6 @@ class _AtK(RankedMeasure):
             return
         kind = "in (0, 1), or a whole number (an integer) of at least 1"
         object.__setattr__(self, "k", number(k, "k", kind, lambda value: 0.0 < value < 1.0))
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def __str__(self) -> str:
         what = self.name.removesuffix("_at")

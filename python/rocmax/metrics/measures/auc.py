@@ -10,7 +10,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._checks.samples import F64, number
-from rocmax.metrics.measures.base import Trait
+from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample, call
 
@@ -40,19 +40,13 @@ class AUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "auc"
+    traits = frozenset({Trait.COMPONENTS, Trait.AUC, Trait.AREA})
+    bounds = 0.0, 1.0
     counts_pairs: ClassVar[bool] = True
 
     @property
     def key(self) -> tuple[str, float, float]:
         return "auc", 0.0, 1.0
-
-    @property
-    def traits(self) -> frozenset[Trait]:
-        return frozenset({Trait.COMPONENTS, Trait.AUC, Trait.AREA})
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def __str__(self) -> str:
         return "AUC"
@@ -91,6 +85,8 @@ class MarginAUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "margin_auc"
+    bounds = 0.0, 1.0
+    chance = Measure.chance  # a constant score has no distances
     monotone: ClassVar[bool] = False  # with distances, which pooled scores have not
     counts_pairs: ClassVar[bool] = True
     margin: float
@@ -102,13 +98,6 @@ class MarginAUC(CurveMeasure):
     @property
     def key(self) -> tuple[str, float, float]:
         return "margin", self.margin, 1.0
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return None  # a constant score, without distances, is no mark of it
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
         return lambda s, t: (s - t > self.margin).astype(kind)
@@ -136,22 +125,14 @@ class ScoredAUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "scored_auc"
+    traits = frozenset({Trait.COMPONENTS, Trait.SCORED})
+    bounds = 0.0, np.inf
+    chance = Measure.chance  # a constant score has no distances
     monotone: ClassVar[bool] = False
 
     @property
     def key(self) -> tuple[str, float, float]:
         return "scored", 0.0, 1.0
-
-    @property
-    def traits(self) -> frozenset[Trait]:
-        return frozenset({Trait.COMPONENTS, Trait.SCORED})
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, np.inf
-
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return None  # a constant score, without distances, is no mark of it
 
     def kernel(self, kind: Any) -> Callable[[Any, Any], Any]:
         return lambda s, t: np.fmax(s - t, 0.0)

@@ -10,6 +10,7 @@ import numpy as np
 from rocmax._checks.samples import F64, number
 from rocmax.metrics.measures._positives import Positives, at_positives
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
+from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 from rocmax.metrics.samples._sample import Sample, explain
 
@@ -46,6 +47,8 @@ class AveragePrecision(RankedMeasure):
     """
 
     name: ClassVar[str] = "average_precision"
+    traits = frozenset({Trait.COMPONENTS})
+    bounds = 0.0, 1.0
     monotone: ClassVar[bool] = False  # a positive that joins lower ones of its score raises their precision
     prevalence: float | None = None
 
@@ -53,10 +56,6 @@ class AveragePrecision(RankedMeasure):
         if self.prevalence is not None:
             value = number(self.prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
             object.__setattr__(self, "prevalence", value)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def __str__(self) -> str:
         return "average precision" + ("" if self.prevalence is None else f" at prevalence {self.prevalence:g}")

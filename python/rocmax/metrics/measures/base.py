@@ -8,12 +8,12 @@ from enum import Enum
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from rocmax import _core
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
 from rocmax.metrics.measures._functions import way_of
+from rocmax.metrics.measures._ranking import centred_sums
 from rocmax.metrics.samples._sample import Sample, explain, require_two, sample
 
 #: Of which class a measure counts samples, and how many of the other set what it counts them by.
@@ -289,42 +289,29 @@ class Measure:
             )
         return self._checked(sample), values
 
-    def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
-        """Return the estimates of all columns of scores, and the parts of either class in their covariance matrix."""
-        if sample.weight_kind == "frequency":
+    def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
+        """Return the estimates of all models, and the parts of either class in their covariance matrix."""
+        frequency = sample.weight_kind == "frequency"
+        if frequency:
             require_two(*sample.totals)
         weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-        positive, estimate = sample.positive, list[F64]()
-        centred: tuple[list[F64], list[F64]] = [], []
-        classes = [(rows, weight[rows]) for rows in (np.flatnonzero(positive), np.flatnonzero(~positive))]
-        for column in columns:
-            found, values = self.influences(sample._replace(score=column))
-            estimate.append(found)
-            for (rows, w), held in zip(classes, centred, strict=True):
-                of_class = values.take(rows, axis=1)
-                of_class -= (of_class @ w / w.sum())[:, None]
-                held.append(of_class)
+        positive, (estimate, values) = sample.positive, self.influences(sample)
         parts = []
-        for (_, w), held in zip(classes, centred, strict=True):
-            of_class = np.concatenate(held)
-            held.clear()
-            # A sample of weight w stands for w samples, or else for itself.
-            frequency = sample.weight_kind == "frequency"
+        for rows in (np.flatnonzero(positive), np.flatnonzero(~positive)):
+            w, of_class = weight[rows], values.take(rows, axis=1)
+            of_class -= (of_class @ w / w.sum())[:, None]
+            # A frequency weight w stands for w samples; a sampling weight belongs to one.
             size, square = (w.sum(), w) if frequency else (np.count_nonzero(w), w**2)
             scaled = of_class if sample.weight is None else of_class * square
             parts.append(scaled @ of_class.T / w.sum() ** 2 * size / max(size - 1, 1))
-        return np.concatenate(estimate), parts[0], parts[1]
+        return estimate, parts[0], parts[1]
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         """Return the value of one model, and by class the sums of the squares and the cubes of centred components."""
         (value,), (values,) = self.influences(sample)
         weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-        sums = []
-        for rows in (sample.positive, ~sample.positive):
-            centred = values[rows] - weight[rows] @ values[rows] / weight[rows].sum()
-            sums.append([weight[rows] @ centred**2, weight[rows] @ centred**3])
-        squares, cubes = np.array(sums).T
-        return float(value), squares, cubes
+        classes = sample.positive, ~sample.positive
+        return float(value), *centred_sums([values[rows] for rows in classes], [weight[rows] for rows in classes])
 
     def squares(self, sample: Sample) -> tuple[float, F64]:
         """Return the value of one model, and by class the sums of the squares of centred components."""
@@ -357,10 +344,6 @@ class Measure:
 
         An interval on its worse side is warned of: the scores may be of the other direction.
         """
-        return None
-
-    def threshold_of(self, curve: _core.Curve) -> float | None:
-        """Return the threshold at which a rate is read, None for other measures."""
         return None
 
 

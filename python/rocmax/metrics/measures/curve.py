@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._checks.arrays import unmasked
@@ -100,22 +99,20 @@ class CurveMeasure(CoreMeasure):
         """Return what the core's components of either class are to be multiplied by, model by model."""
         return None
 
-    def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
-        arguments = (columns, sample.weight, sample.weight_kind == "sampling", self.key, sample.threads)
+    def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
+        arguments = ([sample.score], sample.weight, sample.weight_kind == "sampling", self.key, sample.threads)
         try:
             estimate, *parts = _core.covariance(sample.y, *arguments)
         except ValueError:
-            for column in columns:
-                explain(sample._replace(score=column))
+            explain(sample)
             if sample.weight_kind == "frequency":
                 require_two(*sample.totals)
             raise
-        parts = [part.reshape(len(estimate), -1) for part in parts]
-        each = [self.slopes(sample._replace(score=column)) for column in columns]
-        if each[0] is not None:
-            factors = (np.concatenate(of_class) for of_class in zip(*(one for one in each if one), strict=True))
-            parts = [part * np.multiply.outer(factor, factor) for part, factor in zip(parts, factors, strict=True)]
-        return estimate, parts[0], parts[1]
+        factors = self.slopes(sample) or (1.0, 1.0)
+        pos, neg = (
+            part.reshape(len(estimate), -1) * np.multiply.outer(by, by) for part, by in zip(parts, factors, strict=True)
+        )
+        return estimate, pos, neg
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         value, squares, cubes = sample.curve().moments(self.key)

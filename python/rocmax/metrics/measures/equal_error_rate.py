@@ -30,11 +30,8 @@ class EqualErrorRate(RankedMeasure):
     """
 
     name: ClassVar[str] = "equal_error_rate"
+    bounds = 0.0, 1.0
     lower_is_better: ClassVar[bool] = True
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def __str__(self) -> str:
         return "equal error rate"

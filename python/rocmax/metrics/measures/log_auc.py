@@ -9,10 +9,10 @@ import numpy as np
 
 from rocmax._checks.samples import F64, number
 from rocmax._parameters import shown
-from rocmax.metrics.measures._ranking import Ranking, from_here
+from rocmax.metrics.measures._ranking import Ranking, centred_sums, from_here
 from rocmax.metrics.measures._spread import Spread, drawn
 from rocmax.metrics.measures.base import Deciding
-from rocmax.metrics.measures.ranked import Counts, RankedMeasure, moments_of
+from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,6 +47,7 @@ class LogAUC(RankedMeasure):
     """
 
     name: ClassVar[str] = "log_auc"
+    bounds = 0.0, 1.0
     low: float = 0.001
     high: float = 0.1
 
@@ -56,10 +57,6 @@ class LogAUC(RankedMeasure):
             object.__setattr__(self, name, value)
         if not self.low < (1.0 - 1e-9) * self.high:
             raise ValueError(f"low must be less than high, got {shown(self.low)} and {shown(self.high)}")
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def __str__(self) -> str:
         return f"LogAUC (FPR {self.low:g}-{self.high:g})"
@@ -97,7 +94,7 @@ class LogAUC(RankedMeasure):
         return summed(run), -summed(rise)
 
     def spread(self, ranking: Ranking, counts: Counts) -> Spread:
-        squares, _ = moments_of(ranking, self.parts(ranking, counts))
+        squares, _ = centred_sums(self.parts(ranking, counts), ranking.masses)
         return drawn(self.read(ranking), squares, counts)
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:

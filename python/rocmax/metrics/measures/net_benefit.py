@@ -10,7 +10,7 @@ import numpy as np
 from rocmax._checks.samples import F64, number
 from rocmax.metrics.intervals._interval import Limits, Tails, critical, sided, wilson, within
 from rocmax.metrics.measures._ranking import Ranking
-from rocmax.metrics.measures.base import Trait
+from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.ranked import Counts, RankedMeasure
 from rocmax.metrics.samples._sample import Sample
 
@@ -53,6 +53,7 @@ class NetBenefit(RankedMeasure):
     """
 
     name: ClassVar[str] = "net_benefit"
+    chance = Measure.chance
     threshold: float
     prevalence: float | None = None
 
@@ -61,10 +62,6 @@ class NetBenefit(RankedMeasure):
             if getattr(self, name) is not None:
                 value = number(getattr(self, name), name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
                 object.__setattr__(self, name, value)
-
-    @property
-    def traits(self) -> frozenset[Trait]:
-        return frozenset({Trait.COMPONENTS, Trait.SPREAD})
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -99,9 +96,6 @@ class NetBenefit(RankedMeasure):
         called = (ranking.score >= self.threshold).astype(np.float64)
         gains = self._gains(ranking)
         return gains[0] * called, gains[1] * called
-
-    def chance(self, sizes: tuple[float, float]) -> float | None:
-        return None
 
     def scorer(self, *, pos_label: Any = None, response_method: Any = "predict_proba") -> Any:
         return super().scorer(pos_label=pos_label, response_method=response_method)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rocmax._checks.samples import F64, choice, rate_range
 from rocmax._parameters import shown
 from rocmax.metrics.curves import _two_way as two_way
 from rocmax.metrics.curves._two_way import Region
+from rocmax.metrics.measures._ranking import centred_sums
 from rocmax.metrics.measures.auc import AUC
 from rocmax.metrics.measures.base import Deciding, Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
@@ -155,16 +155,16 @@ class PartialAUC(CurveMeasure):
     def squares(self, sample: Sample) -> tuple[float, F64]:
         return AUC().squares(sample) if self._whole else super().squares(sample)
 
-    def covariance(self, sample: Sample, columns: list[NDArray[Any]]) -> tuple[F64, F64, F64]:
-        return (Measure if self.region else CurveMeasure).covariance(self, sample, columns)
+    def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
+        return (Measure if self.region else CurveMeasure).covariance(self, sample)
 
     def moments(self, sample: Sample) -> tuple[float, F64, F64]:
         region = self.region
         if region is None:
             return super().moments(sample)
-        scale = self._scale(region)
-        area, second, third = two_way.moments(sample.curve(), region)
-        return scale * area, scale**2 * second, scale**3 * third
+        scale, curve = self._scale(region), sample.curve()
+        second, third = centred_sums(two_way.of_blocks(curve, region), curve.steps()[1:])
+        return scale * two_way.area(curve, region), scale**2 * second, scale**3 * third
 
     def _scale(self, region: Region) -> float:
         return 1.0 if self.normalize is None else 1.0 / region.size

@@ -21,6 +21,8 @@ class Rate(CurveMeasure):
 
     name: ClassVar[str] = ""
     reference: ClassVar[str] = "linnet"
+    traits = frozenset({Trait.COMPONENTS, Trait.RATE})
+    bounds = 0.0, 1.0
     fixed: ClassVar[str] = ""  # "fpr" or "tpr"
 
     def __post_init__(self) -> None:
@@ -31,14 +33,6 @@ class Rate(CurveMeasure):
     @property
     def key(self) -> tuple[str, float, float]:
         return self.name, getattr(self, self.fixed), 1.0
-
-    @property
-    def traits(self) -> frozenset[Trait]:
-        return frozenset({Trait.COMPONENTS, Trait.RATE})
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return 0.0, 1.0
 
     def reader(self, sample: Sample) -> Callable[[float], F64]:
         """Return the measure of every model as a function of the rate that is fixed."""
@@ -73,7 +67,8 @@ class Rate(CurveMeasure):
     def chance(self, sizes: tuple[float, float]) -> float | None:
         return float(getattr(self, self.fixed))
 
-    def threshold_of(self, curve: _core.Curve) -> float | None:
+    def threshold_of(self, curve: _core.Curve) -> float:
+        """Return the threshold at which the rate is read."""
         return float(curve.cut("sensitivity" if self.turned else "fpr", self.low)[0])
 
 

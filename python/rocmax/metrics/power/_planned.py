@@ -83,9 +83,8 @@ def of_pilot(pilot: Any, measure: Measure, pos_label: Any, higher_is_better: Any
 
 
 def _spread(data: Sample, measure: Measure) -> Spread:
-    columns = [one.score for one in data.models()]
-    estimate, of_pos, of_neg = measure.covariance(data, columns)
-    apart: F64 = np.array([1.0, -1.0])[: len(columns)]
+    estimate, of_pos, of_neg = measure.covariance(data)
+    apart: F64 = np.array([1.0, -1.0])[: data.n_models]
     n_pos, n_neg = data.totals
     parts = (float(n * apart @ part @ apart) for n, part in ((n_pos, of_pos), (n_neg, of_neg)))
     return Spread(tuple(estimate.tolist()), *parts)

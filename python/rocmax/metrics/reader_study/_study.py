@@ -130,18 +130,18 @@ def read_study(
     Readers and modalities have the order of an ordered categorical, else that of their names; `reference` is the last
     modality, `algorithm` the last reader. `missing` is None if the caller has no such option.
     """
-    held = {"y_true": y_true, "case": case, "groups": groups, "sample_weight": sample_weight}
+    per_row: dict[str, Any] = {"y_true": y_true, "case": case, "groups": groups, "sample_weight": sample_weight}
     if reader is None and modality is None:
         if missing != "drop":
             labels(y_true, pos_label)  # an error names the row of the table
-        wide = from_wide(y_score, held)
-        held, y_score, reader, modality = wide.per_case, wide.score, wide.reader, wide.modality
+        wide = from_wide(y_score, per_row)
+        per_row, y_score, reader, modality = wide.per_case, wide.score, wide.reader, wide.modality
     elif reader is None or modality is None or case is None:
         given = {"reader": reader, "modality": modality, "case": case}
         lacking = " and ".join(name for name, values in given.items() if values is None)
         raise ValueError(f"{lacking} missing: give reader, modality and case, one row per reading")
-    held |= {"y_score": y_score, "reader": reader, "modality": modality}
-    kept, n_dropped = complete(missing or "raise", **held)
+    per_row |= {"y_score": y_score, "reader": reader, "modality": modality}
+    kept, n_dropped = complete(missing or "raise", **per_row)
     y_true, case, groups, sample_weight, y_score, reader, modality = kept
     how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing, "n_dropped": n_dropped}
     data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1, **how))

@@ -188,6 +188,6 @@ def _freedom(sample: Sample, measure: Measure) -> float:
         return float(sample.group.max())
     if Trait.COMPONENTS not in measure.traits:
         return max(min(sample.effective) - 1, 1.0)
-    _, *parts = measure.covariance(sample, [sample.score])
+    _, *parts = measure.covariance(sample)
     d = np.array([1.0, -1.0])
     return welch_satterthwaite([float(d @ part @ d) for part in parts], list(sample.effective))

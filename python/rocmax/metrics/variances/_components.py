@@ -33,7 +33,7 @@ def variance_parts(sample: Sample, measure: Measure) -> tuple[F64, list[F64], li
 def _one_model(sample: Sample, measure: Measure) -> tuple[float, float, float]:
     """Return the estimate of one model and the parts of either class in its variance: no matrix of all is needed."""
     if sample.weight_kind == "sampling" and sample.weight is not None:
-        (value,), pos, neg = measure.covariance(sample, [sample.score])
+        (value,), pos, neg = measure.covariance(sample)
         return float(value), float(pos[0, 0]), float(neg[0, 0])
     value, squares = measure.squares(sample)
     sizes = sample.totals
@@ -51,7 +51,7 @@ def covariance_of(sample: Sample, measure: Measure) -> tuple[F64, F64]:
     """Return the estimates of all models and their covariance."""
     if sample.group is not None:
         return clustered_covariance(sample, measure)
-    estimate, pos, neg = measure.covariance(sample, [sample.score])
+    estimate, pos, neg = measure.covariance(sample)
     return estimate, pos + neg
 
 
