@@ -13,7 +13,7 @@ from rocmax._checks.samples import DROP, F64, check_level, names_of
 from rocmax.metrics._infer import read_classes, result, warn_below_chance
 from rocmax.metrics._multiclass import Classes, influence_curve
 from rocmax.metrics.intervals._hypothesis import Question
-from rocmax.metrics.intervals._interval import normal
+from rocmax.metrics.intervals._interval import Law, wald_limits
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.methods.base import Interval
@@ -117,7 +117,9 @@ def cross_validated_auc(
 
 
 def _mean(estimate: F64, variance: F64, measure: Measure) -> Interval:
-    return Interval(estimate, variance, normal(estimate, variance, measure.bounds), "influence-curve")
+    return Interval(
+        estimate, variance, wald_limits(estimate, np.sqrt(variance), Law(), measure.bounds), "influence-curve"
+    )
 
 
 def _of_classes(data: Classes, measure: Any, question: Question, fold: Any) -> Inference:

@@ -24,7 +24,7 @@ from rocmax.metrics.samples._sample import Sample
 class Ranking:
     """The samples of one model.
 
-    Without the samples, of the weights alone, it has no `order`.
+    If only the weights are known, `positive` and `order` are None.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def from_here(x: F64) -> F64:
 
 
 def quotient(x: F64, y: F64) -> F64:
-    """Return x / y, and 0 where y is 0: at scores of weight 0."""
+    """Return x / y, and 0 where y is 0, which is at scores of weight 0."""
     return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
 
 

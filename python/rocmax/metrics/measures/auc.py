@@ -1,4 +1,4 @@
-"""The area under the ROC curve, the share of pairs won by a margin, and the mean margin of the pairs won."""
+"""The area under the ROC curve, the margin AUC and the scored AUC: means over pairs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class AUC(CurveMeasure):
     ----------
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
         How several classes are measured, with scores of shape (n_samples, n_classes), a column for each class in
-        sorted order: each against the rest, or each pair, ranked by the column of either, as
-        :func:`sklearn.metrics.roc_auc_score` does. The variance is that of the sum of what every sample adds to the
-        binary measures (Hajek, 1968); of two classes it is DeLong's.
+        sorted order: each class against the rest, or each pair of classes, as in
+        :func:`sklearn.metrics.roc_auc_score`. The variance is that of the sum of the samples' contributions to the
+        binary measures (Hajek, 1968); for two classes it is DeLong's.
     average : {"macro", "weighted"} or None, default="macro"
         The mean over classes or pairs, plain or weighted by how often they occur; None ("ovr" only) gives one result
         per class.
     labels : array-like of shape (n_classes,), default=None
-        The classes of the columns, sorted, where not all occur.
+        The classes of the columns, sorted, if some do not occur.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class AUC(CurveMeasure):
 
 @dataclass(frozen=True, repr=False)
 class MarginAUC(CurveMeasure):
-    """Share of pairs that are won by more than a margin, ``mean_ij 1[s_i - t_j > margin]``.
+    """Share of pairs whose scores differ by more than a margin, ``mean_ij 1[s_i - t_j > margin]``.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class MarginAUC(CurveMeasure):
     name: ClassVar[str] = "margin_auc"
     bounds = 0.0, 1.0
     chance = Measure.chance  # a constant score has no distances
-    monotone: ClassVar[bool] = False  # with distances, which pooled scores have not
+    monotone: ClassVar[bool] = False  # it needs distances, which pooled scores do not have
     counts_pairs: ClassVar[bool] = True
     margin: float
 
@@ -110,7 +110,7 @@ class MarginAUC(CurveMeasure):
 class ScoredAUC(CurveMeasure):
     """Scored AUC, ``mean_ij max(0, s_i - t_j)``: the area under the sROC curve (Wu et al., 2007).
 
-    It is read from predicted probabilities, the scale on which models can be compared.
+    Use predicted probabilities: on their common scale models can be compared.
 
     Parameters
     ----------

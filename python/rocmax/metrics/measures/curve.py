@@ -1,4 +1,4 @@
-"""Measures of the ROC curve that the core knows: what they have in common."""
+"""Base classes of the measures that the core computes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class CoreMeasure(Measure):
 
     @property
     def key(self) -> tuple[str, float, float]:
-        """What the core's functions take."""
+        """The name and the two numbers that the core takes."""
         raise NotImplementedError
 
     @property
     def draws(self) -> bool:
-        """Whether the core makes bootstrap replicates of it."""
+        """Whether the core computes its bootstrap replicates."""
         return True
 
     def value(self, sample: Sample) -> Any:
@@ -66,17 +66,17 @@ class CurveMeasure(CoreMeasure):
 
     @property
     def low(self) -> float:
-        """The least rate that counts, of the range or of the single rate."""
+        """The lower end of the range, or the single rate."""
         return self.key[1]
 
     @property
     def high(self) -> float:
-        """The greatest rate that counts."""
+        """The upper end of the range."""
         return self.key[2]
 
     @property
     def turned(self) -> bool:
-        """Whether it is a measure of the curve whose classes have changed places, its range one of 1 - TPR."""
+        """Whether it belongs to the curve with the classes exchanged, where the range is one of 1 - TPR."""
         return False
 
     @property
@@ -96,7 +96,7 @@ class CurveMeasure(CoreMeasure):
         return estimate, values * np.where(sample.positive, factors[0][:, None], factors[1][:, None])
 
     def slopes(self, sample: Sample) -> tuple[F64, F64] | None:
-        """Return what the core's components of either class are to be multiplied by, model by model."""
+        """Return the factors of the core's components of positives and of negatives, one for each model."""
         return None
 
     def covariance(self, sample: Sample) -> tuple[F64, F64, F64]:
@@ -108,7 +108,7 @@ class CurveMeasure(CoreMeasure):
             if sample.weight_kind == "frequency":
                 require_two(*sample.totals)
             raise
-        factors = self.slopes(sample) or (1.0, 1.0)
+        factors: Any = self.slopes(sample) or (1.0, 1.0)
         pos, neg = (
             part.reshape(len(estimate), -1) * np.multiply.outer(by, by) for part, by in zip(parts, factors, strict=True)
         )

@@ -23,10 +23,10 @@ class NetBenefit(RankedMeasure):
     """Net benefit of acting on every sample whose score, a probability, is at least t (Vickers and Elkin, 2006) [1]_.
 
     ``NB = pi TPR - (1 - pi) FPR t / (1 - t)`` with both rates at the threshold t and pi the prevalence: the true
-    positives per sample, less the false positives at the odds of t. Acting on nobody has 0, acting on everybody
+    positives per sample, less the false positives at the odds of t. Acting on nobody gives 0, acting on everybody
     ``pi - (1 - pi) t / (1 - t)``. O(n log n).
 
-    Variances and intervals take the class sizes, and with them the prevalence, as fixed. The components are
+    Variances and intervals treat the class sizes, and thus the prevalence, as fixed. The components are
     ``pi 1[s_i >= t]`` of a positive and ``-(1 - pi) t / (1 - t) 1[t_j >= t]`` of a negative. The score interval
     combines those of Wilson for both rates (Zou and Donner, 2008) [2]_: with their limits l and u, the lower limit is
     ``NB - sqrt((pi (TPR - l))^2 + ((1 - pi) t / (1 - t) (u - FPR))^2)``, the upper one likewise.
@@ -34,9 +34,9 @@ class NetBenefit(RankedMeasure):
     Parameters
     ----------
     threshold : float in (0, 1)
-        The probability t from which one acts: a false positive costs ``t / (1 - t)`` times what a true positive gains.
+        The probability t from which on one acts: a false positive costs ``t / (1 - t)`` times the gain of a true one.
     prevalence : float in (0, 1), default=None
-        The share of positives where the model will be used; None takes that of the samples.
+        As in :class:`AveragePrecision`.
 
     References
     ----------
@@ -80,7 +80,7 @@ class NetBenefit(RankedMeasure):
             raise ValueError(f"{name} must be probabilities for the net benefit, got scores from {got}")
 
     def _gains(self, ranking: Ranking) -> tuple[float, float]:
-        """Return what both rates are multiplied by."""
+        """Return the factors of both rates."""
         pi = ranking.prevalence if self.prevalence is None else self.prevalence
         return pi, -(1.0 - pi) * self.threshold / (1.0 - self.threshold)
 

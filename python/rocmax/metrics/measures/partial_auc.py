@@ -34,10 +34,10 @@ class PartialAUC(CurveMeasure):
     fpr_range : (float, float) or None, default=(0.0, 1.0)
         The range [a, b] of false positive rates, 0 <= a < b <= 1; None is the whole curve.
     tpr_range : (float, float), default=None
-        The range [c, d] of true positive rates: the area of ``1 - FPR`` over it, where `fpr_range` is whole.
+        The range [c, d] of true positive rates: the area of ``1 - FPR`` over it, if `fpr_range` is whole.
     normalize : {"width", "mcclish"} or None, default="width"
         ``A / (b - a)``; McClish's scale ``(1 + (A - l) / (b - a - l)) / 2`` with ``l = (b^2 - a^2) / 2``; or ``A``.
-        Two ranges take "width", which divides by ``(b - a) (d - c)``, or None.
+        With two ranges only "width", which divides by ``(b - a) (d - c)``, or None.
     multi_class, average, labels : optional
         As in :class:`AUC`.
 
@@ -66,7 +66,7 @@ class PartialAUC(CurveMeasure):
 
     @property
     def region(self) -> Region | None:
-        """Both ranges, where neither is whole."""
+        """Both ranges, if neither is whole."""
         return both_ranges(self.fpr_range, self.tpr_range, self.normalize)
 
     @property
@@ -203,7 +203,7 @@ def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[s
 
 
 def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None:
-    """Return the region where ranges of both rates are given and neither is whole, else None; checks the options."""
+    """Return the region if ranges of both rates are given and neither is whole, else None; checks the options."""
     if fpr_range is None or tpr_range is None:
         return None
     region = Region(rate_range(fpr_range, "fpr_range"), rate_range(tpr_range, "tpr_range"))
@@ -218,6 +218,6 @@ def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None
 
 
 def _check_apart(low: float, high: float, name: str, given: Any) -> None:
-    """Check that the ends of a range are not the same up to rounding."""
+    """Check that the ends of a range differ by more than rounding."""
     if high - low <= max(4 * np.finfo(float).eps * high, 1e-100):
         raise ValueError(f"{name} must be wider than rounding, got {given!r}")

@@ -38,7 +38,7 @@ class RankedMeasure(Measure):
         raise NotImplementedError
 
     def check(self, ranking: Ranking, name: str) -> None:
-        """Refuse scores, which the caller calls `name`, that the measure is not defined for."""
+        """Raise an error for scores for which the measure is not defined; the caller calls them `name`."""
 
     def weights(self, sample: Sample) -> Ranking:
         """Return the weights at the distinct scores of one model, checked."""

@@ -1,4 +1,4 @@
-"""The rate at a threshold that the other rate sets."""
+"""One rate at the threshold that the other rate sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rocmax.metrics.samples._sample import Sample, call
 
 @dataclass(frozen=True, repr=False)
 class Rate(CurveMeasure):
-    """What both rates have in common; `at` is the rate that is fixed."""
+    """Base of both rates; `fixed` names the rate that sets the threshold."""
 
     name: ClassVar[str] = ""
     reference: ClassVar[str] = "linnet"
@@ -35,7 +35,7 @@ class Rate(CurveMeasure):
         return self.name, getattr(self, self.fixed), 1.0
 
     def reader(self, sample: Sample) -> Callable[[float], F64]:
-        """Return the measure of every model as a function of the rate that is fixed."""
+        """Return the measure of every model as a function of the fixed rate."""
 
         def read(x: float) -> F64:
             if sample.steps is not None:

@@ -18,6 +18,7 @@ from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
 from rocmax.metrics.reader_study._inference import (
+    Options,
     against_algorithm,
     deciding_intervals,
     difference_test,
@@ -196,14 +197,13 @@ def mrmc_analysis(
     level = check_level(confidence_level)
     if figure_of_merit is not None:
         choice(figure_of_merit, FIGURES, "figure_of_merit")
-        if higher_is_better is not True:
-            raise ValueError(
-                "higher_is_better=False is not for readings of froc_readings, which rate what has no mark below all"
-                " others; pass the negated ratings to froc_readings"
-            )
-    choice(missing, ("raise", "drop"), "missing")
     names = reader, modality, case, pos_label, reference, algorithm, groups, sample_weight
     study = read_study(y_true, y_score, *names, higher_is_better, missing)
+    if figure_of_merit is not None and study.lower:
+        raise ValueError(
+            "higher_is_better=False is not for readings of froc_readings, which rate what has no mark below all others;"
+            " pass the negated ratings to froc_readings"
+        )
     _require_plain(study, covariance)
     _require_order(study, hypothesis)
     alone = algorithm is not None
@@ -225,16 +225,14 @@ def mrmc_analysis(
     notes = _notes(table, error, random_cases)
     if unread:
         notes = (note_of(unread, study.scores.size), *notes)
-    least, most = measure.bounds
+    options = Options(random, hypothesis, level, measure.bounds)
     if alone:
         own = float(theta[0, -1]), float(np.sqrt(spread[-1, -1])) if random_cases and spread[-1, -1] >= 0 else np.nan
         theta, spread = theta[:, :-1], spread[:-1, :-1]
-    of_means = tuple(
-        mean_of(name, theta[i], spread, i, random, level, (least, most)) for i, name in enumerate(study.modalities)
-    )
-    differences = tuple(differences_of(study, theta, error, hypothesis, level, most - least))
+    of_means = tuple(mean_of(name, theta[i], spread, i, options) for i, name in enumerate(study.modalities))
+    differences = tuple(differences_of(study, theta, error, options))
     if alone:
-        of_algorithm, pair = against_algorithm(study, theta, own, error, hypothesis, level, (least, most))
+        of_algorithm, pair = against_algorithm(study, theta, own, error, options)
         of_means, differences = (*of_means, of_algorithm), (pair,)
     of_one = hypothesis._replace(null=null + hypothesis.null)
     distribution, statistic, df, pvalue = (
@@ -254,7 +252,7 @@ def mrmc_analysis(
         components=table.components,
         covariance_matrix=spread_of_tested,
         one_shot_variances=one_shot_variances(tested, spread_of_tested) if one_shot else None,
-        equivalence_intervals=deciding_intervals(differences or of_means, hypothesis, level, (least, most)),
+        equivalence_intervals=deciding_intervals(differences or of_means, options),
         missing=unread,
         readings=study.readings,
         notes=notes,
