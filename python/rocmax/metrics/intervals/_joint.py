@@ -43,7 +43,8 @@ def joint_test(rows: F64, estimate: F64, covariance: F64) -> JointTest:
     variance = np.diagonal(spread)
     varies = variance > of_variance
     if (np.abs(effect[~varies]) > of_effect[~varies]).any():
-        return JointTest(np.inf, _rank(spread, varies, of_variance), 0.0)
+        rank = int(_directions(spread, varies, of_variance)[2].sum()) if varies.any() else 0
+        return JointTest(np.inf, rank, 0.0)
     if not varies.any():
         return JointTest(0.0, 0, 1.0)
     error = np.sqrt(variance[varies])
@@ -65,10 +66,6 @@ def _directions(spread: F64, varies: Mask, of_variance: F64) -> tuple[F64, F64, 
     values, vectors = np.linalg.eigh(spread[np.ix_(varies, varies)] / np.outer(error, error))
     least = max(_SAME, float((of_variance[varies] / error**2).max()))
     return values, vectors, values > least * values[-1]
-
-
-def _rank(spread: F64, varies: Mask, of_variance: F64) -> int:
-    return int(_directions(spread, varies, of_variance)[2].sum()) if varies.any() else 0
 
 
 def warn_of_no_variance(stacklevel: int = 4) -> None:

@@ -36,5 +36,4 @@ class Obuchowski(Method):
     def covariance(self, sample: Sample | list[Classes], measure: Measure, seed: Any = None) -> Covariance:
         data = binary(sample)
         assert isinstance(measure, CurveMeasure)
-        columns = [one.score for one in data.models()]
-        return Covariance(measure.estimates(data), fitted_covariance(data, columns, measure))
+        return Covariance(measure.estimates(data), fitted_covariance(data, measure))

@@ -14,7 +14,6 @@ from rocmax._threads import n_threads
 from rocmax.metrics.intervals._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait
-from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.reader_study import _covariances as covariances
 from rocmax.metrics.reader_study._anova import NO_VARIANCE, Anova, ErrorTerm, anova, one_shot_variances
 from rocmax.metrics.reader_study._inference import (
@@ -31,7 +30,14 @@ from rocmax.metrics.reader_study._study import Study, note_of, plain, read_study
 from rocmax.metrics.samples._sample import check_variance
 from rocmax.metrics.variances._resample import check_resamples
 
-_COVARIANCES = ("delong", "jackknife", "unbiased", "bootstrap", "obuchowski")
+# What each needs of the measure, and whether it supports clusters and weights.
+_COVARIANCES = {
+    "delong": (Trait.COMPONENTS, True),
+    "jackknife": (None, True),
+    "unbiased": (Trait.COMPONENTS, False),
+    "bootstrap": (None, True),
+    "obuchowski": (Trait.AREA, False),
+}
 _KINDS = ("random", "fixed")
 _CHANCE = 0.5
 
@@ -189,7 +195,7 @@ def mrmc_analysis(
     0.101
     """
     measure = as_measure(measure)
-    _check_covariance(covariance, measure)
+    _check_covariance(covariance, measure, groups is None and sample_weight is None)
     n_resamples = check_resamples(n_resamples)
     random = random_readers, random_cases = _random(readers, cases)
     hypothesis = parse_hypothesis(alternative, null_difference, equivalence_margin)
@@ -204,7 +210,6 @@ def mrmc_analysis(
             "higher_is_better=False is not for readings of froc_readings, which rate what has no mark below all others;"
             " pass the negated ratings to froc_readings"
         )
-    _require_plain(study, covariance)
     _require_order(study, hypothesis)
     alone = algorithm is not None
     if null != _CHANCE and (alone or len(study.modalities) > 1):
@@ -214,7 +219,7 @@ def mrmc_analysis(
     if random_readers and study.n_readers - alone < 2:
         raise ValueError("readers='random' needs two or more readers, got 1; use readers='fixed' for one reader")
     theta = covariances.estimates(study, measure)
-    spread = _covariance(study, covariance, measure, (n_resamples, random_state, n_threads(n_jobs)))
+    spread = covariances.estimated(covariance, study, measure, (n_resamples, random_state, n_threads(n_jobs)))
     check_variance(spread)
     tested, spread_of_tested = theta, spread
     if alone:  # of one modality and several readers, the last of which is the algorithm
@@ -296,15 +301,6 @@ def _require_order(study: Study, hypothesis: Hypothesis) -> None:
         )
 
 
-def _require_plain(study: Study, covariance: str) -> None:
-    """Check that the covariance supports clusters and weights if there are any."""
-    if covariance in ("unbiased", "obuchowski") and not study.independent:
-        raise ValueError(
-            f"covariance={covariance!r} supports neither groups nor sample_weight; use 'delong', 'jackknife' or"
-            " 'bootstrap'"
-        )
-
-
 def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
     """Return whether readers and whether cases are random."""
     for name, value in (("readers", readers), ("cases", cases)):
@@ -314,30 +310,21 @@ def _random(readers: Any, cases: Any) -> tuple[bool, bool]:
     return readers == "random", cases == "random"
 
 
-def _check_covariance(covariance: Any, measure: Measure) -> None:
-    """Check that the measure supports the covariance."""
-    choice(covariance, _COVARIANCES, "covariance")
-    if covariance in ("delong", "unbiased") and Trait.COMPONENTS not in measure.traits:
-        raise ValueError(
-            f"covariance={covariance!r} needs a measure with components, got measure={measure!r}; use"
-            " 'jackknife' or 'bootstrap'"
-        )
-    if covariance == "obuchowski" and Trait.AREA not in measure.traits:
-        raise ValueError(
-            f"covariance='obuchowski' needs the AUC or a partial AUC of one range, got measure={measure!r}"
-        )
+def _check_covariance(covariance: Any, measure: Measure, plain: bool) -> None:
+    """Check that the covariance supports the measure and, unless the study is plain, clusters and weights."""
+    choice(covariance, tuple(_COVARIANCES), "covariance")
     if measure.multi_class != "raise":
         raise ValueError(f"a reader study needs a measure for two classes, got measure={measure!r}")
-
-
-def _covariance(study: Study, how: str, measure: Measure, resampling: tuple[int, Any, int]) -> F64:
-    if how == "bootstrap":
-        return covariances.bootstrap(study, measure, *resampling)
-    if how == "obuchowski":
-        assert isinstance(measure, CurveMeasure)
-        return covariances.fitted(study, measure, resampling[-1])
-    made = {"jackknife": covariances.jackknife, "unbiased": covariances.unbiased, "delong": covariances.delong}
-    return made[how](study, measure)
+    needed, for_clusters = _COVARIANCES[covariance]
+    if needed is not None and needed not in measure.traits:
+        raise ValueError(
+            f"covariance={covariance!r} needs {needed.value}, got measure={measure!r}; use 'jackknife' or 'bootstrap'"
+        )
+    if not (plain or for_clusters):
+        raise ValueError(
+            f"covariance={covariance!r} supports neither groups nor sample_weight; use 'delong', 'jackknife' or"
+            " 'bootstrap'"
+        )
 
 
 def _notes(table: Anova, error: ErrorTerm, random_cases: bool) -> tuple[str, ...]:

@@ -84,7 +84,8 @@ def _difference(names: Any, difference: Any, standard_error: float, df: float, o
     limits = wald_limits(difference, standard_error, _law(df), options.of_difference)
     statistic, pvalue = map(float, options.hypothesis.test(limits.tails))
     interval = _interval(limits, options.level)
-    return ModalityDifference(*map(plain, names), difference, standard_error, df, interval, statistic, pvalue)
+    first, second = map(plain, names)
+    return ModalityDifference(first, second, difference, standard_error, df, interval, statistic, pvalue)
 
 
 def deciding_intervals(

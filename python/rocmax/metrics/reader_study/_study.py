@@ -78,6 +78,10 @@ class Study(NamedTuple):
             data = Sample(self.truth[read], np.ascontiguousarray(row[read]), weight, n_threads(1))
             yield read, data._replace(weight_kind="sampling")
 
+    def all_tests(self, threads: int) -> Sample:
+        """Return the readings of a complete study, one column per test."""
+        return Sample(self.truth, np.ascontiguousarray(self.scores.reshape(self.n_tests, -1).T), None, threads)
+
     def missing(self) -> tuple[MissingReadings, ...]:
         """Return the cases without a reading, for each modality and reader that has any."""
         lacking = np.argwhere(self.readings < len(self.cases))
@@ -166,7 +170,13 @@ def read_study(
             " names, also if they belong to different readers or modalities"
         )
     shape = (len(modalities), len(readers), len(cases))
-    _require_memory(*shape)
+    n_tests = len(modalities) * len(readers)
+    require_memory(
+        8 * n_tests * (3 * len(cases) + 4 * n_tests),
+        f"a study of {len(readers):,} readers (reader), {len(modalities):,} modalities (modality) and {len(cases):,}"
+        " cases (case)",
+        "check that these are the right columns, or analyse fewer readers",
+    )
     place = np.ravel_multi_index((of_modality, of_reader, of_case), shape)
     held, counts = np.unique(place, return_counts=True)
     if (counts > 1).any():
@@ -216,7 +226,7 @@ def _require_groups(study: Study) -> None:
 
 
 def _names(values: ArrayLike, n: int, name: str, advice: str) -> tuple[NDArray[Any], NDArray[np.intp], bool]:
-    """Return the distinct names, the index of each row's name, and whether their order is more than alphabetical."""
+    """Return the distinct names, the index of each row's name, and whether they have a natural order."""
     found, place = names_of(values, n, name, advice)
     declared = {category: rank for rank, category in enumerate(declared_order(values))}
     if not declared:
@@ -277,32 +287,17 @@ def _require_both_classes(
         counts = np.bincount(test[rows], minlength=n_tests)
         if counts.min() < 2:
             i, j = divmod(int(np.argmin(counts)), len(readers))
-            hint = _hint(len(readers), len(modalities), n_cases)
-            raise ValueError(_too_few(readers[j], modalities[i], counts.min(), kind) + hint)
+            raise ValueError(
+                f"reader {_shown(readers[j])} has read {counts.min()} {kind} cases in modality {_shown(modalities[i])};"
+                " every reader needs two or more in every modality (leave out readers or modalities with fewer)"
+                f"{_hint(len(readers), len(modalities), n_cases)}"
+            )
 
 
 def _hint(n_readers: int, n_modalities: int, n_cases: int) -> str:
     """Return a hint at a column with about as many names as there are cases."""
     names = [name for name, count in (("reader", n_readers), ("modality", n_modalities)) if 2 * count >= n_cases]
     return "".join(f"; check {name}, which has about as many names as case ({n_cases:,})" for name in names)
-
-
-def _require_memory(n_modalities: int, n_readers: int, n_cases: int) -> None:
-    """Check that the table of readings and the covariance matrix of all tests fit into memory."""
-    n_tests = n_modalities * n_readers
-    require_memory(
-        8 * n_tests * (3 * n_cases + 4 * n_tests),
-        f"a study of {n_readers:,} readers (reader), {n_modalities:,} modalities (modality) and {n_cases:,} cases"
-        " (case)",
-        "check that these are the right columns, or analyse fewer readers",
-    )
-
-
-def _too_few(reader: Any, modality: Any, count: int, kind: str) -> str:
-    return (
-        f"reader {_shown(reader)} has read {count} {kind} cases in modality {_shown(modality)}; every reader needs two"
-        " or more in every modality (leave out readers or modalities with fewer)"
-    )
 
 
 def _shown(name: Any) -> str:
