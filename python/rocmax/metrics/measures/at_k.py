@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.measures._cut import Cut, cut_of
 from rocmax.metrics.measures._ranking import Ranking
@@ -31,7 +31,7 @@ class _AtK(RankedMeasure):
             object.__setattr__(self, "k", int(k))
             return
         kind = "in (0, 1), or a whole number (an integer) of at least 1"
-        object.__setattr__(self, "k", number(k, "k", kind, lambda value: 0.0 < value < 1.0))
+        self._read_number("k", kind, lambda value: 0.0 < value < 1.0)
 
     def __str__(self) -> str:
         what = self.name.removesuffix("_at")

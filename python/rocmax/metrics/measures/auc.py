@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rocmax import _core
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample, call
@@ -93,7 +93,7 @@ class MarginAUC(CurveMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "margin", number(self.margin, "margin", "that is finite", np.isfinite))
+        self._read_number("margin", "that is finite", np.isfinite)
 
     @property
     def key(self) -> tuple[str, float, float]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax.metrics.measures._positives import Positives, at_positives
 from rocmax.metrics.measures._ranking import Ranking, from_here, quotient
 from rocmax.metrics.measures.base import Trait
@@ -54,8 +54,7 @@ class AveragePrecision(RankedMeasure):
 
     def __post_init__(self) -> None:
         if self.prevalence is not None:
-            value = number(self.prevalence, "prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
-            object.__setattr__(self, "prevalence", value)
+            self._read_number("prevalence", "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     def __str__(self) -> str:
         return "average precision" + ("" if self.prevalence is None else f" at prevalence {self.prevalence:g}")

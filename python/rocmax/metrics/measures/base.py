@@ -212,6 +212,10 @@ class Measure:
         """
         return OwnMeasure(function)
 
+    def _read_number(self, name: str, domain: str, holds: Callable[[float], bool]) -> None:
+        """Check an option that is a number, and keep it as a float."""
+        object.__setattr__(self, name, number(getattr(self, name), name, domain, holds))
+
     def __repr__(self) -> str:
         given = []
         first = next((field for field in fields(self) if not field.kw_only), None)

@@ -11,7 +11,7 @@ from rocmax import _core
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, choice
 from rocmax._parameters import shown
-from rocmax.metrics.measures.base import Measure
+from rocmax.metrics.measures.base import Deciding, Measure
 from rocmax.metrics.samples._sample import Sample, call, explain, require_two
 
 MULTI_CLASS = ("raise", "ovr", "ovo")
@@ -41,9 +41,14 @@ class CoreMeasure(Measure):
         return self.of_constant(sizes)
 
     def estimates(self, sample: Sample) -> F64:
-        if sample.steps is not None:
-            return np.array([sample.steps.measure(self.key)])
-        return np.atleast_1d(call(_core.measure, sample, self.key, sample.threads))
+        return values_of(sample, self.key)
+
+
+def values_of(sample: Sample, key: tuple[str, float, float]) -> F64:
+    """Return the core's values of a measure, one for each model."""
+    if sample.steps is not None:
+        return np.array([sample.steps.measure(key)])
+    return np.atleast_1d(call(_core.measure, sample, key, sample.threads))
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,6 +99,10 @@ class CurveMeasure(CoreMeasure):
         if factors is None:
             return estimate, values
         return estimate, values * np.where(sample.positive, factors[0][:, None], factors[1][:, None])
+
+    def deciding(self, sizes: tuple[float, float]) -> Deciding:
+        positives, negatives = super().deciding(sizes)
+        return (negatives, positives) if self.turned else (positives, negatives)
 
     def slopes(self, sample: Sample) -> tuple[F64, F64] | None:
         """Return the factors of the core's components of positives and of negatives, one for each model."""

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax._parameters import shown
 from rocmax.metrics.measures._ranking import Ranking, centred_sums, from_here
 from rocmax.metrics.measures._spread import Spread, drawn
@@ -53,8 +53,7 @@ class LogAUC(RankedMeasure):
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
-            value = number(getattr(self, name), name, "in (0, 1]", lambda value: 1e-100 <= value <= 1.0)
-            object.__setattr__(self, name, value)
+            self._read_number(name, "in (0, 1]", lambda value: 1e-100 <= value <= 1.0)
         if not self.low < (1.0 - 1e-9) * self.high:
             raise ValueError(f"low must be less than high, got {shown(self.low)} and {shown(self.high)}")
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax.metrics.intervals._interval import Limits, Tails, critical, sided, wilson, within
 from rocmax.metrics.measures._ranking import Ranking
 from rocmax.metrics.measures.base import Measure
@@ -60,8 +60,7 @@ class NetBenefit(RankedMeasure):
     def __post_init__(self) -> None:
         for name in ("threshold", "prevalence"):
             if getattr(self, name) is not None:
-                value = number(getattr(self, name), name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
-                object.__setattr__(self, name, value)
+                self._read_number(name, "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -49,6 +49,7 @@ class PartialAUC(CurveMeasure):
     """
 
     name: ClassVar[str] = "partial_auc"
+    is_share = True
     fpr_range: tuple[float, float] = _WHOLE
     tpr_range: tuple[float, float] | None = None
     normalize: str | None = "width"
@@ -57,12 +58,10 @@ class PartialAUC(CurveMeasure):
         super().__post_init__()
         if self.fpr_range is None:
             object.__setattr__(self, "fpr_range", _WHOLE)
-        region = both_ranges(self.fpr_range, self.tpr_range, self.normalize)
-        if region is None:
-            curve_area(self.fpr_range, self.tpr_range, self.normalize)
-        object.__setattr__(self, "fpr_range", rate_range(self.fpr_range, "fpr_range"))
-        if self.tpr_range is not None:
-            object.__setattr__(self, "tpr_range", rate_range(self.tpr_range, "tpr_range"))
+        _ = self.region or self.key  # they check the options
+        for name in ("fpr_range", "tpr_range"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, rate_range(getattr(self, name), name))
 
     @property
     def region(self) -> Region | None:
@@ -99,10 +98,6 @@ class PartialAUC(CurveMeasure):
         if self.normalize is None:
             return 0.0, width
         return 1.0 - 1.0 / ((1.0 - self.low) + (1.0 - self.high)), 1.0
-
-    @property
-    def is_share(self) -> bool:
-        return True
 
     @property
     def reference(self) -> str:  # type: ignore[override]
@@ -170,20 +165,15 @@ class PartialAUC(CurveMeasure):
         return 1.0 if self.normalize is None else 1.0 / region.size
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
+        own, (other, name) = super().deciding(sizes)
         width = self.high - self.low
-        if self.turned:
-            setting = (sizes[0] * width, "positives in the range") if width < 1.0 else (sizes[0], "positives")
-            return (sizes[1], "negatives"), setting
-        setting = (sizes[1] * width, "negatives in the range") if width < 1.0 else (sizes[1], "negatives")
-        return (sizes[0], "positives"), setting
+        return own, (other * width, f"{name} in the range") if width < 1.0 else (other, name)
 
     def beyond(self, sizes: tuple[float, float]) -> str | None:
         count, held = self.deciding(sizes)[1]
-        return (
-            f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"
-            if count < 1
-            else None
-        )
+        if count >= 1:
+            return None
+        return f"there are only {count:.2g} {held}: the estimate is the height of the curve near the range"
 
 
 def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[str, float, float]:

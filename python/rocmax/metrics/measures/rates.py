@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from rocmax import _core
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax.metrics.measures.base import Deciding, Trait
-from rocmax.metrics.measures.curve import CurveMeasure
-from rocmax.metrics.samples._sample import Sample, call
+from rocmax.metrics.measures.curve import CurveMeasure, values_of
+from rocmax.metrics.samples._sample import Sample
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,8 +25,7 @@ class Rate(CurveMeasure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        value = number(getattr(self, self.fixed), self.fixed, "in (0, 1)", lambda value: 0.0 < value < 1.0)
-        object.__setattr__(self, self.fixed, value)
+        self._read_number(self.fixed, "in (0, 1)", lambda value: 0.0 < value < 1.0)
 
     @property
     def key(self) -> tuple[str, float, float]:
@@ -36,13 +33,7 @@ class Rate(CurveMeasure):
 
     def reader(self, sample: Sample) -> Callable[[float], F64]:
         """Return the measure of every model as a function of the fixed rate."""
-
-        def read(x: float) -> F64:
-            if sample.steps is not None:
-                return np.array([sample.steps.measure((self.name, x, 1.0))])
-            return np.atleast_1d(call(_core.measure, sample, (self.name, x, 1.0), sample.threads))
-
-        return read
+        return lambda x: values_of(sample, (self.name, x, 1.0))
 
     def slopes(self, sample: Sample) -> tuple[F64, F64]:
         from rocmax.metrics.intervals import _rate as rate  # scipy takes a while to import
@@ -50,9 +41,8 @@ class Rate(CurveMeasure):
         return rate.slopes(self.reader(sample), self.low, self.turned, sample.effective)
 
     def deciding(self, sizes: tuple[float, float]) -> Deciding:
-        own, other = sizes[::-1] if self.turned else sizes
-        names = ("negatives", "positives") if self.turned else ("positives", "negatives")
-        return (own, names[0]), (other * min(self.low, 1.0 - self.low), f"{names[1]} beyond the threshold")
+        own, (other, name) = super().deciding(sizes)
+        return own, (other * min(self.low, 1.0 - self.low), f"{name} beyond the threshold")
 
     def beyond(self, sizes: tuple[float, float]) -> str | None:
         if self.deciding(sizes)[1][0] >= 1:

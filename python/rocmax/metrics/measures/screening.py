@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from rocmax import _core
-from rocmax._checks.samples import F64, number
+from rocmax._checks.samples import F64
 from rocmax.metrics.measures._ranking import Ranking, centred_sums, from_here, quotient
 from rocmax.metrics.measures._spread import Spread, drawn
 from rocmax.metrics.measures.at_k import recall_parts, recall_spread
@@ -51,11 +51,11 @@ class EnrichmentFactor(_Early):
     """
 
     name: ClassVar[str] = "enrichment_factor"
+    is_share = False  # whatever the fraction
     fraction: float = 0.01
 
     def __post_init__(self) -> None:
-        value = number(self.fraction, "fraction", "in (0, 1]", lambda value: _LEAST <= value <= 1.0)
-        object.__setattr__(self, "fraction", value)
+        self._read_number("fraction", "in (0, 1]", lambda value: _LEAST <= value <= 1.0)
 
     @property
     def key(self) -> tuple[str, float, float]:
@@ -64,10 +64,6 @@ class EnrichmentFactor(_Early):
     @property
     def bounds(self) -> tuple[float, float]:
         return 0.0, 1.0 / self.fraction
-
-    @property
-    def is_share(self) -> bool:
-        return False
 
     def __str__(self) -> str:
         return f"enrichment factor at {100 * self.fraction:g} %"
@@ -117,8 +113,7 @@ class RIE(_Early):
     alpha: float = 20.0
 
     def __post_init__(self) -> None:
-        value = number(self.alpha, "alpha", "of at least 0.001", lambda value: _LEAST_ALPHA <= value < np.inf)
-        object.__setattr__(self, "alpha", value)
+        self._read_number("alpha", "of at least 0.001", lambda value: _LEAST_ALPHA <= value < np.inf)
 
     @property
     def key(self) -> tuple[str, float, float]:

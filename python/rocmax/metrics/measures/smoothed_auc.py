@@ -62,6 +62,7 @@ class SmoothedAUC(Measure):
     """
 
     name: ClassVar[str] = "smoothed_auc"
+    is_share = True
     smooth: str = "binormal"
     fpr_range: tuple[float, float] = (0.0, 1.0)
     normalize: str | None = "width"
@@ -78,10 +79,6 @@ class SmoothedAUC(Measure):
     @property
     def bounds(self) -> tuple[float, float]:
         return self._part.bounds
-
-    @property
-    def is_share(self) -> bool:
-        return True
 
     def __str__(self) -> str:
         return f"{self._part} of {_WORDS[self.smooth]}"
