@@ -76,7 +76,7 @@ def jackknife(study: Study, measure: Measure) -> F64:
     n_units = int(units.max()) + 1
     left = np.zeros((study.n_tests, n_units))
     for row, (read, data) in zip(left, study.tests(), strict=True):
-        # For a mean over pairs theta(k) - theta = (theta - component) / (m - 1), and influence = (component - theta) / m.
+        # For a mean over pairs theta(k) - theta = (theta - component) / (m - 1); influence = (component - theta) / m.
         if study.independent and measure.kernel(np.float64) is not None:
             row[read] = -influence_of(data, measure) * _corrections(data)
         else:
