@@ -13,9 +13,9 @@ from rocmax.metrics import (
     FPRAtTPR,
     PartialAUC,
     TPRAtFPR,
-    _interval,
-    _sample,
 )
+from rocmax.metrics.intervals import _interval
+from rocmax.metrics.samples import _sample
 
 RATES = [k / 40 for k in range(41)]
 DECIMAL = [1.5, 2.3, 1.2, 2.6, 0.9, 0.8]  # of a perfect ranking of three and three
