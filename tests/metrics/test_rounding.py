@@ -92,7 +92,7 @@ def test_variances_of_equal_components_are_zero():
         # All positives beat the same negatives: the part of the positives is 0, that of the negatives is not.
         w = rng.integers(11, 40, size=9) / 10
         y = np.array([0, 0, 1, 1, 1, 0, 0, 0, 0])
-        _, pos, neg = AUC().covariance(_sample.sample(y, np.arange(9.0), w), [np.arange(9.0)])
+        _, pos, neg = AUC().covariance(_sample.sample(y, np.arange(9.0), w))
         assert pos[0, 0] == 0.0
         assert neg[0, 0] > 0.0
 
