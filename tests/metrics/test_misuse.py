@@ -99,7 +99,7 @@ def spoiled(value, index=4):
         ),
         (
             lambda: metrics.infer(np.arange(30) < 1, S, method="bootstrap"),
-            "y_true has 1 positive sample: .* drawn again",
+            "y_true has 1 positive sample: .* a bootstrap of one",
         ),
         (
             lambda: metrics.infer(np.arange(30) < 1, S, method="delong"),
