@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.missing import complete
-from rocmax._checks.samples import DROP, F64, declared_order, labels, names_of, weights
+from rocmax._checks.samples import DROP, F64, choice, declared_order, labels, names_of, weights
 from rocmax._memory import require_memory
 from rocmax._parameters import shown
 from rocmax._threads import n_threads
@@ -134,9 +134,11 @@ def read_study(
     Readers and modalities have the order of an ordered categorical, else that of their names; `reference` is the last
     modality, `algorithm` the last reader. `missing` is None if the caller has no such option.
     """
+    how_missing = "raise" if missing is None else missing
+    choice(how_missing, ("raise", "drop"), "missing")
     per_row: dict[str, Any] = {"y_true": y_true, "case": case, "groups": groups, "sample_weight": sample_weight}
     if reader is None and modality is None:
-        if missing != "drop":
+        if how_missing == "raise":
             labels(y_true, pos_label)  # an error names the row of the table
         wide = from_wide(y_score, per_row)
         per_row, y_score, reader, modality = wide.per_case, wide.score, wide.reader, wide.modality
@@ -145,12 +147,12 @@ def read_study(
         lacking = " and ".join(name for name, values in given.items() if values is None)
         raise ValueError(f"{lacking} missing: give reader, modality and case, one row per reading")
     per_row |= {"y_score": y_score, "reader": reader, "modality": modality}
-    kept, n_dropped = complete(missing or "raise", **per_row)
+    kept, n_dropped = complete(how_missing, **per_row)
     y_true, case, groups, sample_weight, y_score, reader, modality = kept
     how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing, "n_dropped": n_dropped}
     data = one_model(sample(y_true, y_score, pos_label=pos_label, n_jobs=1, **how))
     explain(data)
-    n, advice = len(data.y), DROP if missing else ""
+    n, advice = len(data.y), DROP if missing is not None else ""
     readers, of_reader, _ = _names(reader, n, "reader", advice)
     modalities, of_modality, ordered = _names(modality, n, "modality", advice)
     if algorithm is not None:
