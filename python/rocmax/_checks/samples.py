@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.arrays import plain, unmasked
 from rocmax._checks.dask import in_memory
 from rocmax._parameters import as_float, shown
+from rocmax._warn import warn
 
 F64 = NDArray[np.float64]
 
@@ -215,6 +216,15 @@ def named_columns(y_score: Any, remedy: str = "") -> tuple[Any, tuple[str, ...] 
             )
         require_finite(column, name, remedy)
     return np.column_stack(columns), _distinct(y_score)
+
+
+def warn_if_two_classes(s: NDArray[Any], given: Any, name: str) -> None:
+    """Warn where the scores of two models, given without names, look like the probabilities of two classes."""
+    if s.shape[1:] != (2,) or not len(s) or named_columns(given)[1] is not None:
+        return
+    if s.min() >= 0 and s.max() <= 1 and np.allclose(s.sum(axis=1), 1, atol=1e-6):
+        instead = f"pass {name}[:, 1], or, if they are two models, a mapping from names to scores"
+        warn(f"{name} has two columns that sum to 1: {instead}", UserWarning)
 
 
 def _distinct(names: Iterable[Any]) -> tuple[str, ...]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rocmax._parameters import check_flag, shown
-from rocmax.display._base import DASHED, Picture
-from rocmax.display._common import axes_of, ink, look
+from rocmax.display._base import DASHED, Picture, axes_of, ink, look
 from rocmax.metrics import SubgroupComparison, SubgroupInference
 from rocmax.metrics.results import _words as words
 
@@ -62,7 +61,7 @@ class ForestDisplay(Picture):
     Subgroups without an estimate are named. To the right are the numbers: estimates with their intervals, and positive
     and negative samples.
 
-    Made by `from_result`; `plot` draws again.
+    Made by `from_result`; `plot` draws again and sets `ax_` and `figure_`.
 
     Parameters
     ----------
@@ -72,11 +71,6 @@ class ForestDisplay(Picture):
         What is measured.
     reference : float, optional
         Where to draw the dashed line.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
 
     def __init__(self, rows: Sequence[ForestRow], xlabel: str = "", reference: float | None = None) -> None:
@@ -124,27 +118,11 @@ class ForestDisplay(Picture):
         return cls(rows, label, first.estimate if len(held) == 1 else None).plot(ax, numbers=numbers)
 
     def plot(self, ax: Axes | None = None, *, numbers: bool = True) -> Self:
-        """Draw the rows.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        numbers : bool, default=True
-            Write estimates, intervals and sizes to the right; in figures narrower than 5 inches no sizes.
-
-        Returns
-        -------
-        display : ForestDisplay
-            This object, with `ax_` and `figure_` set.
-        """
+        """Draw the rows; `ax` and `numbers` as in `from_result`."""
         check_flag("numbers", numbers)
-        if ax is None:
-            ax = axes_of(None)
-            figure: Any = ax.figure
-            long = min(max((len(row.name) for row in self.rows), default=0), _LONGEST)
-            figure.set_size_inches((7.2 if numbers else 5.2) + _LETTER * max(long - 10, 0), 1.2 + 0.27 * len(self.rows))
-        ax = axes_of(ax)
+        long = min(max((len(row.name) for row in self.rows), default=0), _LONGEST)
+        width = (7.2 if numbers else 5.2) + _LETTER * max(long - 10, 0)
+        ax = axes_of(ax, (width, 1.2 + 0.27 * len(self.rows)))
         color, dark = look(0)["color"], ink(ax)
         for y, row in enumerate(self.rows):
             if np.isnan(row.estimate):

@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rocmax.display._base import DASHED, CurveDisplay
-from rocmax.display._common import Scores, ink, look, models
-from rocmax.display._curves import F64, Band, need_two, percentile_band, resamples_of
+from rocmax._checks.samples import F64
+from rocmax.display._base import DASHED, CurveDisplay, fill, ink, look
+from rocmax.display._curves import GRID_SIZE, Band, need_two, percentile_band, resamples_of
+from rocmax.display._read import Scores
 from rocmax.metrics import AveragePrecision, infer, precision_recall_curve
 from rocmax.metrics.results import _words as words
-
-_GRID_SIZE = 401
 
 
 @dataclass(frozen=True, repr=False)
 class PrecisionRecallCurve:
     """One model's curve.
 
-    Attributes
-    ----------
-    name : str
-        What the legend calls it.
-    recall, precision : ndarray of shape (n_points,)
-        Its points, by ascending recall; between two of them the precision is that of the second.
-    average_precision : float
-        Its value in the legend.
-    prevalence : float
-        The share of positives: the precision of a ranking at random.
-    band : (ndarray, ndarray, ndarray) or None
-        Recalls, and the lower and upper edge of the band there.
-    interval : (float, float) or None
-        That of the average precision.
+    Points are in ascending order of recall; between two of them the precision is that of the second. `band` holds
+    recalls and the lower and upper edge there, `interval` is that of the average precision.
     """
 
     name: str
     recall: F64
     precision: F64
     average_precision: float
-    prevalence: float
+    prevalence: float  # the precision of a random ranking
     band: Band | None = None
     interval: tuple[float, float] | None = None
 
@@ -64,11 +50,6 @@ class PrecisionRecallDisplay(CurveDisplay):
         y_true: ArrayLike,
         y_score: Scores,
         *,
-        names: Sequence[str] | None = None,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        higher_is_better: Any = True,
-        missing: str = "raise",
         confidence_level: float | None = None,
         n_resamples: int = 500,
         random_state: int | None = 0,
@@ -78,42 +59,36 @@ class PrecisionRecallDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing
+        y_true, y_score, n_resamples, random_state
             As in :meth:`ROCDisplay.from_predictions`.
         confidence_level : float, optional
             Shade a pointwise band of this level around every curve, by stratified bootstrap resamples; the legend then
             gives intervals of the average precision, by :func:`rocmax.metrics.infer`. O(n_resamples * n_samples).
-        n_resamples : int, default=500
-            Bootstrap resamples.
-        random_state : int, optional, default=0
-            Seed of the resamples.
         **options
-            Keyword arguments of `plot`.
+            `names`, `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there, and arguments of `plot`.
 
         Returns
         -------
         display : PrecisionRecallDisplay
         """
-        cls._check(options)
-        how = resamples_of(confidence_level, n_resamples, random_state, sample_weight)
-        how_read: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-        of = models(y_true, y_score, names, sample_weight, pos_label, **how_read)
+        how = resamples_of(confidence_level, n_resamples, random_state, options.get("sample_weight"))
+        of, shown = cls._read(y_true, y_score, options)
         need_two(of.positive, how)
         curves = []
         for name, scores in of.scores:
             precision, recall, _ = precision_recall_curve(of.positive, scores, sample_weight=of.weight)
             band = interval = None
-            if how is None:
-                average = AveragePrecision()(of.positive, scores, of.weight)
-            else:
-                grid = np.linspace(0.0, 1.0, _GRID_SIZE)
+            if how is not None:
+                grid = np.linspace(0.0, 1.0, GRID_SIZE)
                 grid[0] = 0.5 / of.positive.sum()  # at a recall of 0 nothing is called positive
                 band = percentile_band(of.positive, scores, grid, how, _precision_at)
                 found = infer(of.positive, scores, AveragePrecision(), confidence_level=how.level)
                 average, interval = found.estimate, found.confidence_interval
+            else:
+                average = AveragePrecision()(of.positive, scores, of.weight)
             points = recall[::-1], precision[::-1]
             curves.append(PrecisionRecallCurve(name, *points, float(average), float(precision[0]), band, interval))
-        return cls(curves, pos_label=of.pos_label).plot(**options)
+        return cls(curves, pos_label=of.pos_label).plot(**shown)
 
     def _label(self, curve: PrecisionRecallCurve) -> str:
         return f"{curve.name}  AP {words.bracketed(curve.average_precision, curve.interval)}".strip()
@@ -124,7 +99,7 @@ class PrecisionRecallDisplay(CurveDisplay):
     def _draw(self, ax: Any, curve: PrecisionRecallCurve, style: dict[str, Any]) -> Any:
         (line,) = ax.plot(curve.recall, curve.precision, **style)
         if curve.band is not None:
-            ax.fill_between(*curve.band, color=style["color"], alpha=0.15, linewidth=0)
+            fill(ax, curve.band, style["color"])
         return line
 
     def _surround(self, ax: Any) -> tuple[str, str]:

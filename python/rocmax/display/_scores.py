@@ -1,4 +1,4 @@
-"""Scores by class: how far a model tells the classes apart, and what a threshold does to each."""
+"""Scores by class: how well a model separates the classes, and what a threshold does."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from rocmax._checks.missing import oriented
 from rocmax._checks.samples import weights
 from rocmax._parameters import check_count, shown
-from rocmax.display._base import DASHED, Display
-from rocmax.display._common import axes_of, ink, look, mark_name, marked_point, models
+from rocmax.display._base import DASHED, Display, axes_of, ink, look, mark_name, marked_point
+from rocmax.display._read import models
 from rocmax.metrics import OperatingPoint
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.samples._sample import Sample, explain
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class ScoreDisplay(Display):
     """Histograms of the scores of either class, each of area 1, with a threshold marked.
 
-    Made by `from_predictions` or `from_estimator`; `plot` draws again.
+    Made by `from_predictions` or `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
 
     Parameters
     ----------
@@ -37,12 +37,9 @@ class ScoreDisplay(Display):
         The model's.
     pos_label : label, optional
         The label of the positive class.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
+
+    _reads = ("sample_weight", "pos_label", "higher_is_better", "missing")
 
     def __init__(
         self,
@@ -68,17 +65,14 @@ class ScoreDisplay(Display):
         threshold: Any = None,
         bins: int = 40,
         name: str = "",
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        higher_is_better: bool = True,
-        missing: str = "raise",
         ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the scores of either class.
 
         Parameters
         ----------
-        y_true, y_score, sample_weight, pos_label, higher_is_better, missing
+        y_true, y_score
             As in :meth:`ROCDisplay.from_predictions`, for one model.
         threshold : optional
             A number, or a rule of :func:`rocmax.metrics.operating_point` such as "youden", to mark.
@@ -88,6 +82,8 @@ class ScoreDisplay(Display):
             The model's, for the axis.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
+        **options
+            `sample_weight`, `pos_label`, `higher_is_better` and `missing` as there.
 
         Returns
         -------
@@ -96,17 +92,16 @@ class ScoreDisplay(Display):
         bins = check_count("bins", bins, 100_000)
         if not isinstance(name, str):
             raise ValueError(f"name must be a text, got {shown(name)}")
-        how: dict[str, Any] = {"higher_is_better": higher_is_better, "missing": missing}
-        of = models(y_true, y_score, None, sample_weight, pos_label, **how)
+        for option in options.keys() - set(cls._reads):
+            raise TypeError(f"ScoreDisplay has no option {option!r}")
+        of = models(y_true, y_score, **options)
         if len(of.scores) > 1:
             raise ValueError(f"y_score must be of one model, got {len(of.scores)}")
         positive, ((column, scores),) = of.positive, of.scores
         weight = None if of.weight is None else weights(of.weight, len(positive))
         explain(Sample(positive, scores, weight, 1))
-        mark = None
-        if threshold is not None:
-            mark = marked_point(positive, scores, threshold, weight, "threshold", of.lower[column])
-        scores = oriented(scores, of.lower[column])  # as they were given
+        mark = None if threshold is None else marked_point(of, 0, threshold, "threshold")
+        scores = oriented(scores, of.lower[0])  # as they were given
         if weight is not None:
             weight = weight / weight.max()  # so that their sum is a number
         edges = _edges(scores, bins)
@@ -117,18 +112,7 @@ class ScoreDisplay(Display):
         return cls(edges, densities, mark=mark, name=name or column, pos_label=of.pos_label).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the histograms.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        display : ScoreDisplay
-            This object, with `ax_` and `figure_` set.
-        """
+        """Draw the histograms on axes, by default those of a new figure."""
         ax = axes_of(ax)
         positive = "positive" if self.pos_label is None else f"positive ({words.label_text(self.pos_label)})"
         for k, (label, density) in enumerate(zip(("negative", positive), self.densities, strict=True)):
@@ -136,12 +120,8 @@ class ScoreDisplay(Display):
             ax.stairs(density, self.edges, fill=True, color=style["color"], alpha=0.3)
             ax.stairs(density, self.edges, label=label, **style)
         if self.mark is not None and np.isfinite(self.mark.threshold):
-            ax.axvline(
-                self.mark.threshold,
-                label=mark_name(self.mark),
-                color=ink(ax),
-                **{**DASHED, "alpha": 1, "linewidth": 1.2},
-            )
+            style = {**DASHED, "color": ink(ax), "alpha": 1, "linewidth": 1.2}
+            ax.axvline(self.mark.threshold, label=mark_name(self.mark), **style)
         return self._done(ax, f"Score of {self.name}" if self.name else "Score", "Density in the class")
 
     def __repr__(self) -> str:

@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax._parameters import check_count
-from rocmax.display._base import Picture
-from rocmax.display._common import as_names, axes_of, ink, look
+from rocmax.display._base import Picture, axes_of, ink, look
+from rocmax.display._read import as_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 class WeightsDisplay(Picture):
-    """Bars of a linear model's largest weights: to the right what makes a sample look positive.
+    """Bars of a linear model's largest weights; bars to the right raise the score.
 
     Weights compare only where features have one scale: standardise them first.
 
-    Made by `from_estimator`; `plot` draws again.
+    Made by `from_estimator`; `plot` draws again and sets `ax_` and `figure_`.
 
     Parameters
     ----------
@@ -29,11 +29,6 @@ class WeightsDisplay(Picture):
         Of the features.
     weights : ndarray of shape (n_features,)
         Theirs.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
 
     def __init__(self, names: Sequence[str], weights: NDArray[np.float64]) -> None:
@@ -82,33 +77,14 @@ class WeightsDisplay(Picture):
         weights = weights.ravel()
         if feature_names is None:
             feature_names = _names(estimator, last, len(weights))
-        names = as_names(feature_names, "feature_names")
-        if len(names) != len(weights):
-            raise ValueError(f"feature_names has {len(names)} entries for {len(weights)} weights")
+        names = as_names(feature_names, len(weights), "weights", "feature_names")
         return cls(names, weights).plot(ax, most=most)
 
     def plot(self, ax: Axes | None = None, *, most: int = 20) -> Self:
-        """Draw the largest weights, the largest on top.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        most : int, default=20
-            How many.
-
-        Returns
-        -------
-        display : WeightsDisplay
-            This object, with `ax_` and `figure_` set.
-        """
+        """Draw the largest weights, the largest on top; `ax` and `most` as in `from_estimator`."""
         most = check_count("most", most)
         order = np.argsort(-np.abs(self.weights), kind="stable")[:most]
-        if ax is None:
-            ax = axes_of(None)
-            figure: Any = ax.figure
-            figure.set_size_inches(6.0, max(2.0, 1.0 + 0.27 * len(order)))
-        ax = axes_of(ax)
+        ax = axes_of(ax, (6.0, max(2.0, 1.0 + 0.27 * len(order))))
         colors = [look(int(weight > 0))["color"] for weight in self.weights[order]]
         ax.barh(np.arange(len(order)), self.weights[order], color=colors, height=0.7)
         ax.axvline(0.0, color=ink(ax), linewidth=0.8)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rocmax.display._common import COLORS
+from rocmax.display._base import COLORS
 from rocmax.display._report._thin import Points
 
 _HEIGHT = 430
-_DASHES = ("solid", "dashed", "dotted")  # after six models the colours come again
+_DASHES = ("solid", "dashed", "dotted")  # colours repeat after six models
 _GRAY = "#666666"
 _SHADE = "#b08000"
 

@@ -93,7 +93,8 @@ class NetBenefit(RankedMeasure):
         return a, b
 
     def read(self, ranking: Ranking) -> float:
-        return float(np.dot(self._gains(ranking), self._rates(ranking)))
+        (gain, loss), (tpr, fpr) = self._gains(ranking), self._rates(ranking)
+        return gain * tpr + loss * fpr  # numpy.dot rounds otherwise on some processors
 
     def parts(self, ranking: Ranking, counts: Counts) -> tuple[F64, F64]:
         called = (ranking.score >= self.threshold).astype(np.float64)

@@ -21,6 +21,7 @@ from rocmax._checks.samples import (
     require_two_classes,
     require_weights,
     scores,
+    warn_if_two_classes,
     weights,
 )
 from rocmax._threads import n_threads
@@ -166,6 +167,8 @@ def sample(
     if len(s) != len(y):
         turned = "; pass its transpose, a column a model" if s.ndim == 2 and s.shape[1] == len(y) else ""
         raise ValueError(f"{names[1]} has {len(s)} samples, {names[0]} has {len(y)}; they must agree{turned}")
+    if models is None:
+        warn_if_two_classes(s, y_score, names[1])
     lower = directions(higher_is_better, models, s.shape[1] if s.ndim == 2 else 1)
     found = Sample(y, oriented(s, lower), None, n_threads(n_jobs), names, positive, weight_kind)
     found = found._replace(lower=lower, n_dropped=n_dropped or 0, droppable=missing is not None)
