@@ -160,6 +160,7 @@ def _write_report(arguments: Namespace, scored: rows.Scored) -> None:
             {printable(name): scores for name, scores in scored.columns.items()},
             fpr_range=arguments.fpr,
             confidence_level=arguments.confidence,
+            by={printable(name): series for name, series in scored.by.items()} or None,
             source=printable(f"{arguments.data}; {labels.name} = {labels.value} is positive{scored.dropped}"),
             **rows.options(arguments, scored),
         )

@@ -38,6 +38,7 @@ class Models(NamedTuple):
     scores: list[tuple[str, F64]]  # higher ones for positives
     lower: list[bool]  # for each model, whether its scores were negated
     groups: Any = None
+    by: Any = None  # subgroups
     n_dropped: int = 0
 
 
@@ -50,12 +51,13 @@ def models(
     higher_is_better: Any = True,
     missing: str = "raise",
     groups: Any = None,
+    by: Any = None,
     argument: str = "y_score",
 ) -> Models:
     """Return what is drawn; messages call the scores `argument`."""
     given = all_in_memory(y_true, y_score, sample_weight, groups)
     held = dict(zip(("y_true", argument, "sample_weight", "groups"), given, strict=True))
-    (y_true, y_score, sample_weight, groups), n_dropped = complete(missing, **held)
+    (y_true, y_score, sample_weight, groups, by), n_dropped = complete(missing, **held, by=by)
     positive, label = is_positive(y_true, pos_label, remedy=DROP)
     found = named_scores(y_score, names, len(positive), argument)
     for name, column in found:
@@ -63,7 +65,7 @@ def models(
     titles = [name for name, _ in found]
     lower = np.broadcast_to(directions(higher_is_better, titles, len(found)), len(found)).tolist()
     turned = [(name, oriented(column, low)) for (name, column), low in zip(found, lower, strict=True)]
-    return Models(positive, label, sample_weight, turned, lower, groups, n_dropped)
+    return Models(positive, label, sample_weight, turned, lower, groups, by, n_dropped)
 
 
 def named_scores(y_score: Scores, names: Any, n_samples: int, argument: str) -> list[tuple[str, F64]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,18 @@ import numpy as np
 from rocmax._checks.missing import of_caller, oriented
 from rocmax.display._read import Models
 from rocmax.display._report._thin import F64, Points, best_at, stops, thinned
-from rocmax.metrics import AUC, Comparison, Inference, Measure, PartialAUC, TPRAtFPR, compare, infer, roc_curve
+from rocmax.metrics import (
+    AUC,
+    Comparison,
+    Inference,
+    Measure,
+    PartialAUC,
+    SubgroupInference,
+    TPRAtFPR,
+    compare,
+    infer,
+    roc_curve,
+)
 from rocmax.metrics.samples._weights import kind_of
 
 _QUOTED = (0.01, 0.05, 0.1)  # rates at which sensitivities are usually quoted, when no range is given
@@ -23,33 +35,36 @@ class Measured:
     """What a report shows of some models."""
 
     names: tuple[str, ...]
-    n_samples: int
-    n_pos: float
-    n_neg: float
-    pos_label: Any
+    samples: Models
     fpr_range: tuple[float, float] | None
     confidence_level: float
-    lower: tuple[bool, ...]  # for each model, whether low scores are for positives
     areas: tuple[Inference, ...]
     rates: dict[float, Inference]  # the TPR at each listed FPR
     quoted: tuple[float, ...]  # the FPRs whose TPR is shown beside the areas
     comparison: Comparison | None
+    subgroups: list[list[SubgroupInference]]  # of each model, by each column of subgroups
     curves: tuple[Points, ...]
     details: tuple[Points, ...]  # the curves on the range
     stops: F64
     at_stops: tuple[Points, ...]
     at_rates: tuple[Points, ...]
     notes: tuple[str, ...]  # what the warnings say
-    n_dropped: int = 0  # samples with missing values
+    source: str | None  # where the data come from
 
     @property
     def prevalence(self) -> float:
         """Share of the positives."""
-        return self.n_pos / (self.n_pos + self.n_neg)
+        n_pos, n_neg = self.areas[0].n_pos, self.areas[0].n_neg
+        return n_pos / (n_pos + n_neg)
 
 
 def measured(
-    of: Models, fpr_range: tuple[float, float] | None, weight_kind: str | None, adjust: str | None, options: Any
+    of: Models,
+    fpr_range: tuple[float, float] | None,
+    weight_kind: str | None,
+    adjust: str | None,
+    source: str | None,
+    options: Any,
 ) -> Measured:
     """Measure all that the page shows; `options` are level, seed and threads."""
     positive, pos_label = of.positive, of.pos_label
@@ -60,12 +75,17 @@ def measured(
     def found(measure: Measure, **what: Any) -> Inference:
         return replace(infer(positive, columns, measure, **{**options, **what}), pos_label=pos_label)
 
+    def sliced(by: Any, name: str | None, scores: F64, low: bool) -> Any:
+        one: Any = infer(positive, scores, area, by=by, **{**options, "higher_is_better": not low})
+        each = {name: replace(part, pos_label=pos_label) for name, part in one.subgroups.items()}
+        return replace(one, pos_label=pos_label, subgroups=each, by=one.by if name is None else name)
+
     area = AUC() if fpr_range is None else PartialAUC(fpr_range)
     part = fpr_range is not None and fpr_range != (0.0, 1.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         whole = found(AUC(), weight_kind=weight_kind)  # the one call that warns of weights
-        n_pos, n_neg = whole.n_pos, whole.n_neg
+        n_neg = whole.n_neg
         asked = (fpr_range[1],) if fpr_range is not None and part else ()
         quoted = asked or _QUOTED
         listed = {*_LISTED, *quoted, *((fpr_range or ())[:1])}
@@ -76,23 +96,23 @@ def measured(
         if len(columns) > 1 and min(positive.sum(), (~positive).sum()) > 1:
             tested = compare(positive, columns, area, adjust=adjust, **options)
             comparison = replace(tested, pos_label=pos_label)
+        by = of.by if isinstance(of.by, Mapping) else {} if of.by is None else {None: of.by}
+        each = list(zip(columns.values(), of.lower, strict=True))
+        subgroups = [[sliced(values, name, *one) for one in each] for name, values in by.items()]
     said = {str(warning.message): warning.message for warning in caught}
     for warning in said.values():
         warnings.warn(warning, stacklevel=3)
     return Measured(
         names=tuple(columns),
-        n_samples=len(positive),
-        n_pos=n_pos,
-        n_neg=n_neg,
-        pos_label=pos_label,
+        samples=of,
         fpr_range=fpr_range if part else None,
         confidence_level=options["confidence_level"],
-        lower=tuple(of.lower),
         areas=areas,
         rates=rates,
         quoted=tuple(fpr for fpr in quoted if fpr in rates),
         comparison=comparison,
-        n_dropped=of.n_dropped,
+        subgroups=subgroups,
+        source=source,
         notes=tuple(dict.fromkeys(getattr(warning, "fact", str(warning)) for warning in said.values())),
         **_curves(of, options["n_jobs"], fpr_range or (0.0, 1.0), n_neg, np.array([*rates])),
     )

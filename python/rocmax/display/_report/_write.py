@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, BinaryIO
 
@@ -30,6 +30,7 @@ def write_report(
     sample_weight: ArrayLike | None = None,
     weight_kind: str | None = None,
     groups: ArrayLike | None = None,
+    by: ArrayLike | Mapping[str, ArrayLike] | None = None,
     pos_label: Any = None,
     higher_is_better: Any = True,
     missing: str = "raise",
@@ -56,6 +57,10 @@ def write_report(
         The page's heading.
     source : str, optional
         Where the data come from, such as the name of a file.
+    by : array-like of shape (n_samples,) or mapping, optional
+        Subgroups, such as the site of each patient, or a mapping from names to several such columns: the page shows the
+        AUC, or the partial AUC on the range, in each subgroup, and tests that they are equal, as
+        :func:`rocmax.metrics.infer` does.
     confidence_level : float, default=0.95
         Nominal coverage of each interval.
     adjust : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
@@ -92,16 +97,16 @@ def write_report(
             raise ValueError(f"{name} must be a text, got {shown(text)}")
     fpr_range = None if fpr_range is None else rate_range(fpr_range, "fpr_range")
     confidence_level = check_level(confidence_level)
-    of = models(y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing, groups)
+    of = models(y_true, y_score, names, sample_weight, pos_label, higher_is_better, missing, groups, by)
     held = [name for name, _ in of.scores]
     if len(set(held)) < len(held):
         raise ValueError(f"names must differ, got {shown(held)}")
     options = {"confidence_level": confidence_level, "random_state": random_state, "n_jobs": n_jobs}
-    content = measured(of, fpr_range, weight_kind, adjust, options)
+    content = measured(of, fpr_range, weight_kind, adjust, source, options)
     library = Resources(mode="inline", components=["bokeh"]).js_raw[0]
     parts = files("rocmax.display._report")
     look, script = (parts.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    body = joined(sections.body(content, title, source), data_block("page-data", sections.data(content)))
+    body = joined(sections.body(content, title), data_block("page-data", sections.data(content)))
     html = page(tag("title", title), body, look, [library, script]).encode("utf-8", "backslashreplace")
     if isinstance(path, (str, os.PathLike)):
         with written(path) as file:
