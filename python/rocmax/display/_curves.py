@@ -38,7 +38,7 @@ class Curve:
 
 
 def grid_of(fpr_range: tuple[float, float] | None, least: float | None = None) -> F64:
-    """Return the FPRs at which a band is computed, for a logarithmic axis from `least` up too."""
+    """Return the FPRs at which a band is computed, with those for a logarithmic axis from `least` up."""
     low, high = fpr_range or (0.0, 1.0)
     grid = np.union1d(np.linspace(0.0, 1.0, GRID_SIZE), np.linspace(low, high, GRID_SIZE))
     return grid if least is None else np.union1d(grid, np.geomspace(least, 1.0, GRID_SIZE))
@@ -68,7 +68,7 @@ def smoothed_curve(
 
 
 def points_from(curve: Curve, least: float) -> tuple[F64, F64]:
-    """Return the points of a curve from the FPR `least` up, if it is above 0 as many as a logarithmic axis needs."""
+    """Return the points of a curve from the FPR `least` up; above 0, with those that a logarithmic axis needs."""
     if least == 0.0:
         return curve.fpr, curve.tpr
     kept, grid = curve.fpr >= least, np.geomspace(least, 1.0, GRID_SIZE)
@@ -79,9 +79,9 @@ def points_from(curve: Curve, least: float) -> tuple[F64, F64]:
 
 
 def mean_curve(name: str, parts: Sequence[Curve], shares: F64 | None = None) -> Curve:
-    """Average curves upright: at every FPR where one of them rises, once just before it and once after.
+    """Average the TPR of curves at every FPR where one of them rises, just before and just after the rise.
 
-    The area is the average of theirs; `shares` weigh them, by default all alike.
+    The area is the average of their areas; `shares` are the weights, by default equal.
     """
     at = np.repeat(np.unique(np.concatenate([part.fpr for part in parts])), 2)
     before = np.arange(len(at)) % 2 == 0

@@ -19,7 +19,7 @@ from rocmax.metrics.samples._sample import sample
 
 @dataclass(frozen=True, repr=False)
 class DecisionCurve:
-    """One model's net benefit at every threshold, and the lower and the upper edge of its band, if any."""
+    """Net benefit of one model at every threshold, and the lower and upper edge of its band."""
 
     name: str
     thresholds: F64
@@ -42,7 +42,7 @@ class DecisionCurveDisplay(CurveDisplay):
     curves : sequence of DecisionCurve
         What to draw, in this order.
     prevalence : float
-        The share of positives, from which the curve of acting on everybody comes.
+        The share of positives, which sets the curve of acting on everybody.
     pos_label : label, optional
         The label of the positive class.
     """

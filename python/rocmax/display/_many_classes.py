@@ -66,7 +66,7 @@ def _inferred(data: Classes, rows: Any, columns: Any, measure: PartialAUC, level
 
 
 def _average_band(data: Classes, how: PartialAUC, grid: F64, band: Resamples) -> Band:
-    """Pointwise percentile band of the mean TPR; all comparisons share the samples drawn, within each class."""
+    """Pointwise percentile band of the mean TPR; resamples are stratified, and all comparisons share them."""
     places = []
     for rows, positive, part in comparisons(data, how):
         blocks = np.unique(-part.score, return_inverse=True)[1]  # ties move together

@@ -18,7 +18,7 @@ from rocmax.metrics.results import _words as words
 
 @dataclass(frozen=True, repr=False)
 class Reliability:
-    """One model's bins: mean score, share of positives, the ends of its interval, and the Brier score of all."""
+    """Bins of one model: mean score, share of positives and its confidence limits; and its Brier score."""
 
     name: str
     score: NDArray[np.float64]

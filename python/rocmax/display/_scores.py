@@ -28,13 +28,13 @@ class ScoreDisplay(Display):
     Parameters
     ----------
     edges : ndarray of shape (n_bins + 1,)
-        Of the bins, the same for both classes.
+        Edges of the bins, the same for both classes.
     densities : ndarray of shape (2, n_bins)
-        Of the negatives and of the positives.
+        Densities of the negatives and of the positives.
     mark : OperatingPoint, optional
-        The threshold, and what it does.
+        The threshold and its rates.
     name : str
-        The model's.
+        Name of the model.
     pos_label : label, optional
         The label of the positive class.
     """
@@ -77,9 +77,9 @@ class ScoreDisplay(Display):
         threshold : optional
             A number, or a rule of :func:`rocmax.metrics.operating_point` such as "youden", to mark.
         bins : int, default=40
-            Their number, all of one width.
+            Number of bins of equal width.
         name : str, default=""
-            The model's, for the axis.
+            Name of the model, for the axis.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
         **options
@@ -103,7 +103,7 @@ class ScoreDisplay(Display):
         mark = None if threshold is None else marked_point(of, 0, threshold, "threshold")
         scores = oriented(scores, of.lower[0])  # as they were given
         if weight is not None:
-            weight = weight / weight.max()  # so that their sum is a number
+            weight = weight / weight.max()  # so that their sum does not overflow
         edges = _edges(scores, bins)
         densities = np.empty((2, len(edges) - 1))
         for row, members in zip(densities, (~positive, positive), strict=True):
@@ -131,10 +131,10 @@ class ScoreDisplay(Display):
 
 def _edges(scores: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
     """Return the edges of bins that hold all scores."""
-    low, high = float(scores.min()), float(scores.max())  # whose difference may be infinite
+    low, high = float(scores.min()), float(scores.max())  # their difference may be infinite
     if high - low > 1e300:
         raise ValueError(f"y_score spans {low:g} to {high:g}, more than a plot can show; divide them by one number")
     try:
         return np.asarray(np.histogram_bin_edges(scores, bins))
-    except ValueError as error:  # numbers too close for so many
+    except ValueError as error:  # scores too close together for so many bins
         raise ValueError(f"bins={bins} are too many for scores from {low!r} to {high!r}") from error

@@ -26,9 +26,9 @@ class WeightsDisplay(Picture):
     Parameters
     ----------
     names : sequence of str
-        Of the features.
+        Names of the features.
     weights : ndarray of shape (n_features,)
-        Theirs.
+        Their weights.
     """
 
     def __init__(self, names: Sequence[str], weights: NDArray[np.float64]) -> None:
@@ -49,12 +49,11 @@ class WeightsDisplay(Picture):
         Parameters
         ----------
         estimator : estimator
-            With ``coef_`` of two classes.
+            A fitted estimator of two classes with ``coef_``.
         feature_names : sequence of str, optional
-            By default those that the estimator was fitted with (``feature_names_in_``), of a pipeline those that
-            reach its last step.
+            By default ``feature_names_in_``, or the names that reach the last step of a pipeline.
         most : int, default=20
-            How many weights to draw, of the largest.
+            Number of weights to draw, the largest first.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
 
@@ -100,10 +99,10 @@ class WeightsDisplay(Picture):
 
 
 def _names(estimator: Any, last: Any, n_weights: int) -> list[str]:
-    """Return the names that features have at the last step, or numbers."""
+    """Return the names of the features at the last step, or x0, x1 and so on."""
     if last is not estimator and len(estimator) > 1:
         try:
             return [str(name) for name in estimator[:-1].get_feature_names_out()]
-        except (AttributeError, ValueError):  # a step that does not tell
+        except (AttributeError, ValueError):  # a step without feature names
             return [f"x{k}" for k in range(n_weights)]
     return [str(name) for name in getattr(last, "feature_names_in_", [f"x{k}" for k in range(n_weights)])]

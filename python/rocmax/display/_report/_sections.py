@@ -45,7 +45,7 @@ def body(of: Measured, title: str) -> Html:
         "comparison": ("Comparison", None, _comparison(of)),
         "methods": ("Methods", "methods", _methods(of)),
     }
-    shown = [(name, *part) for name, part in parts.items() if part[2]]
+    shown = [(name, heading, class_, part) for name, (heading, class_, part) in parts.items() if part]
     links = [tag("li", tag("a", heading, href=f"#{name}")) for name, heading, *_ in shown]
     lead = f"{_counted(len(of.names), 'model')}, {_counted(len(of.samples.positive), 'sample')}"
     header = tag(
@@ -121,10 +121,18 @@ def _name(of: Measured, k: int, scope: str = "row", **attributes: str) -> Html:
     return tag("th", _swatch(k), of.names[k], scope=scope, **attributes)
 
 
-def _table(caption: str, head: Sequence[Html], *bodies: Html, class_: str | None = None) -> Html:
-    """Return a table, which scrolls on a narrow page, and its caption."""
+def _heading(of: Measured, k: int, width: int) -> list[Html]:
+    """Return a row with the name of a model above its rows, if there are several models."""
+    return [tag("tr", _name(of, k, "rowgroup", colspan=str(width)))] if len(of.names) > 1 else []
+
+
+def _table(
+    caption: str, names: Sequence[str], *bodies: Html, above: Sequence[Html] = (), class_: str | None = None
+) -> Html:
+    """Return a table with names of columns, which scrolls on a narrow page, and its caption."""
     name = caption.partition(".")[0]
-    inside = tag("table", tag("thead", *head), *bodies, class_=class_, aria_label=name)
+    heads = (tag("th", head, scope="col", class_=None if k else "name") for k, head in enumerate(names))
+    inside = tag("table", tag("thead", *above, tag("tr", *heads)), *bodies, class_=class_, aria_label=name)
     return joined(
         tag("div", inside, class_="scroll", tabindex="0", role="region", aria_label=name),
         tag("p", caption, class_="note"),
@@ -149,8 +157,6 @@ def _small(text: str, between: str = " ") -> Html:
 
 def _measures(of: Measured) -> Html:
     columns = [*of.areas, *(of.rates[fpr] for fpr in of.quoted)]
-    heads = [tag("th", "model", scope="col", class_="name")]
-    heads += [tag("th", column.measure.short, scope="col") for column in columns]
     cells = [[tag("td", _small(_text(*row))) for row in _each(column)] for column in columns]
     rows = [tag("tr", _name(of, k), *(column[k] for column in cells)) for k in range(len(of.names))]
     said = [f"Measures of each model. In brackets the {words.level(of.confidence_level)}"]
@@ -158,18 +164,19 @@ def _measures(of: Measured) -> Html:
         said.append("pAUC: the area under that part of the curve, divided by its width")
     said.append("TPR at FPR f: the highest true positive rate of thresholds whose false positive rate is at most f")
     notes = [tag("p", f"Note: {note}.", class_="note") for note in of.notes]
-    return joined(_table(f"{'. '.join(said)}.", [tag("tr", *heads)], tag("tbody", *rows)), *notes)
+    heads = ["model", *(column.measure.short for column in columns)]
+    return joined(_table(f"{'. '.join(said)}.", heads, tag("tbody", *rows)), *notes)
 
 
 def _drawn(of: Measured) -> Html:
     key = [tag("li", _swatch(k), f"{name}: {_area(of, k)}") for k, name in enumerate(of.names)]
     about = "; ".join(f"{name} {_area(of, k)}" for k, name in enumerate(of.names[:12]))
-    caption = "The whole curve." + (" The range that counts is shaded." if of.fpr_range else "")
+    caption = "The whole curve." + (" The FPR range is shaded." if of.fpr_range else "")
     label = f"ROC curves: true positive rate against false positive rate. {about}"
     figures = [_figure("figure-whole", caption, label)]
     if of.fpr_range:
-        on = "alse positive rates from {:g} to {:g}".format(*of.fpr_range)
-        figures.append(_figure("figure-range", f"F{on}.", f"The same curves at f{on}"))
+        rates = "positive rates from {:g} to {:g}".format(*of.fpr_range)
+        figures.append(_figure("figure-range", f"False {rates}.", f"The same curves at false {rates}"))
     how = "Point at a curve for its threshold and both rates; drag to zoom, and use the reset tool to go back."
     return joined(
         tag("div", *figures, class_="drawn" if of.fpr_range else "drawn one"),
@@ -201,19 +208,19 @@ def _costs(of: Measured) -> Html:
         tag("div", tag("label", "Prevalence, %", for_="prevalence"), tag("input", id="prevalence", **share)),
     ]
     above = tag("tr", *[tag("td")] * 4, tag("th", "per 1,000 samples", colspan="3", scope="colgroup", class_="group"))
-    heads = [tag("th", head, scope="col") for head in _COSTS.values()]
     cells = [tag("td", data_of=name) for name in _COSTS]
     caption = (
-        f"What it does to call positive all scores {_at_or_above(of)}, which for each model is the best one that"
-        " keeps to the rate. The prevalence is that of these samples until you change it."
+        f"Results of calling all scores {_at_or_above(of)} positive. Each model has its best threshold within the"
+        " rate. The prevalence is that of these samples until you change it."
     )
     return tag(
         "div",
         tag("div", *controls, class_="controls"),
         _table(
             caption,
-            [above, tag("tr", tag("th", "model", scope="col", class_="name"), *heads)],
+            ["model", *_COSTS.values()],
             tag("tbody", *(tag("tr", _name(of, k), *cells) for k in range(len(of.names))), id="costs"),
+            above=[above],
         ),
         class_="panel",
         data_needs_script="yes",
@@ -244,11 +251,10 @@ def _at_or_above(of: Measured) -> str:
 def _thresholds(of: Measured) -> Html:
     level = words.level(of.confidence_level)
     names = ("FPR at most", "threshold", "FPR", f"TPR [{level}]", *list(_COSTS.values())[3:6], "PPV")
-    heads = tag("tr", *(tag("th", name, scope="col") for name in names))
     columns = [_each(of.rates[fpr]) for fpr in of.rates]
     bodies = []
     for k, at in enumerate(of.at_rates):
-        rows = [tag("tr", _name(of, k, "rowgroup", colspan=str(len(names))))] if len(of.names) > 1 else []
+        rows = _heading(of, k, len(names))
         for j, most in enumerate(of.rates):
             tpr, fpr, threshold = (float(values[j]) for values in (at.tpr, at.fpr, at.threshold))
             hits, alarms = tpr * of.prevalence, fpr * (1.0 - of.prevalence)
@@ -262,11 +268,11 @@ def _thresholds(of: Measured) -> Html:
             rows.append(tag("tr", tag("th", f"{most:g}", scope="row"), *(tag("td", number) for number in numbers)))
         bodies.append(tag("tbody", *rows))
     caption = (
-        "Thresholds by the false positive rate. Alarms and missed positives are per 1,000 samples of the prevalence"
-        f" here, {100 * of.prevalence:.4g} %. Intervals take the false positive rate as fixed and allow for"
-        " thresholds that were chosen on these samples."
+        "Thresholds by false positive rate. Alarms and missed positives are per 1,000 samples at the prevalence of"
+        f" {100 * of.prevalence:.4g} % in these data. Intervals take the false positive rate as fixed and the threshold"
+        " as estimated."
     )
-    return _table(caption, [heads], *bodies, class_="thresholds")
+    return _table(caption, names, *bodies, class_="thresholds")
 
 
 def _comparison(of: Measured) -> Html | None:
@@ -285,29 +291,27 @@ def _comparison(of: Measured) -> Html | None:
             pvalue = tag(bold, words.p_value(row["pvalue_adjusted"]))
             cells[pair] = tag("td", _small(change, tag("br")), tag("br"), pvalue)
     every = range(len(of.names))
-    heads = [tag("th", "row minus column", scope="col", class_="name")]
-    heads += [tag("th", name, scope="col") for name in of.names]
     rows = [tag("tr", _name(of, a), *(cells.get((a, b), tag("td", "–")) for b in every)) for a in every]
     adjusted = f", adjusted by {ADJUSTMENTS[found.adjust]}" if found.adjust and len(of.names) > 2 else ""
     caption = (
-        f"Differences of the {found.measure_in_words}, the row's model minus the column's. In brackets the"
-        f" {words.level(of.confidence_level)}, each by itself; p of a paired two-sided test{adjusted}, bold below 0.05."
+        f"Differences of the {found.measure_in_words}, the row's model minus the column's, each with its"
+        f" {words.level(of.confidence_level)}; p from a paired two-sided test{adjusted}, bold below 0.05."
     )
     joint = f"Test that all models are equal: {found.joint_test}." if len(of.names) > 2 else ""
-    return joined(_table(caption, [tag("tr", *heads)], tag("tbody", *rows), class_="matrix"), tag("p", joint))
+    table = _table(caption, ["row minus column", *of.names], tag("tbody", *rows), class_="matrix")
+    return joined(table, tag("p", joint))
 
 
 def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
     """Return the area of each model in every subgroup."""
     level, first = words.level(of.confidence_level), by[0]
     names = (first.by, f"{first.measure.short} [{level}]", "", "positive", "negative", "from the rest", "adjusted p")
-    heads = tag("tr", *(tag("th", name, scope="col", class_=None if k else "name") for k, name in enumerate(names)))
     listed = [row for found in by for row in found.rows()]
     ends = np.array([(row["ci_low"], row["ci_high"]) for row in listed])
     low, high = (float(end) for end in (np.nanmin(ends), np.nanmax(ends)))
     bodies = []
     for k, found in enumerate(by):
-        rows = [tag("tr", _name(of, k, "rowgroup", colspan=str(len(names))))] if len(of.names) > 1 else []
+        rows = _heading(of, k, len(names))
         for row in found.rows():
             text = _text(row["estimate"], row["standard_error"], row["ci_low"], row["ci_high"])
             missing, alone = np.isnan(row["estimate"]), np.isnan(row["difference"])
@@ -328,7 +332,7 @@ def _subgroups(of: Measured, by: Sequence[SubgroupInference]) -> Html:
         f' {ADJUSTMENTS["holm"]}; "pooled" takes pairs within subgroups.'
     )
     tests = [f"{name}: all subgroups equal: {found.equality_test}." for name, found in zip(of.names, by, strict=True)]
-    return joined(_table(caption, [heads], *bodies, class_="thresholds"), *(tag("p", text) for text in tests))
+    return joined(_table(caption, names, *bodies, class_="thresholds"), *(tag("p", text) for text in tests))
 
 
 def _bar(row: dict[str, Any], low: float, high: float) -> Html:
@@ -347,8 +351,8 @@ def _methods(of: Measured) -> Html:
     sources = dict.fromkeys(reference for result in results for reference in result.references)
     rule = (
         f"A sample is called positive if its score is {_at_or_above(of)}. Rates, areas and thresholds are those"
-        " of these samples, ties counted half; alarms per 1,000 and the positive predictive value (PPV) are what these"
-        " rates mean at the prevalence that is given."
+        " of these samples, ties counted half; alarms per 1,000 and the positive predictive value (PPV) follow from"
+        " these rates and the given prevalence."
     )
     listed = tag("ol", *(tag("li", source) for source in sources), class_="references")
     summaries = [result.summary() for result in results]
