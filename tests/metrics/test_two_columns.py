@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from rocmax.exceptions import BelowChanceWarning
 from rocmax.metrics import PartialAUC, compare, infer, partial_auc_score
 
 RNG = np.random.default_rng(0)
@@ -32,12 +33,11 @@ def drawn(y, s, **options):
 def test_a_table_of_probabilities_gives_a_warning(call):
     pd = pytest.importorskip("pandas")
     for table in (TABLE, TABLE.astype(np.float32), pd.DataFrame(TABLE)):
-        with pytest.warns(UserWarning, match=r"y_score has two columns that sum to 1: pass y_score\[:, 1\]") as caught:
+        with pytest.warns(UserWarning, match=r"y_score has two columns that sum to 1: pass y_score\[:, 1\]"):
             call(Y, table)
-        assert caught[-1].filename == __file__ or len(caught) > 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", category=__import__("rocmax").exceptions.BelowChanceWarning)
+        warnings.simplefilter("ignore", BelowChanceWarning)
         call(Y, np.column_stack([P, P]))  # two models
         call(Y, 3 * TABLE - 1)  # which are no probabilities
         call(Y, pd.DataFrame(TABLE, columns=["old", "new"]))
