@@ -232,7 +232,7 @@ def test_rows_in_the_order_of_time(tmp_path: Path, run: Run) -> None:
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day", "--groups", "m0")
     assert code == 2 and one_line(err) and "--time and --groups" in err
     code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "y")
-    assert code == 2 and one_line(err) and "--time y: that is the column of --label" in err
+    assert code == 2 and one_line(err) and "--time y: that column is already given as --label" in err
     for text, said in (("soon", "holds 'soon'"), ("1/12/2024", "the year first"), ("2024-02-30", "not dates")):
         frame.with_columns(day=pl.lit(text)).write_csv(tmp_path / "d.csv")
         code, _, err = run("fit", tmp_path / "d.csv", *fit, "--time", "day")

@@ -77,7 +77,11 @@ WRONG = [
         "column 'x' holds -1e+200 in row 10, and squares of numbers",
     ),
     (["score", "text.txt", "data.csv"], 1, "not a model written by rocmax fit"),
-    (["compare", "data.csv", "--label", "diagnosis", "--score", "age", "age"], 2, "--score names 'age' twice"),
+    (
+        ["compare", "data.csv", "--label", "diagnosis", "--score", "age", "age"],
+        2,
+        "--score age: that column is already given as --score",
+    ),
     (["compare", "data.csv", "--label", "diagnosis", "--score", "age"], 2, "need two columns or more to compare"),
     (
         ["compare", "data.csv", "--label", "diagnosis", "--score", "age", "ward", "smoker", "--method", "venkatraman"],
@@ -87,11 +91,26 @@ WRONG = [
     (
         ["evaluate", "data.csv", "--label", "diagnosis", "--score", "diagnosis"],
         2,
-        "--score diagnosis: that is the column of the labels",
+        "--score diagnosis: that column is already given as --label",
     ),
     (["evaluate", "data.csv", "--label", "diagnosis", "--score", "age", "--plot", "a"], 2, "the name must end in"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "y"], 2, "the column of the labels"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "s"], 2, "--score names 's' twice"),
+    (
+        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "y"],
+        2,
+        "--score y: that column is already given as --label",
+    ),
+    (
+        ["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "s"],
+        2,
+        "--score s: that column is already given as --score",
+    ),
+    (["demo", "--fpr", "0", "5"], 2, "--fpr 0 5: need 0 <= LOW < HIGH <= 1"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--fpr", "0.5", "0.5"], 2, "need 0 <= LOW < HIGH <= 1"),
+    (
+        ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0.5", "0.1"],
+        2,
+        "--fpr 0.5 0.1: need 0 <= LOW < HIGH <= 1",
+    ),
 ]
 # What the parser refuses, below the usage of the command.
 USAGE = [
@@ -104,17 +123,14 @@ USAGE = [
         ["compare", "x.csv", "--label", "y", "--score", "a", "b", "--resamples", "1"],
         "argument --resamples: 1: need a whole number of at least 2",
     ),
-    (["demo", "--fpr", "0", "5"], "--fpr 0 5: need 0 <= LOW < HIGH <= 1"),
     (["demo", "--seed", "-1"], "argument --seed: -1: need a whole number from 0 to"),
     (
         ["evaluate", "x.csv", "--label", "y", "--score", "a", "--confidence", "95"],
         "argument --confidence: 95: need a number between 0 and 1",
     ),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--confidence", "nan"], "need a number between 0 and 1"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--fpr", "0.5", "0.5"], "need 0 <= LOW < HIGH <= 1"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--\x1b[31m"], "\\x1b[31m"),
     (["fit"], "the following arguments are required: DATA, --label, --out"),
-    (["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0.5", "0.1"], "--fpr 0.5 0.1: need 0 <= LOW < HIGH <= 1"),
     (
         ["fit", "x.csv", "--label", "y", "--out", "m", "--fpr", "0", "nan"],
         "argument --fpr: nan: need a rate, such as 0.05 or 5%",

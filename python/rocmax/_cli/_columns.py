@@ -10,9 +10,9 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from rocmax._cli import _report as report
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, short, unknown
+from rocmax._cli._text import log
 
 # What the coding consists of, for the model file.
 PARTS = (Pipeline, ColumnTransformer, SimpleImputer, MissingIndicator, StandardScaler, OneHotEncoder)
@@ -84,19 +84,19 @@ def _doubt(series: pl.Series) -> None:
     marked = texts.str.contains(_MARKED)
     if marked.sum() > texts.is_not_null().sum() / 2:
         text = texts[int(marked.arg_max() or 0)]
-        report.log(
+        log(
             f"column {series.name!r} is treated as a category: it is text, such as {short(text)!r}; if they are "
             "numbers, write them without units, signs and separators of thousands"
             + (f", or for decimal commas, {table.COMMAS}" if table.has_commas(texts) else "")
         )
     elif table.has_commas(texts):
-        report.log(f"column {series.name!r} is treated as a category: for decimal commas, {table.COMMAS}")
+        log(f"column {series.name!r} is treated as a category: for decimal commas, {table.COMMAS}")
     elif texts.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().sum() > texts.is_not_null().sum() / 2:
         row = table.first_name(texts)
         but = "" if row is None else f", but {short(texts[row])!r} in row {row + 1}"
-        report.log(f"column {series.name!r} is treated as a category: it is text{but}")
+        log(f"column {series.name!r} is treated as a category: it is text{but}")
     elif len(texts) >= _FEW and texts.n_unique() == len(texts):
-        report.log("warning: " + _is_id(series.name))
+        log("warning: " + _is_id(series.name))
 
 
 def _doubt_number(series: pl.Series) -> None:
@@ -106,7 +106,7 @@ def _doubt_number(series: pl.Series) -> None:
         return
     span = int(values.max()) - int(values.min())  # type: ignore[arg-type]
     if span < 2 * len(values) or values.is_sorted() or values.is_sorted(descending=True):
-        report.log("warning: " + _is_id(series.name))
+        log("warning: " + _is_id(series.name))
 
 
 def _is_id(name: str) -> str:

@@ -16,6 +16,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
 from rocmax._cli._columns import make_columns
 from rocmax._cli._failure import Failure
+from rocmax._cli._text import log
 from rocmax.ensemble._folds import folds_of
 from rocmax.ensemble._run import EnsembleStep
 
@@ -100,14 +101,15 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
 def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
     """Return the families that rank best."""
     if not trees.available():
-        report.log("boosted trees are not among the families; they need lightgbm: pip install 'rocmax[boosting]'")
+        log("boosted trees are not among the families; they need lightgbm: pip install 'rocmax[boosting]'")
     # What texts are names has been settled; those of nearly every row are not left out without a word.
     X = data.X.with_columns(pl.col(pl.String).cast(pl.Categorical))
     model = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
-    with report.warnings_after(), report.progress("families") as bar:
+    with report.warned(), report.progress("families") as show:
 
         def tell(step: EnsembleStep) -> None:
-            bar.at(f"{step.family}, {'folds' if step.stage == 'folds' else 'all rows'}", step.done, step.total)
+            stage = "folds" if step.stage == "folds" else "all rows"
+            show(description=f"{step.family}, {stage}", completed=step.done, total=step.total)
 
         model.fit(X, data.positive, data.weight, groups=data.groups, callback=tell)
     n, kept = len(model.leaderboard_), model.families_
@@ -119,7 +121,7 @@ def _one_line(data: Data, fpr_range: tuple[float, float], C: float) -> Choice:
     """Return the line of one C, which needs no folds."""
     columns, X = data.coded(trees=False)
     line = PartialAUCSVC(fpr_range, C=C)
-    with report.warnings_after():
+    with report.warned():
         line.fit(X, data.positive, data.weight)
     return Choice(columns, line, "a linear model, by --C")
 
@@ -130,38 +132,11 @@ def _line(
     """Return the line whose surrogate and C validate best."""
     columns, X = data.coded(trees=False)
     line = PartialAUCSVCCV(fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
-    with report.warnings_after(), report.progress("lines by cross-validation") as bar:
-        if hasattr(line, "set_callbacks"):  # scikit-learn 1.9 and later
-            line.set_callbacks(_Fits(bar, len(folds)))
+    with report.warned(), report.progress("linear models by cross-validation"):
         line.fit(X, data.positive, data.weight)
-        if hasattr(line, "_skl_callbacks"):
-            del line._skl_callbacks
     line.set_params(cv=len(folds))  # which rows they were is no part of the model
     held_out = line.scores_[line.surrogate_][:, np.flatnonzero(line.Cs_ == line.C_)[0]]
     return Choice(columns, line, reason, float(held_out.mean()))
-
-
-class _Fits:
-    """A callback of scikit-learn that counts the fits of a cross-validation."""
-
-    def __init__(self, bar: report.Bar, n_folds: int) -> None:
-        self._bar, self._n_folds = bar, n_folds
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Do nothing yet."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Learn from the first fold how many fits each has."""
-        if context.task_name == "fold" and context.max_subtasks:
-            self._bar.total(self._n_folds * context.max_subtasks)
-
-    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Count a fit."""
-        if context.task_name == "fit":
-            self._bar.advance()
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing more."""
 
 
 def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
@@ -172,6 +147,6 @@ def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> C
     n_jobs = 1 if np.prod(X.shape) < _SMALL else None
     validation = split(data, n_folds)[-1] if data.in_time or data.groups is not None else None
     model = PartialAUCBoostingClassifier(fpr_range, validation=validation, random_state=0, n_jobs=n_jobs)
-    with report.warnings_after(), report.progress("boosted trees") as bar:
-        model.fit(X, data.positive, data.weight, callback=lambda _: bar.advance())
+    with report.warned(), report.progress("boosted trees") as tell:
+        model.fit(X, data.positive, data.weight, callback=lambda _: tell(advance=1))
     return Choice(columns, model, "boosted trees, by --model")

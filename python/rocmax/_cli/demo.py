@@ -20,6 +20,7 @@ from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, P
 from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
 from rocmax._cli._output import check_plot
+from rocmax._cli._text import say
 from rocmax.datasets import load_thyroid
 from rocmax.datasets._thyroid import path_of_table
 from rocmax.metrics import Comparison, PartialAUC, compare, partial_auc_score, roc_auc_score, tpr_at_fpr_score
@@ -44,7 +45,7 @@ def run(arguments: Namespace) -> None:
     positive = y == 1
     if not arguments.json:
         low, high = arguments.fpr
-        report.say(
+        say(
             f"Thyroid patients (UCI): {len(y):,} records, {positive.sum()} sick "
             f"({words.percent(float(positive.mean()))}).\n"
             f"Detect disease at a false positive rate in [{low:g}, {high:g}].\n"
@@ -136,8 +137,8 @@ def _train(arguments: Namespace, X: Any, positive: NDArray[np.bool_]) -> tuple[d
     """Return the models, fitted, and how many seconds each took."""
     models = _contenders(arguments.fpr, arguments.seed)
     seconds = {}
-    with report.progress("training") as bar:
-        bar.total(len(models))
+    with report.progress("training") as tell:
+        tell(total=len(models))
         for name, model in models.items():
             began = time.perf_counter()
             # Threads of trees wait for each other more than they work on data this small.
@@ -145,7 +146,7 @@ def _train(arguments: Namespace, X: Any, positive: NDArray[np.bool_]) -> tuple[d
                 warnings.simplefilter("ignore")
                 model.fit(X, positive)
             seconds[name] = time.perf_counter() - began
-            bar.advance()
+            tell(advance=1)
     return models, seconds
 
 
@@ -172,25 +173,25 @@ def _show(
 ) -> None:
     low, high = arguments.fpr
     measures = {"auc": "AUC", "partial_auc": f"pAUC {low:g}-{high:g}", "tpr_at_fpr": f"TPR at FPR {high:g}"}
-    shown = report.new_table(f"on {n_test:,} held-out records", *measures.values())
     best = {m: max(row[m] for row in rows) for m in measures}
-    for row in rows:
-        cells = (Text(f"{row[m]:.3f}", style="bold" if row[m] == best[m] else "") for m in measures)
-        shown.add_row(row["model"], *cells)
-    report.show(shown)
-    report.say("pAUC is the area under that part of the curve, divided by its width. Differences in it:")
+    lines = [
+        [row["model"], *(Text(f"{row[m]:.3f}", style="bold" if row[m] == best[m] else "") for m in measures)]
+        for row in rows
+    ]
+    report.table([f"on {n_test:,} held-out records", *measures.values()], lines)
+    say("pAUC is the area under that part of the curve, divided by its width. Differences in it:")
     width = max(len(f"{first} over {second}") for first, second in leads)
     for (first, second), lead in leads.items():
         bounds = lead.confidence_interval
-        report.say(
+        say(
             f"  {f'{first} over {second}':<{width}}  {lead.difference:+.3f}"
             f"  [95 % CI {bounds[0]:+.3f}, {bounds[1]:+.3f}]  {words.p_value(lead.pvalue)}"
         )
-    report.say(
+    say(
         f"(paired, stratified bootstrap). All but {OTHER_TREES}, which has no options here, chose theirs on the\n"
         f"training part, for pAUC. The linear model's certified optimality gap: {gap:.1e}.\n"
         f"The ensemble kept {', '.join(kept)}.\n\n{_ADVICE}\n"
     )
     if not trees.available():
-        report.say(f"Not here: {TREES}, which needs lightgbm: pip install 'rocmax[boosting]'\n")
-    report.say(f"ROC plot: {report.where(arguments.plot)}\nThe data: {path_of_table()}")
+        say(f"Not here: {TREES}, which needs lightgbm: pip install 'rocmax[boosting]'\n")
+    say(f"ROC plot: {report.where(arguments.plot)}\nThe data: {path_of_table()}")

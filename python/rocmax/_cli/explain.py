@@ -10,8 +10,11 @@ from rocmax._cli import _report as report
 from rocmax._cli._failure import Failure
 from rocmax._cli._output import check_plot
 from rocmax._cli._permuted import Importance, importance
+from rocmax._cli._text import say
+from rocmax.metrics.results._result import plain
 
-_BARS = 30  # of a plot, at most
+_BARS = 30  # in a plot, at most
+_KINDS = {"linear": "linear model", "boosting": "boosted trees", "ensemble": "ensemble"}
 
 
 def run(arguments: Namespace) -> None:
@@ -20,7 +23,7 @@ def run(arguments: Namespace) -> None:
     With data, also how much the partial AUC falls when a column is shuffled.
     """
     check_plot(arguments.plot, arguments.model, arguments.data)
-    with report.warnings_after():
+    with report.warned():
         model = _model.load(arguments.model)
     try:
         rows = {"linear": _weights, "boosting": _gains, "ensemble": _members}[model.kind](model)
@@ -48,7 +51,7 @@ def run(arguments: Namespace) -> None:
         if model.kind == "ensemble":
             about |= {
                 "families": model.classifier.families_,
-                "leaderboard": report.plain(model.classifier.leaderboard_),
+                "leaderboard": plain(model.classifier.leaderboard_),
             }
         if permuted is not None:
             about["permutation"] = {
@@ -81,11 +84,9 @@ def _weights(model: _model.Model) -> list[dict[str, Any]]:
 
 
 def _gains(model: _model.Model) -> list[dict[str, Any]]:
-    """Return how much the splits on each column have gained, of all; names are summed."""
-    gains = model.classifier.feature_importances_
-    named = model.features()
+    """Return the share of each column in the gain of all splits; that of a category is added to its column's."""
     shares = dict.fromkeys([*model.numeric, *model.categorical], 0.0)
-    for feature, gain in zip(named, gains, strict=True):
+    for feature, gain in zip(model.features(), model.classifier.feature_importances_, strict=True):
         shares[feature.column] += float(gain)
     return [{"feature": name, "column": name, "share": share} for name, share in shares.items()]
 
@@ -112,59 +113,52 @@ def _shares(model: _model.Model) -> dict[str, Any]:
     return {family: shares for family, shares in model.classifier.shares_.items() if shares is not None}
 
 
-_KINDS = {"linear": "linear model", "boosting": "boosted trees", "ensemble": "ensemble"}
-
-
-def _show_permuted(arguments: Namespace, found: Importance) -> None:
-    report.say(
-        f"partial AUC of {found.n_rows:,} rows of {arguments.data}: {found.partial_auc:.4f}; "
-        "importance: its decrease when a column is shuffled"
-    )
-    shown = report.new_table("column", "importance", "std. dev.")
-    falls = list(found.falls.items())
-    for name, (fall, deviation) in falls[: arguments.top or None]:
-        shown.add_row(name, f"{fall:+.4f}", f"{deviation:.4f}")
-    report.show(shown)
-    if shown.row_count < len(falls):
-        report.say(f"{len(falls) - shown.row_count:,} smaller ones not shown (--top 0 for all).")
-
-
 def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Importance | None) -> None:
     low, high = model.fpr_range
-    report.say(f"{arguments.model}: {_KINDS[model.kind]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
-    top = rows[: arguments.top or None]
+    say(f"{arguments.model}: {_KINDS[model.kind]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
     if model.kind == "linear":
-        shown = report.new_table("feature", "weight", "per unit")
-        for row in top:
-            per_unit = "" if row["per_unit"] is None else f"{row['per_unit']:+.4g}"
-            shown.add_row(row["feature"], f"{row['weight']:+.4g}", per_unit)
-    elif model.kind == "boosting":
-        shown = report.new_table("column", "share of the gain")
-        for row in top:
-            shown.add_row(row["feature"], f"{row['share']:.3f}")
-    else:
-        report.show(report.leaderboard(model.classifier.leaderboard_))
-        families = list(_shares(model))
-        shown = report.new_table("column", *(["mean share"] if len(families) > 1 else []), *families)
-        for row in top if families else []:
-            shares = [row["share"]] * (len(families) > 1) + [row["shares"][one] for one in families]
-            shown.add_row(row["feature"], *(f"{share:.3f}" for share in shares))
-    if shown.row_count:
-        report.show(shown)
-    if len(top) < len(rows) and shown.row_count:
-        report.say(f"{len(rows) - len(top):,} smaller ones not shown (--top 0 for all).")
-    if model.kind == "linear":
-        report.say(
+        per_unit = ("" if row["per_unit"] is None else f"{row['per_unit']:+.4g}" for row in rows)
+        lines = [[row["feature"], f"{row['weight']:+.4g}", unit] for row, unit in zip(rows, per_unit, strict=True)]
+        _show_top(arguments, ["feature", "weight", "per unit"], lines)
+        say(
             "weight: added to the score per standard deviation of a number, or if the flag or category applies;\n"
             f"per unit: added per unit of the column. Scores above 0 are predicted {model.positive}."
         )
-    if model.kind == "ensemble":
-        silent = [name for name in model.classifier.families_ if name not in families]
-        report.say(
-            "share: of the gain of all splits for trees, of the sum of absolute weights for logistic_regression."
-            + (f" {', '.join(silent)}: not available." if silent else "")
-        )
+    elif model.kind == "boosting":
+        lines = [[row["feature"], f"{row['share']:.3f}"] for row in rows]
+        _show_top(arguments, ["column", "share of the gain"], lines)
+    else:
+        _show_members(arguments, model, rows)
     if permuted is not None:
-        _show_permuted(arguments, permuted)
+        say(
+            f"partial AUC of {permuted.n_rows:,} rows of {arguments.data}: {permuted.partial_auc:.4f}; "
+            "importance: its decrease when a column is shuffled"
+        )
+        lines = [[name, f"{fall:+.4f}", f"{deviation:.4f}"] for name, (fall, deviation) in permuted.falls.items()]
+        _show_top(arguments, ["column", "importance", "std. dev."], lines)
     if arguments.plot:
-        report.say(f"plot: {report.where(arguments.plot)}")
+        say(f"plot: {report.where(arguments.plot)}")
+
+
+def _show_members(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]]) -> None:
+    """Print the families of an ensemble, and the shares of the columns in its members."""
+    report.leaderboard(model.classifier.leaderboard_)
+    families = list(_shares(model))
+    if families:
+        several = ["mean share"] if len(families) > 1 else []
+        shares = [[row["share"]] * len(several) + [row["shares"][one] for one in families] for row in rows]
+        lines = [[row["feature"], *(f"{x:.3f}" for x in own)] for row, own in zip(rows, shares, strict=True)]
+        _show_top(arguments, ["column", *several, *families], lines)
+    silent = [name for name in model.classifier.families_ if name not in families]
+    say(
+        "share: of the gain of all splits for trees, of the sum of absolute weights for logistic_regression."
+        + (f" {', '.join(silent)}: not available." if silent else "")
+    )
+
+
+def _show_top(arguments: Namespace, headers: list[str], lines: list[list[str]]) -> None:
+    """Print the first lines of a table."""
+    top = lines[: arguments.top or None]
+    report.table(headers, top)
+    if len(top) < len(lines):
+        say(f"{len(lines) - len(top):,} smaller ones not shown (--top 0 for all).")

@@ -18,7 +18,7 @@ from rocmax._cli import _source as source
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure
 from rocmax._cli._output import check_output, is_stdout, written
-from rocmax._cli._text import printable_lines
+from rocmax._cli._text import log, printable_lines, say
 
 SCORE, PREDICTED = "score", "predicted"
 # Endings of tables that are not written: csv by such a name would not open.
@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> None:
     check_output(out, arguments.model, arguments.data)
     if out is not None and (suffix := Path(out).suffix.lower()) in _OTHERS:
         raise Failure(f"{out}: cannot be written as {suffix}: end the name with .csv, .tsv or .parquet")
-    with report.warnings_after():
+    with report.warned():
         model = _model.load(arguments.model)
     parts = _Scored(arguments, model, parquet=out is not None and Path(out).suffix.lower() == ".parquet")
     if out is None and arguments.json:
@@ -45,14 +45,14 @@ def run(arguments: Namespace) -> None:
         with written(out) as file:
             _write(parts, file, suffixes, _form(arguments, suffixes))
     for said in model.unseen(parts.unseen):
-        report.log(said)
+        log(said)
     if out is None:
         return
     if arguments.json:
         report.emit({"n_samples": parts.n_rows, "positive": model.positive, "columns": parts.columns, "out": out})
     else:
         columns = ", ".join(parts.columns)
-        report.say(f"{parts.n_rows:,} scores, higher for {model.label} = {model.positive} ({columns}): {out}")
+        say(f"{parts.n_rows:,} scores, higher for {model.label} = {model.positive} ({columns}): {out}")
 
 
 class _Scored:
@@ -70,12 +70,13 @@ class _Scored:
         arguments, model = self._arguments, self._model
         # What is only copied keeps the text it has.
         copied = set() if self._parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
-        wanted = source.Wanted([*model.numeric, *model.categorical, *arguments.keep], also=[model.label])
-        with report.progress("rows") as bar:
-            for frame in source.batches(arguments.data, source.form(arguments), wanted, text=copied):
+        used = [*model.numeric, *model.categorical, *arguments.keep]
+        wanted = source.Wanted(used, also=[model.label], text=copied)
+        with report.progress("rows") as tell:
+            for frame in source.batches(arguments.data, source.form(arguments), wanted):
                 yield self._of(frame)
                 self.n_rows += len(frame)
-                bar.at(f"{self.n_rows:,} rows", 0, 1)
+                tell(description=f"{self.n_rows:,} rows")
 
     def _of(self, frame: pl.DataFrame) -> pl.DataFrame:
         model = self._model
@@ -86,7 +87,7 @@ class _Scored:
         for name in self.made:
             if name in kept:
                 raise Failure(f"the data already has a column {name!r}: rename it, or do not --keep it")
-        with report.warnings_after():
+        with report.warned():
             scores = model.scores(frame, self.n_rows)
         model.note_unseen(frame, self.unseen)
         predicted = pl.Series(PREDICTED, np.where(scores > 0, model.positive, model.negative))
@@ -103,7 +104,7 @@ class _Scored:
             strange = texts.str.contains(r"^[=+\-@\t\r]") & texts.cast(pl.Float64, strict=False).is_null()
             if series.name not in self._formulas and strange.any():
                 self._formulas.add(series.name)
-                report.log(
+                log(
                     f"warning: column {series.name!r} has a text that begins with =, +, - or @, which a spreadsheet "
                     "reads as a formula; import that column as text"
                 )
