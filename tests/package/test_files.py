@@ -151,50 +151,6 @@ def test_what_is_reserved_is_given_back(public: Path, monkeypatch: pytest.Monkey
     assert path.read_bytes() == OLD
 
 
-SCRIPT = """
-import os, signal, sys
-from rocmax._files import written
-number, handler, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-def leave(*_):
-    raise SystemExit(7)
-signal.signal(number, {"default": signal.SIG_DFL, "ignored": signal.SIG_IGN, "own": leave}[handler])
-before = signal.getsignal(number)
-with written(path) as file:
-    file.write(b"new" * 10_000)
-    file.flush()
-    os.kill(os.getpid(), number)
-assert signal.getsignal(number) is before
-"""
-
-
-@pytest.mark.parametrize(
-    ("number", "handler", "code"),
-    [
-        (signal.SIGTERM, "default", -signal.SIGTERM),
-        (signal.SIGHUP, "default", -signal.SIGHUP),
-        (signal.SIGHUP, "ignored", 0),  # as after nohup
-        (signal.SIGTERM, "own", 7),
-    ],
-)
-def test_a_signal_leaves_no_unfinished_file(number: int, handler: str, code: int, tmp_path: Path) -> None:
-    path = tmp_path / "data.csv"
-    path.write_bytes(OLD)
-    done = subprocess.run([sys.executable, "-c", SCRIPT, str(int(number)), handler, str(path)], check=False)
-    assert done.returncode == code
-    assert path.read_bytes() == (NEW[:30_000] if code == 0 else OLD)
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_signals_are_as_before(tmp_path: Path) -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with written(tmp_path / "data") as file:
-        file.write(NEW)
-    with pytest.raises(RuntimeError), written(tmp_path / "data"):
-        raise RuntimeError
-    assert signal.getsignal(signal.SIGTERM) is before
-    assert (tmp_path / "data").read_bytes() == NEW
-
-
 @pytest.mark.parametrize("name", ["scores.csv", "x" * 255, "\u0645" * 100])
 def test_what_a_dead_process_leaves_says_what_it_is(name: str, tmp_path: Path) -> None:
     script = "import os, sys; from rocmax._files import written\nwith written(sys.argv[1]): os.kill(os.getpid(), 9)"

@@ -9,12 +9,12 @@ from rocmax._cli._text import printable
 from rocmax._core import __version__
 
 _EXAMPLES = """examples:
-  rocmax demo
-  rocmax fit train.csv --label diagnosis --fpr 0 0.05 --out model.skops
-  rocmax explain model.skops
-  rocmax score model.skops test.csv --out scores.csv
-  rocmax evaluate scores.csv --label diagnosis --score score --fpr 0 0.05 --plot roc.png
-  rocmax compare scores.csv --label diagnosis --score new old older --json
+  rocmax demo --fpr 0 0.1 --plot roc.svg
+  rocmax fit train.csv --label diagnosis --positive sick --fpr 0 0.05 --out model.skops
+  rocmax explain model.skops --plot weights.png
+  rocmax score model.skops test.csv --out scores.csv --keep patient --predicted
+  rocmax evaluate scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05 --plot roc.png
+  rocmax compare scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05
 """
 _TABLE = ".csv, .tsv (also .gz) or .parquet"
 
@@ -69,43 +69,21 @@ def make_parser() -> argparse.ArgumentParser:
         choices=("bash", "zsh", "fish"),
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
-    for add_arguments, summary, example in (
-        (
-            _demo,
-            "Train on real data and compare linear models, trees and an ensemble.",
-            "demo --fpr 0 0.1 --plot roc.svg",
-        ),
-        (
-            _fit,
-            "Train a model for the partial AUC on a table.",
-            "fit train.csv --label diagnosis --positive sick --fpr 0 0.05 --out model.skops",
-        ),
-        (
-            _score,
-            "Score a table with a trained model.",
-            "score model.skops test.csv --out scores.csv --keep patient --predicted",
-        ),
-        (
-            _explain,
-            "Show the weights or feature importances of a trained model.",
-            "explain model.skops --plot weights.png",
-        ),
-        (
-            _evaluate,
-            "Measure columns of scores.",
-            "evaluate scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05",
-        ),
-        (
-            _compare,
-            "Test whether two or more columns of scores differ.",
-            "compare scores.csv --label diagnosis --positive sick --score new old --fpr 0 0.05",
-        ),
+    for add_arguments, summary in (
+        (_demo, "Train on real data and compare linear models, trees and an ensemble."),
+        (_fit, "Train a model for the partial AUC on a table."),
+        (_score, "Score a table with a trained model."),
+        (_explain, "Show the weights or feature importances of a trained model."),
+        (_evaluate, "Measure columns of scores."),
+        (_compare, "Test whether two or more columns of scores differ."),
     ):
+        name = add_arguments.__name__[1:]
+        example = next(line for line in _EXAMPLES.splitlines() if line.startswith(f"  rocmax {name}"))
         command: _Parser = commands.add_parser(
-            add_arguments.__name__[1:],
+            name,
             help=summary,
             description=summary,
-            epilog=f"example:\n  rocmax {example}",
+            epilog=f"example:\n{example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.add("--json", "print one JSON object instead of tables", action="store_true")

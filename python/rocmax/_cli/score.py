@@ -62,7 +62,7 @@ class _Scored:
         self._arguments, self._model, self._parquet = arguments, model, parquet
         self.made = [SCORE, PREDICTED] if arguments.predicted else [SCORE]
         self.columns: list[str] = []
-        self.unseen: dict[str, _model.Unseen] = {}
+        self.unseen: _model.Unseen = {}
         self.n_rows = 0
         self._formulas: set[str] = set()
 
