@@ -1,4 +1,4 @@
-"""Choice of a model: an ensemble of families, a linear model by PartialAUCSVCCV, or boosted trees."""
+"""Choose and fit a model: an ensemble of families, a linear model or boosted trees."""
 
 import warnings
 from collections.abc import Sequence
@@ -23,18 +23,18 @@ from rocmax.ensemble._run import EnsembleStep
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 Weight = NDArray[np.float64] | None
 
-# From so many rows on three folds say as much as five.
+# From this number of rows on, three folds select as well as five.
 _LARGE = 10_000
-# Of fewer numbers than this trees are grown by one thread. Of 2,500 x 31 on two cores that others use as well, two
-# threads, which wait for each other after every split, took 20 times as long.
+# Tables with fewer numbers are fitted by one thread: on 2,500 x 31 and two busy cores, two threads, which wait for each
+# other after every split, took 20 times as long.
 _SMALL = 1_000_000
-# With fewer rows of a class families cannot be compared.
+# With fewer rows in a class families cannot be compared.
 _FEWEST = 20
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A fitted model, why it was chosen, and its partial AUC out of fold."""
+    """A fitted model, the coding of its columns, why it was chosen, and its partial AUC out of fold."""
 
     columns: ColumnTransformer | None
     classifier: Any
@@ -44,7 +44,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Data:
-    """Rows to learn from: features, of which so many are numbers and flags, labels, weights and groups."""
+    """Rows to learn from: features (numbers, the last of them flags, then categories), labels, weights and groups."""
 
     X: pl.DataFrame
     n_numeric: int
@@ -52,10 +52,10 @@ class Data:
     positive: NDArray[np.bool_]
     weight: Weight = None
     groups: NDArray[Any] | None = None
-    in_time: bool = False  # whether rows are in the order of time
+    in_time: bool = False  # whether rows are in order of time
 
     def coded(self, *, trees: bool) -> tuple[ColumnTransformer, Any]:
-        """Return the coding of the columns and what it makes of them."""
+        """Return the fitted coding of the columns, and the coded rows."""
         columns = make_columns(self.n_numeric, self.n_flags, self.X.width - self.n_numeric, trees=trees)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -65,7 +65,7 @@ class Data:
 def choose(
     data: Data, kind: str, fpr_range: tuple[float, float], *, Cs: Sequence[float] | None, n_folds: int | None
 ) -> Choice:
-    """Return the model of the kind asked for ("auto", "ensemble", "linear", "boosting"), chosen and fitted."""
+    """Return the best model of a kind ("auto", "ensemble", "linear", "boosting"), fitted."""
     if kind == "boosting":
         return _trees(data, fpr_range, n_folds)
     if Cs is not None and len(Cs) == 1:
@@ -80,7 +80,7 @@ def choose(
 
 
 def split(data: Data, n_folds: int | None) -> list[Fold]:
-    """Return the folds to choose by."""
+    """Return the folds of the cross-validation."""
     n, n_pos = len(data.positive), int(data.positive.sum())
     k = n_folds or (3 if n >= _LARGE else 5)
     if min(n_pos, n - n_pos) < k:
@@ -99,10 +99,10 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
 
 
 def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:
-    """Return the families that rank best."""
+    """Return the ensemble of the families that rank best."""
     if not trees.available():
         log("boosted trees are not among the families; they need lightgbm: pip install 'rocmax[boosting]'")
-    # What texts are names has been settled; those of nearly every row are not left out without a word.
+    # Texts are categories here, also those that differ in nearly every row, which the ensemble would ignore.
     X = data.X.with_columns(pl.col(pl.String).cast(pl.Categorical))
     model = PartialAUCEnsembleClassifier(fpr_range, cv=folds, random_state=0)
     with report.warned(), report.progress("families") as show:
@@ -118,7 +118,7 @@ def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> 
 
 
 def _one_line(data: Data, fpr_range: tuple[float, float], C: float) -> Choice:
-    """Return the line of one C, which needs no folds."""
+    """Return the linear model with a given C."""
     columns, X = data.coded(trees=False)
     line = PartialAUCSVC(fpr_range, C=C)
     with report.warned():
@@ -129,18 +129,18 @@ def _one_line(data: Data, fpr_range: tuple[float, float], C: float) -> Choice:
 def _line(
     data: Data, fpr_range: tuple[float, float], Cs: Sequence[float] | None, folds: list[Fold], reason: str
 ) -> Choice:
-    """Return the line whose surrogate and C validate best."""
+    """Return the linear model with the best surrogate and C in cross-validation."""
     columns, X = data.coded(trees=False)
     line = PartialAUCSVCCV(fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
     with report.warned(), report.progress("linear models by cross-validation"):
         line.fit(X, data.positive, data.weight)
-    line.set_params(cv=len(folds))  # which rows they were is no part of the model
+    line.set_params(cv=len(folds))  # the model file needs no rows
     held_out = line.scores_[line.surrogate_][:, np.flatnonzero(line.Cs_ == line.C_)[0]]
     return Choice(columns, line, reason, float(held_out.mean()))
 
 
 def _trees(data: Data, fpr_range: tuple[float, float], n_folds: int | None) -> Choice:
-    """Return boosted trees, whose rounds are chosen on a quarter of the rows; by groups or time, on the last fold."""
+    """Return boosted trees, with early stopping on a quarter of the rows, or on the last fold by groups or time."""
     if not trees.available():
         raise Failure("--model boosting needs lightgbm: pip install 'rocmax[boosting]'")
     columns, X = data.coded(trees=True)
