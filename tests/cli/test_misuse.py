@@ -54,7 +54,7 @@ WRONG = [
     (["evaluate", "inf.csv", "--label", "y", "--score", "x"], 1, "infinite in row 2"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "nowhere/x.png"], 1, "no such folder"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "."], 1, "it is a folder"),
-    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 1, "no kind of plot; known are:"),
+    (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "x.foo"], 1, "unknown plot format; known are:"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", ""], 1, "cannot be written"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--score", "ss"], 1, "did you mean 's'?"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--positive", "7"], 1, "'7' not found; known are: 0, 1"),

@@ -1,4 +1,4 @@
-"""Rates and predictive values at cutoffs: the table of ``evaluate --at``."""
+"""Rates and predictive values at cutoffs: ``evaluate --at``."""
 
 from argparse import Namespace
 from typing import Any
@@ -20,7 +20,7 @@ _INTERVALS = {
 }
 _RATES = {"tpr": "TPR", "fpr": "FPR"}
 _VALUES = {"ppv": "PPV", "npv": "NPV"}
-_WEIGHED = ("youden", "closest", "cost")  # rules that a known prevalence enters
+_WEIGHED = ("youden", "closest", "cost")  # rules that use a known prevalence
 
 
 def check(arguments: Namespace) -> None:

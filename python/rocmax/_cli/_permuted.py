@@ -1,7 +1,7 @@
-"""What a model loses when a column is shuffled."""
+"""Permutation importance: how much the partial AUC of a model falls when a column is shuffled."""
 
 from argparse import Namespace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,16 +16,12 @@ from rocmax.metrics import partial_auc_score
 _TIMES = 5
 
 
-class Importance(NamedTuple):
-    """How much the partial AUC of some rows falls when a column is shuffled."""
+def importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
+    """Score the labelled rows of a table, and again with each column shuffled several times.
 
-    n_rows: int
-    partial_auc: float
-    falls: dict[str, tuple[float, float]]  # mean and standard deviation by column, the greatest first
-
-
-def importance(arguments: Namespace, model: _model.Model) -> Importance:
-    """Score the labelled rows of a table, and again with each of its columns shuffled, some times over."""
+    Returned are the number of rows, their partial AUC, and the mean and standard deviation of its fall for each column,
+    the greatest fall first.
+    """
     used = [*model.numeric, *model.categorical]
     wanted = source.Wanted([model.label, *used], text=[model.label])
     frame = source.read(arguments.data, source.form(arguments), wanted)
@@ -35,10 +31,11 @@ def importance(arguments: Namespace, model: _model.Model) -> Importance:
     def value(rows: pl.DataFrame) -> float:
         return float(partial_auc_score(positive, model.scores(rows), model.fpr_range))
 
-    whole, falls = value(frame), {}
+    whole, columns = value(frame), []
     with report.progress("columns") as tell:
         for k, name in enumerate(used):
-            found = [whole - value(frame.with_columns(frame[name].shuffle(seed=seed))) for seed in range(_TIMES)]
-            falls[name] = float(np.mean(found)), float(np.std(found, ddof=1))
+            falls = [whole - value(frame.with_columns(frame[name].shuffle(seed=seed))) for seed in range(_TIMES)]
+            columns.append({"column": name, "fall": float(np.mean(falls)), "std_dev": float(np.std(falls, ddof=1))})
             tell(description=printable(name), completed=k + 1, total=len(used))
-    return Importance(len(frame), whole, dict(sorted(falls.items(), key=lambda one: -one[1][0])))
+    columns.sort(key=lambda column: -column["fall"])
+    return {"n_samples": len(frame), "partial_auc": whole, "columns": columns}

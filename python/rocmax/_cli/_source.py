@@ -141,7 +141,7 @@ def _rows(path: str, form: Form, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame,
         except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
             raise Failure(f"{path}: cannot be read: {str(error).partition(chr(10))[0]}") from error
         except BaseException as error:
-            if type(error).__name__ != "PanicException":  # polars on some damaged files
+            if type(error).__name__ != "PanicException":  # raised by polars for some damaged files
                 raise
             raise Failure(f"{path}: cannot be read: it is damaged") from error
 

@@ -1,6 +1,7 @@
-"""``rocmax explain``: what a trained model goes by."""
+"""``rocmax explain``: the weights or feature importances of a trained model."""
 
 from argparse import Namespace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli._failure import Failure
 from rocmax._cli._output import check_plot
-from rocmax._cli._permuted import Importance, importance
+from rocmax._cli._permuted import importance
 from rocmax._cli._text import say
 from rocmax.metrics.results._result import plain
 
@@ -18,9 +19,9 @@ _KINDS = {"linear": "linear model", "boosting": "boosted trees", "ensemble": "en
 
 
 def run(arguments: Namespace) -> None:
-    """Print the weights of a line, how much trees gained by each column, or what the members of an ensemble go by.
+    """Print the weights of a linear model, or the share of each column in the splits of trees or in an ensemble.
 
-    With data, also how much the partial AUC falls when a column is shuffled.
+    With data, also print the permutation importance.
     """
     check_plot(arguments.plot, arguments.model, arguments.data)
     with report.warned():
@@ -29,45 +30,36 @@ def run(arguments: Namespace) -> None:
         rows = {"linear": _weights, "boosting": _gains, "ensemble": _members}[model.kind](model)
     except MemoryError:
         raise
-    except Exception as error:  # whatever a damaged model makes of its parts
+    except Exception as error:  # whatever the parts of a damaged model cause
         raise Failure(f"{arguments.model}: the model is damaged: {error}") from error
     what = "weight" if model.kind == "linear" else "share"
     rows.sort(key=lambda row: -abs(row[what]))
     permuted = importance(arguments, model) if arguments.data else None
     if arguments.plot:
-        shown = rows[: min(arguments.top or _BARS, _BARS)]
         axis = {
             "linear": f"weight for {model.positive}",
             "boosting": "share of the total gain of all splits",
             "ensemble": "mean importance share of the members",
-        }
-        bars, text = {row["feature"]: row[what] for row in shown}, axis[model.kind]
+        }[model.kind]
+        bars = {row["feature"]: row[what] for row in rows}
         if permuted is not None:
-            falls = list(permuted.falls.items())[: min(arguments.top or _BARS, _BARS)]
-            bars, text = {name: fall for name, (fall, _) in falls}, "decrease of the partial AUC when shuffled"
-        report.draw_bars(arguments.plot, bars, text)
-    if arguments.json:
-        about = {"model": arguments.model, "kind": model.kind, "label": model.label, "positive": model.positive}
-        if model.kind == "ensemble":
-            about |= {
-                "families": model.classifier.families_,
-                "leaderboard": plain(model.classifier.leaderboard_),
-            }
-        if permuted is not None:
-            about["permutation"] = {
-                "n_samples": permuted.n_rows,
-                "partial_auc": permuted.partial_auc,
-                "columns": [
-                    {"column": name, "fall": fall, "std_dev": error} for name, (fall, error) in permuted.falls.items()
-                ],
-            }
-        report.emit({**about, "fpr_range": list(model.fpr_range), "features": rows, "plot": arguments.plot})
+            axis = "decrease of the partial AUC when shuffled"
+            bars = {row["column"]: row["fall"] for row in permuted["columns"]}
+        most = min(arguments.top or _BARS, _BARS)
+        report.draw_bars(arguments.plot, dict(islice(bars.items(), most)), axis)
+    if not arguments.json:
+        _show(arguments, model, rows, permuted)
         return
-    _show(arguments, model, rows, permuted)
+    about = {"model": arguments.model, "kind": model.kind, "label": model.label, "positive": model.positive}
+    if model.kind == "ensemble":
+        about |= {"families": model.classifier.families_, "leaderboard": plain(model.classifier.leaderboard_)}
+    if permuted is not None:
+        about["permutation"] = permuted
+    report.emit({**about, "fpr_range": list(model.fpr_range), "features": rows, "plot": arguments.plot})
 
 
 def _weights(model: _model.Model) -> list[dict[str, Any]]:
-    """Return name, weight as trained, and weight per unit of the column, of each feature of a line."""
+    """Return name, weight, and weight per unit of the column, of each feature of a linear model."""
     weights = np.asarray(model.classifier.coef_[0], dtype=np.float64)
     named = model.features()
     if weights.shape != (len(named),) or not np.isfinite(weights).all():
@@ -113,7 +105,7 @@ def _shares(model: _model.Model) -> dict[str, Any]:
     return {family: shares for family, shares in model.classifier.shares_.items() if shares is not None}
 
 
-def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Importance | None) -> None:
+def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:
     low, high = model.fpr_range
     say(f"{arguments.model}: {_KINDS[model.kind]}, {model.label} = {model.positive}, FPR [{low:g}, {high:g}]")
     if model.kind == "linear":
@@ -131,10 +123,10 @@ def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]],
         _show_members(arguments, model, rows)
     if permuted is not None:
         say(
-            f"partial AUC of {permuted.n_rows:,} rows of {arguments.data}: {permuted.partial_auc:.4f}; "
+            f"partial AUC of {permuted['n_samples']:,} rows of {arguments.data}: {permuted['partial_auc']:.4f}; "
             "importance: its decrease when a column is shuffled"
         )
-        lines = [[name, f"{fall:+.4f}", f"{deviation:.4f}"] for name, (fall, deviation) in permuted.falls.items()]
+        lines = [[row["column"], f"{row['fall']:+.4f}", f"{row['std_dev']:.4f}"] for row in permuted["columns"]]
         _show_top(arguments, ["column", "importance", "std. dev."], lines)
     if arguments.plot:
         say(f"plot: {report.where(arguments.plot)}")

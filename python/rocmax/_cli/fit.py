@@ -16,7 +16,7 @@ from rocmax.metrics.results._result import plain
 
 
 def run(arguments: Namespace) -> None:
-    """Train what cross-validation takes, and write the model."""
+    """Train the model that cross-validation selects, and write it."""
     _check(arguments)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
@@ -28,7 +28,7 @@ def run(arguments: Namespace) -> None:
     if arguments.time is not None:
         frame = frame[coding.time_order(frame, arguments.time)]
     weights = None if weight is None else table.weights(frame, weight)
-    if weights is not None:  # what weighs nothing is not there
+    if weights is not None:  # rows of weight 0 are ignored
         frame, weights = frame.filter(weights > 0), weights[weights > 0]
     labels = table.labels(frame, label, arguments.positive, comma=arguments.decimal == ",")
     for name in {*arguments.categorical} - {*arguments.drop}:
@@ -37,7 +37,7 @@ def run(arguments: Namespace) -> None:
         frame, exclude={*roles, *arguments.drop}, categorical=arguments.categorical
     )
     for name in (*numeric, *categorical):
-        table.column(frame, name)  # is there once
+        table.column(frame, name)  # fails if it occurs twice
     if empty:
         log(f"not used, all values are missing: {', '.join(empty)}")
     data = select.Data(
@@ -80,19 +80,19 @@ def run(arguments: Namespace) -> None:
 
 
 def _check(arguments: Namespace) -> None:
-    """Fail, before any work, for arguments that do not go together."""
+    """Fail, before any work, where the options cannot be combined."""
     if is_stdout(arguments.out) and arguments.json:
         raise Misuse(f"--out {arguments.out}: --json uses stdout; name a file")
     if arguments.C is not None and arguments.model in ("boosting", "ensemble"):
         raise Misuse(f"--C applies to linear models: --model {arguments.model} does not use it")
     table.check_roles(arguments)
     if arguments.time is not None and arguments.groups is not None:
-        raise Misuse("--time and --groups: give one of them: folds are either ordered in time or made of whole groups")
+        raise Misuse("--time and --groups cannot be combined: folds are ordered in time, or keep groups whole")
     check_output(arguments.out, arguments.data)
 
 
 def _made(model: _model.Model, choice: select.Choice) -> dict[str, Any]:
-    """Return what is said of the model."""
+    """Return the results of training."""
     machine = model.classifier
     found: dict[str, Any] = {
         "kind": model.kind,

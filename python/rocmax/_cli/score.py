@@ -1,4 +1,4 @@
-"""``rocmax score``: scores of a table's rows by a trained model."""
+"""``rocmax score``: score the rows of a table with a trained model."""
 
 import gzip
 import sys
@@ -21,12 +21,12 @@ from rocmax._cli._output import check_output, is_stdout, written
 from rocmax._cli._text import log, printable_lines, say
 
 SCORE, PREDICTED = "score", "predicted"
-# Endings of tables that are not written: csv by such a name would not open.
+# Endings of other kinds of tables: csv under such a name would not open.
 _OTHERS = {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".ipc", ".avro", ".html"}
 
 
 def run(arguments: Namespace) -> None:
-    """Write one score a row, in the order of the data; no more than a batch of rows is in memory."""
+    """Write a score for each row, in the order of the data; only a batch of rows is in memory."""
     out = None if is_stdout(arguments.out) else arguments.out
     check_output(out, arguments.model, arguments.data)
     if out is not None and (suffix := Path(out).suffix.lower()) in _OTHERS:
@@ -56,7 +56,7 @@ def run(arguments: Namespace) -> None:
 
 
 class _Scored:
-    """Rows with their scores, batch by batch; counts the rows, and notes what to warn of, on the way."""
+    """Rows with their scores, batch by batch; counts the rows and collects warnings on the way."""
 
     def __init__(self, arguments: Namespace, model: _model.Model, *, parquet: bool) -> None:
         self._arguments, self._model, self._parquet = arguments, model, parquet
@@ -68,7 +68,7 @@ class _Scored:
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         arguments, model = self._arguments, self._model
-        # What is only copied keeps the text it has.
+        # Copied columns keep their text.
         copied = set() if self._parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
         used = [*model.numeric, *model.categorical, *arguments.keep]
         wanted = source.Wanted(used, also=[model.label], text=copied)
@@ -98,7 +98,7 @@ class _Scored:
         return found
 
     def _warn_of_formulas(self, frame: pl.DataFrame) -> None:
-        """Warn once of each column with a text that a spreadsheet would read as a formula; it is written unchanged."""
+        """Warn once about each column with a text that a spreadsheet would read as a formula."""
         for series in frame.select(pl.selectors.string()):
             texts = pl.concat([pl.Series([series.name]), table.nameless(series).drop_nulls().unique().alias("")])
             strange = texts.str.contains(r"^[=+\-@\t\r]") & texts.cast(pl.Float64, strict=False).is_null()
@@ -111,7 +111,7 @@ class _Scored:
 
 
 def _form(arguments: Namespace, suffixes: list[str]) -> source.Form:
-    """Return how csv is written: as it was read, else as the ending of the name says, without two roles for a comma."""
+    """Return how csv is written: with the options it was read with, else by the file name's ending."""
     separator = "\t" if ".tsv" in suffixes else ";" if arguments.decimal == "," else ","
     return source.Form(arguments.sep or separator, arguments.decimal)
 
@@ -119,20 +119,15 @@ def _form(arguments: Namespace, suffixes: list[str]) -> source.Form:
 def _csv(frames: Iterable[pl.DataFrame], form: source.Form) -> Iterator[str]:
     """Yield tables as csv with one header."""
     for k, part in enumerate(frames):
-        if form.decimal == ",":
-            part = part.with_columns(
-                series.cast(pl.String).str.replace(".", ",", literal=True)
-                for series in part
-                if series.dtype.is_float() or series.dtype.is_decimal()
-            )
+        comma = form.decimal == ","
         try:
-            yield part.write_csv(include_header=k == 0, separator=form.separator or ",")
+            yield part.write_csv(include_header=k == 0, separator=form.separator or ",", decimal_comma=comma)
         except pl.exceptions.PolarsError as error:
             raise Failure(f"the scores cannot be written: {error}") from error
 
 
 def _write(frames: Iterable[pl.DataFrame], file: BinaryIO, suffixes: list[str], form: source.Form) -> None:
-    """Write tables as the ending of the name says, csv by default."""
+    """Write tables in the format of the file name's ending, by default csv."""
     if suffixes[-1:] == [".parquet"]:
         _write_parquet(frames, file)
         return
