@@ -111,10 +111,10 @@ class Counted(Scored):
         """Yield the rows in batches."""
         asked = self.arguments
         needed = [asked.label, *asked.score, *([] if asked.weight is None else [asked.weight])]
-        wanted = source.Wanted(needed, text={asked.label}, scores=asked.score)
+        wanted = source.wanted(asked, needed, text={asked.label}, scores=asked.score)
         before = 0
         with report.progress("rows") as tell:
-            for frame in source.batches(asked.data, source.form(asked), wanted):
+            for frame in source.batches(asked.data, wanted):
                 kept = table.complete(frame, needed) if asked.missing == "drop" else frame
                 yield self._part(kept, before, len(frame) - len(kept))
                 before += len(frame)
@@ -165,13 +165,13 @@ def read(arguments: Namespace) -> Counted:
 def _labels(arguments: Namespace) -> tuple[table.Labels, pl.Series]:
     """Return the positive label, and the distinct values of the file that are positive."""
     name, distinct = arguments.label, None
-    wanted = source.Wanted([name], text={name})
-    for frame in source.batches(arguments.data, source.form(arguments), wanted):
+    wanted = source.wanted(arguments, [name], text={name})
+    for frame in source.batches(arguments.data, wanted):
         here = table.column(frame, name).unique()
         distinct = here if distinct is None else distinct.append(here).unique()
         if len(distinct) > _LABELS:
             break
     assert distinct is not None  # a file without rows has failed
     distinct = distinct.drop_nulls().sort()
-    labels = table.labels(pl.DataFrame([distinct]), name, arguments.positive, comma=arguments.decimal == ",")
+    labels = table.labels(pl.DataFrame([distinct]), name, arguments.positive, comma=wanted.comma)
     return labels, distinct.filter(pl.Series(labels.positive))

@@ -15,7 +15,7 @@ from rocmax._cli import _subgroups as subgroups
 from rocmax._cli import _table as table
 from rocmax._cli._failure import Misuse
 from rocmax._cli._text import log
-from rocmax.metrics import Bootstrap, Comparison, Inference, Measure, Venkatraman, compare, infer
+from rocmax.metrics import Bootstrap, Measure, Venkatraman, compare, infer
 from rocmax.metrics.samples._weights import not_counts
 
 _RESAMPLED = {"bootstrap": Bootstrap, "venkatraman": Venkatraman}
@@ -70,14 +70,6 @@ class Scored:
             "positive": str(self.labels.value),
             "weight_kind": self.weight_kind,
         }
-
-    def infer(self, name: str, measure: Measure) -> Inference:
-        """Measure a column."""
-        raise NotImplementedError
-
-    def compare(self, measures: Sequence[Measure]) -> list[Comparison]:
-        """Compare the columns by each measure."""
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True)
@@ -182,13 +174,12 @@ def read(arguments: Namespace) -> Whole:
     given = [name for name in (weight, per) if name is not None]
     needed = list(dict.fromkeys([label, *arguments.score, *given, *groups, *by]))
     text = [label, *groups] if len(groups) == 2 else [label]  # the same subject has the same text in both columns
-    frame = source.read(
-        arguments.data, source.form(arguments), source.Wanted(needed, text=text, scores=arguments.score)
-    )
+    wanted = source.wanted(arguments, needed, text=text, scores=arguments.score)
+    frame = source.read(arguments.data, wanted)
     n_dropped = 0
     if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, needed)
-    labels = table.labels(frame, label, arguments.positive, comma=arguments.decimal == ",")
+    labels = table.labels(frame, label, arguments.positive, comma=wanted.comma)
     found = Whole(
         arguments=arguments,
         columns={name: table.scores(frame, name) for name in arguments.score},

@@ -69,7 +69,7 @@ def choose(
     if kind == "boosting":
         return _trees(data, fpr_range, n_folds)
     if Cs is not None and len(Cs) == 1:
-        return _one_line(data, fpr_range, Cs[0])
+        return _line(data, fpr_range, Cs, [], "a linear model, by --C")
     folds = split(data, n_folds)
     if kind == "linear" or Cs is not None:
         return _line(data, fpr_range, Cs, folds, "a linear model, by --model")
@@ -117,23 +117,19 @@ def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> 
     return Choice(None, model, f"{reason}, by their partial AUC out of fold", float(model.inference_.estimate))
 
 
-def _one_line(data: Data, fpr_range: tuple[float, float], C: float) -> Choice:
-    """Return the linear model with a given C."""
-    columns, X = data.coded(trees=False)
-    line = PartialAUCSVC(fpr_range, C=C)
-    with report.warned():
-        line.fit(X, data.positive, data.weight)
-    return Choice(columns, line, "a linear model, by --C")
-
-
 def _line(
     data: Data, fpr_range: tuple[float, float], Cs: Sequence[float] | None, folds: list[Fold], reason: str
 ) -> Choice:
-    """Return the linear model with the best surrogate and C in cross-validation."""
+    """Return the linear model with the best surrogate and C in cross-validation, or with the only C."""
     columns, X = data.coded(trees=False)
-    line = PartialAUCSVCCV(fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
-    with report.warned(), report.progress("linear models by cross-validation"):
+    if Cs is not None and len(Cs) == 1:
+        line = PartialAUCSVC(fpr_range, C=Cs[0])
+    else:
+        line = PartialAUCSVCCV(fpr_range, Cs="auto" if Cs is None else Cs, cv=folds)
+    with report.warned(), report.progress("linear models"):
         line.fit(X, data.positive, data.weight)
+    if not folds:
+        return Choice(columns, line, reason)
     line.set_params(cv=len(folds))  # the model file needs no rows
     held_out = line.scores_[line.surrogate_][:, np.flatnonzero(line.Cs_ == line.C_)[0]]
     return Choice(columns, line, reason, float(held_out.mean()))

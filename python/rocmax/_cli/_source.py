@@ -22,24 +22,12 @@ ROWS = 200_000  # in a batch
 
 
 @dataclass(frozen=True)
-class Form:
-    """How csv is written: the separator (None: by the file name's ending) and the decimal mark."""
-
-    separator: str | None = None
-    decimal: str = "."
-
-
-def form(arguments: Namespace) -> Form:
-    """Return the form that --sep and --decimal give."""
-    return Form(arguments.sep, arguments.decimal)
-
-
-@dataclass(frozen=True)
 class Wanted:
-    """Columns to read, and how csv is converted.
+    """Columns to read, and how csv is written and converted.
 
     `needed` columns must be there (None: all but those in `dropped`), those in `also` are read if they are. Columns in
-    `text` keep their text; in columns of `scores`, integers that float64 would round are refused.
+    `text` keep their text; in columns of `scores`, integers that float64 would round are refused. Without a separator
+    the ending of the file's name decides.
     """
 
     needed: Collection[str] | None = None
@@ -47,6 +35,8 @@ class Wanted:
     dropped: Collection[str] = ()
     text: Collection[str] = ()
     scores: Collection[str] = ()
+    separator: str | None = None
+    comma: bool = False  # whether it is the decimal mark
 
     def places(self, names: Sequence[str]) -> list[int] | None:
         """Return the places of the columns among `names`, None for all, or fail if one is missing."""
@@ -60,33 +50,38 @@ class Wanted:
         return [k for k, name in enumerate(names) if name in taken] or [0]  # one column tells the number of rows
 
 
-def read(path: str, form: Form = Form(), wanted: Wanted = Wanted()) -> pl.DataFrame:
+def wanted(arguments: Namespace, needed: Collection[str] | None = None, **columns: Collection[str]) -> Wanted:
+    """Return what to read from a file that --sep and --decimal are about."""
+    return Wanted(needed, **columns, separator=arguments.sep, comma=arguments.decimal == ",")
+
+
+def read(path: str, wanted: Wanted = Wanted()) -> pl.DataFrame:
     """Return columns of a .csv, .tsv (also compressed) or .parquet file, or of csv on stdin for "-"."""
-    with _rows(path, form, wanted) as (rows, is_text):
+    with _rows(path, wanted) as (rows, is_text):
         frame = rows.collect(engine="streaming")
     if frame.is_empty():
         raise Failure(f"{path}: no rows")
-    return _typed(frame, _kinds(frame, form, wanted, {}, most=1), form) if is_text else frame
+    return _typed(frame, _kinds(frame, wanted, {}, most=1), wanted) if is_text else frame
 
 
-def batches(path: str, form: Form = Form(), wanted: Wanted = Wanted()) -> Iterator[pl.DataFrame]:
+def batches(path: str, wanted: Wanted = Wanted()) -> Iterator[pl.DataFrame]:
     """Yield the same columns in batches of rows, in their order; csv is read twice, first for the types."""
     kinds: dict[str, list[Any]] = {}
-    with _rows(path, form, wanted) as (rows, is_text):
+    with _rows(path, wanted) as (rows, is_text):
         for frame in _batches(rows) if is_text else ():
-            kinds = _kinds(frame, form, wanted, kinds)
+            kinds = _kinds(frame, wanted, kinds)
     n_rows = 0
-    with _rows(path, form, wanted) as (rows, _):
+    with _rows(path, wanted) as (rows, _):
         for frame in _batches(rows):
             n_rows += len(frame)
-            yield _typed(frame, kinds, form)
+            yield _typed(frame, kinds, wanted)
     if not n_rows:
         raise Failure(f"{path}: no rows")
 
 
 def n_rows(path: str) -> int:
     """Return the number of rows of a parquet file, by its metadata."""
-    with _rows(path, Form(), Wanted()) as (rows, _):
+    with _rows(path, Wanted()) as (rows, _):
         return int(rows.select(pl.len()).collect().item())
 
 
@@ -97,44 +92,42 @@ def _batches(rows: pl.LazyFrame) -> Iterator[pl.DataFrame]:
 
 
 def _kinds(
-    frame: pl.DataFrame, form: Form, wanted: Wanted, before: dict[str, list[Any]], most: int | None = None
+    frame: pl.DataFrame, wanted: Wanted, before: dict[str, list[Any]], most: int | None = None
 ) -> dict[str, list[Any]]:
     """Return by column the types that suit all rows before and all texts of a frame, at most so many."""
-    comma, found = form.decimal == ",", {}
+    found = {}
     for series in frame:
         if series.name not in wanted.text:
             among, of_scores = before.get(series.name, table.KINDS), series.name in wanted.scores
-            kinds = table.kinds(series, among, of_scores=of_scores, comma=comma)
+            kinds = table.kinds(series, among, of_scores=of_scores, comma=wanted.comma)
             found[series.name] = list(islice(kinds, most))
     return found
 
 
-def _typed(frame: pl.DataFrame, kinds: dict[str, list[Any]], form: Form) -> pl.DataFrame:
+def _typed(frame: pl.DataFrame, kinds: dict[str, list[Any]], wanted: Wanted) -> pl.DataFrame:
     """Return a frame with the first type of each column that has one; the others keep their texts."""
     return frame.with_columns(
-        table.as_kind(series, kinds[series.name][0], comma=form.decimal == ",")
-        for series in frame
-        if kinds.get(series.name)
+        table.as_kind(series, kinds[series.name][0], comma=wanted.comma) for series in frame if kinds.get(series.name)
     )
 
 
 @contextmanager
-def _rows(path: str, form: Form, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
+def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
     """Yield the rows to be read, and whether they are texts."""
     suffixes = [s.lower() for s in Path(path).suffixes]
-    separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
+    separator = wanted.separator or ("\t" if ".tsv" in suffixes else ",")
     with _opened(path) as source:
         regular = isinstance(source, BufferedReader)
         parquet = regular and ".parquet" in suffixes
-        if not parquet and separator == form.decimal:
-            raise Misuse(f"--decimal {form.decimal} is also the column separator: give another --sep, such as ';'")
+        if not parquet and separator == ("," if wanted.comma else "."):
+            raise Misuse(f"--decimal {separator} is also the column separator: give another --sep, such as ';'")
         try:
             if parquet:
                 places = wanted.places(list(pl.read_parquet_schema(source)))
                 source.seek(0)
                 rows = pl.scan_parquet(source)
                 yield (rows if places is None else rows.select(pl.nth(places))), False
-            elif not regular or form.separator or ".csv" in suffixes or ".tsv" in suffixes:
+            elif not regular or wanted.separator or ".csv" in suffixes or ".tsv" in suffixes:
                 yield _texts(path, source, separator, wanted), True
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")

@@ -88,7 +88,7 @@ def _check(arguments: Namespace) -> None:
         import bokeh  # noqa: F401 - or say what is missing before any work
 
 
-def _measured(arguments: Namespace, scored: rows.Scored, name: str) -> Model:
+def _measured(arguments: Namespace, scored: rows.Whole | counted.Counted, name: str) -> Model:
     """Return AUC, partial AUC on the range, TPR at the quoted FPRs and other measures of a column."""
 
     def found(measure: Measure, *, intervals: bool = True) -> Inference:

@@ -5,16 +5,20 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from rocmax._cli import _model
 from rocmax._cli import _report as report
+from rocmax._cli import _source as source
+from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure
 from rocmax._cli._output import check_plot
-from rocmax._cli._permuted import importance
-from rocmax._cli._text import say
+from rocmax._cli._text import printable, say
+from rocmax.metrics import partial_auc_score
 from rocmax.metrics.results._result import plain
 
 _BARS = 30  # in a plot, at most
+_SHUFFLES = 5  # of a column
 _KINDS = {"linear": "linear model", "boosting": "boosted trees", "ensemble": "ensemble"}
 
 
@@ -34,7 +38,7 @@ def run(arguments: Namespace) -> None:
         raise Failure(f"{arguments.model}: the model is damaged: {error}") from error
     what = "weight" if model.kind == "linear" else "share"
     rows.sort(key=lambda row: -abs(row[what]))
-    permuted = importance(arguments, model) if arguments.data else None
+    permuted = _importance(arguments, model) if arguments.data else None
     if arguments.plot:
         axis = {
             "linear": f"weight for {model.positive}",
@@ -103,6 +107,30 @@ def _members(model: _model.Model) -> list[dict[str, Any]]:
 def _shares(model: _model.Model) -> dict[str, Any]:
     """Return the importance shares of the columns, for each member that has them."""
     return {family: shares for family, shares in model.classifier.shares_.items() if shares is not None}
+
+
+def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
+    """Return the permutation importance: by how much the partial AUC of labelled rows falls if a column is shuffled.
+
+    The columns, each with the mean and the standard deviation of its falls, are in descending order.
+    """
+    used = [*model.numeric, *model.categorical]
+    wanted = source.wanted(arguments, [model.label, *used], text=[model.label])
+    frame = source.read(arguments.data, wanted)
+    frame, _ = table.drop_missing(frame, [model.label])
+    positive = table.labels(frame, model.label, model.positive, comma=wanted.comma).positive
+
+    def value(rows: pl.DataFrame) -> float:
+        return float(partial_auc_score(positive, model.scores(rows), model.fpr_range))
+
+    whole, columns = value(frame), list[dict[str, Any]]()
+    with report.progress("columns") as tell:
+        for k, name in enumerate(used):
+            falls = [whole - value(frame.with_columns(frame[name].shuffle(seed=seed))) for seed in range(_SHUFFLES)]
+            columns.append({"column": name, "fall": float(np.mean(falls)), "std_dev": float(np.std(falls, ddof=1))})
+            tell(description=printable(name), completed=k + 1, total=len(used))
+    columns.sort(key=lambda column: -column["fall"])
+    return {"n_samples": len(frame), "partial_auc": whole, "columns": columns}
 
 
 def _show(arguments: Namespace, model: _model.Model, rows: list[dict[str, Any]], permuted: Any) -> None:

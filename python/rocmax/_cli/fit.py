@@ -20,8 +20,8 @@ def run(arguments: Namespace) -> None:
     _check(arguments)
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
-    wanted = source.Wanted(also=roles, dropped=arguments.drop, text=[label])
-    frame = source.read(arguments.data, source.form(arguments), wanted)
+    wanted = source.wanted(arguments, also=roles, dropped=arguments.drop, text=[label])
+    frame = source.read(arguments.data, wanted)
     n_dropped = 0
     if arguments.missing == "drop":
         frame, n_dropped = table.drop_missing(frame, roles)
@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> None:
     weights = None if weight is None else table.weights(frame, weight)
     if weights is not None:  # rows of weight 0 are ignored
         frame, weights = frame.filter(weights > 0), weights[weights > 0]
-    labels = table.labels(frame, label, arguments.positive, comma=arguments.decimal == ",")
+    labels = table.labels(frame, label, arguments.positive, comma=wanted.comma)
     for name in {*arguments.categorical} - {*arguments.drop}:
         table.column(frame, name)
     numeric, n_flags, categorical, empty = coding.split_columns(

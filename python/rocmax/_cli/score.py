@@ -3,7 +3,7 @@
 import gzip
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -38,12 +38,10 @@ def run(arguments: Namespace) -> None:
         frames = [frame.select(parts.made) for frame in parts]
         report.emit({name: [value for frame in frames for value in frame[name]] for name in parts.made})
     elif out is None:
-        for lines in _csv(parts, _form(arguments, [])):
+        for lines in _csv(parts, arguments):
             sys.stdout.buffer.write((printable_lines(lines) if sys.stdout.isatty() else lines).encode())
     else:
-        suffixes = [suffix.lower() for suffix in Path(out).suffixes]
-        with written(out) as file:
-            _write(parts, file, suffixes, _form(arguments, suffixes))
+        _write(parts, arguments, out)
     for said in model.unseen(parts.unseen):
         log(said)
     if out is None:
@@ -71,9 +69,9 @@ class _Scored:
         # Copied columns keep their text.
         copied = set() if self._parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
         used = [*model.numeric, *model.categorical, *arguments.keep]
-        wanted = source.Wanted(used, also=[model.label], text=copied)
+        wanted = source.wanted(arguments, used, also=[model.label], text=copied)
         with report.progress("rows") as tell:
-            for frame in source.batches(arguments.data, source.form(arguments), wanted):
+            for frame in source.batches(arguments.data, wanted):
                 yield self._of(frame)
                 self.n_rows += len(frame)
                 tell(description=f"{self.n_rows:,} rows")
@@ -110,30 +108,27 @@ class _Scored:
                 )
 
 
-def _form(arguments: Namespace, suffixes: list[str]) -> source.Form:
-    """Return how csv is written: with the options it was read with, else by the file name's ending."""
-    separator = "\t" if ".tsv" in suffixes else ";" if arguments.decimal == "," else ","
-    return source.Form(arguments.sep or separator, arguments.decimal)
-
-
-def _csv(frames: Iterable[pl.DataFrame], form: source.Form) -> Iterator[str]:
-    """Yield tables as csv with one header."""
+def _csv(frames: Iterable[pl.DataFrame], arguments: Namespace, suffixes: Sequence[str] = ()) -> Iterator[str]:
+    """Yield tables as csv with one header, written with the options that the data were read with."""
+    comma = arguments.decimal == ","
+    separator = arguments.sep or ("\t" if ".tsv" in suffixes else ";" if comma else ",")
     for k, part in enumerate(frames):
-        comma = form.decimal == ","
         try:
-            yield part.write_csv(include_header=k == 0, separator=form.separator or ",", decimal_comma=comma)
+            yield part.write_csv(include_header=k == 0, separator=separator, decimal_comma=comma)
         except pl.exceptions.PolarsError as error:
             raise Failure(f"the scores cannot be written: {error}") from error
 
 
-def _write(frames: Iterable[pl.DataFrame], file: BinaryIO, suffixes: list[str], form: source.Form) -> None:
+def _write(frames: Iterable[pl.DataFrame], arguments: Namespace, out: str) -> None:
     """Write tables in the format of the file name's ending, by default csv."""
-    if suffixes[-1:] == [".parquet"]:
-        _write_parquet(frames, file)
-        return
-    with gzip.GzipFile(fileobj=file, mode="wb") if suffixes[-1:] == [".gz"] else nullcontext(file) as plain:
-        for lines in _csv(frames, form):
-            plain.write(lines.encode())
+    suffixes = [suffix.lower() for suffix in Path(out).suffixes]
+    with written(out) as file:
+        if suffixes[-1:] == [".parquet"]:
+            _write_parquet(frames, file)
+            return
+        with gzip.GzipFile(fileobj=file, mode="wb") if suffixes[-1:] == [".gz"] else nullcontext(file) as plain:
+            for lines in _csv(frames, arguments, suffixes):
+                plain.write(lines.encode())
 
 
 def _write_parquet(frames: Iterable[pl.DataFrame], file: BinaryIO) -> None:
