@@ -40,7 +40,7 @@ WRONG = [
     (["compare", "inf.csv", "--label", "y", "--score", "z", "x"], 1, "'z' not found"),
     (["compare", "data.csv", "--label", "diagnosis", "--score", "age", "smoker", "--plot", "a.xyz"], 1, "a.xyz"),
     (["evaluate", "folder.csv", "--label", "y", "--score", "x"], 1, "folder.csv: a folder, not a file"),
-    (["evaluate", "one.csv", "--label", "y", "--score", "x"], 1, "one class only"),
+    (["evaluate", "one.csv", "--label", "y", "--score", "x"], 1, "only one class"),
     (
         ["evaluate", "data.csv", "--label", "diagnosis", "--positive", "sick", "--score", "dose"],
         1,
@@ -49,7 +49,7 @@ WRONG = [
     (
         ["evaluate", "data.csv", "--label", "diagnosis", "--positive", "sick", "--score", "ward"],
         1,
-        "row 1, not numbers",
+        "row 1, which is not a number",
     ),
     (["evaluate", "inf.csv", "--label", "y", "--score", "x"], 1, "infinite in row 2"),
     (["evaluate", "good.csv", "--label", "y", "--score", "s", "--plot", "nowhere/x.png"], 1, "no such folder"),
@@ -70,7 +70,7 @@ WRONG = [
     (["fit", "text.parquet", "--label", "diagnosis", "--out", "m"], 1, "cannot be read"),
     (["fit", "header.csv", "--label", "diagnosis", "--out", "m"], 1, "no rows"),
     (["fit", "few.csv", "--label", "y", "--out", "m"], 1, "5 folds need 5 rows of each class"),
-    (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "one class only"),
+    (["fit", "one.csv", "--label", "y", "--out", "m"], 1, "only one class"),
     (
         ["fit", "huge.csv", "--label", "y", "--out", "m"],
         1,

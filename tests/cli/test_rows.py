@@ -117,7 +117,7 @@ def test_a_group_that_is_nan_is_missing(frame: "pl.DataFrame", tmp_path: Path, r
     frame.with_columns(numbers).write_parquet(tmp_path / "wards.parquet")
     asked = ["--label", "y", "--score", "a", "--fpr", 0, 0.5, "--groups", "ward"]
     code, out, err = run("evaluate", tmp_path / "wards.parquet", *asked)
-    assert code == 1 and out == "" and "column 'ward' has no group in row 5 (2 such); --missing drop" in err
+    assert code == 1 and out == "" and "column 'ward' has no group in row 5 (2 in all); --missing drop" in err
     assert answer(run, "evaluate", tmp_path / "wards.parquet", *asked, "--missing", "drop")["n_dropped"] == 2
 
 
@@ -150,7 +150,7 @@ def test_weights_and_groups_are_those_of_the_library(
     ("how", "code", "said"),
     [
         (["--weight", "ww"], 1, "column 'ww' not found; did you mean 'w'?"),
-        (["--weight", "patient"], 1, "holds 'p0' in row 1, not numbers only"),
+        (["--weight", "patient"], 1, "holds 'p0' in row 1, which is not a number"),
         (["--weight", "c"], 1, "weights must be at least 0"),
         (["--weight", "zero"], 1, "column 'zero' is 0 in every row"),
         (["--groups", "nothing"], 1, "has no group in row 1"),

@@ -145,7 +145,7 @@ def time_order(frame: pl.DataFrame, name: str) -> NDArray[np.intp]:
     """Return the rows in the order of a column of numbers, dates or times; equal ones keep their order."""
     series = table.nameless(table.column(frame, name))
     if series.dtype == pl.String:
-        taken = "--time takes numbers, or dates as 2024-12-31"
+        taken = "--time takes numbers, or dates such as 2024-12-31"
         # In 1/12/2024 the day or the month may be first.
         if (other := ~series.str.contains(r"^\s*\d{4}\D").fill_null(True)).any():
             raise Failure(

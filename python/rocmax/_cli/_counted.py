@@ -103,8 +103,8 @@ class Counted(Scored):
         least = min((float(pair.standard_error) for one in results for pair in one.pairs), default=np.inf)
         if off > least / 10:
             log(
-                f"counted in batches, a difference of AUCs may be off by {off:.0e}, which intervals and p-values leave"
-                f" out; the least standard error is {least:.0e}"
+                f"counted in batches, a difference of AUCs may be off by {off:.0e}, which intervals and p-values do"
+                f" not include; the smallest standard error is {least:.0e}"
             )
 
     def parts(self) -> Iterator["_Part"]:

@@ -22,6 +22,18 @@ class Misuse(Failure):
 
 
 @contextmanager
+def about(path: str) -> Iterator[None]:
+    """Put the name of a data file in front of the messages about its content."""
+    try:
+        yield
+    except Misuse:
+        raise
+    except (Failure, ValueError) as error:
+        message = str(error)
+        raise Failure(message if message.startswith(f"{path}: ") else f"{path}: {message}") from error
+
+
+@contextmanager
 def reading(path: str) -> Iterator[None]:
     """Report as a Failure that a file cannot be opened or read."""
     if Path(path).is_dir():

@@ -26,10 +26,10 @@ def measure(text: str) -> Measure:
                 return kind(*map(_option, filter(None, rest.split(",")))) if rest else _usual(name, kind)
         if rest:
             return _own(name, rest)
-        return as_measure(name)
+        raise ModuleNotFoundError("unknown measure")
     except ModuleNotFoundError as error:
         names = ", ".join(kind.name for kind in MEASURES)
-        raise argparse.ArgumentTypeError(f"{text}: {error}, and it is no measure; measures are {names}") from None
+        raise argparse.ArgumentTypeError(f"{text}: {error}; measures are {names}, or FILE.py:NAME") from None
     except (ValueError, TypeError, ImportError, OSError, AttributeError, NameError, SyntaxError) as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None
 

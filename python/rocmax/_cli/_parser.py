@@ -104,10 +104,10 @@ def _fit(parser: _Parser) -> None:
     parser.add("--out", "model file to write (- for stdout)", required=True, metavar="MODEL")
     parser.add(
         "--model",
-        "ensemble: the mean of the model families (boosted trees with the extra boosting, extra trees, linear, "
-        "kernels) that are not significantly worse than the best in cross-validation; linear: a linear model with "
-        "interpretable weights; boosting: boosted trees; auto (default): the ensemble, or a linear model if a class "
-        "has fewer than 20 rows",
+        "ensemble: the mean of the model families (boosted trees if lightgbm is installed, extra trees, linear "
+        "models, kernels) that are not significantly worse than the best in cross-validation; linear: a linear model "
+        "with interpretable weights; boosting: boosted trees; auto (default): the ensemble, or a linear model if a "
+        "class has fewer than 20 rows",
         choices=("auto", "ensemble", "linear", "boosting"),
         default="auto",
     )
@@ -142,7 +142,7 @@ def _score(parser: _Parser) -> None:
     parser.add("model", "model file written by rocmax fit", metavar="MODEL")
     parser.add("data", f"{_TABLE}; - for csv on stdin", metavar="DATA")
     parser.add("--out", f"scores to write, {_TABLE} (default: csv on stdout)", metavar="FILE")
-    parser.add_list("--keep", "columns to copy beside the labels", default=[])
+    parser.add_list("--keep", "columns to copy to the output, beside the labels", default=[])
     parser.add(
         "--predicted",
         "add a column of predicted classes: positive for scores above 0, which is the threshold with the model's "
@@ -183,7 +183,9 @@ def _evaluate(parser: _Parser) -> None:
         type=values.alerts,
         metavar="N",
     )
-    parser.add("--per", "N alerts per value of this column, such as the day, on average", metavar="COLUMN")
+    parser.add(
+        "--per", "allow the N alerts on average for each value of this column, such as the day", metavar="COLUMN"
+    )
     parser.add(
         "--guarantee",
         "choose each cutoff so that its expected rate or share of alerts on new data is within the limit with this "
@@ -238,11 +240,13 @@ def _add_scores(parser: _Parser) -> None:
     _add_range(parser, None)
     parser.add("data", f"{_TABLE}; - for csv on stdin", metavar="DATA")
     _add_label(parser)
-    parser.add_list("--score", "columns of scores, higher for the positive class, unless --lower", required=True)
+    parser.add_list(
+        "--score", "columns of scores; high scores mean the positive class unless --lower is given", required=True
+    )
     parser.add(
         "--lower",
-        "low scores are for the positive class, as of docking scores, distances and p-values: in all columns of "
-        "--score, or in those that are named here",
+        "low scores mean the positive class, as with docking scores, distances and p-values: in all columns of "
+        "--score, or only in these",
         nargs="*",
         metavar="COLUMN",
     )
@@ -253,7 +257,8 @@ def _add_scores(parser: _Parser) -> None:
     parser.add("--xscale", scale, choices=("linear", "log"), default="linear")
     parser.add_list(
         "--by",
-        "subgroups, such as site or sex: each is measured, all are pooled and compared; --plot draws a forest plot",
+        "columns of subgroups, such as site or sex: measure each, pool them, test whether they are equal; --plot draws "
+        "a forest plot",
     )
     _add_weight(parser)
     parser.add_list(
@@ -264,8 +269,8 @@ def _add_scores(parser: _Parser) -> None:
     _add_missing(parser)
     parser.add(
         "--weights-are",
-        "frequency (default): a weight counts equal rows, with a warning if weights are not counts; sampling: a "
-        "weight is an inverse sampling probability, whose scale does not matter",
+        "what weights stand for: frequency (default), a number of equal rows; sampling, an inverse sampling "
+        "probability, whose scale does not matter",
         choices=("frequency", "sampling"),
     )
     _add_form(parser)
@@ -278,7 +283,7 @@ def _add_weight(parser: _Parser) -> None:
 def _add_missing(parser: _Parser) -> None:
     parser.add(
         "--missing",
-        "rows with a missing label, score, weight or group: drop and count them, or refuse them (the default)",
+        "rows that miss a label, score, weight or group: raise an error (default), or drop and count them",
         choices=("raise", "drop"),
         default="raise",
     )

@@ -83,11 +83,8 @@ class Whole(Scored):
     def _clusters(self) -> str:
         if self.groups is None:
             return ""
-        return (
-            f" in {len(np.unique(self.groups)):,} clusters"
-            if self.groups.ndim == 1
-            else (f" of {len(np.unique(self.groups)):,} subjects")
-        )
+        count = f"{len(np.unique(self.groups)):,}"
+        return f" in {count} clusters" if self.groups.ndim == 1 else f" of {count} subjects"
 
     def options(self, name: str | None = None) -> dict[str, Any]:
         """Return weights, groups and the direction of a column, or of all, as arguments of the measures."""

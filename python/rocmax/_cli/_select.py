@@ -86,16 +86,16 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
     if min(n_pos, n - n_pos) < k:
         raise Failure(
             f"{k} folds need {k} rows of each class; there are {n_pos} positive and {n - n_pos} negative: "
-            "lower --folds, or give one --C"
+            "give a smaller --folds, or one --C"
         )
     if data.groups is not None and (n_groups := len(np.unique(data.groups))) < k:
-        raise Failure(f"{k} folds need {k} groups (--groups); there are {n_groups}: lower --folds")
+        raise Failure(f"{k} folds need {k} groups (--groups); there are {n_groups}: give a smaller --folds")
     cv = TimeSeriesSplit(k) if data.in_time else k
     try:
         return list(folds_of(cv, data.X, data.positive, data.groups, 0, {}))
     except ValueError as error:
         how = "ordered in time (--time)" if data.in_time else "of whole groups (--groups)"
-        raise Failure(f"{k} folds {how} leave a fold without one class: lower --folds") from error
+        raise Failure(f"{k} folds {how} leave a fold without one class: give a smaller --folds") from error
 
 
 def _ensemble(data: Data, fpr_range: tuple[float, float], folds: list[Fold]) -> Choice:

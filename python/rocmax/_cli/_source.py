@@ -132,7 +132,10 @@ def _rows(path: str, wanted: Wanted) -> Iterator[tuple[pl.LazyFrame, bool]]:
             else:
                 raise Failure(f"{path}: not .csv, .tsv or .parquet; for other text files give --sep")
         except (pl.exceptions.PolarsError, OSError, UnicodeError) as error:
-            raise Failure(f"{path}: cannot be read: {str(error).partition(chr(10))[0]}") from error
+            said = str(error).partition("\n")[0]
+            if "more fields" in said:
+                said = "a row has more fields than the header; check --sep and --decimal"
+            raise Failure(f"{path}: cannot be read: {said}") from error
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # raised by polars for some damaged files
                 raise

@@ -100,7 +100,7 @@ def first_name(series: pl.Series) -> int | None:
 
 
 def labels(frame: pl.DataFrame, name: str, positive: str | None, *, comma: bool) -> Labels:
-    """Return which rows are positive; texts that all are numbers or booleans are such labels."""
+    """Return which rows are positive; texts that are all numbers, or all booleans, are read as such."""
     series = column(frame, name)
     if series.dtype == pl.String and (kind := next(kinds(series, comma=comma), None)):
         found = as_kind(series, kind, comma=comma)
@@ -111,14 +111,14 @@ def labels(frame: pl.DataFrame, name: str, positive: str | None, *, comma: bool)
         raise Failure(f"column {name!r} is {kind}: labels are numbers, texts or booleans")
     values = series.unique().sort().to_list()
     if len(values) == 1:
-        raise Failure(f"column {name!r} holds one class only ({short(values[0])}); two are needed")
+        raise Failure(f"column {name!r} holds only one class ({short(values[0])}); two are needed")
     if positive is None:
         value = _greater(name, kind, values)
     else:
         texts = {str(v): v for v in values} | {f"{v:g}": v for v in values if isinstance(v, float)}
         texts |= {str(v).lower(): v for v in values if isinstance(v, bool)}  # as csv files have them
         if positive not in texts:
-            raise unknown(f"--positive: in column {name!r} the value", positive, map(str, values))
+            raise unknown(f"--positive: in column {name!r}, value", positive, map(str, values))
         value = texts[positive]
     others = [str(v) for v in values if v != value]
     return Labels((series == value).to_numpy(), name, value, others[0] if len(others) == 1 else f"not {value}")
@@ -130,7 +130,7 @@ def without_holes(series: pl.Series, name: str, what: str, before: int = 0) -> p
         series = series.fill_nan(None)
     if series.null_count():
         row, n = before + int(series.is_null().arg_true()[0]) + 1, series.null_count()
-        raise Failure(f"column {name!r} has no {what} in row {row} ({n} such); --missing drop drops them")
+        raise Failure(f"column {name!r} has no {what} in row {row} ({n} in all); --missing drop drops such rows")
     return series
 
 
@@ -140,13 +140,13 @@ def _greater(name: str, kind: pl.DataType, values: list[Any]) -> Any:
         shown = ", ".join(short(v) for v in values[:5]) + (", ..." if len(values) > 5 else "")
         raise Failure(
             f"column {name!r} holds {len(values)} values ({shown}), not two classes; "
-            "say which is positive with --positive"
+            "give the positive one, --positive VALUE"
         )
     if kind == pl.Enum or ((kind.is_numeric() or kind == pl.Boolean) and tuple(values) in PAIRS):
         return values[1]
     options = " or ".join("--positive" + ("=" if str(v).startswith("-") else " ") + quote(short(v)) for v in values)
     raise Failure(
-        f"column {name!r} holds {short(values[0])!r} and {short(values[1])!r}: say which is positive, {options}"
+        f"column {name!r} holds {short(values[0])!r} and {short(values[1])!r}: give the positive class, {options}"
     )
 
 
@@ -225,7 +225,7 @@ def scores(frame: pl.DataFrame, name: str, what: str = "a score", before: int = 
         infinite = bool(floats.is_infinite()[index])
         raise Failure(
             f"column {name!r} is {'infinite' if infinite else 'missing or NaN'} in row {before + index + 1} "
-            f"({bad.sum()} such): {what[2:]}s must be finite numbers"
+            f"({bad.sum()} in all): {what[2:]}s must be finite numbers"
             + ("" if infinite else "; --missing drop drops such rows")
         )
     return as_scores(floats if kind.is_decimal() else series, f"column {name!r}")
@@ -236,5 +236,5 @@ def check_texts(series: pl.Series, name: str, before: int = 0) -> None:
     if (index := first_name(series)) is not None:
         hint = f": for decimal commas, {COMMAS}" if has_commas(series.slice(index, 1)) else ""
         raise Failure(
-            f"column {name!r} holds {short(series[index])!r} in row {before + index + 1}, not numbers only{hint}"
+            f"column {name!r} holds {short(series[index])!r} in row {before + index + 1}, which is not a number{hint}"
         )

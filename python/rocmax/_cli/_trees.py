@@ -137,7 +137,7 @@ def restored(content: dict[str, Any], fpr_range: tuple[float, float]) -> Partial
     finite = len(numbers) == 3 and all(type(x) is float and np.isfinite(x) for x in numbers)
     require(finite, "the threshold of the trees is not finite")
     if not available():
-        raise Failure("the model is one of boosted trees, which needs lightgbm: pip install 'rocmax[boosting]'")
+        raise Failure("a model of boosted trees needs lightgbm: pip install 'rocmax[boosting]'")
     import lightgbm
 
     model = PartialAUCBoostingClassifier(fpr_range)

@@ -11,7 +11,7 @@ from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _subgroups as subgroups
-from rocmax._cli._failure import Misuse
+from rocmax._cli._failure import Misuse, about
 from rocmax._cli._output import check_plot
 from rocmax._cli._text import say
 from rocmax.metrics import AUC, Comparison, PartialAUC, SubgroupComparison
@@ -26,7 +26,8 @@ def run(arguments: Namespace) -> None:
     arguments.adjust = None if arguments.adjust == "none" else arguments.adjust
     wanted = measures.chosen(arguments.measure, [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else [])])
     countable = all(Trait.COMPONENTS in measure.traits for measure in wanted)
-    scored: Any = (counted if countable and counted.suits(arguments) else rows).read(arguments)
+    with about(arguments.data):
+        scored: Any = (counted if countable and counted.suits(arguments) else rows).read(arguments)
     results = scored.compare(wanted)
     sliced = [one for series in scored.by.values() for one in scored.compare(wanted, by=series)]
     if arguments.plot and scored.by:

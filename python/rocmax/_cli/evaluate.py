@@ -12,7 +12,7 @@ from rocmax._cli import _measures as measures
 from rocmax._cli import _report as report
 from rocmax._cli import _scored as rows
 from rocmax._cli import _subgroups as subgroups
-from rocmax._cli._failure import Misuse
+from rocmax._cli._failure import Misuse, about
 from rocmax._cli._output import check_output, check_plot, is_stdout, written
 from rocmax._cli._text import printable, say
 from rocmax.exceptions import CoverageWarning
@@ -35,7 +35,8 @@ class Model(NamedTuple):
 def run(arguments: Namespace) -> None:
     """Measure each score column."""
     _check(arguments)
-    scored: Any = (counted if counted.suits(arguments) else rows).read(arguments)
+    with about(arguments.data):
+        scored: Any = (counted if counted.suits(arguments) else rows).read(arguments)
     models = {name: _measured(arguments, scored, name) for name in scored.columns}
     points = cutoffs.found(arguments, scored) if arguments.at else {}
     wanted = [AUC(), *([PartialAUC(arguments.fpr)] if arguments.fpr else []), *measures.chosen(arguments.measure, [])]

@@ -11,7 +11,7 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure
+from rocmax._cli._failure import Failure, about
 from rocmax._cli._output import check_plot
 from rocmax._cli._text import printable, say
 from rocmax.metrics import partial_auc_score
@@ -116,9 +116,9 @@ def _importance(arguments: Namespace, model: _model.Model) -> dict[str, Any]:
     """
     used = [*model.numeric, *model.categorical]
     wanted = source.wanted(arguments, [model.label, *used], text=[model.label])
-    frame = source.read(arguments.data, wanted)
-    frame, _ = table.drop_missing(frame, [model.label])
-    positive = table.labels(frame, model.label, model.positive, comma=wanted.comma).positive
+    with about(arguments.data):
+        frame, _ = table.drop_missing(source.read(arguments.data, wanted), [model.label])
+        positive = table.labels(frame, model.label, model.positive, comma=wanted.comma).positive
 
     def value(rows: pl.DataFrame) -> float:
         return float(partial_auc_score(positive, model.scores(rows), model.fpr_range))

@@ -9,7 +9,7 @@ from rocmax._cli import _report as report
 from rocmax._cli import _select as select
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Misuse
+from rocmax._cli._failure import Misuse, about
 from rocmax._cli._output import check_output, is_stdout
 from rocmax._cli._text import log, say
 from rocmax.metrics.results._result import plain
@@ -21,34 +21,35 @@ def run(arguments: Namespace) -> None:
     label, weight, groups = arguments.label, arguments.weight, arguments.groups
     roles = [name for name in (label, weight, groups, arguments.time) if name is not None]
     wanted = source.wanted(arguments, also=roles, dropped=arguments.drop, text=[label])
-    frame = source.read(arguments.data, wanted)
     n_dropped = 0
-    if arguments.missing == "drop":
-        frame, n_dropped = table.drop_missing(frame, roles)
-    if arguments.time is not None:
-        frame = frame[coding.time_order(frame, arguments.time)]
-    weights = None if weight is None else table.weights(frame, weight)
-    if weights is not None:  # rows of weight 0 are ignored
-        frame, weights = frame.filter(weights > 0), weights[weights > 0]
-    labels = table.labels(frame, label, arguments.positive, comma=wanted.comma)
-    for name in {*arguments.categorical} - {*arguments.drop}:
-        table.column(frame, name)
-    numeric, n_flags, categorical, empty = coding.split_columns(
-        frame, exclude={*roles, *arguments.drop}, categorical=arguments.categorical
-    )
-    for name in (*numeric, *categorical):
-        table.column(frame, name)  # fails if it occurs twice
-    if empty:
-        log(f"not used, all values are missing: {', '.join(empty)}")
-    data = select.Data(
-        X=coding.features(frame, numeric, categorical),
-        n_numeric=len(numeric),
-        n_flags=n_flags,
-        positive=labels.positive,
-        weight=weights,
-        groups=None if groups is None else table.cluster_numbers(frame, [groups]),
-        in_time=arguments.time is not None,
-    )
+    with about(arguments.data):
+        frame = source.read(arguments.data, wanted)
+        if arguments.missing == "drop":
+            frame, n_dropped = table.drop_missing(frame, roles)
+        if arguments.time is not None:
+            frame = frame[coding.time_order(frame, arguments.time)]
+        weights = None if weight is None else table.weights(frame, weight)
+        if weights is not None:  # rows of weight 0 are ignored
+            frame, weights = frame.filter(weights > 0), weights[weights > 0]
+        labels = table.labels(frame, label, arguments.positive, comma=wanted.comma)
+        for name in {*arguments.categorical} - {*arguments.drop}:
+            table.column(frame, name)
+        numeric, n_flags, categorical, empty = coding.split_columns(
+            frame, exclude={*roles, *arguments.drop}, categorical=arguments.categorical
+        )
+        for name in (*numeric, *categorical):
+            table.column(frame, name)  # fails if it occurs twice
+        if empty:
+            log(f"columns without any value are not used: {', '.join(empty)}")
+        data = select.Data(
+            X=coding.features(frame, numeric, categorical),
+            n_numeric=len(numeric),
+            n_flags=n_flags,
+            positive=labels.positive,
+            weight=weights,
+            groups=None if groups is None else table.cluster_numbers(frame, [groups]),
+            in_time=arguments.time is not None,
+        )
     choice = select.choose(data, arguments.model, arguments.fpr, Cs=arguments.C, n_folds=arguments.folds)
     model = _model.Model(
         columns=choice.columns,
@@ -129,7 +130,7 @@ def _show(arguments: Namespace, labels: table.Labels, result: dict[str, Any]) ->
         bounds = " [{:.4f}, {:.4f}]".format(*result["confidence_interval"]) if result["kind"] == "ensemble" else ""
         tell(f"cross-validated partial AUC {value:.4f}{bounds} on FPR [{low:g}, {high:g}]")
     if result["kind"] == "linear":
-        tell(f"surrogate {result['surrogate']}, C = {result['C']:g}; certified gap {result['dual_gap']:.1e}")
+        tell(f"surrogate {result['surrogate']}, C = {result['C']:g}; certified optimality gap {result['dual_gap']:.1e}")
     elif result["kind"] == "boosting":
         objective = "log loss" if result["objective"] == "log_loss" else "log loss and the pairs of the range"
         tell(f"objective: {objective}")

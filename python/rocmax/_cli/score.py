@@ -16,7 +16,7 @@ from rocmax._cli import _model
 from rocmax._cli import _report as report
 from rocmax._cli import _source as source
 from rocmax._cli import _table as table
-from rocmax._cli._failure import Failure
+from rocmax._cli._failure import Failure, about
 from rocmax._cli._output import check_output, is_stdout, written
 from rocmax._cli._text import log, printable_lines, say
 
@@ -70,7 +70,7 @@ class _Scored:
         copied = set() if self._parquet else {model.label, *arguments.keep} - {*model.numeric, *model.categorical}
         used = [*model.numeric, *model.categorical, *arguments.keep]
         wanted = source.wanted(arguments, used, also=[model.label], text=copied)
-        with report.progress("rows") as tell:
+        with about(arguments.data), report.progress("rows") as tell:
             for frame in source.batches(arguments.data, wanted):
                 yield self._of(frame)
                 self.n_rows += len(frame)
@@ -84,7 +84,7 @@ class _Scored:
         columns = [table.column(frame, name) for name in kept]
         for name in self.made:
             if name in kept:
-                raise Failure(f"the data already has a column {name!r}: rename it, or do not --keep it")
+                raise Failure(f"column {name!r} has the name of an output column: rename it, or do not --keep it")
         with report.warned():
             scores = model.scores(frame, self.n_rows)
         model.note_unseen(frame, self.unseen)
