@@ -14,9 +14,9 @@ from rocmax._cli import _table as table
 from rocmax._cli._failure import Failure, short, unknown
 from rocmax._cli._text import log
 
-# What the coding consists of, for the model file.
+# The parts of the coding, for the model file.
 PARTS = (Pipeline, ColumnTransformer, SimpleImputer, MissingIndicator, StandardScaler, OneHotEncoder)
-# In fewer rows a column that is no id may have a different value in every row.
+# With fewer rows, a column with a different value in every row need not be an id.
 _FEW = 50
 # Numbers as people write them: with a bound, a currency, separators of thousands, a percent sign or a unit.
 _MARKED = (

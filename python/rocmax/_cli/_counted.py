@@ -27,7 +27,7 @@ ROWS = 20_000_000
 # The AUC of counted scores is off by at most this, far less than its standard error.
 ERROR = 1e-5
 _BEGIN = 2**20  # bytes of csv that tell the length of a row
-_LABELS = 1000  # more distinct values are no labels
+_LABELS = 1000  # distinct values of labels, at most
 
 
 def suits(arguments: Namespace) -> bool:
@@ -131,7 +131,7 @@ class Counted(Scored):
             series = table.column(frame, name)
             if series.dtype == pl.String:
                 table.check_texts(table.nameless(series), name, before)
-                continue  # the text to name is in a later batch
+                continue  # a later batch has a text that is no number
             columns[name] = oriented(table.scores(frame, name, before=before), name in self.lower)
         return _Part(positive, columns, weight, n_dropped)
 

@@ -14,7 +14,7 @@ from rocmax._cli import _trees as trees
 from rocmax._cli._archive import require
 from rocmax.ensemble._table import TableCoder
 
-# What it consists of beside trees, for the model file.
+# Its parts beside trees, for the model file.
 PARTS = (TableCoder, OrdinalEncoder, LogisticRegression)
 _ROW = {"family": str, "partial_auc": float, "standard_error": float, "difference": float, "kept": bool}
 _ROW |= {"difference_error": float, "seconds": float, "note": str}

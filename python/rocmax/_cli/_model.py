@@ -171,7 +171,7 @@ class Model:
                 raise TypeError(f"scores of shape {found.shape} and dtype {found.dtype}")
         except MemoryError:
             raise
-        except Exception as error:  # whatever a damaged model makes of its parts
+        except Exception as error:  # whatever the parts of a damaged model cause
             raise Failure(f"the model is damaged, or cannot score such data: {error}") from error
         bad = np.flatnonzero(~np.isfinite(found))
         if bad.size:
@@ -217,7 +217,7 @@ def load(path: str) -> Model:
         return model
     except (Failure, MemoryError):
         raise
-    except Exception as error:  # whatever a damaged file makes of the reader
+    except Exception as error:  # whatever a damaged file causes
         raise Failure(f"{path}: not a model written by rocmax fit ({error})") from error
 
 

@@ -15,15 +15,12 @@ from rocmax.metrics import Measure, SubgroupInference
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import ADJUSTMENTS
 
-_MOST = 100  # subgroups that a table shows
+_MOST = 100  # subgroups in a table
 
 
 def names(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return the subgroup of each row: numbers, local times and ordered categories as they are, all else as text."""
-    series = table.nameless(table.column(frame, name))
-    if series.dtype.is_nested() or series.dtype == pl.Object:
-        raise Failure(f"column {name!r} is {series.dtype}: a subgroup is a number, a text or a date")
-    series = table.without_holes(series, name, "subgroup")
+    series = table.names(frame, name, "subgroup")
     count = series.n_unique()
     if count > _MOST:
         raise Failure(f"column {name!r} has {count:,} values: --by takes at most {_MOST} subgroups")

@@ -189,17 +189,20 @@ def weights(frame: pl.DataFrame, name: str, before: int = 0) -> NDArray[np.float
     return found
 
 
-def cluster_numbers(frame: pl.DataFrame, names: Sequence[str], what: str = "group") -> NDArray[np.int64]:
-    """Return a number for each row, the same for rows with the same value; of two columns, for each row and column.
+def names(frame: pl.DataFrame, name: str, what: str) -> pl.Series:
+    """Return a column whose values name something: numbers, texts or dates, none of them missing."""
+    series = nameless(column(frame, name))
+    if series.dtype.is_nested() or series.dtype == pl.Object:
+        raise Failure(f"column {name!r} is {series.dtype}: a {what} is a number, a text or a date")
+    return without_holes(series, name, what)
 
-    A value that is in both columns has one number.
+
+def cluster_numbers(frame: pl.DataFrame, columns: Sequence[str], what: str = "group") -> NDArray[np.int64]:
+    """Return the number of each row's cluster, or of two columns the numbers of the two subjects of each pair.
+
+    A name that is in both columns has one number.
     """
-    found = []
-    for name in names:
-        series = nameless(column(frame, name))
-        if series.dtype.is_nested() or series.dtype == pl.Object:
-            raise Failure(f"column {name!r} is {series.dtype}: a {what} is a number, a text or a date")
-        found.append(without_holes(series, name, what))
+    found = [names(frame, name, what) for name in columns]
     if any(series.dtype == pl.String for series in found):
         found = [series.cast(pl.String) for series in found]
     ranks = pl.concat([series.to_frame() for series in found], how="vertical_relaxed").to_series().rank("dense")
