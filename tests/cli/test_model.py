@@ -122,6 +122,27 @@ def test_a_strange_type_is_not_loaded(made: Path, tmp_path: Path, run: Run) -> N
     assert code == 1 and one_line(err) and "never writes" in err
 
 
+def test_an_archive_inside_a_model_is_not_loaded(made: Path, tmp_path: Path, run: Run) -> None:
+    parts = parts_of(made / "model")
+    schema = json.loads(parts["schema.json"])
+    arrays = [place[:-1] for place in places(schema) if place[-1:] == ("file",)]
+    other = changed(schema, (*arrays[0], "__loader__"), "SparseMatrixNode", delete=False)
+    write(tmp_path / "model", {**parts, "schema.json": json.dumps(other).encode()})
+    code, out, err = run("score", tmp_path / "model", made / "data.csv")
+    assert code == 1 and out == "" and one_line(err) and "types that rocmax fit never writes: numpy.ndarray" in err
+
+
+def test_models_of_many_names_are_read(tmp_path: Path, run: Run) -> None:
+    n = 20_000
+    y = np.arange(n) % 2
+    columns = {"y": y, "x": np.random.default_rng(0).normal(size=n) + y, "name": [f"{k:05}a" for k in range(n)]}
+    pl.DataFrame(columns).write_csv(tmp_path / "d.csv")
+    code, _, err = run("fit", tmp_path / "d.csv", "--label", "y", "--C", 1, "--out", tmp_path / "m")
+    assert code == 0, err
+    code, out, err = run("score", tmp_path / "m", tmp_path / "d.csv")
+    assert code == 0 and out.count("\n") == n + 1, err
+
+
 @pytest.fixture(scope="module")
 def trees(made: Path) -> Path:
     """Return the model file of boosted trees for the same data."""

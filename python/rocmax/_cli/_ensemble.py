@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from rocmax import PartialAUCBoostingClassifier, PartialAUCEnsembleClassifier, PartialAUCSVC
 from rocmax._cli import _trees as trees
-from rocmax._cli._archive import require
+from rocmax._cli._failure import require
 from rocmax.ensemble._table import TableCoder
 
 # Its parts beside trees, for the model file.

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 _TRIED = 20_000  # names that an unknown one is compared with; a million labels would take minutes
 
@@ -19,6 +20,12 @@ class Misuse(Failure):
     """Bad usage: arguments that are wrong for any data."""
 
     code = 2
+
+
+def require(holds: Any, problem: str) -> None:
+    """Raise ValueError with what is wrong with a model file unless `holds`."""
+    if not holds:
+        raise ValueError(problem)
 
 
 @contextmanager

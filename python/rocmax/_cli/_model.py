@@ -4,11 +4,13 @@ Loading a pickle runs any code that its writer put into it. A file of skops is d
 harmless are built, and any other makes loading fail.
 """
 
+import json
 import warnings
 from dataclasses import dataclass, fields
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import ZIP_DEFLATED
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import polars as pl
@@ -24,7 +26,6 @@ from rocmax import (
     PartialAUCSVC,
     PartialAUCSVCCV,
 )
-from rocmax._cli import _archive as archive
 from rocmax._cli import _columns as coding
 from rocmax._cli import _ensemble as ensembles
 from rocmax._cli import _table as table
@@ -40,6 +41,9 @@ _TRUSTED = {f"{part.__module__}.{part.__name__}" for part in _PARTS} | {
     "numpy.dtype",
     "sklearn.compose._column_transformer._RemainderColsList",
 }
+# The loaders of skops for what `rocmax fit` writes; some others unpack archives of their own.
+_LOADERS = {"CachedNode", "DictNode", "DTypeNode", "JsonNode", "ListNode", "NdArrayNode", "ObjectNode", "SliceNode"}
+_LOADERS |= {"TupleNode", "TypeNode"}
 _LINES = (PartialAUCSVC, PartialAUCSVCCV)
 #: By column, the first categories that are not in training, and the number of their rows.
 Unseen = dict[str, tuple[list[str], int]]
@@ -223,12 +227,17 @@ def load(path: str) -> Model:
 
 def _strange_types(data: bytes) -> set[str]:
     """Return the types in a model file, estimators and those that skops does not trust, that no model of ours has."""
-    found, schema = set(), archive.schema_of(data)
-    for node in archive.nodes_of(schema):
-        name = f"{node.get('__module__')}.{node.get('__class__')}"
-        if name.partition(".")[0] in ("sklearn", "rocmax") or node.get("__loader__", "DictNode") not in archive.LOADERS:
-            found.add(name)
-    if not found <= _TRUSTED:
-        return found - _TRUSTED
-    archive.check_arrays(data, schema)
-    return set(skops.io.get_untrusted_types(data=data)) - _TRUSTED
+    with ZipFile(BytesIO(data)) as file:
+        left = [json.loads(file.read("schema.json"))]
+    found = set()
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            name = f"{node.get('__module__')}.{node.get('__class__')}"
+            ours = name.partition(".")[0] in ("sklearn", "rocmax")
+            if ours or node.get("__loader__", "DictNode") not in _LOADERS:
+                found.add(name)
+            left.extend(node.values())
+        elif isinstance(node, list):
+            left.extend(node)
+    return found - _TRUSTED or set(skops.io.get_untrusted_types(data=data)) - _TRUSTED
