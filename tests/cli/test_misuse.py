@@ -89,6 +89,16 @@ WRONG = [
         "give two columns and no --fpr",
     ),
     (
+        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--groups", "g", "--method", "bootstrap"],
+        2,
+        "--groups takes --method delong, got --method bootstrap",
+    ),
+    (
+        ["compare", "good.csv", "--label", "y", "--score", "s", "t", "--weight", "w", "--method", "venkatraman"],
+        2,
+        "give two columns and no --fpr, --by, --weight, --groups, --measure",
+    ),
+    (
         ["evaluate", "data.csv", "--label", "diagnosis", "--score", "diagnosis"],
         2,
         "--score diagnosis: that column is already given as --label",

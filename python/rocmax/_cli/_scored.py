@@ -153,8 +153,9 @@ def check(arguments: Namespace) -> None:
     groups = arguments.groups or ()
     if len(groups) > 2:
         raise Misuse(f"--groups {' '.join(groups)}: give one column of clusters, or the two subjects of a pair")
-    if len(groups) == 2 and getattr(arguments, "at", None):
-        raise Misuse("--at and two columns of --groups cannot be combined: give one column of clusters")
+    for option in ("at", "by"):
+        if len(groups) == 2 and getattr(arguments, option, None):
+            raise Misuse(f"--{option} and two columns of --groups cannot be combined: give one column of clusters")
     if arguments.weight is not None and groups:
         raise Misuse("--weight and --groups cannot be combined")
     if unknown := sorted(lower(arguments) - set(arguments.score)):

@@ -61,10 +61,14 @@ def _check(arguments: Namespace) -> None:
         raise Misuse(f"--score {arguments.score[0]}: need two columns or more to compare")
     rows.check(arguments)
     check_plot(arguments.plot, arguments.data)
-    if arguments.method == "venkatraman" and (arguments.fpr or len(arguments.score) > 2):
-        raise Misuse("--method venkatraman compares two whole curves: give two columns and no --fpr")
-    if arguments.by and arguments.method == "venkatraman":
-        raise Misuse("--by and --method venkatraman cannot be combined")
+    method, others = arguments.method, ("fpr", "by", "weight", "groups", "measure")
+    if method == "venkatraman" and (len(arguments.score) > 2 or any(getattr(arguments, name) for name in others)):
+        no = ", --".join(others)
+        raise Misuse(f"--method venkatraman compares two whole curves: give two columns and no --{no}")
+    if arguments.groups and method not in (None, "delong"):
+        raise Misuse(f"--groups takes --method delong, got --method {method}")
+    if arguments.weights_are == "sampling" and method == "obuchowski":
+        raise Misuse("--weights-are sampling takes --method delong or bootstrap, got --method obuchowski")
     if arguments.by and arguments.plot and len(arguments.score) > 2:
         raise Misuse("--plot with --by shows the difference of two columns of scores: give two")
 
