@@ -168,6 +168,35 @@ def test_faults_of_late_batches_name_their_row(
     assert code == 1 and out == "" and one_line(err) and said in err
 
 
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        (
+            ["--score", "none", "--missing", "drop"],
+            "column 'y' holds only one class in the rows without missing values",
+        ),
+        (["--score", "text"], "column 'text' is String, not numeric"),
+        (["--score", "s", "--weight", "zero"], "column 'zero' is 0 in every row"),
+    ],
+)
+def test_columns_without_scores_or_weights(how: list[str], said: str, small: None, tmp_path: Path, run: Run) -> None:
+    frame = table(np.random.default_rng(1)).with_columns(none=pl.lit(None), text=pl.lit("1"), zero=pl.lit(0))
+    frame.write_parquet(tmp_path / "d.parquet")
+    code, out, err = run("evaluate", tmp_path / "d.parquet", "--label", "y", "--positive", "sick", *how)
+    assert code == 1 and out == "" and one_line(err) and said in err
+
+
+def test_a_batch_may_weigh_nothing(small: None, tmp_path: Path, run: Run) -> None:
+    frame = table(np.random.default_rng(1)).with_columns(
+        w=pl.when(pl.arange(0, N) < 100).then(0).otherwise(pl.col("w"))
+    )
+    frame.write_csv(tmp_path / "d.csv")
+    frame.filter(pl.col("w") > 0).write_csv(tmp_path / "kept.csv")
+    asked = ["--label", "y", "--positive", "sick", "--score", "s", "--weight", "w", "--json"]
+    one, other = (json.loads(run("evaluate", tmp_path / name, *asked)[1]) for name in ("d.csv", "kept.csv"))
+    assert one["models"] == other["models"] and one["n_samples"] == N
+
+
 @pytest.mark.parametrize(("suffix", "written"), [("csv", "csv"), ("csv", "parquet"), ("parquet", "csv.gz")])
 def test_scores_of_batches_are_those_of_all_rows(
     suffix: str, written: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch

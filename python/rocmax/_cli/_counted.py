@@ -125,7 +125,7 @@ class Counted(Scored):
         asked = self.arguments
         label = table.without_holes(table.nameless(table.column(frame, asked.label)), asked.label, "label", before)
         positive = label.is_in(self.marked.implode()).to_numpy()
-        weight = None if asked.weight is None else table.weights(frame, asked.weight, before)
+        weight = None if asked.weight is None else table.weights(frame, asked.weight, before, some=False)
         columns = {}
         for name in self.columns:
             series = table.column(frame, name)
@@ -156,9 +156,12 @@ def read(arguments: Namespace) -> Counted:
         found.n_dropped += part.n_dropped
         for name, scores in part.columns.items():
             columns[name].update(part.positive, scores, sample_weight=part.weight)
-    for name, one in columns.items():
-        if found.n_rows and not one.n_bins:
-            raise Failure(f"column {name!r} is String, not numeric: it cannot be a score")
+    if not 0 < found.n_positive < found.n_rows:
+        raise Failure(f"column {labels.name!r} holds only one class in the rows without missing values")
+    if texts := sorted({*columns} - {*part.columns}):
+        raise Failure(f"column {texts[0]!r} is String, not numeric: it cannot be a score")
+    if not any(one.n_bins for one in columns.values()):
+        raise Failure(f"column {arguments.weight!r} is 0 in every row; at least one weight must be positive")
     return found
 
 

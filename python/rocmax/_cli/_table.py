@@ -179,12 +179,12 @@ def complete(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
     return frame.filter(pl.Series(kept))
 
 
-def weights(frame: pl.DataFrame, name: str, before: int = 0) -> NDArray[np.float64]:
-    """Return a column of weights: finite numbers of at least 0."""
+def weights(frame: pl.DataFrame, name: str, before: int = 0, *, some: bool = True) -> NDArray[np.float64]:
+    """Return a column of weights: finite numbers of at least 0, by default not all of them 0."""
     found = np.asarray(scores(frame, name, "a weight", before), dtype=np.float64)
     if (bad := np.flatnonzero(found < 0)).size:
         raise Failure(f"column {name!r} is {found[bad[0]]:g} in row {before + bad[0] + 1}: weights must be at least 0")
-    if not before and not found.any():
+    if some and not found.any():
         raise Failure(f"column {name!r} is 0 in every row; at least one weight must be positive")
     return found
 
