@@ -73,12 +73,14 @@ for guarantee in (None, 0.95):
 # %%
 # In the model
 # ------------
-# Every estimator takes the rule as its ``threshold``, chosen on the training rows: ``predict`` then raises alerts.
+# Every estimator takes the rule as its ``threshold``, chosen on the training rows: ``predict`` then raises alerts. New
+# days may exceed the budget a little.
 from rocmax import PartialAUCSVC
 
 fitted = PartialAUCSVC((0, 0.05), threshold=("alerts", 500 * 8)).fit(X[past], labels[past])
 print(f"alerts on the training rows: {fitted.predict(X[past]).sum() / 8:.0f} a day")
 new = fitted.predict(X[week]) == 1
 print(
-    f"on the days after: {new.sum() / days:.0f} a day, precision {y[new].mean():.3f}, recall {new[y == 1].mean():.3f}"
+    f"on the days after: {new.sum() / (500 * days):.2f} of the budget, precision {y[new].mean():.3f}, "
+    f"recall {new[y == 1].mean():.3f}"
 )
