@@ -68,7 +68,6 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 1.0)
     objective : {"auto", "log_loss"} or PartialAUCObjective, default="auto"
         "auto" is log loss. From 20,000 rows on, if at least ten held-out negatives lie in the range, it also tries
         ``PartialAUCObjective(fpr_range, blend=0.95)`` and takes it if its held-out partial AUC is better by more than
@@ -114,11 +113,7 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         loss with the ``standard_error``.
     feature_importances_ : ndarray of shape (n_features,)
         The share of each feature in the total gain of all splits.
-    intercept_ : ndarray of shape (1,)
     calibration_ : tuple of float
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -168,21 +163,14 @@ class PartialAUCBoostingClassifier(CalibratedRanker):
         ----------
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Training samples; NaN is a missing value.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
         callback : callable, default=None
             Called after each round of each objective tried with a named tuple: `objective`, `n_estimators` (rounds so
             far) and `score` (the partial AUC of the held-out rows).
-
-        Returns
-        -------
-        self : object
 
         Raises
         ------
         ImportError
             If the library is not installed.
-        ValueError
         """
         check_callback(callback, "BoostingRound after each round")
         library, objectives, fpr_range = self._checked()

@@ -44,7 +44,6 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 1.0)
     families : "auto" or list, default="auto"
         Names of families, and (name, estimator) pairs for your own: any classifier with ``decision_function`` or
         ``predict_proba``. It receives X unchanged; put preprocessing into a pipeline. "auto" tries, in this order, the
@@ -97,11 +96,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
     inference_ : Inference
         Estimate of the partial AUC on new rows, with its interval, from families selected without the rows they score;
         see Notes.
-    intercept_ : ndarray of shape (1,)
     calibration_ : tuple of float
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -171,18 +166,12 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         X : {array-like, sparse matrix, frame} of shape (n_samples, n_features)
             Training samples. In pandas and polars frames, text and categorical columns are categories; NaN, None and
             nulls are missing values.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
         groups : array-like of shape (n_samples,), default=None
             Clusters of dependent rows. Folds keep them whole; the standard errors of the selection account for them,
             and the interval of ``inference_`` too, unless there is a `sample_weight`.
         callback : callable, default=None
             Called after rounds and folds with a named tuple: `family`, `stage` ("folds", or "refit" to all rows),
             `done` of `total` rounds or folds, and `seconds` since the fit began.
-
-        Returns
-        -------
-        self : object
         """
         check_callback(callback, "EnsembleStep after some rounds or folds")
         fpr_range = rate_range(self.fpr_range, "fpr_range")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from rocmax.estimators._docs import described
+from rocmax.estimators._docs import described_fit
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -37,7 +37,7 @@ def atomic(fit: Fit) -> Fit:
         self.__dict__ = {name: value for name, value in dict(vars(self)).items() if name not in gone} | changed
         return self
 
-    fitted.__doc__ = described(fit.__doc__)
+    fitted.__doc__ = described_fit(fit)
     return cast(Fit, fitted)
 
 

@@ -54,7 +54,7 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__doc__ = described(cls.__doc__, cls.__base__.__doc__)
+        cls.__doc__ = described(cls)
 
     def decision_function(self, X: Any) -> F64:
         """Return the score of each sample, shifted by ``intercept_``; positive where ``predict`` says so.

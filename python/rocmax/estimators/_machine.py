@@ -40,7 +40,6 @@ class Machine(CertifiedRanker):
             Training samples; their kernel matrix if ``kernel="precomputed"``. Linear machines multiply float32 in
             single precision, and read a memmap in blocks and a dask array where its chunks are. Arrays that are not in
             C order are copied once. Equal values give the same model to the bit, whatever their memory layout.
-        y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights; a pair has the product of its two weights. Integer weights count as repetitions, and
             samples of weight 0 are ignored. With other weights the range ends at exactly these shares of the total
@@ -50,13 +49,8 @@ class Machine(CertifiedRanker):
             scikit-learn's own callbacks (1.9 or later) are set by ``set_callbacks``: each step is a task, with the
             model so far.
 
-        Returns
-        -------
-        self : object
-
         Raises
         ------
-        ValueError
         MemoryError
             If the kernel matrix does not fit in memory; the message says how much it needs.
         """

@@ -29,19 +29,9 @@ class AUCSVC(Machine):
 
     Parameters
     ----------
-    C : float or "auto", default="auto"
-        Weight of the MEAN pair loss, so that one value suits any number of samples. The C of references [1]_ and [2]_
-        is per pair: C = C_pair * (number of pairs). "auto" is 100 for a linear kernel and 300 for others.
     margin : float, default=1.0
         rho, the difference of scores from which a pair costs nothing. Only a unit: (C, margin) gives margin times the
         scores of (C / margin, 1).
-    kernel : str or callable, default="rbf"
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
-    structure : float, default=0.0
-        lambda >= 0 of reference [2]_: adds ``lambda/2 <f, Sigma f>`` to the objective, with Sigma the sum of the
-        covariances of the two classes in the space of the kernel, each divided by the size of its class.
     pairs : {"all", "neighbors"}, default="all"
         The pairs that count: all m n, or those of near samples, by which the references reduce their programs.
     n_neighbors : int, default=10
@@ -53,15 +43,10 @@ class AUCSVC(Machine):
     solver : {"auto", "cvxopt"}, default="auto"
         "cvxopt" forms the dual with a variable for each pair, O(pairs^3): the reference for small problems. Needs the
         extra ``rocmax[cvxopt]``.
-    tol : float, default=1e-3
     max_iter : int, default=2000
         Largest number of steps, each one product of two vectors with the kernel matrix.
     warm_start : bool, default=False
         Start from the model of the previous call of ``fit`` if it has as many samples, which may save steps.
-    kernel_dtype : {"float64", "float32"}, default="float64"
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
-    verbose : int, default=0
 
     Attributes
     ----------
@@ -69,10 +54,7 @@ class AUCSVC(Machine):
         c in f(x) = sum_l c_l k(x_l, x); with `structure` too.
     coef_ : ndarray of shape (1, n_features)
         w in f(x) = w'x, for kernel="linear".
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
     C_ : float
-        The C that was used.
     objective_ : float
     dual_gap_ : float
     n_pairs_ : int
@@ -84,8 +66,6 @@ class AUCSVC(Machine):
     history_ : dict of ndarray
         "objective", "bound" and "partial_auc" (of the training samples, on the full range) after each step, and its
         kind "step", as in :class:`PartialAUCSVC`.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Warns
     -----

@@ -19,7 +19,6 @@ class PartialAUCSVC(Machine):
 
     Parameters
     ----------
-    fpr_range : tuple of float, default=(0.0, 1.0)
     surrogate : {"auto", "tight", "naive", "hinge", "ramp"} or callable, default="auto"
         - "tight": convex; per positive, the most violated ordering of the top negatives (reference [1]_, eq. 18).
           Equals the pairwise hinge on the full range. On narrow ranges of hard problems its optimum may be the zero
@@ -34,16 +33,6 @@ class PartialAUCSVC(Machine):
         - A function ``surrogate(scores, positive, sample_weight)``, convex and non-negative, that returns its value and
           a subgradient (one number per sample), given the scores of all samples, a boolean array, and the weights (None
           if all are 1). Of the range only the reported partial AUC depends then.
-    C : float or "auto", default="auto"
-        Weight of the MEAN pair loss, so that one value suits any number of samples. A C per pair, as in RankSVM, is
-        C / (number of pairs in the range). "auto" is 100 for a linear kernel and 300 for others.
-    kernel : str or callable, default="linear"
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
-    structure : float, default=0.0
-        lambda >= 0: adds ``lambda/2 <w, Sigma w>`` to the objective, with Sigma the sum of the covariances of the two
-        classes, each divided by the size of its class (reference [2]_, there for the full AUC).
     n_landmarks : int, default=None
         Replaces the kernel by features of this many training samples, the landmarks (see Notes). None uses the kernel
         itself, whose matrix over all samples must fit in memory.
@@ -60,10 +49,6 @@ class PartialAUCSVC(Machine):
         Start from the model of the previous call of ``fit`` if it has as many features (with a kernel: as many samples;
         with landmarks, which are kept: the same kernel). This saves steps; if the surrogate is not convex it also
         selects the stationary point.
-    kernel_dtype : {"float64", "float32"}, default="float64"
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
-    verbose : int, default=0
 
     Attributes
     ----------
@@ -73,10 +58,7 @@ class PartialAUCSVC(Machine):
         c in s(x) = sum_l c_l k(x_l, x), for other kernels.
     landmarks_ : {ndarray, sparse matrix} of shape (n_landmarks, n_features)
         The landmarks x_l, rows of X, if `n_landmarks` is given; fewer if X has fewer rows.
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
     C_ : float
-        The C that was used.
     objective_ : float
     dual_gap_ : float
         The certified relative gap ``(objective_ - lower bound) / objective_``; for a surrogate that is not convex, the
@@ -88,8 +70,6 @@ class PartialAUCSVC(Machine):
         during the descent, then the bound of the current convex step.
     surrogate_ : str
         The surrogate that was used.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Warns
     -----

@@ -66,7 +66,6 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     Parameters
     ----------
-    fpr_range : tuple of float, default=(0.0, 1.0)
     Cs : sequence of float or "auto", default="auto"
         Values of C to choose from, in any order. "auto" is 1e-2, 1e-1 to 1e5, and with landmarks, whose features are
         short, 1 to 1e6.
@@ -164,16 +163,11 @@ class PartialAUCSVCCV(CertifiedRanker):
         X : {array-like, sparse matrix, memmap} of shape (n_samples, n_features)
             Training samples. The rows of each fold are copied, except those of a memmap, which every product reads in
             full.
-        y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             Weights as in ``PartialAUCSVC.fit``, passed to `scoring` too; with metadata routing, to a scorer of your own
             only if it requests them.
         **params : dict
             With scikit-learn's metadata routing enabled: what the splitter and the scorer request, such as `groups`.
-
-        Returns
-        -------
-        self : object
 
         Raises
         ------

@@ -34,9 +34,6 @@ class AUCRLS(LeastSquares):
         kernel that separates all samples.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
         The kernel; "linear" is solved for feature weights or for sample weights, whichever are fewer.
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
     solver : {"auto", "direct", "cg"}, default="auto"
         - "direct": one dense factorisation by LAPACK;
         - "cg": conjugate gradients with products of X only, all labels at once (kernel="linear", alpha > 0);
@@ -45,7 +42,6 @@ class AUCRLS(LeastSquares):
         Relative residual at which "cg" stops.
     max_iter : int, default=2000
         Largest number of iterations of "cg".
-    threshold : str or tuple, default="auto"
 
     Attributes
     ----------
@@ -55,11 +51,8 @@ class AUCRLS(LeastSquares):
         Weights c of the training samples in f(x) = sum_k c_k k(x, x_k); with the pair loss they sum to 0. NaN for
         alpha=0 and d <= N features, where they are not unique.
     intercept_ : ndarray of shape (1,) or (n_labels,)
-    classes_ : ndarray of shape (2,)
     n_iter_ : int
         Iterations of "cg"; 1 for "direct".
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Warns
     -----
@@ -112,15 +105,6 @@ class AUCRLS(LeastSquares):
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Labels of two classes, the second in sorted order being the positive one; or a 0/1 indicator matrix with a
             problem for each column.
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
         """
         alpha = check_nonnegative("alpha", self.alpha)
         solver = check_choice("solver", self.solver, ("auto", "direct", "cg"))

@@ -47,13 +47,8 @@ class AUCRLSCV(LeastSquares):
           each sample is tested once: the AUC of the pooled held-out scores, relative (in AUCRLSCV) to the midpoint
           between the class means of their model.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
     confidence_level : float, default=0.95
         Confidence level of ``leave_pair_out_interval_``.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
 
     Attributes
     ----------
@@ -73,9 +68,6 @@ class AUCRLSCV(LeastSquares):
     dual_coef_ : ndarray of shape (1, n_samples) or (n_labels, n_samples)
         Weights of the training samples.
     intercept_ : ndarray of shape (1,) or (n_labels,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -131,10 +123,6 @@ class AUCRLSCV(LeastSquares):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights; a pair has the product of its two weights. A sample is held out whole, whatever its
             weight.
-
-        Returns
-        -------
-        self : object
 
         Raises
         ------

@@ -32,8 +32,6 @@ class AUCSplitTree(PaperRanker):
         Smallest number of samples in a leaf; with weights, their smallest total weight.
     max_depth : int, default=None
         Largest number of splits between the root and a leaf; None means no limit.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
 
     Attributes
     ----------
@@ -45,10 +43,6 @@ class AUCSplitTree(PaperRanker):
         Samples whose value exceeds it go right.
     left_, right_ : ndarray of shape (n_nodes,)
         The children, 0 for a leaf.
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----

@@ -28,18 +28,11 @@ class PaperRanker(Ranker):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training samples, also sparse except for AUCSplitTree and PAUCBoost. NaN is a missing value for RankBoost.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : object
 
         Raises
         ------
         TypeError
             If X is sparse and the model needs dense features.
-        ValueError
         """
         parameters = self._checked()
         check_threshold(self.threshold)

@@ -36,11 +36,8 @@ class GreedyPAUC(PaperRanker):
 
     Parameters
     ----------
-    fpr_range : tuple of float, default=(0.0, 1.0)
     n_steps : int, default=100
         Equal steps of the grid, at most a million.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
 
     Attributes
     ----------
@@ -50,10 +47,6 @@ class GreedyPAUC(PaperRanker):
         The features in the order in which they came.
     partial_auc_ : ndarray of shape (n_features,)
         The training partial AUC after each.
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----

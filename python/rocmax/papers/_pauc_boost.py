@@ -31,14 +31,11 @@ class PAUCBoost(PaperRanker):
 
     Parameters
     ----------
-    fpr_range : tuple of float, default=(0.0, 1.0)
     n_estimators : int, default=100
         Largest number of rounds. Boosting ends earlier if no stump improves the objective; see Notes.
     n_thresholds : int, default=100
         Thresholds per feature, at most 254: between all its distinct values if these are no more, otherwise at equal
         shares of the samples.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
 
     Attributes
     ----------
@@ -50,10 +47,6 @@ class PAUCBoost(PaperRanker):
         beta of each.
     history_ : dict of ndarray
         "before" and "after" each round, the objective over the negatives of that round.
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----

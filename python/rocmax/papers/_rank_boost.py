@@ -31,8 +31,6 @@ class RankBoost(PaperRanker):
     ----------
     n_estimators : int, default=100
         Largest number of rounds. Boosting ends earlier if one stump ranks all pairs or none is better than chance.
-    threshold : str or tuple, default="auto"
-    n_jobs : int, default=None
 
     Attributes
     ----------
@@ -48,10 +46,6 @@ class RankBoost(PaperRanker):
         r of each.
     bound_ : float
         The product of sqrt(1 - r_t^2).
-    intercept_ : ndarray of shape (1,)
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----

@@ -34,22 +34,15 @@ class TauFPL(PaperRanker):
         The share of the negatives, above 0 and at most 1.
     C : float, default=1.0
         Weight of the MEAN loss of the positives; 1 / C is the paper's lambda.
-    tol : float, default=1e-3
-    max_iter : int, default=2000
-    threshold : str or tuple, default="auto"
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
         w.
-    intercept_ : ndarray of shape (1,)
     objective_ : float
         ``1/2 |w|^2 + C R(Xw)``.
     dual_gap_ : float
     n_iter_ : int
-    classes_ : ndarray of shape (2,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Warns
     -----

@@ -40,10 +40,6 @@ class TwoNormSVC(KernelRanker):
     ----------
     C : float, default=1.0
         Weight of the SUM of squared slacks over the samples.
-    kernel : str or callable, default="rbf"
-    gamma : {"scale", "auto"} or float, default="scale"
-    degree : float, default=3
-    coef0 : float, default=0.0
     tol : float, default=1e-3
         Stopping tolerance of ``sklearn.svm.SVC``.
 
@@ -55,13 +51,10 @@ class TwoNormSVC(KernelRanker):
         w; kernel="linear" only.
     intercept_ : ndarray of shape (1,)
         b.
-    classes_ : ndarray of shape (2,)
     support_ : ndarray of shape (k,)
         Rows of the training samples with al_i > 0.
     objective_ : float
         ``1/2 |w|^2 + C sum_i xi_i^2``.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -101,11 +94,6 @@ class TwoNormSVC(KernelRanker):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples; their kernel matrix if ``kernel="precomputed"``.
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self : object
 
         Raises
         ------
