@@ -16,8 +16,8 @@ from rocmax._cli import _report as report
 from rocmax._cli import _trees as trees
 from rocmax._cli._columns import make_columns
 from rocmax._cli._failure import Failure
-from rocmax.ensemble._folds import folds_of
 from rocmax.ensemble._run import EnsembleStep
+from rocmax.estimators._folds import folds_of
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 Weight = NDArray[np.float64] | None
@@ -91,7 +91,7 @@ def split(data: Data, n_folds: int | None) -> list[Fold]:
         raise Failure(f"{k} folds need {k} groups (--groups); there are {n_groups}: lower --folds")
     cv = TimeSeriesSplit(k) if data.in_time else k
     try:
-        return list(folds_of(cv, data.X, data.positive, data.groups, 0, {}))
+        return folds_of(cv, data.X, data.positive.astype(int), groups=data.groups, seed=0)[0]
     except ValueError as error:
         how = "ordered in time (--time)" if data.in_time else "of whole groups (--groups)"
         raise Failure(f"{k} folds {how} leave a fold without one class: lower --folds") from error

@@ -35,10 +35,7 @@ def check_validation(validation: Any) -> None:
 def given(validation: Any, X: Any, positive: Bool, there: Bool) -> tuple[AnyArray, AnyArray]:
     """Return the rows of a pair, or of the last split of a splitter, numbered among the rows that are `there`."""
     pairs = list(validation.split(X, positive.astype(int))) if hasattr(validation, "split") else [validation]
-    try:
-        train, held = (rows[there[rows]] for rows in check_folds(pairs, len(positive))[-1])
-    except ValueError as error:
-        raise ValueError(str(error).replace("cv: fold", "validation: pair").replace("cv", "validation")) from error
+    train, held = (rows[there[rows]] for rows in check_folds(pairs, np.ones_like(there), name="validation: pair")[-1])
     for rows, use in ((train, "train on"), (held, "hold out")):
         if len(np.unique(positive[rows])) < 2:
             raise ValueError(f"validation needs both classes among the rows to {use}")

@@ -20,7 +20,6 @@ from rocmax._warn import warn
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError
 from rocmax.ensemble._families import Family, families_of, suitable
-from rocmax.ensemble._folds import folds_of
 from rocmax.ensemble._report import board_text, estimate, leaderboard
 from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
 from rocmax.ensemble._scores import raw_scores
@@ -28,6 +27,7 @@ from rocmax.ensemble._table import TableCoder
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import CalibratedRanker
+from rocmax.estimators._folds import folds_of
 from rocmax.estimators._thresholds import Threshold, check_threshold
 
 # The share of the time limit that the folds may take; the rest is for the models of all rows.
@@ -203,7 +203,7 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
             rows = np.flatnonzero(weight)
             X, positive, weight = rows_of(X, rows), positive[rows], weight[rows]
             groups = None if groups is None else groups[rows]
-        folds = folds_of(self.cv, X, positive, groups, seed, {})
+        folds, _ = folds_of(self.cv, X, positive.astype(int), groups=groups, seed=seed)
         named = self.classes_[positive.astype(int)]
         return Data(X, positive, weight, groups, named, folds, fpr_range, seed, lead), rows
 

@@ -37,6 +37,11 @@ class Data(NamedTuple):
     positive: Bool
     weight: F64 | None
 
+    @property
+    def counted(self) -> Bool:
+        """Which samples have a weight above 0."""
+        return np.ones(len(self.positive), dtype=bool) if self.weight is None else self.weight > 0
+
     def take(self, rows: Any) -> "Data":
         """Return some of the samples."""
         return Data(rows_of(self.X, rows), self.positive[rows], None if self.weight is None else self.weight[rows])

@@ -102,7 +102,7 @@ _OF_ENTRIES = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 def described(cls: type) -> str:
     """Return the docstring of an estimator with its shared entries, and its base's where it has none of its own."""
     inherited = _sections(cls.__base__.__doc__)
-    sections = {name: inherited[name] for name in ("Parameters", "Attributes") if name in inherited}
+    sections: dict[str, str] = {name: inherited[name] for name in ("Parameters", "Attributes") if name in inherited}
     sections |= _sections(cls.__doc__)
     if "Parameters" not in sections:  # of what estimators derive from
         return _joined(sections, {})

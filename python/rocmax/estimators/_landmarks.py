@@ -8,6 +8,7 @@ from rocmax._memory import require_memory
 from rocmax._parameters import check_count, shown
 from rocmax._typing import F64, AnyArray, Bool, Rows
 from rocmax.designs import Design, LandmarkDesign, Landmarks, StructuredDesign, as_design, is_dask
+from rocmax.estimators._base import Data
 from rocmax.estimators._folds import Fold
 
 # The place of samples of weight 0.
@@ -67,10 +68,9 @@ def copied(X: Any, rows: Rows) -> Any:
     return found if hasattr(found, "tocsr") else np.array(found, order="C")
 
 
-def landmark_design(
-    landmarks: Landmarks, X: Any, positive: Bool, structure: float, weight: F64 | None = None
-) -> Design:
+def landmark_design(landmarks: Landmarks, data: Data, structure: float) -> Design:
     """Return the features of landmarks; if they do not fit in memory, every product recomputes them."""
+    X, positive, weight = data
     if structure:
         require_memory(landmarks.size(X.shape[0]), f"structure={structure:g} with the features of landmarks")
         features = landmarks.features(X)

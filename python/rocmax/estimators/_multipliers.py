@@ -1,20 +1,12 @@
-"""The dual variables of single pairs, told from the few numbers that a solver ends with."""
+"""The multipliers of pairs (i, j), i a positive and j a negative training row, from the result of a solver."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
 from rocmax._typing import F64, Bool
-
-
-class Multipliers(Protocol):
-    """The multiplier of every pair (i, j), i a positive and j a negative row of the training samples."""
-
-    def __call__(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> F64:
-        """Return those of pairs given by two arrays of one shape."""
-        ...
 
 
 class CutMultipliers:

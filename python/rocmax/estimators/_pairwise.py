@@ -138,7 +138,7 @@ class AUCSVC(Machine):
                 f" solver={self.solver!r}"
             )
         if self.pairs == "all":
-            counted = positive if weight is None else positive[weight > 0]
+            counted = positive[data.counted]
             self.n_pairs_ = int(counted.sum() * (~counted).sum())
             return surrogate
         if self._kernel.name == "precomputed":
@@ -158,12 +158,11 @@ class AUCSVC(Machine):
         surrogate: Surrogate,
         C: float,
         *,
-        tol: float,
-        max_iter: int,
         start: Model | None,
         callback: Callback,
+        **stop: Any,
     ) -> SolverResult:
-        """Minimise the objective, and keep the multipliers of the pairs."""
+        """Minimise the objective and keep the multipliers of the pairs."""
         margin, design, problem = self._margin, training.design, training.problem
         C = C / margin  # rho is a unit: solve for margin 1, then scale
         oracle, bundle = training.bound(surrogate)
@@ -174,13 +173,13 @@ class AUCSVC(Machine):
 
         if self.solver == "cvxopt":
             i, j = surrogate.pairs if isinstance(surrogate, Listed) else every_pair(problem.labels)
-            result, values = minimise_pairs(oracle, design, C, i, j, tol=tol, max_iter=max_iter)
+            result, values = minimise_pairs(oracle, design, C, i, j, **stop)
             self._multipliers: CutMultipliers | ListedMultipliers = ListedMultipliers(i, j, values, problem.n_samples)
         else:
             start = None if start is None else start.scaled(1.0 / margin)
-            result = training.fit(surrogate, C, tol=tol, max_iter=max_iter, start=start, callback=scaled_callback)
+            result = training.fit(surrogate, C, start=start, callback=scaled_callback, **stop)
             # The augmented Lagrangian method does not set the weights of the planes.
-            bundle.minimise(C, Tilt(design), tol=1e-3 * tol * result.objective)
+            bundle.minimise(C, Tilt(design), tol=1e-3 * stop["tol"] * result.objective)
             coefs = bundle.vectors[:, : problem.n_samples]
             if isinstance(oracle, PairHinge):
                 values = oracle.multipliers(bundle.weights, coefs)

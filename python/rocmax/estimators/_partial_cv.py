@@ -16,13 +16,13 @@ from rocmax._selection import correction_of_folds, error_over_folds, is_better
 from rocmax._settings import settings
 from rocmax._threads import n_threads
 from rocmax._ties import SAME, first_best
-from rocmax._typing import F64, Bool, Rows
+from rocmax._typing import F64, Rows
 from rocmax.designs import Kernel, Landmarks, as_design
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._base import Data
 from rocmax.estimators._callbacks import whole_fit
 from rocmax.estimators._certified import CertifiedRanker
-from rocmax.estimators._folds import Fold, Validation, check_one_score, rows_of, split
+from rocmax.estimators._folds import Fold, Validation, check_one_score, folds_of, rows_of
 from rocmax.estimators._landmarks import (
     check_landmarks,
     copied,
@@ -185,13 +185,13 @@ class PartialAUCSVCCV(CertifiedRanker):
         Cs = self._some_Cs()
         X, positive, weight = data = self._validated(X, y, sample_weight)
         place = ranks(positive, weight, seed)
-        spaces = self._spaces(X, positive, weight, place)
+        spaces = self._spaces(data, place)
         labels = self.classes_[positive.astype(int)]
         split_params, score_params = self._routed(sample_weight, params)
-        surrogates = self._candidates(surrogate, fpr_range, positive, weight)
-        folds, repeats = split(self.cv, X, labels, weight, split_params)
-        of_weight = np.ones(len(positive), dtype=bool) if weight is None else weight > 0
-        correction = correction_of_folds([(of_weight[train].sum(), of_weight[test].sum()) for train, test in folds])
+        surrogates = self._candidates(surrogate, fpr_range, data)
+        folds, repeats = folds_of(self.cv, X, labels, weight, params=split_params)
+        counted = data.counted
+        correction = correction_of_folds([(counted[train].sum(), counted[test].sum()) for train, test in folds])
         self.Cs_ = np.array(Cs)
         first, rest = _stages(surrogates, len(spaces))
 
@@ -216,7 +216,7 @@ class PartialAUCSVCCV(CertifiedRanker):
             chosen, column = _choose(scores, surrogates, selection, correction)
             self.C_ = Cs[column]
             part = task.subtask("refit", n_subtasks=None)
-            design = as_design(X) if space is None else landmark_design(space, X, positive, 0.0, weight)
+            design = as_design(X) if space is None else landmark_design(space, data, 0.0)
             steps, name = self._steps(part, data, space), surrogates[chosen]
             training = Training(design, _core.Problem(positive, weight), fpr_range, threads)
             result = training.fit(name, self.C_, tol=tol, max_iter=max_iter, callback=steps)
@@ -231,14 +231,11 @@ class PartialAUCSVCCV(CertifiedRanker):
             print(f"{type(self).__name__}: {found}")
         return self
 
-    def _candidates(
-        self, surrogate: str, fpr_range: tuple[float, float], positive: Bool, weight: F64 | None
-    ) -> tuple[str, ...]:
-        """Return the surrogates to choose from; where the range has few negatives, those that rank all."""
+    def _candidates(self, surrogate: str, fpr_range: tuple[float, float], data: Data) -> tuple[str, ...]:
+        """Return the surrogates to choose from; if the range has few negatives, those that learn from all samples."""
         if self.surrogate != "auto" or fpr_range == FULL:
             return (surrogate,)
-        negative = ~positive if weight is None else ~positive & (weight > 0)
-        in_range = np.count_nonzero(negative) * (fpr_range[1] - fpr_range[0])
+        in_range = np.count_nonzero(~data.positive & data.counted) * (fpr_range[1] - fpr_range[0])
         candidates = tuple(_LEADS) if self.n_landmarks is None else _LANDMARK_CANDIDATES
         return candidates if in_range >= _FEWEST_NEGATIVES else _STEADY
 
@@ -248,8 +245,9 @@ class PartialAUCSVCCV(CertifiedRanker):
             return list(DEFAULT_CS if self.n_landmarks is None else _LANDMARK_CS)
         return check_Cs(self.Cs)
 
-    def _spaces(self, X: Any, positive: Bool, weight: F64 | None, place: Rows) -> list[Landmarks | None]:
-        """Return the same landmarks with every width to choose from; None where the model is to be linear in X."""
+    def _spaces(self, data: Data, place: Rows) -> list[Landmarks | None]:
+        """Return the landmarks with every width to choose from; None for a model linear in X."""
+        X, positive, weight = data
         n = check_landmarks(self.n_landmarks, self.kernel, X)
         if n is None:
             if not (isinstance(self.kernel, str) and self.kernel == "linear"):
@@ -280,15 +278,14 @@ class PartialAUCSVCCV(CertifiedRanker):
         self, data: Data, space: Landmarks | None, folds: list[Fold], place: Rows, score_params: dict[str, Any]
     ) -> Validation:
         """Return the folds, of features of landmarks with no more rows than choosing needs."""
-        X, positive, weight = data
         if space is None:
-            return Validation(self, X, positive, weight, folds=folds, score_params=score_params)
+            return Validation(self, data, folds=folds, score_params=score_params)
         limits = settings()
         n_train = max(limits.landmark_rows, limits.landmark_values // space.dim)
-        some, folds = thinned(folds, positive, place, n_train, limits.landmark_scored)
-        params = {name: rows_of(value, some, len(positive)) for name, value in score_params.items()}
-        X, weight = copied(X, some), None if weight is None else weight[some]
-        return Validation(self, X, positive[some], weight, folds=folds, score_params=params, landmarks=space)
+        some, folds = thinned(folds, data.positive, place, n_train, limits.landmark_scored)
+        params = {name: rows_of(value, some, len(data.positive)) for name, value in score_params.items()}
+        data = data.take(some)._replace(X=copied(data.X, some))
+        return Validation(self, data, folds=folds, score_params=params, landmarks=space)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` requests and what it passes on, for scikit-learn's metadata routing.

@@ -197,7 +197,7 @@ class AUCRLSCV(LeastSquares):
         every = np.zeros(len(kept), dtype=bool)
         every[kept] = pos
         with one_at_a_time():
-            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every), len(kept))
+            splits = check_folds(check_cv(cv, every, classifier=True).split(X, every), np.ones_like(kept))
         place = np.cumsum(kept) - 1
         tests, seen = [], np.zeros(len(pos), dtype=np.int64)
         for k, fold in enumerate(splits):
