@@ -94,6 +94,12 @@ def better_than_first(values: Sequence[float], differences: Sequence[tuple[float
     return better[int(first_best(np.array([values[k] for k in better])))] if better else 0
 
 
+def smoothed(means: F64) -> F64:
+    """Return the means of each value and its two neighbours, with weights 1/2, 1/4 and 1/4."""
+    padded = np.pad(means, 1, mode="edge")
+    return np.asarray((padded[:-2] + 2.0 * padded[1:-1] + padded[2:]) / 4.0)
+
+
 def correction_of_folds(sizes: Sequence[tuple[Any, Any]]) -> float:
     """Return the factor from the standard deviation over folds to a standard error of their mean; 0 for one fold.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -28,12 +28,6 @@ MOST_ROUNDS = 2**31 - 1
 _REFUSED = re.compile(r'[\[\]{}<>",:]')
 # None stands for the library's own log loss.
 Objective = PartialAUCObjective | None
-
-
-class Rows(Protocol):
-    """Samples in the form of a library."""
-
-    def __len__(self) -> int: ...
 
 
 class Library:

@@ -11,12 +11,11 @@ from sklearn.pipeline import Pipeline
 from rocmax._typing import F64, AnyArray
 from rocmax.boosting import PartialAUCBoostingClassifier, PartialAUCObjective
 from rocmax.boosting._choice import Candidate, best_round
+from rocmax.boosting._held_out import log_odds
 from rocmax.boosting._libraries import LightGBM, _matrix, in_one_line
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._folds import growth
 from rocmax.ensemble._run import Run
-from rocmax.estimators._calibrated import sigmoid
-from rocmax.estimators._thresholds import choose_threshold
 
 # Rounds at most, their rate, and how many without a better mean end the search. Folds are compared every few rounds.
 # Half of the rate takes twice the time and is worth -0.005 (standard error 0.007) with log loss and +0.002 (0.003) with
@@ -43,18 +42,15 @@ class Boosted:
     n_estimators: int = _MOST
     learning_rate: float = _RATE
 
+    @in_one_line("lightgbm")
     def cross_fit(self, data: Data, run: Run) -> Found:
         """Choose the rounds and return the out-of-fold scores."""
-        with in_one_line("lightgbm"):
-            return self._cross_fitted(data, run)
-
-    def _cross_fitted(self, data: Data, run: Run) -> Found:
         _, X = data.coded("trees")
         small = data.is_small(X)
         library, objective = self._library(data, 1 if small else run.n_threads), self._objective(data)
         folds: list[_Fold] = []
         n = 0
-        for some in data._stages():
+        for some in data.stages():
             folds += [self._begun(library, data, k, objective) for k in some]
             n = self._advanced(folds, n, data, run, library, small)
             best = _best(folds, n)
@@ -101,7 +97,7 @@ class Boosted:
             whole = self._whole(library, data)
             parts[k] = whole.subset(np.sort(train).tolist()), whole.subset(test.tolist())
             for part in parts[k]:
-                part.construct().set_init_score(np.full(part.num_data(), self._base(data, train)))
+                part.construct().set_init_score(np.full(part.num_data(), log_odds(data.samples(None, train))))
         params = library._params() | {"objective": "binary" if objective is None else "none"}
         booster = library.library.Booster(params, parts[k][0])
         booster.add_valid(parts[k][1], "held")
@@ -117,37 +113,30 @@ class Boosted:
             data.shared["lightgbm"] = made.construct()
         return data.shared["lightgbm"]
 
-    @staticmethod
-    def _base(data: Data, rows: Any = slice(None)) -> float:
-        """Return the log-odds of the positives' share."""
-        weight = (np.ones(data.n) if data.weight is None else data.weight)[rows]
-        positive = data.positive[rows]
-        return float(np.log(weight[positive].sum()) - np.log(weight[~positive].sum()))
-
     def _library(self, data: Data, n_threads: int) -> LightGBM:
         return LightGBM(self.params, self.learning_rate, data.seed, n_threads)
 
     def _objective(self, data: Data) -> PartialAUCObjective | None:
         return PartialAUCObjective(data.fpr_range, blend=0.95, widen=4.0) if self.pairs else None
 
+    @in_one_line("lightgbm")
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the trees of all rows."""
         coder, X = data.coded("trees")
         library, objective = self._library(data, run.n_threads), self._objective(data)
         n = found.chosen["n_estimators"]
-        with in_one_line("lightgbm"):
-            whole = self._whole(library, data)
-            whole.set_init_score(np.full(data.n, self._base(data)))
-            params = library._params() | {"objective": "binary" if objective is None else "none"}
+        whole = self._whole(library, data)
+        whole.set_init_score(np.full(data.n, log_odds(data.samples(None))))
+        params = library._params() | {"objective": "binary" if objective is None else "none"}
 
-            def made(_: Any) -> Any:
-                booster = library.library.Booster(params, whole)  # in this thread, which it makes silent
-                for _k in range(n):
-                    run.check()
-                    booster.update(fobj=None if objective is None else objective.lightgbm)
-                return library.first(booster, n)
+        def made(n: int) -> Any:
+            booster = library.library.Booster(params, whole)  # in this thread, which it makes silent
+            for _ in range(n):
+                run.check()
+                booster.update(fobj=None if objective is None else objective.lightgbm)
+            return library.first(booster, n)
 
-            (booster,) = run.map(made, [None])
+        (booster,) = run.map(made, [n])
         model = PartialAUCBoostingClassifier(
             data.fpr_range, objective=objective or "log_loss", n_estimators=n, learning_rate=self.learning_rate,
             library_params=self.params or None, random_state=data.seed,
@@ -156,10 +145,7 @@ class Boosted:
         model.candidates_ = [Candidate(model.objective_, n, float(found.state))]
         model.n_features_in_, model.classes_ = X.shape[1], np.unique(data.labels)
         here = np.isfinite(found.scores)
-        scores, positive = found.raw()[here], data.positive[here]
-        weight = None if data.weight is None else data.weight[here]
-        model.intercept_ = np.array([-choose_threshold(scores, positive, "auto", weight, data.fpr_range)])
-        model.calibration_ = sigmoid(scores, positive, weight)
+        model._calibrate(found.raw()[here], data.samples(None, here))
         gains = library.gains(booster, X.shape[1])
         model.feature_importances_ = gains / gains.sum() if gains.any() else gains
         return Pipeline([("table", coder), ("model", model)])

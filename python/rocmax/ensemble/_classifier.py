@@ -20,7 +20,7 @@ from rocmax._warn import warn
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError
 from rocmax.ensemble._families import Family, families_of, suitable
-from rocmax.ensemble._report import board_text, estimate, leaderboard
+from rocmax.ensemble._report import board_text, leaderboard
 from rocmax.ensemble._run import EnsembleStep, OutOfTimeError, Run, quietly
 from rocmax.ensemble._scores import raw_scores
 from rocmax.ensemble._table import TableCoder
@@ -29,6 +29,7 @@ from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import CalibratedRanker
 from rocmax.estimators._folds import folds_of
 from rocmax.estimators._thresholds import Threshold, check_threshold
+from rocmax.metrics import PartialAUC, infer
 
 # The share of the time limit that the folds may take; the rest is for the models of all rows.
 _FOLDS = 0.75
@@ -272,7 +273,9 @@ class PartialAUCEnsembleClassifier(CalibratedRanker):
         self.out_of_fold_[rows[here]] = combined + self.intercept_[0]
         honest = held_out(data, scores, here, chosen, lead, run.n_threads)
         clusters = None if weight is not None or data.groups is None else data.groups[here]
-        self.inference_ = quietly(lambda: estimate(positive, honest, weight, clusters, data.fpr_range))
+        measure, kind = PartialAUC(data.fpr_range), "frequency" if weight is None else "sampling"
+        given: dict[str, Any] = {"sample_weight": weight, "weight_kind": kind, "groups": clusters, "n_jobs": 1}
+        self.inference_ = quietly(lambda: infer(positive, honest, measure, **given))
         self.leaderboard_ = leaderboard(board, chosen.standings)
         self._fpr_range = data.fpr_range
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rocmax._checks.training import rows_of
-from rocmax._selection import standings
+from rocmax._selection import smoothed, standings
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import SMALL, Run, quietly
 from rocmax.ensemble._table import TableCoder
+from rocmax.estimators._base import Data as Samples
 from rocmax.estimators._calibrated import sigmoid
 from rocmax.estimators._folds import Fold
 from rocmax.metrics import partial_auc_score
@@ -79,9 +79,9 @@ class Data:
         """The number of rows."""
         return len(self.positive)
 
-    def part(self, X: Any, rows: AnyArray) -> tuple[Any, Bool, F64 | None]:
-        """Return some rows."""
-        return rows_of(X, rows), self.positive[rows], None if self.weight is None else self.weight[rows]
+    def samples(self, X: Any, rows: Any = slice(None)) -> Samples:
+        """Return some rows, in an encoding X of the table."""
+        return Samples(X, self.positive, self.weight).take(rows)
 
     def partial_auc(self, rows: AnyArray, scores: F64) -> float:
         """Return the partial AUC of the scores of some rows."""
@@ -89,33 +89,51 @@ class Data:
         return float(partial_auc_score(self.positive[rows], scores, self.fpr_range, sample_weight=weight, n_jobs=1))
 
     def over_folds(self, run: Run, function: Callable[[int], F64], *, small: bool) -> list[F64]:
-        """Return the function of each fold; raise HopelessError where the first ones are enough to leave a family."""
-        workers = run.n_threads if small else 1
-        done = [0]
+        """Return the function of each fold; raise HopelessError if the first ones suffice to drop the family."""
 
-        def told(k: int) -> F64:
+        def checked(k: int) -> F64:
             run.check()
-            found = function(k)
-            done[0] += 1
-            return found
+            return function(k)
 
         found: list[F64] = []
-        for some in self._stages():
-            found += run.map(told, some, workers)
+        for some in self.stages():
+            found += run.map(checked, some, run.n_threads if small else 1)
             run.told(len(found), len(self.folds))
             self.check_hope(found)
         return found
 
-    def _stages(self) -> list[range]:
-        """Return the folds at the end of which to see whether to go on."""
+    def best_of_path(self, run: Run, path: Callable[[int], list[F64]]) -> tuple[list[F64], int, float]:
+        """Return the scores of the folds at the best place of a path, the place, and its mean partial AUC.
+
+        `path` returns the held-out scores of a fold at each place.
+        """
+        scores: dict[int, list[F64]] = {}
+        values: dict[int, list[float]] = {}
+
+        def best_of_fold(k: int) -> F64:
+            scores[k] = path(k)
+            values[k] = [self.partial_auc(self.folds[k][1], one) for one in scores[k]]
+            return scores[k][int(np.argmax(values[k]))]
+
+        quietly(lambda: self.over_folds(run, best_of_fold, small=True))
+        folds = range(len(self.folds))
+        means = np.mean([values[k] for k in folds], axis=0)
+        best = int(np.argmax(smoothed(means) if len(means) > 2 else means))
+        return [scores[k][best] for k in folds], best, float(means[best])
+
+    def stages(self) -> list[range]:
+        """Return the first folds and the others, if it may be clear after the first that a family is hopeless."""
         n = len(self.folds)
-        if self.best is None or self.n < _MANY or n <= _FIRST:
-            return [range(n)]
-        return [range(_FIRST), range(_FIRST, n)]
+        return [range(n)] if self.best is None or not self._may_stop else [range(_FIRST), range(_FIRST, n)]
+
+    @property
+    def _may_stop(self) -> bool:
+        """Whether the first folds are to be looked at alone."""
+        return self.n >= _MANY and len(self.folds) > _FIRST
 
     def check_hope(self, scores: list[F64]) -> None:
         """Raise HopelessError if a family is far worse than the best so far on the rows of the first folds."""
-        if self.best is None or self.n < _MANY or len(scores) > _FIRST or len(scores) == len(self.folds):
+        if self.best is None or not self._may_stop or len(scores) > _FIRST:
             return
         own, _ = self._levelled(scores)  # models of two folds may differ in scale, more so with a C of their own
         rows = np.flatnonzero(np.isfinite(own))
@@ -172,8 +190,8 @@ class Data:
         return pooled(self.folds, level, self.n), (float(slope), float(offset))
 
     def first_folds(self) -> tuple[Data, Data | None]:
-        """Return the same with the folds that are enough to choose by, and with the others, None if there are none."""
-        if self.n < _MANY or len(self.folds) <= _FIRST:
+        """Return the data with the folds that suffice to choose by, and with the others, None if all are needed."""
+        if not self._may_stop:
             return self, None
         return replace(self, folds=self.folds[:_FIRST]), replace(self, folds=self.folds[_FIRST:])
 
@@ -195,11 +213,3 @@ class Data:
         """Whether folds side by side are faster than the threads of one."""
         numbers: int = X.nnz if sparse.issparse(X) else X.shape[0] * X.shape[1]  # type: ignore[attr-defined]
         return numbers < SMALL
-
-
-def of_largest(means: F64, smooth: bool = True) -> int:
-    """Return where the mean over folds is largest, averaged with its neighbours (1/4, 1/2, 1/4)."""
-    if smooth and len(means) > 2:
-        padded = np.pad(means, 1, mode="edge")
-        means = (padded[:-2] + 2.0 * padded[1:-1] + padded[2:]) / 4.0
-    return int(np.argmax(means))

@@ -14,11 +14,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from rocmax._checks.training import rows_of
 from rocmax._memory import available_memory
 from rocmax._settings import settings
 from rocmax._typing import F64, AnyArray
 from rocmax._warn import warn
-from rocmax.ensemble._data import Data, Found, of_largest
+from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._run import Run, quietly
 from rocmax.ensemble._scores import raw_scores
 
@@ -92,7 +93,7 @@ class ExtraTrees:
         data: Data, X: Any, rows: AnyArray, run: Run, n_threads: int, n_trees: int, forest: ExtraTreesClassifier
     ) -> ExtraTreesClassifier:
         """Return a forest with so many trees, grown a few at a time."""
-        part, positive, weight = data.part(X, rows)
+        part, positive, weight = data.samples(X, rows)
         step = max(10 if len(rows) <= 2 * _ROWS else n_threads, _ROWS // len(rows))
         for n in range(forest.n_estimators + step, n_trees + step, step):
             run.check()
@@ -120,29 +121,19 @@ class Logistic:
     def cross_fit(self, data: Data, run: Run) -> Found:
         """Choose C and return the out-of-fold scores."""
         _, X = data.coded("linear")
-        values: list[Any] = [None] * len(data.folds)
 
-        def path(k: int) -> F64:
+        def path(k: int) -> list[F64]:
             train, test = data.folds[k]
-            part, positive, weight = data.part(X, train)
+            part, positive, weight = data.samples(X, train)
             model, found = self._model(part), []
             for C in _CS:
                 run.check()
                 model.set_params(C=C).fit(part, positive, weight)
                 found.append(np.asarray(model.decision_function(X[test]), dtype=np.float64))
-            values[k] = found
-            return found[int(np.argmax([data.partial_auc(test, one) for one in found]))]
+            return found
 
-        quietly(lambda: data.over_folds(run, path, small=True))
-        means = np.mean(
-            [
-                [data.partial_auc(test, one) for one in found]
-                for (_, test), found in zip(data.folds, values, strict=True)
-            ],
-            axis=0,
-        )
-        best = of_largest(means)
-        return data.found([found[best] for found in values], {"C": float(_CS[best])}, log_odds=True)
+        scores, best, _ = data.best_of_path(run, path)
+        return data.found(scores, {"C": float(_CS[best])}, log_odds=True)
 
     def refit(self, data: Data, run: Run, found: Found) -> Pipeline:
         """Return the model of all rows."""
@@ -178,7 +169,7 @@ class Own:
         def held(k: int) -> F64:
             train, test = data.folds[k]
             model = self._fitted(data, train)
-            return raw_scores(model, data.part(data.X, test)[0])
+            return raw_scores(model, rows_of(data.X, test))
 
         return data.found(data.over_folds(run, held, small=False))
 
@@ -188,7 +179,7 @@ class Own:
         return model
 
     def _fitted(self, data: Data, rows: AnyArray) -> Any:
-        part, _, weight = data.part(data.X, rows)
+        part, _, weight = data.samples(data.X, rows)
         params = {} if weight is None else {self._weights_as: weight} if self._weights_as else {}
         return clone(self.estimator).fit(part, data.labels[rows], **params)
 

@@ -44,7 +44,8 @@ class Data(NamedTuple):
 
     def take(self, rows: Any) -> "Data":
         """Return some of the samples."""
-        return Data(rows_of(self.X, rows), self.positive[rows], None if self.weight is None else self.weight[rows])
+        X = None if self.X is None else rows_of(self.X, rows)
+        return Data(X, self.positive[rows], None if self.weight is None else self.weight[rows])
 
 
 class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

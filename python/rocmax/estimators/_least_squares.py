@@ -19,11 +19,10 @@ from rocmax._memory import require_memory
 from rocmax._threads import one_at_a_time
 from rocmax._typing import F64, Bool
 from rocmax._warn import warn
-from rocmax.designs import Kernel, as_design, is_dask, is_sparse, is_stored
+from rocmax.designs import as_design, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, tiles
-from rocmax.estimators._base import Ranker
+from rocmax.estimators._kernel_base import KernelRanker
 from rocmax.estimators._scales import warn_of_scales
-from rocmax.estimators._thresholds import Threshold
 from rocmax.solvers.least_squares import (
     Features,
     KernelFeatures,
@@ -50,21 +49,10 @@ class Samples(NamedTuple):
     kept: Bool
 
 
-class LeastSquares(Ranker):
-    """A ranker of one or many labels, linear or by a kernel, fitted by least squares."""
+class LeastSquares(KernelRanker):
+    """A ranker of one or many labels, linear or with a kernel, fitted by least squares."""
 
     _pairwise: bool
-    _kernel: Kernel
-    _support: Any
-    _samples: Any
-
-    kernel: Any
-    gamma: str | float
-    degree: float
-    coef0: float
-    threshold: Threshold
-    coef_: F64
-    dual_coef_: F64
     n_iter_: int
 
     def decision_function(self, X: Any) -> F64:
@@ -75,7 +63,6 @@ class LeastSquares(Ranker):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
     def _scores(self, X: Any) -> F64:
@@ -109,7 +96,7 @@ class LeastSquares(Ranker):
         warn_of_scales(self, X, found)
         weight = np.ones(X.shape[0]) if found is None else found
         kept = weight > 0
-        self._kernel = Kernel.resolve(self.kernel, self.gamma, self.degree, self.coef0, X, found)
+        self._set_kernel(X, found)
         if not (stored or kept.all()):
             X = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
             labels, weight = labels[kept], weight[kept]

@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from rocmax import _core
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
-from rocmax._selection import correction_of_folds, error_over_folds, is_better
+from rocmax._selection import correction_of_folds, error_over_folds, is_better, smoothed
 from rocmax._settings import settings
 from rocmax._threads import n_threads
 from rocmax._ties import SAME, first_best
@@ -335,7 +335,7 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
         behind = scores[:, k, columns[k], None] - scores[:, k]
         error = np.sqrt(np.mean(error_over_folds(behind, correction) ** 2))
         settled = (len(scores) > 1) & (behind.mean(axis=0) > _OPEN * error)
-        means[k] = _smoothed(means[k])
+        means[k] = smoothed(means[k])
         columns[k] = first_best(np.where(settled, -np.inf, means[k]))
     best = np.take_along_axis(means, columns[:, None], axis=1)[:, 0]
     least = [_LEADS.get(name, 0.0) for name in surrogates]
@@ -351,9 +351,3 @@ def _choose(scores: F64, surrogates: tuple[str, ...], selection: str, correction
         error = scores[:, chosen, column].std(ddof=1) / np.sqrt(len(scores))
         column = np.flatnonzero(means[chosen] >= means[chosen, column] - error - SAME)[0]
     return chosen, int(column)
-
-
-def _smoothed(means: F64) -> F64:
-    """Return the means, each averaged with those of the neighbouring values of C."""
-    padded = np.pad(means, 1, mode="edge")
-    return np.asarray((padded[:-2] + 2.0 * padded[1:-1] + padded[2:]) / 4.0)

@@ -10,7 +10,7 @@ import numpy as np
 from rocmax import _core
 from rocmax._parameters import check_choice
 from rocmax._settings import settings
-from rocmax._typing import F64
+from rocmax._typing import F64, Rows
 from rocmax.designs import Design
 from rocmax.risks import Difference, Hinge, Listed, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight
 from rocmax.solvers import (
@@ -150,14 +150,9 @@ class Training:
                 while start is None and Cs[0] > _DIRECT_C and not design.dual:
                     Cs.insert(0, Cs[0] / _STEP_C)
                 if start is None and surrogate == "tight" and risk.hinges is None and self._few_in_range():
+                    few = min(_TOP_AFTER, max_iter)
                     found = minimise_convex(
-                        risk,
-                        design,
-                        Cs[0],
-                        tol=tol,
-                        max_iter=min(_TOP_AFTER, max_iter),
-                        bundle=bundle,
-                        callback=callback,
+                        risk, design, Cs[0], tol=tol, max_iter=few, bundle=bundle, callback=callback
                     )
                     start, n_iter = found.model, found.n_iter
                     if found.gap > tol and start.norm > 0:
@@ -220,14 +215,10 @@ class Training:
             count = 1 + int(np.searchsorted(np.cumsum(own[top]), of_range * own.sum()))
             taken[top[:count]] = True
             rows = np.flatnonzero(taken)
-            design = self.design.rows(rows) if count <= most and len(rows) <= most else None
-            if design is None:
-                break
-            problem = _core.Problem(labels[rows], None if weight is None else weight[rows])
             longer = own.sum() / own[rows].sum()
-            part = Training(
-                design, problem, (longer * self._fpr_range[0], longer * self._fpr_range[1]), self._n_threads
-            )
+            part = self._part(rows, longer) if count <= most and len(rows) <= most else None
+            if part is None:
+                break
             part._known["tight"] = part.bound("tight")[0], cuts
             found = part.fit("tight", C, tol=_TOP_TOL * tol, max_iter=max_iter)
             model = Model.of(found.model.vector, self.design)
@@ -249,11 +240,17 @@ class Training:
         counted = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
         classes = [np.flatnonzero(counted & (labels == positive)) for positive in (True, False)]
         rows = np.sort(np.concatenate([rng.choice(of, min(len(of), size // 2), replace=False) for of in classes]))
+        return self._part(rows)
+
+    def _part(self, rows: Rows, longer: float = 1.0) -> "Training | None":
+        """Return the fits of some rows, on a range `longer` by this factor; None if these rows are not at hand."""
         design = self.design.rows(rows)
         if design is None:
             return None
+        labels, weight = self.problem.labels, self.problem.sample_weight
         problem = _core.Problem(labels[rows], None if weight is None else weight[rows])
-        return Training(design, problem, self._fpr_range, self._n_threads)
+        low, high = self._fpr_range
+        return Training(design, problem, (longer * low, longer * high), self._n_threads)
 
     def bound(self, surrogate: Surrogate) -> tuple[Oracle | Difference, Bundle]:
         """Return the risk of a surrogate, bound to the labels, and its cuts so far."""
