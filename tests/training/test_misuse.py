@@ -147,7 +147,7 @@ PARAMETERS = [
     (Ensemble(families=[]), "families must be"),
     (Ensemble(cv=1), "cv must be at least 2"),
     (Ensemble(cv="five"), "cv must be a number"),
-    (Ensemble(cv=30), "cv=30 folds need as many samples of each class, got"),
+    (Ensemble(cv=30), "cv=30 folds need 30 samples of each class, got"),
     (Ensemble(lead=-1.0), "lead must be"),
     (Ensemble(time_limit=0), "time_limit must be"),
     (Ensemble(threshold="best"), "threshold must be"),
