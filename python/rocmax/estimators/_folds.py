@@ -1,4 +1,4 @@
-"""Paths fitted on the training part of each fold and scored on the rest, folds in parallel."""
+"""Folds, and paths that are fitted on the training part of each fold and scored on the rest, in parallel."""
 
 import threading
 from collections.abc import Iterable, Iterator
@@ -31,10 +31,10 @@ Fold = tuple[AnyArray, AnyArray]  # rows to train on, rows to score
 # Measured on hepatitis, wpbc and breast-cancer (155 to 286 rows, [0.02, 0.05]), four repeats are worth 0.01 to 0.02.
 _MANY, _MOST = 1000, 4
 # Surrogates that are not convex are validated at this multiple of `tol`. Measured on a9a, ijcnn1 and letter, C = 10 to
-# 10,000: a third of the steps, and test partial AUCs that are higher as often as lower.
+# 10,000: a third of the steps; test partial AUCs are higher as often as lower.
 _ROUGHER = {"hinge": 10.0, "ramp": 10.0}
-# Steps for each C of a fold. Measured on letter, phoneme, mammography and sick, where the range is learnt: at most 99.
-# Samples fitted without error, because they are few or have more features, may take a thousand.
+# The largest number of steps per C and fold. Measured on letter, phoneme, mammography and sick: at most 99. Samples that
+# are fitted without error, as they are few or have more features, may take a thousand.
 _MOST_STEPS = 150
 
 
@@ -149,17 +149,17 @@ class Validation:
         self._stop = threading.Event()
 
     def scores(self, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task) -> F64:
-        """Return the scores, of shape (n_folds, n_surrogates, n_Cs); all folds are parts of `task`."""
+        """Return the scores, of shape (n_folds, n_surrogates, n_Cs); each fold is a part of `task`."""
         workers = min(threads, len(self._folds))
         inner = max(1, threads // workers)
         self._stop.clear()
-        # Ctrl-C reaches the main thread only: the flag takes it to the folds.
+        # Ctrl-C reaches only the main thread; a flag passes it on to the folds.
         with blas_threads(inner), ThreadPoolExecutor(workers) as pool:
             futures = [
                 pool.submit(self._fold, number, surrogates, Cs, inner, task) for number in range(len(self._folds))
             ]
             try:
-                # A scorer of the user's is called here: scikit-learn's change the warning filters of the process.
+                # Scorers run in this thread, as scikit-learn's change the warning filters of the process.
                 found = zip(futures, self._folds, strict=True)
                 return np.array([self._scored(future.result(), rows) for future, (_, rows) in found])
             except BaseException:
@@ -170,7 +170,7 @@ class Validation:
     def _fold(
         self, number: int, surrogates: tuple[str, ...], Cs: list[float], threads: int, task: Task
     ) -> list[list[Any]]:
-        """Return the score of each surrogate and C; what makes a fitted ranker of it, where `scoring` is to say."""
+        """Return the score of each surrogate and C; with `scoring`, the fitted attributes that it needs."""
         rows, rows_test = self._folds[number]
         design, positive, weight = self._part(rows)
         test = self._part(rows_test)
@@ -205,7 +205,7 @@ class Validation:
             raise InterruptedError
 
     def _part(self, rows: AnyArray) -> tuple[Design, Bool, F64 | None]:
-        """Return the features, which are positive, and the weights of some rows; features in a file stay there."""
+        """Return the features of some rows (those in a file stay there), which are positive, and their weights."""
         X = self._features
         design = SubsetDesign(as_design(X), rows) if is_stored(X) else as_design(X[rows])
         return design, self._positive[rows], None if self._weight is None else self._weight[rows]
@@ -219,7 +219,7 @@ class Validation:
         return float(partial_auc_score(positive, scores, fpr_range=fpr_range, sample_weight=weight, n_jobs=1))
 
     def _scored(self, found: list[list[Any]], rows: AnyArray) -> list[list[float]]:
-        """Return the scores of what a fold has found, whose rows to score are given."""
+        """Return the scores of the models of a fold on its held-out rows."""
         if self._estimator.scoring is None:
             return found
         X, labels = self._X[rows], self._labels(self._positive[rows])
@@ -238,7 +238,7 @@ class Validation:
 
 
 def rows_of(value: Any, rows: AnyArray, n_samples: int) -> Any:
-    """Return the given rows of a value that has one for each sample, others as they are."""
+    """Return the given rows of a value with an entry per sample; other values unchanged."""
     if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_samples:
         return np.asarray(value)[rows]
     return value

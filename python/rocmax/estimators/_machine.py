@@ -1,4 +1,4 @@
-"""The support vector machine behind AUCSVC and PartialAUCSVC: one fit, whatever the kernel, pairs and surrogate."""
+"""The support vector machine behind AUCSVC and PartialAUCSVC: one fit for every kernel, pair list and surrogate."""
 
 from typing import Any, Self
 
@@ -48,21 +48,21 @@ class Machine(CertifiedRanker):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
             Training samples; their kernel matrix if ``kernel="precomputed"``. Linear machines multiply float32 in
-            single precision, and read a memmap in blocks and a dask array where its chunks are. Arrays that are not in
-            C order are copied once. Equal values give the same model to the bit, whatever their memory layout.
+            single precision, read a memmap in blocks, and multiply a dask array where its chunks are. Arrays not in C
+            order are copied once. Equal values give the same model to the bit in any memory layout.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights; a pair has the product of its two weights. Integer weights count as repetitions, and
-            samples of weight 0 are ignored. With other weights the range ends at exactly these shares of the total
-            weight of the negatives, where counts are rounded outwards.
+            samples of weight 0 are ignored. With other weights the range ends at exact shares of the total weight of
+            the negatives; without, its ends are rounded outwards to whole negatives.
         callback : callable, default=None
             Called after each step with a ``Progress`` (objective, bound, partial_auc, gap), in units of margin 1.
-            scikit-learn's own callbacks (1.9 or later) are set by ``set_callbacks``: each step is a task, with the
-            model so far.
+            ``set_callbacks`` sets scikit-learn's own callbacks (1.9 or later); each step is a task with the current
+            model.
 
         Raises
         ------
         MemoryError
-            If the kernel matrix does not fit in memory; the message says how much it needs.
+            If the kernel matrix does not fit in memory; the message reports the memory it needs.
         """
         check_callback(callback, "Progress of each step")
         fpr_range, surrogate = rate_range(self.fpr_range, "fpr_range"), self._checked_surrogate()

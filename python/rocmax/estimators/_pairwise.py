@@ -1,4 +1,4 @@
-"""AUCSVC: the kernel machine for the whole AUC, over every pair or over listed ones."""
+"""AUCSVC: the kernel machine for the whole AUC, over all pairs or over listed ones."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -23,17 +23,17 @@ class AUCSVC(Machine):
     """Pairwise kernel machine for the AUC: a support vector machine on pairs of a positive and a negative.
 
     Minimises ``1/2 |f|^2 + C * mean over pairs of max(0, margin - (f(x_i) - f(x_j)))``, f in the space of a kernel. All
-    m n pairs count and none is formed: sums over pairs are taken along sorted scores in O(N log N), and every fit ends
-    with a certified optimality gap. The published methods solve a quadratic program with a variable for each pair.
-    It is the machine of :class:`PartialAUCSVC` on the full range, with the multipliers of the pairs.
+    m n pairs count without being formed: sums over pairs are computed along sorted scores in O(N log N), and every fit
+    ends with a certified optimality gap. The published methods solve a quadratic program with a variable for each pair.
+    It is :class:`PartialAUCSVC` on the full range, with the multipliers of the pairs.
 
     Parameters
     ----------
     margin : float, default=1.0
-        rho, the difference of scores from which a pair costs nothing. Only a unit: (C, margin) gives margin times the
-        scores of (C / margin, 1).
+        rho, the score difference above which a pair costs nothing. It is only a unit: (C, margin) gives margin times
+        the scores of (C / margin, 1).
     pairs : {"all", "neighbors"}, default="all"
-        The pairs that count: all m n, or those of near samples, by which the references reduce their programs.
+        The pairs that count: all m n, or those of neighbouring samples, as in the references.
     n_neighbors : int, default=10
         k of ``pairs="neighbors"``.
     neighbor_rule : {"two-step", "symmetric"}, default="two-step"
@@ -58,10 +58,9 @@ class AUCSVC(Machine):
     objective_ : float
     dual_gap_ : float
     n_pairs_ : int
-        Number of pairs that the mean is over.
+        Number of pairs in the mean.
     support_pairs_ : ndarray of shape (k, 2)
-        The pairs (i, j) with a positive multiplier, if pairs were listed (``pairs="neighbors"`` or
-        ``solver="cvxopt"``).
+        The pairs (i, j) with a positive multiplier, with ``pairs="neighbors"`` or ``solver="cvxopt"``.
     n_iter_ : int
     history_ : dict of ndarray
         "objective", "bound" and "partial_auc" (of the training samples, on the full range) after each step, and its
@@ -164,9 +163,9 @@ class AUCSVC(Machine):
     ) -> SolverResult:
         """Minimise the objective and keep the multipliers of the pairs."""
         margin, design, problem = self._margin, training.design, training.problem
-        C = C / margin  # rho is a unit: solve for margin 1, then scale
+        C = C / margin  # solve for margin 1, then scale
         oracle, bundle = training.bound(surrogate)
-        assert isinstance(oracle, Oracle)  # all of them are convex
+        assert isinstance(oracle, Oracle)  # its surrogates are convex
 
         def scaled_callback(progress: Progress, model: Model) -> None:
             callback(progress, model.scaled(margin))
@@ -178,7 +177,7 @@ class AUCSVC(Machine):
         else:
             start = None if start is None else start.scaled(1.0 / margin)
             result = training.fit(surrogate, C, start=start, callback=scaled_callback, **stop)
-            # The augmented Lagrangian method does not set the weights of the planes.
+            # The augmented Lagrangian method leaves the weights of the planes unset.
             bundle.minimise(C, Tilt(design), tol=1e-3 * stop["tol"] * result.objective)
             coefs = bundle.vectors[:, : problem.n_samples]
             if isinstance(oracle, PairHinge):
@@ -193,11 +192,10 @@ class AUCSVC(Machine):
     def pair_dual(self, i: Any, j: Any) -> F64:
         """Return the multipliers al_ij of pairs of training rows, 0 <= al_ij <= C / (number of pairs).
 
-        To the accuracy of the fit, al_ij is 0 where f(x_i) - f(x_j) > margin, C / (number of pairs) where it is below,
-        and anything between where it is equal (the first reference of the class, Proposition 3.2.1). With sample
-        weights the upper limit is C times the share of w_i w_j in the sum over all pairs. sum_j al_ij are the
-        coefficients of the positives in the space of the kernel (under the metric of `structure`), sum_i al_ij minus
-        those of the negatives.
+        To the accuracy of the fit, al_ij is 0 if f(x_i) - f(x_j) > margin, C / (number of pairs) if it is below, and
+        between the two if it is equal (the first reference of the class, Proposition 3.2.1). With sample weights the
+        upper limit is C times the share of w_i w_j in the sum over all pairs. In the space of the kernel (under the
+        metric of `structure`), sum_j al_ij are the coefficients of the positives, minus sum_i al_ij of the negatives.
 
         Parameters
         ----------

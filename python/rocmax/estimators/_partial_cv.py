@@ -37,22 +37,22 @@ from rocmax.estimators._training import FULL, Training, check_surrogate
 from rocmax.metrics import PartialAUC
 from rocmax.metrics.variances._resample import seed_of
 
-# The candidates of "auto" on a partial range, and by how many standard errors each must be better than the one chosen
-# before it. The first two learn from all samples and vary little from sample to sample. Measured on the test thirds of
-# 30 sets of 113 to 141,691 samples, [0.02, 0.05]: 0 or 0.75 for "auc", and means not smoothed over C, are worse.
+# The candidates of "auto" on a partial range, and the number of standard errors by which each must be better than the
+# one chosen before it. The first two learn from all samples and vary little between samples. Measured on the test thirds
+# of 30 sets of 113 to 141,691 samples, [0.02, 0.05]: 0 or 0.75 for "auc", and means not smoothed over C, are worse.
 _LEADS = {"logistic": 0.0, "auc": 0.5, "tight": 1.0, "ramp": 1.0}
 _STEADY = ("logistic", "auc")
-# Values of C within so many standard errors of the best are compared by means smoothed over C; others are not picked
-# for their neighbours (on dud that cost 0.013 on test). The errors are pooled over C: those of three folds vary too
-# much.
+# Values of C within this number of standard errors of the best are compared by means smoothed over C; others are not
+# chosen for their neighbours (which cost 0.013 on the test part of dud). The errors are pooled over C, as those of three
+# folds vary too much.
 _OPEN = 0.25
-# With landmarks, whose features have length at most 1: values of C, and widths times 1 / (n_features * variance of X).
+# With landmarks, whose features have length at most 1: values of C, and multiples of 1 / (n_features * variance of X).
 _LANDMARK_CS = (1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 _WIDTHS = (0.3, 1.0, 3.0)
 # The ramp takes twice the time of "tight", which was 0.006 to 0.05 better on one split of letter, covtype, phoneme and
 # mammography (2,000 to 4,000 rows, 300 landmarks, [0.02, 0.05]).
 _LANDMARK_CANDIDATES = ("logistic", "auc", "tight")
-# With fewer negatives in the range "auto" leaves out the surrogates that learn from them.
+# With fewer negatives in the range, "auto" skips the surrogates that learn from them.
 _FEWEST_NEGATIVES = 10
 
 
@@ -60,9 +60,8 @@ _FEWEST_NEGATIVES = 10
 class PartialAUCSVCCV(CertifiedRanker):
     """:class:`PartialAUCSVC` with C, and the surrogate, chosen by cross-validation.
 
-    Each fold fits one path over C per surrogate, whose values of C share their cuts; folds run in parallel. The best
-    mean validation score wins (with "auto", after the comparison described there), and that model is fitted to all
-    samples.
+    Each fold fits one path over C per surrogate, with shared cuts; folds run in parallel. The C (and with "auto" the
+    surrogate, see there) with the best mean validation score is fitted to all samples.
 
     Parameters
     ----------
@@ -70,23 +69,23 @@ class PartialAUCSVCCV(CertifiedRanker):
         Values of C to choose from, in any order. "auto" is 1e-2, 1e-1 to 1e5, and with landmarks, whose features are
         short, 1 to 1e6.
     surrogate : {"auto", "tight", "naive", "hinge", "ramp"}, default="auto"
-        "auto" lets the validation choose. On a partial range its candidates are logistic regression ("logistic", where
+        "auto" lets the validation choose. On a partial range the candidates are logistic regression ("logistic", where
         C weighs the mean log loss) and training on the full range ("auc"), which learn from all samples; and "tight"
-        and "ramp" (with landmarks "tight" alone), which learn from the negatives of the range and are tried if there
-        are at least ten. Each must be better than those before it: "auc" by half a standard error of the difference
-        over the folds [1]_, "tight" and "ramp" by one. For the first two, values of C within a quarter of such errors
-        of the best are compared by scores averaged with those of the neighbouring values of C, with weights 1/4, 1/2,
-        1/4. On the full range "auto" is "tight".
+        and "ramp" (with landmarks only "tight"), which learn from the negatives of the range and are tried if there are
+        at least ten. Each must be better than those before it: "auc" by half a standard error of the difference over
+        the folds [1]_, "tight" and "ramp" by one. For the first two, values of C within a quarter of such an error of
+        the best are compared by scores averaged over neighbouring values of C, with weights 1/4, 1/2, 1/4. On the full
+        range "auto" is "tight".
     kernel : str or callable, default="linear"
-        As in :class:`PartialAUCSVC`; one other than "linear" needs `n_landmarks`.
+        As in :class:`PartialAUCSVC`; kernels other than "linear" need `n_landmarks`.
     gamma : "auto", "scale", float or sequence of float, default="auto"
         Widths of the kernel to choose from; "auto" is 0.3, 1 and 3 times 1 / (n_features * variance of X).
     degree, coef0, n_landmarks, random_state
-        As in :class:`PartialAUCSVC`; all widths have the same landmarks.
+        As in :class:`PartialAUCSVC`; all widths use the same landmarks.
     cv : int, cross-validation generator or iterable, default=5
-        A number means stratified folds in the order of the samples; with fewer than 1,000 samples, random ones,
-        repeated up to four times, whose scores are averaged. Otherwise a splitter of scikit-learn, or pairs of the rows
-        to train on and those to score, as indices or masks: ``GroupKFold(5).split(X, y, groups)``.
+        A number means stratified folds in the order of the samples; with fewer than 1,000 samples, random folds that
+        are repeated up to four times. Otherwise a splitter of scikit-learn, or pairs (training rows, test rows) of
+        indices or masks, such as ``GroupKFold(5).split(X, y, groups)``.
     scoring : str or callable, default=None
         A scikit-learn scorer of one measure, higher for better models; by default the partial AUC on `fpr_range` (area
         under the curve over its width).
@@ -104,7 +103,7 @@ class PartialAUCSVCCV(CertifiedRanker):
     surrogate_ : str
         The chosen surrogate.
     scores_ : dict of ndarray of shape (n_folds, n_Cs)
-        Validation scores by surrogate (at the chosen width), averaged over repeated folds.
+        Validation scores by surrogate (at the chosen width), averaged over repeats.
     Cs_ : ndarray of shape (n_Cs,)
         The distinct values of C, ascending: the columns of `scores_`.
     coef_, intercept_, classes_, objective_, dual_gap_, n_iter_, history_, n_features_in_, feature_names_in_
@@ -113,12 +112,11 @@ class PartialAUCSVCCV(CertifiedRanker):
 
     Notes
     -----
-    A fit in a fold ends after 150 steps, and surrogates that are not convex are solved to ten times `tol` there. With
-    landmarks, widths and candidates are compared on at most 6,000,000 feature values per fold (6,000 rows for 1,000
-    landmarks, at least 2,000) and 4,000 rows to score, a third of them from the smaller class if it has as many, which
-    changes neither a mean over pairs nor an ROC curve. With "auto" the width is the best one for full-range training,
-    and the other candidates are tried at that width. The landmarks come from all folds, their weights from training
-    rows alone.
+    A fit in a fold ends after 150 steps, and surrogates that are not convex are solved there to ten times `tol`. With
+    landmarks, a fold compares widths and candidates on at most 6,000,000 feature values (6,000 rows for 1,000
+    landmarks, at least 2,000) and scores 4,000 rows. A third of the rows come from the smaller class if it has as many,
+    which changes neither a mean over pairs nor an ROC curve. With "auto", full-range training chooses the width, and
+    the other candidates are tried at that width. Landmarks come from all folds, their weights only from training rows.
 
     References
     ----------
@@ -161,13 +159,13 @@ class PartialAUCSVCCV(CertifiedRanker):
         Parameters
         ----------
         X : {array-like, sparse matrix, memmap} of shape (n_samples, n_features)
-            Training samples. The rows of each fold are copied, except those of a memmap, which every product reads in
-            full.
+            Training samples. The rows of each fold are copied; a memmap is not copied but read in full by every
+            product.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights as in ``PartialAUCSVC.fit``, passed to `scoring` too; with metadata routing, to a scorer of your own
-            only if it requests them.
+            Weights as in ``PartialAUCSVC.fit``. They are passed to `scoring` too; with metadata routing, only if the
+            scorer requests them.
         **params : dict
-            With scikit-learn's metadata routing enabled: what the splitter and the scorer request, such as `groups`.
+            With scikit-learn's metadata routing enabled, what the splitter and the scorer request, such as `groups`.
 
         Raises
         ------
@@ -277,7 +275,7 @@ class PartialAUCSVCCV(CertifiedRanker):
     def _validation(
         self, data: Data, space: Landmarks | None, folds: list[Fold], place: Rows, score_params: dict[str, Any]
     ) -> Validation:
-        """Return the folds, of features of landmarks with no more rows than choosing needs."""
+        """Return the folds; with landmarks, with only as many rows as the choice needs."""
         if space is None:
             return Validation(self, data, folds=folds, score_params=score_params)
         limits = settings()
@@ -319,7 +317,7 @@ class PartialAUCSVCCV(CertifiedRanker):
 
 
 def _stages(surrogates: tuple[str, ...], n_widths: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the surrogates that choose the width (full-range training, the fastest), and those tried at it only."""
+    """Return the surrogates that choose the width (full-range training is fastest), and those tried only there."""
     if n_widths == 1 or len(surrogates) == 1:
         return surrogates, ()
     return ("auc",), tuple(name for name in surrogates if name != "auc")

@@ -1,4 +1,4 @@
-"""Models for many values of C at little more than the price of the hardest."""
+"""PartialAUCSVC for many values of C, at little more than the cost of the largest."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -101,9 +101,9 @@ def partial_auc_path(
 ) -> PartialAUCPath:
     """Fit :class:`PartialAUCSVC` for many values of C.
 
-    Cuts of a surrogate do not depend on C: each value starts from the cuts and the model of the value below. With a
-    convex surrogate ten values cost about as much as the largest alone. Other surrogates start anew at each value,
-    unless the model of the value below leaves nothing to gain; then it is kept, in 0 steps.
+    Cuts do not depend on C, so that each value starts from the cuts and the model of the next lower value. With a convex
+    surrogate, ten values cost about as much as the largest alone. Other surrogates start anew at each value, unless the
+    model of the lower value is already optimal; then it is kept, in 0 steps.
 
     Parameters
     ----------
@@ -121,8 +121,7 @@ def partial_auc_path(
     Returns
     -------
     PartialAUCPath
-        Models and certificates by ascending C. A gap above `tol`, for which nothing is warned, needs more than
-        `max_iter` steps.
+        Models and certificates by ascending C. A gap above `tol`, which gives no warning, needs a larger `max_iter`.
 
     Raises
     ------
@@ -145,7 +144,7 @@ def partial_auc_path(
     threads = n_threads(n_jobs)
     X, positive, weight = PartialAUCSVC()._validated(X, y, sample_weight)
     training = Training(as_design(X), _core.Problem(positive, weight), fpr_range, threads)
-    # Results hold scores, models of the path their vectors alone.
+    # Only the vectors of the models are kept, not their scores.
     coefs, numbers = zip(
         *(
             (result.model.vector, (result.objective, result.gap, result.partial_auc, result.n_iter))
