@@ -250,7 +250,7 @@ def test_a_fold_without_a_class_of_positive_weight():
     folds = list(StratifiedKFold(3).split(X, Y))
     weight = np.ones(N)
     weight[folds[0][1]] = 1.0 - Y[folds[0][1]]
-    with pytest.raises(ValueError, match="fold 0 leaves one class"):
+    with pytest.raises(ValueError, match="fold 0 has one class only to score"):
         PartialAUCSVCCV(cv=folds).fit(X, Y, weight)
 
 

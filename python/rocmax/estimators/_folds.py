@@ -33,7 +33,7 @@ _MANY, _MOST = 1000, 4
 # Surrogates that are not convex are validated at this multiple of `tol`. Measured on a9a, ijcnn1 and letter, C = 10 to
 # 10,000: a third of the steps; test partial AUCs are higher as often as lower.
 _ROUGHER = {"hinge": 10.0, "ramp": 10.0}
-# The largest number of steps per C and fold. Measured on letter, phoneme, mammography and sick: at most 99. Samples that
+# The largest number of steps per C and fold. Measured on letter, phoneme, mammography and sick: at most 99. Data that
 # are fitted without error, as they are few or have more features, may take a thousand.
 _MOST_STEPS = 150
 

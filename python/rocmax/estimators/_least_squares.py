@@ -1,4 +1,4 @@
-"""What the least-squares rankers share: data, kernels, labels, the fit at given alphas, prediction."""
+"""The base of least-squares rankers: data, labels, the fit at given alphas, prediction."""
 
 from typing import Any, NamedTuple
 
@@ -35,13 +35,12 @@ from rocmax.solvers.least_squares import (
 
 # The smaller side of a sparse X up to which a dense factorisation is preferred to products.
 _DIRECT = 2000
-# What takes less memory.
 _FEWER = "fewer samples or fewer features need less"
 _ADVICE = _FEWER + ", as does solver='cg' for kernel='linear'"
 
 
 class Samples(NamedTuple):
-    """The training samples of positive weight, `kept` says which of all they are; or all those of a stored X."""
+    """The training samples, those `kept` for their positive weight; all of them if X is stored."""
 
     X: Any
     labels: Bool
@@ -79,7 +78,7 @@ class LeastSquares(KernelRanker):
         return scores
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, stored: bool = False) -> Samples:
-        """Check the data; set classes_ and the kernel. `stored`: leave a file or dask array where it is."""
+        """Check the data; set classes_ and the kernel. With `stored`, a memmap or dask array stays where it is."""
         if is_dask(X) and not (stored and self.kernel == "linear"):
             what = f"kernel={self.kernel!r}" if self.kernel != "linear" else "cross-validation"
             raise ValueError(
@@ -118,7 +117,7 @@ class LeastSquares(KernelRanker):
             if y.ndim != 1:
                 with one_at_a_time():
                     y = column_or_1d(y, warn=True)
-            # What is left out may be of a third class.
+            # Samples of weight 0 may be of a third class.
             self.classes_, positive = check_two_classes(y, None if weight is None or len(np.unique(y)) == 2 else weight)
             return positive[:, None]
         labels = in_rows(y == 1)
@@ -133,11 +132,11 @@ class LeastSquares(KernelRanker):
         return self._kernel(X, X) if self._kernel.name == "precomputed" else self._kernel.gram(X, np.float64)
 
     def _in_features(self, X: Any) -> bool:
-        """Whether the d x d system is the smaller one."""
+        """Whether to solve the system of the features, as it is smaller or X is stored."""
         return bool(self.kernel == "linear" and (X.shape[1] <= X.shape[0] or is_stored(X)))
 
     def _features(self, X: Any, weight: F64, *, held_out: bool) -> Features:
-        """Return the samples as closed forms and held-out computations see them."""
+        """Return the samples in the form that closed forms and held-out scores need."""
         if self._in_features(X):
             self._require_features(X, held_out=held_out)
             return interruptible(X.shape[0] * X.shape[1], LinearFeatures, X, weight, pairwise=self._pairwise)
@@ -146,7 +145,7 @@ class LeastSquares(KernelRanker):
 
     @staticmethod
     def _require_features(X: Any, *, held_out: bool = False) -> None:
-        """Refuse more features than fit in memory: moments, a factor, and X V if samples are held out."""
+        """Refuse features that do not fit in memory: moments, a factor, and X V if samples are held out."""
         n_samples, dim = X.shape
         n_rows = 5 * dim + (3 * n_samples if held_out else 0)
         what = f"the closed form in {dim:,} features" + (f", {n_samples:,} samples held out," if held_out else "")
@@ -154,7 +153,7 @@ class LeastSquares(KernelRanker):
 
     @staticmethod
     def _require_kernel(n_samples: int, *, held_out: bool = False) -> None:
-        """Refuse more samples than fit in memory: the kernel matrix, what is derived from it, and factors."""
+        """Refuse samples that do not fit in memory: the kernel matrix, its copies and factors."""
         n_matrices = 5 if held_out else 4
         require_memory(8 * n_samples**2, f"the kernel matrix of {n_samples} samples in float64")
         what = f"the closed form in the kernel space of {n_samples:,} samples"
@@ -169,7 +168,7 @@ class LeastSquares(KernelRanker):
         max_iter: int = 2000,
         features: Features | None = None,
     ) -> None:
-        """Fit each label at its alpha and set the fitted attributes; `features` are those of `data`, if at hand."""
+        """Fit each label at its alpha and set the fitted attributes; `features` of `data` are made unless given."""
         X, labels, weight, kept = data
         if solver == "cg" and self.kernel != "linear":
             raise ValueError(f"solver='cg' needs kernel='linear', got kernel={self.kernel!r}")
@@ -208,7 +207,7 @@ class LeastSquares(KernelRanker):
             self._support = np.flatnonzero(kept)[rows]
             self._samples = self._support if self._kernel.name == "precomputed" else in_rows(X[rows])
         if self._kernel.name not in ("linear", "precomputed"):
-            scores = self._scores(X)  # what `predict` goes by, to the last bit
+            scores = self._scores(X)  # to the last bit those of `predict`
         counted = None if np.all(weight == 1.0) else weight
         each = zip(scores.T, labels.T, strict=True)
         self.intercept_ = np.concatenate([self._intercept(f, pos, counted) for f, pos in each])
@@ -224,7 +223,7 @@ class LeastSquares(KernelRanker):
         worst = float(residual.max())
         if worst > 2 * tol:
             stopped = self.n_iter_ >= max_iter
-            what = "stopped" if stopped else "stalled, at the accuracy of the numbers,"
+            what = "stopped" if stopped else "stalled, at floating-point accuracy,"
             raised = "max_iter, tol or alpha" if stopped else "tol or alpha"
             warn(
                 f"conjugate gradients {what} after {self.n_iter_} iterations (max_iter={max_iter}) at a relative "
@@ -234,7 +233,7 @@ class LeastSquares(KernelRanker):
         return coef
 
     def _dual_of(self, scores: F64, labels: Bool, weight: F64, alphas: F64) -> F64:
-        """Return c = L (y - f) / alpha; NaN where the feature weights leave it undetermined: alpha = 0, or too near."""
+        """Return c = L (y - f) / alpha; NaN if alpha is 0, or so small that c overflows."""
         dual = np.full(scores.T.shape, np.nan)
         for c, f, pos, alpha in zip(dual, scores.T, labels.T, alphas, strict=True):
             if alpha > 0:

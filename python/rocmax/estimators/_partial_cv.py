@@ -38,12 +38,12 @@ from rocmax.metrics import PartialAUC
 from rocmax.metrics.variances._resample import seed_of
 
 # The candidates of "auto" on a partial range, and the number of standard errors by which each must be better than the
-# one chosen before it. The first two learn from all samples and vary little between samples. Measured on the test thirds
+# one chosen before it. The first two learn from all samples and vary little between samples. Measured on test thirds
 # of 30 sets of 113 to 141,691 samples, [0.02, 0.05]: 0 or 0.75 for "auc", and means not smoothed over C, are worse.
 _LEADS = {"logistic": 0.0, "auc": 0.5, "tight": 1.0, "ramp": 1.0}
 _STEADY = ("logistic", "auc")
 # Values of C within this number of standard errors of the best are compared by means smoothed over C; others are not
-# chosen for their neighbours (which cost 0.013 on the test part of dud). The errors are pooled over C, as those of three
+# chosen for their neighbours (which cost 0.013 on the test part of dud). The errors are pooled over C: those of three
 # folds vary too much.
 _OPEN = 0.25
 # With landmarks, whose features have length at most 1: values of C, and multiples of 1 / (n_features * variance of X).

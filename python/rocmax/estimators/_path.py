@@ -101,7 +101,7 @@ def partial_auc_path(
 ) -> PartialAUCPath:
     """Fit :class:`PartialAUCSVC` for many values of C.
 
-    Cuts do not depend on C, so that each value starts from the cuts and the model of the next lower value. With a convex
+    Cuts do not depend on C, so that each value starts from the cuts and the model of the value below. With a convex
     surrogate, ten values cost about as much as the largest alone. Other surrogates start anew at each value, unless the
     model of the lower value is already optimal; then it is kept, in 0 steps.
 
