@@ -1,4 +1,4 @@
-"""Families of boosted trees: rounds by the mean over the folds of the held-out partial AUC."""
+"""Families of boosted trees, whose rounds are chosen by the mean partial AUC over the folds."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._folds import growth
 from rocmax.ensemble._run import Run
 
-# Rounds at most, their rate, and how many without a better mean end the search. Folds are compared every few rounds.
-# Half of the rate takes twice the time and is worth -0.005 (standard error 0.007) with log loss and +0.002 (0.003) with
-# random cuts: two splits of spambase, phoneme, mammography, a9a and covtype, at most 4,000 rows to train on, [0, 0.05].
+# The largest number of rounds, the learning rate, the rounds without a better mean that end the search, and the rounds
+# between two comparisons of the folds. Half the rate takes twice the time and gains -0.005 (standard error 0.007) with
+# log loss and 0.002 (0.003) with random cuts: two splits of spambase, phoneme, mammography, a9a and covtype, at most
+# 4,000 training rows, [0, 0.05].
 _MOST, _RATE, _PATIENCE, _STEP = 1000, 0.1, 40, 10
 
 
@@ -67,7 +68,7 @@ class Boosted:
         return data.found(scores, chosen, _mean(folds, n)[best - 1], log_odds=objective is None)
 
     def _advanced(self, folds: list[_Fold], n: int, data: Data, run: Run, library: LightGBM, small: bool) -> int:
-        """Make rounds until the mean over the folds gets no better; return how many all have."""
+        """Add rounds until the mean over the folds stops improving; return the number that all folds have."""
         objective = self._objective(data)
 
         def advance(fold: _Fold) -> None:
@@ -86,11 +87,11 @@ class Boosted:
             n = n if behind else min(n + _STEP, self.n_estimators)
             run.map(advance, folds, workers)
             run.told(n, self.n_estimators)
-            if run.left <= 0:  # of the first family, which is not given up
+            if run.left <= 0:  # only in the first family, which always finishes
                 return n
 
     def _begun(self, library: LightGBM, data: Data, k: int, objective: Any) -> _Fold:
-        """Return a fold before its first round; its bins are those of all rows."""
+        """Return a fold before its first round, with the bins of all rows."""
         parts = data.shared.setdefault("lightgbm folds", {})
         train, test = data.folds[k]
         if k not in parts:
@@ -152,7 +153,7 @@ class Boosted:
 
 
 def _silence(library: LightGBM) -> None:
-    """Make LightGBM silent in this thread, each of which has a level of its own, set when parameters are read."""
+    """Make LightGBM silent in this thread: each thread has its own level, which is set when parameters are read."""
     library.library.Dataset(np.zeros((2, 1)), np.zeros(2), params=library._params()).construct()
 
 
@@ -162,5 +163,5 @@ def _mean(folds: list[_Fold], n: int) -> F64:
 
 
 def _best(folds: list[_Fold], n: int) -> int:
-    """Return the number of rounds of the greatest mean, smoothed over neighbouring rounds."""
+    """Return the number of rounds with the greatest smoothed mean."""
     return best_round(_mean(folds, n))

@@ -1,4 +1,4 @@
-"""The choice among families, and the mean of those that are kept."""
+"""The choice among families, and the mean of the families kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Combination(NamedTuple):
     curves: list[Curve]
 
     def only(self, names: Container[str]) -> Combination:
-        """Return the same without the other families."""
+        """Return the combination of some of the families."""
         pairs = [(name, curve) for name, curve in zip(self.kept, self.curves, strict=True) if name in names]
         return self._replace(kept=[name for name, _ in pairs], curves=[curve for _, curve in pairs])
 
@@ -38,7 +38,7 @@ class Combination(NamedTuple):
 
 
 def combination(data: Data, scores: dict[str, F64], rows: AnyArray, lead: float, n_threads: int) -> Combination:
-    """Return the choice by some rows, whose out-of-fold scores are all there."""
+    """Choose by some rows, which have scores of all families."""
     positive = data.positive[rows]
     weight, groups = (None if of is None else of[rows] for of in (data.weight, data.groups))
     held = {name: of[rows] for name, of in scores.items()}
@@ -53,7 +53,7 @@ def combination(data: Data, scores: dict[str, F64], rows: AnyArray, lead: float,
 def refitted(
     data: Data, found: dict[str, tuple[Family, Found]], board: dict[str, dict[str, Any]], run: Run, chosen: Combination
 ) -> tuple[Combination, list[Any]]:
-    """Fit the families kept to all rows, the best first; return those that are done in time, the first in any case."""
+    """Fit the families kept to all rows, the best first; return the first and those that finish in time."""
     run.stage, run.share = "refit", 1.0
     fitted: dict[str, Any] = {}
     for k, name in enumerate(sorted(chosen.kept, key=lambda name: -chosen.standings[name].partial_auc)):
@@ -73,9 +73,9 @@ def refitted(
 def held_out(
     data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combination, lead: float, n_threads: int
 ) -> F64:
-    """Return combined scores of which none is of a choice that has seen its row; of very few rows, those of `chosen`.
+    """Return combined scores of rows that did not take part in the choice; with very few rows, those of `chosen`.
 
-    The rows are parted anew: families and curves are chosen by four parts, and score the fifth.
+    Four of five new parts of the rows choose families and curves, which score the fifth part.
     """
     found = chosen.of([scores[name][rows] for name in chosen.kept])
     groups = None if data.groups is None else data.groups[rows]
@@ -87,5 +87,5 @@ def held_out(
 
 
 def composed(curve: tuple[float, float], first: tuple[float, float]) -> tuple[float, float]:
-    """Return the line that is one after another."""
+    """Return the line that applies `curve` after `first`."""
     return curve[0] * first[0], curve[0] * first[1] + curve[1]

@@ -13,12 +13,12 @@ from rocmax.estimators._folds import Fold
 
 
 def growth(folds: list[Fold], n: int) -> float:
-    """Return how many times more rows there are in all than a fold trains on: 5/4 of five folds, at most 3/2."""
+    """Return the number of rows over those a fold trains on: 5/4 for five folds, at most 3/2."""
     return min(1.5, n / float(np.mean([len(train) for train, _ in folds])))
 
 
 def pooled(folds: list[Fold], scores: list[AnyArray], n: int) -> AnyArray:
-    """Return the mean score of each row over the folds that score it, NaN where none does."""
+    """Return the mean score of each row over the folds that score it; NaN if none does."""
     total, count = np.zeros(n), np.zeros(n)
     for (_, rows), found in zip(folds, scores, strict=False):
         np.add.at(total, rows, found)
@@ -27,7 +27,7 @@ def pooled(folds: list[Fold], scores: list[AnyArray], n: int) -> AnyArray:
 
 
 def parts_of(positive: Bool, groups: Any, seed: int) -> list[AnyArray]:
-    """Return five parts of the rows of like shares of positives; fewer where a class or the groups are few, or none."""
+    """Return five stratified parts of the rows; with few rows of a class or few groups, fewer parts or none."""
     y = positive.astype(int)
     fewest = min(int(np.bincount(y, minlength=2).min()), len(y) if groups is None else len(np.unique(groups)))
     n = min(5, fewest // 2)

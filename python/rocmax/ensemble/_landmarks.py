@@ -19,26 +19,25 @@ from rocmax.estimators._landmarks import copied, first_of_both, ranks
 from rocmax.estimators._training import Training
 
 _N = 500
-# Values of C by surrogate. Those of "tight" beyond take nine tenths of its time; on mammography, whose best C is 1,000,
+# Values of C by surrogate. Larger ones for "tight" take nine tenths of its time; on mammography, whose best C is 1,000,
 # they are worse by 0.01 and more.
 _CS = {"logistic": (1e1, 1e2, 1e3, 1e4, 1e5, 1e6), "tight": (1e1, 1e2, 1e3, 1e4)}
-# Widths times 1 / (n_features * variance of X), and what chooses among them.
+# Multiples of 1 / (n_features * variance of X) to choose the width from, and the surrogate that chooses.
 _WIDTHS, _QUICK = (1.0, 0.3, 3.0), "logistic"
 _TOL, _MOST_STEPS = 1e-2, 150
 
 
 @dataclass(frozen=True)
 class LandmarkMachine:
-    """PartialAUCSVC on the features of 500 landmarks: width, surrogate and C by the mean over the folds.
+    """PartialAUCSVC with 500 landmarks in single precision: width, surrogate and C by the mean over the folds.
 
-    Where folds are drawn again and again, the width and the surrogate are chosen by the first ones; of many rows, the
-    width by two of them. The features are in single precision.
+    If folds are repeated, the first ones choose width and surrogate; with many rows, two folds choose the width.
     """
 
     name: str = "landmarks"
 
     def cross_fit(self, data: Data, run: Run) -> Found:
-        """Choose and return the out-of-fold scores."""
+        """Choose width, surrogate and C; return the out-of-fold scores."""
         X = self._features(data)
         place = ranks(data.positive, data.weight, data.seed)
         points = copied(X, first_of_both(data.positive, place, _N))
@@ -72,7 +71,7 @@ class LandmarkMachine:
     def _paths(
         self, data: Data, run: Run, space: tuple[Landmarks, Any], surrogate: str
     ) -> tuple[list[F64], float, float]:
-        """Return the out-of-fold scores of the best C, it, and its mean partial AUC."""
+        """Return the out-of-fold scores of the best C, this C, and its mean partial AUC."""
         (_, features), Cs = space, _CS[surrogate]
 
         def path(k: int) -> list[F64]:
@@ -108,5 +107,5 @@ class LandmarkMachine:
 
 
 def _stop(run: Run) -> dict[str, Any]:
-    """Return when a fit ends: within the tolerance, after too many steps, or with the run."""
+    """Return the arguments that end a fit: tolerance, steps, or the end of the run."""
     return {"tol": _TOL, "max_iter": _MOST_STEPS, "callback": lambda *_: run.check()}
