@@ -19,23 +19,13 @@ _ROUNDING = 1e-14
 
 
 class Standing(NamedTuple):
-    """A candidate, compared with the best one.
-
-    Attributes
-    ----------
-    partial_auc, standard_error : float
-        Its held-out partial AUC.
-    difference, difference_error : float
-        The difference from the best candidate, and the standard error of the paired difference (DeLong).
-    kept : bool
-        Whether it is worse than the best by at most `lead` of these standard errors.
-    """
+    """The held-out partial AUC of a candidate, and its paired difference from the best one (DeLong)."""
 
     partial_auc: float
     standard_error: float
     difference: float
     difference_error: float
-    kept: bool
+    kept: bool  # whether it is worse by at most `lead` standard errors of the difference
 
 
 def standings(

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rocmax._selection import standings
 from rocmax._typing import F64, AnyArray
 from rocmax.ensemble._data import Data, Found
 from rocmax.ensemble._families import Family
@@ -37,15 +36,11 @@ class Combination(NamedTuple):
         )
 
 
-def combination(data: Data, scores: dict[str, F64], rows: AnyArray, lead: float, n_threads: int) -> Combination:
+def combination(data: Data, scores: dict[str, F64], rows: AnyArray, n_threads: int) -> Combination:
     """Choose by some rows, which have scores of all families."""
-    positive = data.positive[rows]
-    weight, groups = (None if of is None else of[rows] for of in (data.weight, data.groups))
     held = {name: of[rows] for name, of in scores.items()}
-    found = standings(
-        positive, list(held.values()), data.fpr_range, lead=lead, weight=weight, groups=groups, n_threads=n_threads
-    )
-    of_family = dict(zip(held, found, strict=True))
+    of_family = dict(zip(held, data.standings(rows, list(held.values()), data.lead, n_threads), strict=True))
+    _, positive, weight = data.samples(None, rows)
     kept = [name for name, standing in of_family.items() if standing.kept]
     return Combination(of_family, kept, [sigmoid(held[name], positive, weight) for name in kept])
 
@@ -70,9 +65,7 @@ def refitted(
     return chosen, [fitted[name] for name in chosen.kept]
 
 
-def held_out(
-    data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combination, lead: float, n_threads: int
-) -> F64:
+def held_out(data: Data, scores: dict[str, F64], rows: AnyArray, chosen: Combination, n_threads: int) -> F64:
     """Return combined scores of rows that did not take part in the choice; with very few rows, those of `chosen`.
 
     Four of five new parts of the rows choose families and curves, which score the fifth part.
@@ -81,7 +74,7 @@ def held_out(
     groups = None if data.groups is None else data.groups[rows]
     for part in parts_of(data.positive[rows], groups, data.seed):
         rest = np.setdiff1d(np.arange(len(rows)), part, assume_unique=True)
-        by_rest = combination(data, scores, rows[rest], lead, n_threads)
+        by_rest = combination(data, scores, rows[rest], n_threads)
         found[part] = by_rest.of([scores[name][rows[part]] for name in by_rest.kept])
     return found
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rocmax._selection import smoothed, standings
+from rocmax._selection import Standing, smoothed, standings
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.ensemble._folds import pooled
 from rocmax.ensemble._run import SMALL, Run, quietly
@@ -85,8 +85,14 @@ class Data:
 
     def partial_auc(self, rows: AnyArray, scores: F64) -> float:
         """Return the partial AUC of some rows."""
-        weight = None if self.weight is None else self.weight[rows]
-        return float(partial_auc_score(self.positive[rows], scores, self.fpr_range, sample_weight=weight, n_jobs=1))
+        _, positive, weight = self.samples(None, rows)
+        return float(partial_auc_score(positive, scores, self.fpr_range, sample_weight=weight, n_jobs=1))
+
+    def standings(self, rows: AnyArray, scores: list[F64], lead: float, n_threads: int = 1) -> list[Standing]:
+        """Compare scores of some rows."""
+        _, positive, weight = self.samples(None, rows)
+        groups = None if self.groups is None else self.groups[rows]
+        return standings(positive, scores, self.fpr_range, lead=lead, weight=weight, groups=groups, n_threads=n_threads)
 
     def over_folds(self, run: Run, function: Callable[[int], F64], *, small: bool) -> list[F64]:
         """Return the function of each fold; raise HopelessError if the first ones suffice to drop the family."""
@@ -137,12 +143,7 @@ class Data:
             return
         own, _ = self._levelled(scores)  # the scales of two folds may differ, more so if each chose its C
         rows = np.flatnonzero(np.isfinite(own))
-        weight, groups = (None if of is None else of[rows] for of in (self.weight, self.groups))
-        there = standings(
-            self.positive[rows], [self.best[rows], own[rows]], self.fpr_range, lead=self.lead + _HOPELESS,
-            weight=weight, groups=groups,
-        )  # fmt: skip
-        if not there[1].kept:
+        if not self.standings(rows, [self.best[rows], own[rows]], self.lead + _HOPELESS)[1].kept:
             raise HopelessError(own)
 
     def found(
@@ -184,7 +185,7 @@ class Data:
         """Return the pooled logits of the folds, each with its own logistic curve, and the mean curve."""
         curves = []
         for of, (_, held) in zip(scores, self.folds, strict=False):
-            curves.append(sigmoid(of, self.positive[held], None if self.weight is None else self.weight[held]))
+            curves.append(sigmoid(of, *self.samples(None, held)[1:]))
         level = [slope * of + offset for (slope, offset), of in zip(curves, scores, strict=True)]
         slope, offset = np.mean(curves, axis=0)
         return pooled(self.folds, level, self.n), (float(slope), float(offset))

@@ -45,17 +45,7 @@ class OutOfTimeError(Exception):
 
 
 class Run:
-    """One fit.
-
-    Parameters
-    ----------
-    n_threads : int
-        Largest number of threads.
-    time_limit : float or None
-        Time limit of the fit in seconds.
-    report : callable
-        Called with each EnsembleStep, in the thread that fits.
-    """
+    """One fit; `report` is called with each step, in the thread that fits."""
 
     def __init__(self, n_threads: int, time_limit: float | None, report: Callable[[EnsembleStep], None]) -> None:
         self.n_threads = n_threads

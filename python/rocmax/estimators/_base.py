@@ -51,8 +51,6 @@ class Data(NamedTuple):
 class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A two-class model that scores samples; higher scores for ``classes_[1]``."""
 
-    classes_: AnyArray
-    intercept_: F64
     n_features_in_: int
     threshold: Threshold
     # Whether the scales of features matter, and whether values may be missing (NaN).

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._typing import F64, AnyArray
 from rocmax._warn import warn
 from rocmax.designs import Landmarks
 from rocmax.estimators._base import Data, warn_unconverged
@@ -29,12 +28,6 @@ class CertifiedRanker(CallbackSupportMixin, KernelRanker):  # type: ignore[misc]
     max_iter: int
     verbose: int
     C_: float
-    objective_: float
-    dual_gap_: float
-    n_iter_: int
-    history_: dict[str, AnyArray]
-    surrogate_: str
-    _coefs: F64
 
     def _steps(self, task: Task, data: Data, landmarks: Landmarks | None, report: StepReport | None = None) -> Steps:
         """Return the solver's callback, for which each step is a part of `task`."""

@@ -52,7 +52,6 @@ class LeastSquares(KernelRanker):
     """A ranker of one or many labels, linear or with a kernel, fitted by least squares."""
 
     _pairwise: bool
-    n_iter_: int
 
     def decision_function(self, X: Any) -> F64:
         check_is_fitted(self)

@@ -50,16 +50,10 @@ class PartialAUCPath(Result):
     surrogate: str = "tight"
 
     def rows(self) -> list[dict[str, Any]]:
-        columns = {
-            "C": self.Cs,
-            "objective": self.objectives,
-            "dual_gap": self.dual_gaps,
-            "partial_auc": self.partial_aucs,
-            "n_iter": self.n_iters,
-        }
-        return [
-            dict(zip(columns, row, strict=True)) for row in zip(*(x.tolist() for x in columns.values()), strict=True)
-        ]
+        names = ("C", "objective", "dual_gap", "partial_auc", "n_iter")
+        columns = (self.Cs, self.objectives, self.dual_gaps, self.partial_aucs, self.n_iters)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _lines(self) -> list[str]:
         best, (low, high) = int(np.argmax(self.partial_aucs)), self.fpr_range
@@ -145,13 +139,9 @@ def partial_auc_path(
     X, positive, weight = PartialAUCSVC()._validated(X, y, sample_weight)
     training = Training(as_design(X), _core.Problem(positive, weight), fpr_range, threads)
     # Only the vectors of the models are kept, not their scores.
-    coefs, numbers = zip(
-        *(
-            (result.model.vector, (result.objective, result.gap, result.partial_auc, result.n_iter))
-            for result in training.path(surrogate, ascending, tol=tol, max_iter=max_iter)
-        ),
-        strict=True,
-    )
-    objectives, gaps, partial_aucs, n_iters = map(np.array, zip(*numbers, strict=True))
-    found = (np.array(ascending), np.array(coefs), objectives, gaps, partial_aucs, n_iters)
-    return PartialAUCPath(*found, fpr_range, surrogate)
+    rows = [
+        (result.model.vector, result.objective, result.gap, result.partial_auc, result.n_iter)
+        for result in training.path(surrogate, ascending, tol=tol, max_iter=max_iter)
+    ]
+    coefs, objectives, gaps, areas, n_iters = map(np.array, zip(*rows, strict=True))
+    return PartialAUCPath(np.array(ascending), coefs, objectives, gaps, areas, n_iters, fpr_range, surrogate)

@@ -159,13 +159,13 @@ class AUCRLSCV(LeastSquares):
         setattr(self, name, np.array(values) if self._multilabel else values[0])
 
     def _check_cv(self) -> None:
-        if isinstance(self.cv, str):
-            if self.cv in (_LEAVE_PAIR_OUT, _LEAVE_ONE_OUT):
-                return
-        elif isinstance(self.cv, Integral) and not isinstance(self.cv, bool):
-            if int(self.cv) >= 2:
-                return
-        elif not isinstance(self.cv, bytes | bytearray) and (hasattr(self.cv, "split") or np.iterable(self.cv)):
+        if isinstance(self.cv, str | bytes | bytearray):
+            known = is_one_of(self.cv, (_LEAVE_PAIR_OUT, _LEAVE_ONE_OUT))
+        elif isinstance(self.cv, Integral):
+            known = int(self.cv) >= 2
+        else:
+            known = hasattr(self.cv, "split") or np.iterable(self.cv)
+        if known:
             return
         raise ValueError(
             f"cv must be {_LEAVE_PAIR_OUT!r}, {_LEAVE_ONE_OUT!r}, a number of folds of at least 2, a splitter or a "
