@@ -149,11 +149,16 @@ class Ranker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Check and return the features and labels to fit."""
         return check_training_data(self, X, y)
 
+    def _two_classes(self, y: AnyArray, weight: F64 | None) -> Bool:
+        """Set ``classes_``; return which labels are positive."""
+        self.classes_, positive = check_two_classes(y, weight)
+        return positive
+
     def _validated(self, X: Any, y: Any, sample_weight: Any = None) -> Data:
         """Check the training data and set ``classes_``."""
         X, labels = self._checked_training(X, y)
         weight = check_sample_weight(sample_weight, X)
-        self.classes_, positive = check_two_classes(labels, weight)
+        positive = self._two_classes(labels, weight)
         warn_of_positive_class(self.classes_, y)
         if self._by_scale:
             warn_of_scales(self, X, weight)

@@ -99,7 +99,7 @@ _ENTRY = re.compile(r"(?m)^(?=\S)")
 _OF_ENTRIES = ("Parameters", "Attributes", "Returns", "Raises", "Warns")
 
 
-def described(cls: type) -> str:
+def described(cls: Any) -> str:
     """Return the docstring of an estimator with its shared entries, and its base's where it has none of its own."""
     inherited = _sections(cls.__base__.__doc__)
     sections: dict[str, str] = {name: inherited[name] for name in ("Parameters", "Attributes") if name in inherited}
@@ -108,7 +108,8 @@ def described(cls: type) -> str:
         return _joined(sections, {})
     defaults = {name: vars(cls)[name] for name in inspect.get_annotations(cls) if name in vars(cls) and name[0] != "_"}
     every = ("intercept_", "classes_", "n_features_in_", "feature_names_in_")
-    return _joined(sections, defaults, Attributes=every)
+    warns = ("PositiveClassWarning", *(["FeatureScaleWarning"] if cls._by_scale else []))
+    return _joined(sections, defaults, Attributes=every, Warns=warns)
 
 
 def described_fit(fit: Callable[..., Any]) -> str:

@@ -8,21 +8,15 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax import _core
-from rocmax._checks.training import (
-    check_sample_weight,
-    check_training_data,
-    check_two_classes,
-    warn_of_positive_class,
-)
+from rocmax._checks.training import check_training_data
 from rocmax._interrupt import interruptible
 from rocmax._memory import require_memory
 from rocmax._threads import one_at_a_time
-from rocmax._typing import F64, Bool
+from rocmax._typing import F64, AnyArray, Bool
 from rocmax._warn import warn
 from rocmax.designs import as_design, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, tiles
 from rocmax.estimators._kernel_base import KernelRanker
-from rocmax.estimators._scales import warn_of_scales
 from rocmax.solvers.least_squares import (
     Features,
     KernelFeatures,
@@ -86,14 +80,8 @@ class LeastSquares(KernelRanker):
         stored = stored and is_stored(X) and self.kernel == "linear"
         if is_stored(X) and not stored:
             X = np.asarray(X)
-        given = y
-        X, y = check_training_data(self, X, y, multi_output=True)
-        found = check_sample_weight(sample_weight, X)
-        labels = self._check_labels(y, found)
-        warn_of_positive_class(self.classes_, given)
-        warn_of_scales(self, X, found)
-        weight = np.ones(X.shape[0]) if found is None else found
-        kept = weight > 0
+        X, labels, found = data = self._validated(X, y, sample_weight)
+        weight, kept = np.ones(X.shape[0]) if found is None else found, data.counted
         self._set_kernel(X, found)
         if not (stored or kept.all()):
             X = X[np.ix_(kept, kept)] if self.kernel == "precomputed" else X[kept]
@@ -109,7 +97,11 @@ class LeastSquares(KernelRanker):
             _core.Problem(labels[:, column].copy(), weight)  # refuses weights that overflow or vanish
         return Samples(X, labels, weight, np.ones_like(kept) if stored else kept)
 
-    def _check_labels(self, y: Any, weight: F64 | None) -> Bool:
+    def _checked_training(self, X: Any, y: Any) -> tuple[Any, AnyArray]:
+        return check_training_data(self, X, y, multi_output=True)
+
+    def _two_classes(self, y: Any, weight: F64 | None) -> Bool:
+        """Set ``classes_``; return which labels are positive, of shape (n_samples, n_labels)."""
         y = y.toarray() if is_sparse(y) else np.asarray(y)
         self._multilabel = y.ndim == 2 and y.shape[1] > 1
         if not self._multilabel:
@@ -117,8 +109,7 @@ class LeastSquares(KernelRanker):
                 with one_at_a_time():
                     y = column_or_1d(y, warn=True)
             # Samples of weight 0 may be of a third class.
-            self.classes_, positive = check_two_classes(y, None if weight is None or len(np.unique(y)) == 2 else weight)
-            return positive[:, None]
+            return super()._two_classes(y, None if weight is None or len(np.unique(y)) == 2 else weight)[:, None]
         labels = in_rows(y == 1)
         if not np.all(labels | (y == 0)):
             raise ValueError(

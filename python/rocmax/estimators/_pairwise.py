@@ -71,8 +71,6 @@ class AUCSVC(Machine):
     ConvergenceWarning
     ZeroModelWarning
         The zero model is within `tol` of optimal: C is too small for the kernel.
-    PositiveClassWarning
-    FeatureScaleWarning
 
     Notes
     -----

@@ -76,8 +76,6 @@ class PartialAUCSVC(Machine):
     ConvergenceWarning
     ZeroModelWarning
         The zero model is within `tol` of optimal; see Notes.
-    PositiveClassWarning
-    FeatureScaleWarning
 
     Notes
     -----
