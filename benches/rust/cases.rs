@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rocmax_benches::{Shape, scores_of};
-use rocmax_core::metric::{
-    self, Column, Labels, Limits, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind,
-};
-use rocmax_core::oracle::{Oracle, Rank, Term, Tight, TopHinge, Workspace};
-use rocmax_core::{Ctx, Problem, RateRange};
+use rocmax_core::count::Limits;
+use rocmax_core::curve::{self, Measure, Normalize, Scratch};
+use rocmax_core::resample::{self, Resampling, Scheme};
+use rocmax_core::risk::{Oracle, Rank, Term, Tight, TopHinge, Workspace};
+use rocmax_core::variance::{Column, Placements, WeightKind};
+use rocmax_core::{Ctx, Labels, Problem, RateRange};
 
 /// What is done with labels and scores.
 const WORKS: [&str; 17] = [
@@ -79,7 +80,7 @@ fn run(repeats: usize, call: &mut dyn FnMut() -> f64) -> (f64, Duration) {
     (value, least)
 }
 
-fn measures<S: metric::Measured>(
+fn measures<S: curve::Measured>(
     work: &str,
     labels: &[bool],
     scores: &[S],
@@ -94,22 +95,22 @@ fn measures<S: metric::Measured>(
     let resampling =
         Resampling { scheme: Scheme::Stratified, weight_kind: WeightKind::Frequency, n_resamples: 10, seed: 1 };
     run(repeats, &mut || match work {
-        "auc" => metric::auc(&classes, scores, &mut scratch, &serial).expect("an AUC"),
-        "auc2" => metric::auc(&classes, scores, &mut scratch, &both).expect("an AUC"),
+        "auc" => curve::auc(&classes, scores, &mut scratch, &serial).expect("an AUC"),
+        "auc2" => curve::auc(&classes, scores, &mut scratch, &both).expect("an AUC"),
         "moments" => {
-            let (_, squares) = metric::auc_moments(&classes, scores, &mut scratch, &serial).expect("moments");
+            let (_, squares) = curve::auc_moments(&classes, scores, &mut scratch, &serial).expect("moments");
             squares[0] + squares[1]
         }
         "partial" => {
             let what = Measure::Partial(range, Normalize::Width);
-            metric::measure(&classes, scores, None, what, &mut scratch, &serial).expect("a partial AUC")
+            curve::measure(&classes, scores, None, what, &mut scratch, &serial).expect("a partial AUC")
         }
         "replicates" => {
-            let found = metric::bootstrap(&classes, &[scores], None, Measure::Auc, resampling, &serial);
+            let found = resample::bootstrap(&classes, &[scores], None, Measure::Auc, resampling, &serial);
             found.expect("replicates").iter().sum()
         }
         "curve" => {
-            metric::measure(&classes, scores, Some(&weights), Measure::Auc, &mut scratch, &serial).expect("an AUC")
+            curve::measure(&classes, scores, Some(&weights), Measure::Auc, &mut scratch, &serial).expect("an AUC")
         }
         other => panic!("no such work: {other}"),
     })

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rocmax_benches::{Scores, sample};
-use rocmax_core::metric::{self, Labels, Measure, Normalize, Scratch};
-use rocmax_core::oracle::{Oracle, Tight, Workspace};
-use rocmax_core::{Ctx, RateRange, Result};
+use rocmax_core::curve::{self, Measure, Normalize, Scratch};
+use rocmax_core::risk::{Oracle, Tight, Workspace};
+use rocmax_core::{Ctx, Labels, RateRange, Result};
 
 const SIZES: [usize; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 const RANGES: [(f64, f64); 3] = [(0.0, 1.0), (0.0, 0.05), (0.02, 0.05)];
@@ -58,12 +58,12 @@ fn oracle(c: &mut Criterion) {
 
 fn measures(c: &mut Criterion) {
     let mut scratch = Scratch::default();
-    bench(c, "auc", 3, |problem, scores, ctx| metric::auc(&Labels::from(&**problem), scores, &mut scratch, ctx));
+    bench(c, "auc", 3, |problem, scores, ctx| curve::auc(&Labels::from(&**problem), scores, &mut scratch, ctx));
     for (low, high) in RANGES {
         let Ok(range) = RateRange::new(low, high) else { continue };
         bench(c, &format!("partial auc/{low}-{high}"), 3, |problem, scores, ctx| {
             let measure = Measure::Partial(range, Normalize::Width);
-            metric::measure(&Labels::from(&**problem), scores, None, measure, &mut scratch, ctx)
+            curve::measure(&Labels::from(&**problem), scores, None, measure, &mut scratch, ctx)
         });
     }
 }

@@ -5,9 +5,9 @@
 
 use std::error::Error;
 
-use rocmax_core::inference::auc_interval;
-use rocmax_core::metric::{Labels, Measure, Normalize, Scratch, measure};
-use rocmax_core::{Ctx, RateRange};
+use rocmax_core::curve::{Measure, Normalize, Scratch, measure};
+use rocmax_core::variance::auc_interval;
+use rocmax_core::{Ctx, Labels, RateRange};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

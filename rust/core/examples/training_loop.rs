@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rocmax_core::oracle::{Oracle, Tight, Workspace};
+use rocmax_core::risk::{Oracle, Tight, Workspace};
 use rocmax_core::{Ctx, Problem, RateRange, Result};
 
 const N_SAMPLES: usize = 2_000;

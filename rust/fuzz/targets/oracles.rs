@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use rocmax_core::oracle::{Naive, Oracle, Rank, Term, Tight, TopHinge, Workspace};
+use rocmax_core::risk::{Naive, Oracle, Rank, Term, Tight, TopHinge, Workspace};
 use rocmax_core::{Ctx, Problem, naive};
 use rocmax_fuzz::{Sample, assert_close};
 

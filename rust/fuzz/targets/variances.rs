@@ -4,11 +4,10 @@
 use std::borrow::Cow;
 
 use libfuzzer_sys::fuzz_target;
-use rocmax_core::Ctx;
-use rocmax_core::metric::{
-    Column, Components, Curve, Labels, Measure, Normalize, Placements, Resampling, Scheme, Scratch, WeightKind,
-    auc_moments, bootstrap, covariance,
-};
+use rocmax_core::curve::{Curve, Measure, Normalize, Scratch, auc_moments};
+use rocmax_core::resample::{Resampling, Scheme, bootstrap};
+use rocmax_core::variance::{Column, Components, Placements, WeightKind, covariance};
+use rocmax_core::{Ctx, Labels};
 use rocmax_fuzz::{Sample, assert_close};
 
 /// Row and column means of `1[s > t] + 1/2 1[s = t]`, times the weights of the pairs.

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rocmax_core::metric::{Curve, Labels, Measure, Normalize, Scratch, measure};
-use rocmax_core::{Ctx, Problem, RateRange};
+use rocmax_core::curve::{Curve, Measure, Normalize, Scratch, measure};
+use rocmax_core::{Ctx, Labels, Problem, RateRange};
 
 type Row = (bool, u64, u64, u32);
 

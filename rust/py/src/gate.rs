@@ -14,7 +14,7 @@ use pyo3::{PyErr, PyResult, Python};
 use rayon::ThreadPool;
 use rocmax_core::{Ctx, Result};
 
-use crate::{error, pool};
+use crate::{error, threads};
 
 /// Work below which a call ends in a few milliseconds, so that it runs on the calling thread, alone.
 const SMALL: usize = 1 << 17;
@@ -50,7 +50,7 @@ where
         room(need.bytes)?;
         py.detach(|| caught(|| job(&Ctx::serial())))
     } else {
-        let pool = pool::get(n_threads);
+        let pool = threads::pool(n_threads);
         room(need.bytes)?;
         py.detach(|| {
             let stop = AtomicBool::new(false);

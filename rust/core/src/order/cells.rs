@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use super::chunk::{Chunk, Scratch, Spare};
-use super::map::{self, Map};
-use super::{Entry, select};
 use crate::ctx::{CHUNK, Ctx};
-use crate::problem::Problem;
+use crate::data::problem::Problem;
+use crate::order::chunk::{Chunk, Scratch, Spare};
+use crate::order::map;
+use crate::order::map::Map;
+use crate::order::{Entry, select};
 use crate::{Result, Scores};
 
 /// Scores of a task, at least, unless there are no more.

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::collect::Collect;
-use super::fast;
+use crate::order::collect::Collect;
+use crate::simd::fast;
 
 /// What is wanted of a chunk of samples.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! The scores of a chunk that matter, found among all by their flags.
 
-use super::{Entry, fast};
+use crate::order::Entry;
+use crate::simd::fast;
 use crate::{CHUNK, Ctx, Problem, Result, Scores};
 
 /// Scores whose flags are taken together.

@@ -1,6 +1,6 @@
 //! A monotone map from scores to buckets, fitted to a sample.
 
-use super::fast;
+use crate::simd::fast;
 
 /// Scores that a map is fitted to, at most.
 pub(super) const SAMPLES: usize = 1 << 10;

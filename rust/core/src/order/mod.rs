@@ -3,7 +3,7 @@
 //! Statistics read blocks of equal scores and never depend on the index; the index makes the order, and with it every
 //! intermediate result, unique, whatever the algorithm or the number of threads.
 //!
-//! Oracles and curves order scores here; measures that only count pairs do not come this way but by `metric::count`. They
+//! Oracles and curves order scores here; measures that only count pairs do not come this way but by `count`. They
 //! are two engines because they keep different things. An oracle owes every sample a slope: it has to know where each
 //! score came from, the sums of the scores up to every rank, and ranks of scores that are shifted by a margin. A count
 //! needs none of that, keeps 4 bytes of a score of 8 and leaves cells unsorted. What is common to both is shared:
@@ -11,6 +11,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod chunk;
+pub(crate) mod classes;
 pub(crate) mod collect;
 mod map;
 pub(crate) mod select;
@@ -25,7 +26,7 @@ pub(crate) use sort::sort;
 ///
 /// One 128-bit integer: comparisons are branchless, and sorting needs no key function.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry(u128);
+pub(crate) struct Entry(u128);
 
 const SIGN: u64 = 1 << 63;
 
@@ -91,7 +92,7 @@ impl Keyed for Weighted {
 impl Entry {
     /// Packs a finite score.
     #[inline]
-    pub fn new(score: f64, index: u32) -> Self {
+    pub(crate) fn new(score: f64, index: u32) -> Self {
         Self::of_key(key(score), index)
     }
 
@@ -102,19 +103,19 @@ impl Entry {
 
     /// The score; a zero comes back as 0.0.
     #[inline]
-    pub fn score(self) -> f64 {
+    pub(crate) fn score(self) -> f64 {
         score_of(self.key())
     }
 
     /// The index the entry was made with.
     #[inline]
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as u32 as usize
     }
 
     /// Whether two entries hold the same score.
     #[inline]
-    pub fn ties(self, other: Entry) -> bool {
+    pub(crate) fn ties(self, other: Entry) -> bool {
         self.key() == other.key()
     }
 }
@@ -123,11 +124,6 @@ impl std::fmt::Debug for Entry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Entry").field(&self.score()).field(&self.index()).finish()
     }
-}
-
-/// Runs `work` with the best instructions of this machine; what it calls must be `inline(always)`.
-pub(crate) fn fast<W: pulp::NullaryFnOnce>(work: W) -> W::Output {
-    pulp::Arch::new().dispatch(work)
 }
 
 /// The k-th of `n_samples` positions below `n`: one per stretch, moved about inside it so that no period of the data is

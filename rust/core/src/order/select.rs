@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Entry, spread};
+use crate::order::{Entry, spread};
 use crate::{Ctx, Problem, Result, Scores};
 
 /// Sampled scores: one in so many, within limits.

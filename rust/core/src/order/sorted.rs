@@ -1,7 +1,8 @@
 //! Sorted scores, with an index that ranks any score among them in constant time.
 
-use super::map::Map;
-use super::{Entry, fast, sort};
+use crate::order::map::Map;
+use crate::order::{Entry, sort};
+use crate::simd::fast;
 use crate::{CHUNK, Ctx, Result};
 
 /// How many scores of a bucket are compared without a branch.

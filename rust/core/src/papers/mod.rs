@@ -2,11 +2,13 @@
 //! they divide the samples stays the same under any rising change of a feature.
 
 mod features;
+mod neighbors;
 mod partial_boost;
 mod rank_boost;
 mod split_tree;
 
 pub use features::{Features, Stump};
+pub use neighbors::nearest;
 pub use partial_boost::{CELLS, Codes, Round, partial_boost};
 pub use rank_boost::rank_boost;
 pub use split_tree::{Limits, Node, Split, split_tree};

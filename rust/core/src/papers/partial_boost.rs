@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{TIE, first_best};
+use crate::papers::{TIE, first_best};
 use crate::{Ctx, Error, Problem, RateRange, Result};
 
 /// Scores and coefficients are whole numbers of cells, so many to a width of smoothing.

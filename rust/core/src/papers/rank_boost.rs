@@ -1,7 +1,7 @@
 //! RankBoost for two classes: stumps, boosted on the pairs, whose weights are products.
 
-use super::features::{Column, Features, Stump};
-use super::{TIE, first_best};
+use crate::papers::features::{Column, Features, Stump};
+use crate::papers::{TIE, first_best};
 use crate::{Ctx, Problem, Result};
 
 /// An edge of 1 would have an infinite coefficient.

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::features::Features;
-use super::{TIE, first_best, midpoint};
+use crate::papers::features::Features;
+use crate::papers::{TIE, first_best, midpoint};
 use crate::{Ctx, Error, Problem, Result};
 
 /// Values of a node, times features, below which threads cost more than they save.

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rocmax_core::metric::{self, Labels, Measure, Normalize, Scratch};
-use rocmax_core::oracle::{Naive, Oracle, PairLoss, PairRange, Rank, Term, Tight, TopHinge, Workspace, pair_loss};
-use rocmax_core::{Ctx, Problem, RateRange, naive};
+use rocmax_core::curve::{self, Measure, Normalize, Scratch};
+use rocmax_core::risk::{Naive, Oracle, PairLoss, PairRange, Rank, Term, Tight, TopHinge, Workspace, pair_loss};
+use rocmax_core::{Ctx, Labels, Problem, RateRange, naive};
 
 mod pair_losses;
 mod samples;
@@ -226,15 +226,15 @@ proptest! {
     fn measures_match_their_definitions(s in plain()) {
         let ctx = Ctx::serial();
         let labels = Labels::from(&*s.problem);
-        let measure = |measure| metric::measure(&labels, &s.scores, None, measure, &mut Scratch::default(), &ctx).unwrap();
-        let auc = metric::auc(&labels, &s.scores, &mut Scratch::default(), &ctx).unwrap();
+        let measure = |measure| curve::measure(&labels, &s.scores, None, measure, &mut Scratch::default(), &ctx).unwrap();
+        let auc = curve::auc(&labels, &s.scores, &mut Scratch::default(), &ctx).unwrap();
         prop_assert!((auc - naive::auc(&s.problem, &s.scores)).abs() < TOLERANCE);
         let ranked = measure(Measure::Ranked(s.range));
         prop_assert!((ranked - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
-        let curve = measure(Measure::Partial(s.range, Normalize::None));
-        prop_assert!((curve - naive::partial_auc_curve(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
+        let area = measure(Measure::Partial(s.range, Normalize::None));
+        prop_assert!((area - naive::partial_auc_curve(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
         let flipped: Vec<f64> = s.scores.iter().map(|x| -x).collect();
-        prop_assert!((metric::auc(&labels, &flipped, &mut Scratch::default(), &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
+        prop_assert!((curve::auc(&labels, &flipped, &mut Scratch::default(), &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
     }
 
     #[test]
@@ -250,7 +250,7 @@ proptest! {
             let found = pair_loss(&problem, &scores, (loss, PairRange::Fpr(s)), 1.0, [&mut coef, &mut hessian], &Ctx::serial());
             prop_assert!(found.is_err() || coef.iter().chain(&hessian).all(|c| c.is_finite()));
         }
-        if let Ok(auc) = metric::auc(&Labels::from(&*problem), &scores, &mut Scratch::default(), &Ctx::serial()) {
+        if let Ok(auc) = curve::auc(&Labels::from(&*problem), &scores, &mut Scratch::default(), &Ctx::serial()) {
             prop_assert!((0.0..=1.0).contains(&auc));
         }
     }
@@ -289,7 +289,7 @@ fn two_threads_give_the_same_bits() {
     let (problem, range) = (Problem::new((0..n).map(|i| hash(i) % 7 == 0).collect()).unwrap(), RateRange::FULL);
     for measure in [Measure::Auc, Measure::Partial(range, Normalize::Width)] {
         let run = |ctx: Ctx<'_>| {
-            metric::measure(&Labels::from(&problem), &scores, None, measure, &mut Scratch::default(), &ctx)
+            curve::measure(&Labels::from(&problem), &scores, None, measure, &mut Scratch::default(), &ctx)
                 .unwrap()
                 .to_bits()
         };
@@ -322,9 +322,9 @@ fn whole_weights_are_repetitions_in_every_chunk_and_region() {
 #[test]
 fn a_margin_that_is_no_number_is_refused() {
     use rocmax_core::Error;
-    use rocmax_core::metric::{Labels, Measure, Scratch, measure};
     let labels = [true, false];
     let labels = Labels::new(&labels).unwrap();
-    let found = measure(&labels, &[1.0, 0.0], None, Measure::Margin(f64::NAN), &mut Scratch::default(), &Ctx::serial());
+    let found =
+        curve::measure(&labels, &[1.0, 0.0], None, Measure::Margin(f64::NAN), &mut Scratch::default(), &Ctx::serial());
     assert!(matches!(found, Err(Error::Domain { name: "margin", .. })));
 }

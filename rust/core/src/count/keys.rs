@@ -1,0 +1,284 @@
+//! Scores as a bucket and 32 bits in it: half the memory to scatter where they have 64, and integers to rank.
+//!
+//! A monotone map gives every score a bucket and a key in it. A float32 is its own key. The keys
+//! of float64 scores are cells of the map, far smaller than the distances between most of them: where two scores are in
+//! one cell, scores have to be compared themselves.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use crate::count::cells::Spread;
+use crate::count::counting_sort::{CHUNK, N_BUCKETS, Stage};
+use crate::count::sums::grown;
+use crate::data::float::{Key, Score};
+use crate::data::labels::{Labels, TILE};
+use crate::simd::fast;
+use crate::{Ctx, Result};
+
+/// A greater share of keys that are shared is too much.
+pub(crate) const DENSE: f64 = 1.0 / 4096.0;
+/// Neighbours in a sample that are this far apart tell how scores crowd.
+const STEP: usize = 8;
+/// Units of work for each thread.
+pub(crate) const SHARES: usize = 4;
+
+/// The samples of one chunk by bucket and class.
+pub(crate) struct Chunk<'a, S: Score> {
+    keys: &'a [S::Key],
+    /// Where in the chunk each is from, if that was wanted.
+    pub(crate) index: &'a [u16],
+    /// The scores of the chunk.
+    scores: &'a [S],
+    /// Where the positives of each bucket begin, then the negatives of each, and the end.
+    starts: Vec<u32>,
+}
+
+impl<'a, S: Score> Chunk<'a, S> {
+    /// The keys of a class in a bucket.
+    pub(crate) fn keys(&self, bucket: usize, class: usize) -> &'a [S::Key] {
+        &self.keys[self.own(bucket, class)]
+    }
+
+    /// Their scores, if an index was wanted.
+    pub(crate) fn scores(&self, bucket: usize, class: usize) -> impl Iterator<Item = S> {
+        self.index(bucket, class).iter().map(|&from| self.score(from))
+    }
+
+    /// Where in the chunk they are from, if that was wanted.
+    pub(crate) fn index(&self, bucket: usize, class: usize) -> &'a [u16] {
+        &self.index[self.own(bucket, class)]
+    }
+
+    /// The score of a sample of the chunk.
+    pub(crate) fn score(&self, from: u16) -> S {
+        self.scores[usize::from(from)]
+    }
+
+    fn own(&self, bucket: usize, class: usize) -> Range<usize> {
+        let id = class * (self.starts.len() / 2) + bucket;
+        self.starts[id] as usize..self.starts[id + 1] as usize
+    }
+}
+
+/// For each bucket, the positives and the negatives in those below.
+pub(crate) fn below<S: Score>(chunks: &[Chunk<'_, S>], n_buckets: usize) -> Vec<[u64; 2]> {
+    let size = |bucket, class| chunks.iter().map(|chunk| chunk.own(bucket, class).len() as u64).sum::<u64>();
+    let mut below = vec![[0; 2]];
+    for bucket in 1..n_buckets {
+        below.push([0, 1].map(|class| below[bucket - 1][class] + size(bucket - 1, class)));
+    }
+    below
+}
+
+/// How scores are shared among buckets, and what their keys are.
+pub(crate) struct Buckets {
+    pub(crate) spread: Spread,
+    pub(crate) len: usize,
+    /// The share of keys that are expected to tie, be it that scores do or that they lie too close together.
+    pub(crate) shared: f64,
+    /// How many are expected in the bucket of a score, as the root of the mean square.
+    pub(crate) crowd: f64,
+}
+
+/// Memory for keys, kept from call to call.
+#[derive(Debug, Default)]
+pub(crate) struct Rooms<K> {
+    keys: Vec<K>,
+    /// Where in its chunk each is from.
+    index: Vec<u16>,
+    stages: Mutex<Vec<Stage<K>>>,
+}
+
+impl<K: Key> Rooms<K> {
+    /// Bytes that are held.
+    pub(crate) fn bytes(&self) -> usize {
+        let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
+        size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages * Stage::<K>::BYTES
+    }
+}
+
+impl Buckets {
+    /// How many make buckets of about `bucket` scores each.
+    pub(crate) fn number(n_scores: usize, bucket: usize) -> usize {
+        (n_scores / bucket).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1)
+    }
+
+    /// So many for scores of which there are `n`, by a sample that ascends.
+    pub(crate) fn fit<S: Score>(n: usize, sample: &[f64], len: usize) -> Self {
+        if sample.is_empty() {
+            return Self { spread: Spread::default(), len, shared: 1.0, crowd: f64::INFINITY };
+        }
+        let n_cells = (len as u64) << S::BITS;
+        let spread = Spread::fit(sample, n_cells);
+        // Between two of the sample scores are taken to lie evenly.
+        let mut cells = vec![0; sample.len()];
+        spread.cells(sample, &mut cells);
+        let between = n as f64 / sample.len() as f64;
+        let together = |step: usize, bits: u32| {
+            let runs = cells.windows(step + 1).step_by(step);
+            runs.map(move |run| between * step as f64 / u64::max((run[step] - run[0]) >> bits, 1) as f64)
+        };
+        let shared = together(1, 0).sum::<f64>() / (2.0 * sample.len() as f64);
+        let squares = together(STEP, S::BITS).map(|n| n * n);
+        let crowd = f64::sqrt(squares.sum::<f64>() * STEP as f64 / sample.len() as f64);
+        Self { spread, len, shared, crowd }
+    }
+
+    /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores, with an index if that is wanted; `None`
+    /// if a score is not finite.
+    pub(crate) fn scatter<'a, S: Score>(
+        &self,
+        labels: &Labels<'_>,
+        scores: &'a [S],
+        rooms: &'a mut Rooms<S::Key>,
+        with_index: bool,
+        ctx: &Ctx<'_>,
+    ) -> Result<Option<Vec<Chunk<'a, S>>>> {
+        let (keys, index, stages) = (&mut rooms.keys, &mut rooms.index, &rooms.stages);
+        let free = || stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_indexed = if with_index { scores.len() } else { 0 };
+        let rooms = grown(keys, scores.len()).chunks_mut(CHUNK).zip((0..).step_by(CHUNK)).zip(scores.chunks(CHUNK));
+        let mut index = grown(index, n_indexed).chunks_mut(CHUNK);
+        let rooms = rooms.map(|room| (room, index.next().unwrap_or_default()));
+        let done = ctx.map(rooms.collect(), |(((keys, from), scores), index)| {
+            let mut stage = free().pop().unwrap_or_default();
+            stage.reserve(scores.len());
+            let finite = self.stage(labels, from, scores, &mut stage);
+            let starts = finite.then(|| stage.scatter(2 * self.len, keys, index));
+            free().push(stage);
+            starts.map(|starts| Chunk { keys, index, scores, starts })
+        })?;
+        Ok(done.into_iter().collect())
+    }
+
+    /// Sets the keys of the scores of a chunk, the first of which is sample `from`, and their ids: the bucket, plus for
+    /// negatives the number of buckets. Whether all are finite.
+    fn stage<S: Score>(&self, labels: &Labels<'_>, from: usize, scores: &[S], stage: &mut Stage<S::Key>) -> bool {
+        let (mut positive, mut cells, mut buckets) = ([false; TILE], [0; TILE], [0; TILE]);
+        let tiles = scores.chunks(TILE).zip(stage.ids.chunks_mut(TILE)).zip(stage.keys.chunks_mut(TILE));
+        tiles.zip((from..).step_by(TILE)).all(|(((scores, ids), keys), from)| {
+            let (n, bits) = (scores.len(), self.len.trailing_zeros());
+            labels.fill(from, &mut positive[..n]);
+            let finite = self.classify(scores, &mut cells[..n], (&mut buckets[..n], &mut keys[..n]));
+            fast(Ids { buckets: &buckets[..n], positive: &positive[..n], bits, ids });
+            finite
+        })
+    }
+
+    /// Writes the bucket and the key of each score of a tile; whether all are finite. `cells` are room.
+    pub(crate) fn classify<S: Score>(
+        &self,
+        scores: &[S],
+        cells: &mut [u64],
+        (buckets, keys): (&mut [u32], &mut [S::Key]),
+    ) -> bool {
+        fast(Classify { spread: &self.spread, scores, cells, buckets, keys })
+    }
+}
+
+/// See [`Buckets::stage`].
+struct Ids<'a> {
+    buckets: &'a [u32],
+    positive: &'a [bool],
+    bits: u32,
+    ids: &'a mut [u16],
+}
+
+impl pulp::NullaryFnOnce for Ids<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for ((id, &bucket), &positive) in self.ids.iter_mut().zip(self.buckets).zip(self.positive) {
+            *id = bucket as u16 | (u16::from(positive) ^ 1) << (self.bits & 15);
+        }
+    }
+}
+
+/// See [`Buckets::classify`].
+struct Classify<'a, S: Score> {
+    spread: &'a Spread,
+    scores: &'a [S],
+    cells: &'a mut [u64],
+    buckets: &'a mut [u32],
+    keys: &'a mut [S::Key],
+}
+
+impl<S: Score> pulp::NullaryFnOnce for Classify<'_, S> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        let Self { spread, scores, cells, buckets, keys } = self;
+        if let (true, &Spread::Line(low, scale, last)) = (S::EXACT, spread) {
+            // In the arithmetic of the scores themselves.
+            let line = S::line_from(low, scale, last);
+            buckets.iter_mut().zip(scores).for_each(|(bucket, x)| *bucket = x.cell(line));
+        } else {
+            spread.cells(scores, cells);
+            buckets.iter_mut().zip(&*cells).for_each(|(bucket, cell)| *bucket = (cell >> S::BITS) as u32);
+        }
+        for ((key, &cell), &x) in keys.iter_mut().zip(&*cells).zip(scores) {
+            *key = x.key(cell);
+        }
+        scores.iter().fold(true, |finite, x| finite & x.finite())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::count::cells::sample;
+    use crate::testing::uniform;
+
+    fn scatters<S: Score>(labels: &[bool], scores: &[S]) {
+        let classes = Labels::new(labels).unwrap();
+        let buckets = Buckets::fit::<S>(scores.len(), &sample(scores), Buckets::number(scores.len(), 1 << 9));
+        let mut rooms = Rooms::<S::Key>::default();
+        let chunks = buckets.scatter(&classes, scores, &mut rooms, true, &Ctx::serial()).unwrap().unwrap();
+        for (class, positive) in [true, false].into_iter().enumerate() {
+            let mut found = vec![];
+            for bucket in 0..buckets.len {
+                let mut entries = vec![];
+                for (chunk, base) in chunks.iter().zip((0..).step_by(CHUNK)) {
+                    let samples = chunk.index[chunk.own(bucket, class)].iter().map(|&from| base + usize::from(from));
+                    let mut of_scores = chunk.scores(bucket, class).zip(samples.clone());
+                    assert!(of_scores.all(|(score, sample)| score == scores[sample]));
+                    entries.extend(chunk.keys(bucket, class).iter().copied().zip(samples));
+                }
+                entries.sort_by(|x, y| x.0.order(&y.0).then(scores[x.1].order(&scores[y.1])));
+                found.extend(entries.into_iter().map(|(_, sample)| sample));
+            }
+            // Buckets, and keys in them, ascend with the scores; every sample of the class is there once.
+            assert!(found.windows(2).all(|pair| scores[pair[0]] <= scores[pair[1]]));
+            found.sort_unstable();
+            let all: Vec<usize> = (0..scores.len()).filter(|&i| labels[i] == positive).collect();
+            assert_eq!(found, all);
+        }
+    }
+
+    #[test]
+    fn buckets_and_keys_ascend_with_the_scores() {
+        let mut next = uniform(2);
+        for (n, levels) in [(2, 1e9), (700, 1e9), (700, 5.0), (90_001, 1e9), (90_001, 900.0)] {
+            let labels: Vec<bool> = (0..n).map(|i| if i < 2 { i == 0 } else { next() < 0.3 }).collect();
+            let tails = |u: f64| (u - 0.5) / (1.0 - u * u / 2.0).powi(40);
+            let scores: Vec<f64> = labels.iter().map(|_| tails((next() * levels).floor() / levels)).collect();
+            scatters(&labels, &scores);
+            scatters(&labels, &scores.iter().map(|&x| x as f32).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn keys_that_tie_are_known_from_a_sample() {
+        let mut next = uniform(5);
+        let mut dense = |n: usize, shape: fn(f64) -> f64| {
+            let scores: Vec<f64> = (0..n).map(|_| shape(next())).collect();
+            Buckets::fit::<f64>(n, &sample(&scores), 2).shared > DENSE
+        };
+        assert!(!dense(5000, |x| x));
+        assert!(dense(5000, |x| (1e3 * x).round() / 1e3));
+        // Cubes of scores about zero lie closer together there than keys do.
+        assert!(dense(1 << 17, |x| (2.0 * x - 1.0).powi(3)));
+    }
+}

@@ -1,0 +1,120 @@
+//! Monotone maps of keys, or of scores, to cells.
+
+use crate::count::cells::{Spread, sample};
+use crate::data::float::{Key, Line};
+use crate::simd::fast;
+
+/// Scores of one class that are kept in one cell, which costs less than a map.
+const FEW: usize = 1 << 6;
+
+/// The positives and the negatives, each in parts.
+pub(crate) type Classes<'a, K> = [Vec<&'a [K]>; 2];
+
+/// How many there are of either class.
+pub(crate) fn sizes<K>(classes: &Classes<'_, K>) -> [usize; 2] {
+    classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum())
+}
+
+/// A map of keys to cells that never descends.
+pub(crate) trait Monotone<K>: Default {
+    fn fit(keys: &[K], n_cells: u32) -> Self;
+    fn n_cells(&self) -> usize;
+    fn cells(&self, keys: &[K], cells: &mut [u32]);
+}
+
+/// For keys, which lie evenly in most buckets.
+impl<K: Key> Monotone<K> for Line<K> {
+    fn fit(keys: &[K], n_cells: u32) -> Self {
+        let (low, high) = fast(Ends(keys));
+        K::line(low, high, n_cells)
+    }
+
+    fn n_cells(&self) -> usize {
+        let last: f64 = self.last.into();
+        last as usize + 1
+    }
+
+    fn cells(&self, keys: &[K], cells: &mut [u32]) {
+        fast(Cells { line: *self, keys, cells });
+    }
+}
+
+/// For scores as they come.
+impl<K: Key> Monotone<K> for Spread {
+    fn fit(keys: &[K], n_cells: u32) -> Self {
+        if keys.len() <= FEW { Self::default() } else { Self::fit(&sample(keys), n_cells.into()) }
+    }
+
+    fn n_cells(&self) -> usize {
+        self.n_cells()
+    }
+
+    fn cells(&self, keys: &[K], cells: &mut [u32]) {
+        fast(SpreadCells { spread: self, keys, cells });
+    }
+}
+
+/// Writes the cell of every key.
+struct Cells<'a, K> {
+    line: Line<K>,
+    keys: &'a [K],
+    cells: &'a mut [u32],
+}
+
+impl<K: Key> pulp::NullaryFnOnce for Cells<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (cell, key) in self.cells.iter_mut().zip(self.keys) {
+            *cell = key.cell(self.line);
+        }
+    }
+}
+
+/// The same by a spread.
+struct SpreadCells<'a, K> {
+    spread: &'a Spread,
+    keys: &'a [K],
+    cells: &'a mut [u32],
+}
+
+impl<K: Key> pulp::NullaryFnOnce for SpreadCells<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let mut wide = [0; 1 << 6];
+        for (keys, cells) in self.keys.chunks(wide.len()).zip(self.cells.chunks_mut(wide.len())) {
+            self.spread.cells(keys, &mut wide[..keys.len()]);
+            cells.iter_mut().zip(&wide).for_each(|(cell, wide)| *cell = *wide as u32);
+        }
+    }
+}
+
+/// The least and the greatest score.
+struct Ends<'a, S>(&'a [S]);
+
+impl<S: Key> pulp::NullaryFnOnce for Ends<'_, S> {
+    type Output = (S, S);
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        const LANES: usize = 16;
+        let min = |x: S, y: S| if x < y { x } else { y };
+        let max = |x: S, y: S| if x > y { x } else { y };
+        let first = self.0.first().copied().unwrap_or_default();
+        let (mut low, mut high) = ([first; LANES], [first; LANES]);
+        let (lanes, rest) = self.0.as_chunks::<LANES>();
+        for xs in lanes {
+            for (low, &x) in low.iter_mut().zip(xs) {
+                *low = min(x, *low);
+            }
+            for (high, &x) in high.iter_mut().zip(xs) {
+                *high = max(x, *high);
+            }
+        }
+        let all = || rest.iter().copied();
+        (low.into_iter().chain(all()).fold(first, min), high.into_iter().chain(all()).fold(first, max))
+    }
+}

@@ -1,0 +1,75 @@
+//! The weights above each step of a curve, and how a segment lies to a range.
+
+use crate::curve::sum::Sum;
+
+/// One distinct score and the weight of the samples that have it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// The score.
+    pub score: f64,
+    /// Weight of the positives with this score.
+    pub pos: f64,
+    /// Weight of the negatives with this score.
+    pub neg: f64,
+}
+
+/// A step and the weights of the positives and of the negatives above it, and above it or in it. Those of the last step
+/// are the totals of the curve to the last bit: they are the same sums.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placed<'a> {
+    pub(crate) step: &'a Step,
+    pub(crate) above: [f64; 2],
+    pub(crate) up_to: [f64; 2],
+}
+
+/// The weights so far. Their values never descend.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Walk {
+    pub(super) sums: [Sum; 2],
+    values: [f64; 2],
+}
+
+impl Walk {
+    pub(super) fn all(steps: &[Step]) -> Self {
+        let mut walk = Self::default();
+        steps.iter().for_each(|step| _ = walk.next(step));
+        walk
+    }
+
+    #[inline]
+    pub(super) fn next<'a>(&mut self, step: &'a Step) -> Placed<'a> {
+        let above = self.values;
+        self.sums[0].add(step.pos);
+        self.sums[1].add(step.neg);
+        self.values = self.sums.map(Sum::value);
+        Placed { step, above, up_to: self.values }
+    }
+}
+
+/// How a segment of the curve, over false positive rates `x0` to `x1`, lies to a range of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Overlap {
+    /// The parts of the segment before the range, inside and after it; of a segment of one point all is in one.
+    pub(crate) parts: [f64; 3],
+    /// The ends of the part inside.
+    pub(crate) ends: [f64; 2],
+    /// The share of the range that lies after a positive of the segment, on average.
+    pub(crate) won: f64,
+}
+
+impl Overlap {
+    pub(crate) fn new([a, b]: [f64; 2], x0: f64, x1: f64) -> Self {
+        let (range, width) = (b - a, x1 - x0);
+        let [left, right] = [x0, x1].map(|x| x.clamp(a, b));
+        if width <= 0.0 {
+            // Also where the weight of a block is too little to be seen beside that of others.
+            let parts = [x0 < a, (a..=b).contains(&x0), x0 > b].map(|here| f64::from(u8::from(here)));
+            return Self { parts, ends: [left; 2], won: (b - left) / range };
+        }
+        let before = f64::max(f64::min(x1, a) - x0, 0.0) / width;
+        let after = f64::max(x1 - f64::max(x0, b), 0.0) / width;
+        let inside = (right - left) / width;
+        let won = before + inside * (((b - left) + (b - right)) / range / 2.0);
+        Self { parts: [before, inside, after], ends: [left, right], won }
+    }
+}

@@ -1,0 +1,254 @@
+//! The types of scores, and monotone maps of them to cells.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+use crate::simd::Eight;
+use crate::simd::fast;
+use crate::{CHUNK, Ctx, Result};
+
+/// What is ranked: scores, or the integers that stand for them in a bucket.
+pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
+    /// Whether it stands for a cell of scores, so that different ones may share it.
+    #[doc(hidden)]
+    const OF_CELL: bool;
+    /// Above all keys.
+    #[doc(hidden)]
+    const INFINITY: Self;
+    #[doc(hidden)]
+    fn order(&self, other: &Self) -> std::cmp::Ordering;
+    #[doc(hidden)]
+    fn line(low: Self, high: Self, cells: u32) -> Line<Self>;
+    #[doc(hidden)]
+    fn cell(self, line: Line<Self>) -> u32;
+    /// The key of these 32 bits, and its bits if it has so few.
+    #[doc(hidden)]
+    fn of_bits(bits: u32) -> Self;
+    #[doc(hidden)]
+    fn bits(self) -> u32;
+    /// Masks of those keys that are below `x`, and of those that equal it.
+    #[doc(hidden)]
+    fn compare<E: Eight>(by: E, keys: [Self; 8], x: Self) -> [E::Lanes; 2];
+}
+
+/// A floating-point type of scores; float32 is ranked as it is.
+pub trait Score: Key {
+    /// What stands for a score in its bucket.
+    #[doc(hidden)]
+    type Key: Key;
+    /// The lower bits of a cell that are the key; those above them are the bucket.
+    #[doc(hidden)]
+    const BITS: u32;
+    /// Whether different scores of a bucket never have the same key.
+    #[doc(hidden)]
+    const EXACT: bool;
+    #[doc(hidden)]
+    fn finite(self) -> bool;
+    #[doc(hidden)]
+    fn negated(self) -> Self;
+    /// The key of a score in such a cell. It never descends in a bucket.
+    #[doc(hidden)]
+    fn key(self, cell: u64) -> Self::Key;
+    /// Whether this may be the key of all scores that lie further out than a map goes.
+    #[doc(hidden)]
+    fn outermost(key: Self::Key) -> bool;
+    /// The line from `low` on with so many cells a unit, up to the `last`.
+    #[doc(hidden)]
+    fn line_from(low: f64, scale: f64, last: f64) -> Line<Self>;
+    /// Writes the same scores in single precision, from which many come; whether all have one.
+    #[doc(hidden)]
+    fn narrow(scores: &[Self], to: &mut Vec<f32>, ctx: &Ctx<'_>) -> Result<bool>;
+    /// The scores in double precision.
+    #[doc(hidden)]
+    fn wide(scores: &[Self]) -> Cow<'_, [f64]>;
+}
+
+/// A linear map of scores to cells, the scores beyond its ends going to the first and the last.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Line<S> {
+    low: S,
+    scale: S,
+    pub(crate) last: S,
+}
+
+macro_rules! key {
+    ($type:ty, $whole:expr, $bits:expr, $compare:ident) => {
+        impl Key for $type {
+            const OF_CELL: bool = false;
+            const INFINITY: Self = <$type>::INFINITY;
+
+            #[inline(always)]
+            fn order(&self, other: &Self) -> std::cmp::Ordering {
+                self.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal)
+            }
+
+            fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
+                let scale = cells as $type / (high - low);
+                // A range too wide or too narrow for the arithmetic becomes one cell.
+                let usable = (high - low).is_normal() && scale.is_normal();
+                Line { low, scale: if usable { scale } else { 0.0 }, last: (cells - 1) as $type }
+            }
+
+            #[inline(always)]
+            fn of_bits(number: u32) -> Self {
+                Self::from_bits(number.into())
+            }
+
+            #[inline(always)]
+            fn bits(self) -> u32 {
+                self.to_bits() as u32
+            }
+
+            /// Every operation is monotone, so the cell is; adding 2^(mantissa bits) rounds to a whole number, which
+            /// then stands in the low bits.
+            #[inline(always)]
+            fn cell(self, line: Line<Self>) -> u32 {
+                let x = (self - line.low) * line.scale;
+                let x = if x > 0.0 { x } else { 0.0 };
+                let x = if x < line.last { x } else { line.last };
+                (x + $whole).to_bits() as u32 & ((1 << $bits) - 1)
+            }
+
+            #[inline(always)]
+            fn compare<E: Eight>(by: E, keys: [Self; 8], x: Self) -> [E::Lanes; 2] {
+                by.$compare(keys, x)
+            }
+        }
+    };
+}
+key!(f64, 4_503_599_627_370_496.0, 30, compare_f64);
+key!(f32, 8_388_608.0, 23, compare_f32);
+
+macro_rules! score {
+    ($key:ty, $bits:expr, $exact:expr) => {
+        type Key = $key;
+        const BITS: u32 = $bits;
+        const EXACT: bool = $exact;
+
+        #[inline(always)]
+        fn finite(self) -> bool {
+            self.is_finite()
+        }
+
+        #[inline(always)]
+        fn negated(self) -> Self {
+            -self
+        }
+
+        #[inline(always)]
+        fn line_from(low: f64, scale: f64, last: f64) -> Line<Self> {
+            Line { low: low as Self, scale: scale as Self, last: last as Self }
+        }
+    };
+}
+
+impl Score for f64 {
+    score!(i32, 32, false);
+
+    /// Signed, as numbers are that are compared at once.
+    #[inline(always)]
+    fn key(self, cell: u64) -> i32 {
+        i32::min((cell as u32 ^ 1 << 31) as i32, i32::MAX - 1)
+    }
+
+    #[inline(always)]
+    fn outermost(key: i32) -> bool {
+        (key == i32::MIN) | (key == i32::MAX - 1)
+    }
+
+    fn narrow(scores: &[Self], to: &mut Vec<f32>, ctx: &Ctx<'_>) -> Result<bool> {
+        // Of any others, hardly ever the first few.
+        if !scores.iter().take(64).all(|&x| f64::from(x as f32) == x) {
+            return Ok(false);
+        }
+        to.resize(usize::max(scores.len(), to.len()), 0.0);
+        let chunks = scores.chunks(CHUNK).zip(to.chunks_mut(CHUNK));
+        let all = ctx.map(chunks.collect(), |(scores, to)| fast(Narrow { scores, to }))?;
+        Ok(all.into_iter().all(|narrow| narrow))
+    }
+
+    fn wide(scores: &[Self]) -> Cow<'_, [f64]> {
+        Cow::Borrowed(scores)
+    }
+}
+
+/// See [`Score::narrow`].
+struct Narrow<'a> {
+    scores: &'a [f64],
+    to: &'a mut [f32],
+}
+
+impl pulp::NullaryFnOnce for Narrow<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn call(self) -> bool {
+        self.to.iter_mut().zip(self.scores).fold(true, |all, (to, &x)| {
+            *to = x as f32;
+            all & (f64::from(*to) == x)
+        })
+    }
+}
+
+impl Score for f32 {
+    score!(f32, 0, true);
+
+    #[inline(always)]
+    fn key(self, _: u64) -> f32 {
+        self
+    }
+
+    #[inline(always)]
+    fn outermost(_: f32) -> bool {
+        false
+    }
+
+    fn narrow(_: &[Self], _: &mut Vec<f32>, _: &Ctx<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn wide(scores: &[Self]) -> Cow<'_, [f64]> {
+        scores.iter().map(|&score| score.into()).collect()
+    }
+}
+
+impl Key for i32 {
+    const OF_CELL: bool = true;
+    const INFINITY: Self = Self::MAX;
+
+    #[inline(always)]
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        self.cmp(other)
+    }
+
+    #[inline(always)]
+    fn of_bits(number: u32) -> Self {
+        number as Self
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        self as u32
+    }
+
+    /// The scale is that of half the distance, as a float32.
+    fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
+        let length = (high.max(low).abs_diff(low) / 2 + 1) as f32;
+        Line { low, scale: (cells as f32 / length).to_bits() as Self, last: cells as Self - 1 }
+    }
+
+    /// As that of float32; half a distance has 31 bits.
+    #[inline(always)]
+    fn cell(self, line: Line<Self>) -> u32 {
+        let above = Self::max(self, line.low).wrapping_sub(line.low) as u32 / 2;
+        let x = above as Self as f32 * f32::from_bits(line.scale as u32);
+        let last = line.last as f32;
+        let x = if x < last { x } else { last };
+        (x + 8_388_608.0).to_bits() & ((1 << 23) - 1)
+    }
+
+    #[inline(always)]
+    fn compare<E: Eight>(by: E, keys: [Self; 8], x: Self) -> [E::Lanes; 2] {
+        by.compare_i32(keys, x)
+    }
+}

@@ -1,0 +1,207 @@
+//! One score vector, sorted once, and its measures when samples are repeated.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use crate::count::Limits;
+use crate::count::buckets::negatives_below;
+use crate::curve::measure::Measure;
+use crate::curve::walk::Step;
+use crate::curve::{Curve, Normalize};
+use crate::data::labels::Labels;
+use crate::order::classes::first_non_finite;
+use crate::resample::ranks::{POSITIVE, Sequence};
+use crate::{Ctx, Error, RateRange, Result};
+
+/// Samples by rank.
+pub(crate) struct Ranking {
+    /// All samples by descending score, in a block of ties the positives first.
+    pub(crate) order: Vec<u32>,
+    curve: Curve,
+}
+
+impl Ranking {
+    pub(crate) fn new(labels: &Labels<'_>, scores: &[f64], ctx: &Ctx<'_>) -> Result<Self> {
+        let mut order = Vec::with_capacity(scores.len());
+        let curve = Curve::build(labels, scores, None, |sample, _| order.push(sample as u32), ctx)?;
+        Ok(Self { order, curve })
+    }
+
+    /// By rank, [`POSITIVE`] or 0.
+    pub(crate) fn classes(&self) -> Vec<u8> {
+        let of_step = |step: &Step| [(POSITIVE, step.pos), (0, step.neg)];
+        let runs = self.curve.steps.iter().flat_map(of_step);
+        let mut classes = Vec::with_capacity(self.order.len());
+        runs.for_each(|(class, size)| classes.resize(classes.len() + size as usize, class));
+        classes
+    }
+
+    /// Orders samples of one class that tie by `compare`.
+    pub(crate) fn order_ties(&mut self, compare: impl Fn(usize, usize) -> Ordering, ctx: &Ctx<'_>) -> Result<()> {
+        let mut rest = &mut self.order[..];
+        for size in self.curve.steps.iter().flat_map(|step| [step.pos, step.neg]) {
+            let (block, tail) = rest.split_at_mut(size as usize);
+            if block.len() > 1 {
+                ctx.check()?;
+                block.sort_unstable_by(|&a, &b| compare(a as usize, b as usize));
+            }
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    /// The distinct scores.
+    pub(crate) fn distinct(&self) -> Vec<Step> {
+        self.curve.steps.to_vec()
+    }
+
+    /// What replicates of `measure` walk through whose samples have any mass.
+    pub(crate) fn steps(&self, measure: Measure) -> Steps {
+        Steps(self.curve.steps.to_vec(), measure)
+    }
+
+    /// What replicates of `measure` walk through; `weights` are those of the samples.
+    pub(crate) fn walk(&self, measure: Measure, weights: Option<&[f64]>) -> Walk {
+        let steps = &self.curve.steps;
+        match (measure, weights) {
+            (Measure::Auc, None) => Walk::Area(Sequence::of_steps(steps), RateRange::FULL, Normalize::None),
+            (Measure::Partial(range, normalize), None) => Walk::Area(Sequence::of_steps(steps), range, normalize),
+            (Measure::PartialTpr(range, normalize), None) => {
+                Walk::Mirrored(Sequence::of_steps(&self.curve.mirrored().steps), range, normalize)
+            }
+            _ => {
+                let by_rank = |w: &[f64]| self.order.iter().map(|&i| w[i as usize]).collect::<Vec<_>>();
+                Walk::Steps(steps.to_vec(), weights.map(by_rank), measure)
+            }
+        }
+    }
+}
+
+/// The classes by rank and the walk of a single model whose area is wanted: samples of a class are drawn alike, so none
+/// needs its name.
+pub(crate) fn nameless(
+    labels: &Labels<'_>,
+    scores: &[f64],
+    measure: Measure,
+    ctx: &Ctx<'_>,
+) -> Result<Option<(Vec<u8>, Walk)>> {
+    let (range, normalize) = match measure {
+        Measure::Auc => (RateRange::FULL, Normalize::None),
+        Measure::Partial(range, normalize) => (range, normalize),
+        _ => return Ok(None),
+    };
+    Error::check_len("scores", labels.n_samples(), scores.len())?;
+    let below =
+        negatives_below(labels, scores, Limits::default().bucket, ctx)?.ok_or_else(|| first_non_finite(scores))?;
+    let n_neg = labels.n_neg() as u32;
+    let above = below.into_iter().rev().map(|[below, up_to]| [n_neg - up_to, n_neg - below]);
+    let sequence = Sequence::new(above, labels.n_samples());
+    Ok(Some((sequence.classes.to_vec(), Walk::Area(sequence, range, normalize))))
+}
+
+/// What a replicate walks through.
+pub(crate) enum Walk {
+    /// Counts alone decide, in integers.
+    Area(Sequence, RateRange, Normalize),
+    /// The same with the classes exchanged and the order reversed.
+    Mirrored(Sequence, RateRange, Normalize),
+    /// The distinct scores and the weights by rank: the curve is made anew.
+    Steps(Vec<Step>, Option<Vec<f64>>, Measure),
+}
+
+impl Walk {
+    /// The measure when the sample of each rank is repeated `counts` times; `reversed` is room, kept from replicate to
+    /// replicate.
+    pub(crate) fn measure(&self, counts: &[u8], reversed: &mut Vec<u8>) -> Result<f64> {
+        match self {
+            Walk::Area(sequence, range, normalize) => Ok(normalize.apply(sequence.share(counts, *range), *range)),
+            Walk::Mirrored(sequence, range, normalize) => {
+                reversed.clear();
+                reversed.reserve(counts.len());
+                reversed.extend(counts.iter().rev());
+                Ok(normalize.apply(sequence.share(reversed, *range), *range))
+            }
+            Walk::Steps(steps, weights, measure) => {
+                let curve = repeated(steps, |block| {
+                    let counts = counts[block.clone()].iter();
+                    match weights {
+                        None => counts.map(|&k| u32::from(k)).sum::<u32>().into(),
+                        Some(w) => counts.zip(&w[block]).map(|(&k, w)| f64::from(k) * w).sum(),
+                    }
+                })?;
+                curve.measure(*measure)
+            }
+        }
+    }
+}
+
+/// The distinct scores, as a [`Walk`] of samples that have any mass.
+pub(crate) struct Steps(Vec<Step>, Measure);
+
+impl Steps {
+    /// The measure when the sample of each rank has one of `masses`.
+    pub(crate) fn measure(&self, masses: &[f64]) -> Result<f64> {
+        repeated(&self.0, |block| masses[block].iter().sum())?.measure(self.1)
+    }
+}
+
+/// The curve when the samples of a range of ranks have some `mass`.
+fn repeated(steps: &[Step], mass: impl Fn(Range<usize>) -> f64) -> Result<Curve> {
+    let mut from = 0;
+    let mut next = |size: f64| {
+        let block = from..from + size as usize;
+        from = block.end;
+        mass(block)
+    };
+    let step = |s: &Step| Step { score: s.score, pos: next(s.pos), neg: next(s.neg) };
+    let steps = steps.iter().map(step).filter(|s| s.pos > 0.0 || s.neg > 0.0).collect::<Vec<_>>();
+    Curve::from_steps(steps, (0, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{sample, uniform};
+
+    #[test]
+    fn a_replicate_is_the_curve_of_the_samples_repeated() {
+        let mut next = uniform(3);
+        let range = |low, high| RateRange::new(low, high).unwrap();
+        let mut measures = vec![Measure::Auc, Measure::Scored, Measure::TprAtFpr(0.3), Measure::FprAtTpr(0.6)];
+        for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.02, 0.3), (0.4, 0.41), (0.5, 1.0)] {
+            for normalize in [Normalize::None, Normalize::Width, Normalize::McClish] {
+                measures.extend([Measure::Partial, Measure::PartialTpr].map(|of| of(range(low, high), normalize)));
+            }
+        }
+        for (n, levels, most) in [
+            (4, 2.0, 3.0),
+            (9, 3.0, 3.0),
+            (40, 4.0, 3.0),
+            (40, 1e9, 3.0),
+            (100, 8.0, 255.9),
+            (300, 20.0, 3.0),
+            (300, 1e9, 40.0),
+            (3000, 1e5, 3.0),
+            (5000, 3.0, 2.0),
+            (5000, 300.0, 3.0),
+        ] {
+            let (labels, scores) = sample(n, levels, &mut next);
+            let classes = Labels::new(&labels).unwrap();
+            let ranking = Ranking::new(&classes, &scores, &Ctx::serial()).unwrap();
+            for &measure in &measures {
+                let repeats: Vec<u8> = (0..n).map(|i| if i < 2 { 1 } else { (most * next()) as u8 }).collect();
+                let counts: Vec<u8> = ranking.order.iter().map(|&i| repeats[i as usize]).collect();
+                let found = ranking.walk(measure, None).measure(&counts, &mut vec![]).unwrap();
+                let rows = || (0..n).flat_map(|i| std::iter::repeat_n(i, repeats[i].into()));
+                let (y, s): (Vec<bool>, Vec<f64>) = rows().map(|i| (labels[i], scores[i])).unzip();
+                let curve = Curve::new(&Labels::new(&y).unwrap(), &s, None, &Ctx::serial()).unwrap();
+                let expected = curve.measure(measure).unwrap();
+                assert!((found - expected).abs() < 1e-12, "{measure:?}, {n} of {levels}: {found} {expected}");
+                if let Some((by_rank, walk)) = nameless(&classes, &scores, measure, &Ctx::serial()).unwrap() {
+                    assert_eq!(by_rank, ranking.classes());
+                    assert_eq!(walk.measure(&counts, &mut vec![]).unwrap(), found);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What every sample contributes to a measure; variances, covariances, intervals and tests that follow from it.
+
+mod components;
+mod covariance;
+mod interval;
+mod placements;
+mod placing;
+
+pub use components::Components;
+pub use covariance::{Covariance, Moments, WeightKind, covariance};
+pub use interval::{Comparison, Interval, auc_interval, compare_auc};
+pub use placements::{Column, Placements, covariance_of_models};

@@ -1,0 +1,113 @@
+//! Bindings of `rocmax_core::resample`.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use rocmax_core::resample::{self, Rates, Resampling, Scheme};
+
+use crate::curve::measure::Key;
+use crate::curve::rule::rule;
+use crate::curve::{self, CURVE};
+use crate::data::array::{LabelArray, ScoreArray, Weights, columns, weights, with_columns};
+use crate::gate::Need;
+use crate::variance::{Array, kind_of};
+
+/// What replicates of `n_models` take: ranked samples of each model, room of each thread, the values and their parts.
+fn resampled(n_samples: usize, n_resamples: usize, n_models: usize, n_threads: usize) -> Need {
+    let values = n_resamples.saturating_mul(n_models);
+    let of_sample = CURVE * n_models + 64 * (n_threads + 1);
+    Need {
+        work: values.saturating_mul(n_samples),
+        bytes: values.saturating_mul(64).saturating_add(n_samples.saturating_mul(of_sample)),
+    }
+}
+
+/// Bootstrap replicates, row by row one value a model; see `rocmax_core::resample::bootstrap`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
+pub(crate) fn bootstrap<'py>(
+    py: Python<'py>,
+    y_true: LabelArray<'_>,
+    y_score: ScoreArray<'_>,
+    sample_weight: Weights<'_>,
+    sampling: bool,
+    measure: Key,
+    stratified: bool,
+    n_resamples: usize,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<Array<'py>> {
+    let (labels, weights, Key(measure)) = (y_true.labels()?, weights(&sample_weight)?, measure);
+    let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
+    let resampling = Resampling { scheme, weight_kind: kind_of(sampling), n_resamples, seed };
+    let values = with_columns!(&y_score, columns => {
+        let need = resampled(labels.n_samples(), n_resamples, columns.len(), n_threads);
+        curve::enter(py, n_threads, need, |ctx| {
+            resample::bootstrap(&labels, &columns, weights, measure, resampling, ctx)
+        })
+    })?;
+    Ok(PyArray1::from_vec(py, values))
+}
+
+/// The distance of two ROC curves, and distances under exchange; see `rocmax_core::resample::permuted_distances`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
+pub(crate) fn permuted_distances<'py>(
+    py: Python<'py>,
+    y_true: PyReadonlyArray1<'_, bool>,
+    score: PyReadonlyArray1<'_, f64>,
+    y_true_b: PyReadonlyArray1<'_, bool>,
+    score_b: PyReadonlyArray1<'_, f64>,
+    paired: bool,
+    n_resamples: usize,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<(f64, Array<'py>)> {
+    let curves = [(y_true.as_slice()?, score.as_slice()?), (y_true_b.as_slice()?, score_b.as_slice()?)];
+    let need = resampled(curves[0].0.len() + curves[1].0.len(), n_resamples, 1, n_threads);
+    let (distance, permuted) =
+        curve::enter(py, n_threads, need, |ctx| resample::permuted_distances(curves, paired, n_resamples, seed, ctx))?;
+    Ok((distance, PyArray1::from_vec(py, permuted)))
+}
+
+/// Thresholds of rules, both rates and the share of positives, row by row four numbers a rule; see
+/// `rocmax_core::resample::bootstrap_cuts`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
+pub(crate) fn bootstrap_cuts<'py>(
+    py: Python<'py>,
+    y_true: LabelArray<'_>,
+    y_score: ScoreArray<'_>,
+    sample_weight: Weights<'_>,
+    sampling: bool,
+    rules: Vec<(String, f64)>,
+    stratified: bool,
+    n_resamples: usize,
+    seed: u64,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (labels, weights) = (y_true.labels()?, weights(&sample_weight)?);
+    let rules = rules.into_iter().map(rule).collect::<PyResult<Vec<_>>>()?;
+    let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
+    let resampling = Resampling { scheme, weight_kind: kind_of(sampling), n_resamples, seed };
+    let need = resampled(labels.n_samples(), n_resamples, rules.len(), n_threads);
+    let flat = |found: Vec<Rates>| -> Vec<f64> {
+        found.iter().flat_map(|r| [r.threshold, r.tpr, r.fpr, r.prevalence]).collect()
+    };
+    let values = match &y_score {
+        ScoreArray::F64(a) => {
+            let scores = a.as_slice()?;
+            curve::enter(py, n_threads, need, |ctx| {
+                resample::bootstrap_cuts(&labels, scores, weights, &rules, resampling, ctx).map(flat)
+            })
+        }
+        ScoreArray::F32(a) => {
+            let scores = a.as_slice()?;
+            curve::enter(py, n_threads, need, |ctx| {
+                resample::bootstrap_cuts(&labels, scores, weights, &rules, resampling, ctx).map(flat)
+            })
+        }
+        _ => Err(PyTypeError::new_err("thresholds are of one score vector")),
+    }?;
+    Ok(PyArray1::from_vec(py, values))
+}
