@@ -58,12 +58,12 @@ fn oracle(c: &mut Criterion) {
 
 fn measures(c: &mut Criterion) {
     let mut scratch = Scratch::default();
-    bench(c, "auc", 3, |problem, scores, ctx| curve::auc(&Labels::from(&**problem), scores, &mut scratch, ctx));
+    bench(c, "auc", 3, |problem, scores, ctx| curve::auc(&Labels::from(&**problem), scores.into(), &mut scratch, ctx));
     for (low, high) in RANGES {
         let Ok(range) = RateRange::new(low, high) else { continue };
         bench(c, &format!("partial auc/{low}-{high}"), 3, |problem, scores, ctx| {
             let measure = Measure::Partial(range, Normalize::Width);
-            curve::measure(&Labels::from(&**problem), scores, None, measure, &mut scratch, ctx)
+            curve::measure(&Labels::from(&**problem), scores.into(), None, measure, &mut scratch, ctx)
         });
     }
 }

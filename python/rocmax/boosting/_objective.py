@@ -177,12 +177,12 @@ class PartialAUCObjective:
         if isinstance(self.blend, bool) or not 0.0 <= blend <= 1.0:
             raise ValueError(f"blend must be a number in [0, 1], got {shown(self.blend)}")
         loss = check_choice("loss", self.loss, PAIR_LOSSES)
-        name, low, high = curve_area(self.fpr_range, self.tpr_range, None)
+        of_tpr, low, high = curve_area(self.fpr_range, self.tpr_range, None)
         if self.widen is not None:
             if check_positive("widen", self.widen) < 1.0:
                 raise ValueError(f"widen must be at least 1, or None, got {shown(self.widen)}")
             low, high = 0.0, min(1.0, float(self.widen) * high)
-        if name == "sensitivity":
+        if of_tpr:
             return blend, PairLoss(loss, "tpr", 1.0 - high, 1.0 - low)
         return blend, PairLoss(loss, "fpr", low, high)
 

@@ -43,5 +43,6 @@ class PairLoss:
         self, derivatives: tuple[F64, F64], scale: float, problem: _core.Problem, scores: F64, n_threads: int = 1
     ) -> float:
         """Add `scale` times the gradient and the diagonal of the Hessian to those given, and return the value."""
-        ends = (self.rates, self.low, self.high)
-        return _core.pair_loss(problem, scores, self.loss, ends, scale, derivatives, n_threads)
+        loss = _core.PairLoss.squared_hinge() if self.loss == "squared_hinge" else _core.PairLoss.smoothed_hinge()
+        pairs = (_core.PairRange.tpr if self.rates == "tpr" else _core.PairRange.fpr)(self.low, self.high)
+        return _core.pair_loss(problem, scores, loss, pairs, scale, derivatives, n_threads)

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("AUC {:.3} [{:.3}, {:.3}]", found.estimate, found.low, found.high);
 
     let top = Measure::Partial(RateRange::new(0.0, 0.1)?, Normalize::Width);
-    let partial = measure(&labels, &scores, None, top, &mut Scratch::default(), &ctx)?;
+    let partial = measure(&labels, scores.as_slice().into(), None, top, &mut Scratch::default(), &ctx)?;
     println!("partial AUC, FPR 0-0.1: {partial:.3}");
     Ok(())
 }

@@ -77,6 +77,16 @@ impl<'a> Ctx<'a> {
         }
     }
 
+    /// As [`Ctx::map`] of what can fail: the first error in the order of the items, if any.
+    pub fn try_map<I, T, F>(&self, items: Vec<I>, f: F) -> Result<Vec<T>>
+    where
+        I: Send,
+        T: Send,
+        F: Fn(I) -> Result<T> + Sync + Send,
+    {
+        self.map(items, f)?.into_iter().collect()
+    }
+
     /// Applies `f` to every item, on all threads, and has `take` see the results in the order of the items, a few at a
     /// time, so that not all have to be held.
     pub fn fold<I, T, F>(&self, items: Vec<I>, f: F, mut take: impl FnMut(T)) -> Result<()>

@@ -20,7 +20,9 @@ fuzz_target!(|sample: Sample| {
         Measure::Margin(0.25),
     ];
     let labels = Labels::new(&sample.labels).unwrap();
-    let of = |measure| curve::measure(&labels, &sample.scores, None, measure, &mut Scratch::default(), &ctx).unwrap();
+    let of = |measure| {
+        curve::measure(&labels, sample.scores.as_slice().into(), None, measure, &mut Scratch::default(), &ctx).unwrap()
+    };
 
     let problem = Problem::new(sample.labels.clone()).unwrap();
     assert_close(of(Measure::Auc), naive::auc(&problem, &sample.scores), 1e-13);
@@ -35,17 +37,27 @@ fuzz_target!(|sample: Sample| {
     let widened: Vec<f64> = narrow.iter().map(|&s| f64::from(s)).collect();
     for measure in measures {
         assert_close(of(measure), sorted.measure(measure).unwrap(), 1e-12);
-        let weighted =
-            curve::measure(&labels, &sample.scores, Some(&weights), measure, &mut Scratch::default(), &ctx).unwrap();
+        let weighted = curve::measure(
+            &labels,
+            sample.scores.as_slice().into(),
+            Some(&weights),
+            measure,
+            &mut Scratch::default(),
+            &ctx,
+        )
+        .unwrap();
         let expected =
-            curve::measure(&repeated, &repeated_scores, None, measure, &mut Scratch::default(), &ctx).unwrap();
+            curve::measure(&repeated, repeated_scores.as_slice().into(), None, measure, &mut Scratch::default(), &ctx)
+                .unwrap();
         assert_close(weighted, expected, 1e-12);
         let found = of(measure);
         let least = if matches!(measure, Measure::Partial(_, Normalize::McClish)) { f64::NEG_INFINITY } else { 0.0 };
         let most = if measure == Measure::Scored { f64::INFINITY } else { 1.0 };
         assert!(least <= found && found <= most, "{measure:?} is {found}");
-        let of_narrow = curve::measure(&labels, &narrow, None, measure, &mut Scratch::default(), &ctx).unwrap();
-        let of_wide = curve::measure(&labels, &widened, None, measure, &mut Scratch::default(), &ctx).unwrap();
+        let of_narrow =
+            curve::measure(&labels, narrow.as_slice().into(), None, measure, &mut Scratch::default(), &ctx).unwrap();
+        let of_wide =
+            curve::measure(&labels, widened.as_slice().into(), None, measure, &mut Scratch::default(), &ctx).unwrap();
         assert_close(of_narrow, of_wide, 1e-12);
     }
 });

@@ -29,8 +29,8 @@ fuzz_target!(|input: (u64, u64, Vec<Row>)| {
     for (of, most) in measures {
         for weights in [None, Some(&weights[..])] {
             let found = [
-                measure(&known, &scores, weights, of, &mut Scratch::default(), &ctx),
-                measure(&known, &narrow, weights, of, &mut Scratch::default(), &ctx),
+                measure(&known, scores.as_slice().into(), weights, of, &mut Scratch::default(), &ctx),
+                measure(&known, narrow.as_slice().into(), weights, of, &mut Scratch::default(), &ctx),
             ];
             for value in found.into_iter().flatten() {
                 assert!((0.0..=most).contains(&value), "{of:?} {value:?} {weights:?}");

@@ -10,12 +10,15 @@ mod resample;
 mod risk;
 mod solve;
 mod threads;
+mod values;
 mod variance;
 
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::curve::{Curve, measure::auc, measure::auc_moments, measure::measure, pool_bins};
+    use crate::curve::measure::{Measure, Normalize, auc_moments, measure};
+    #[pymodule_export]
+    use crate::curve::{Curve, pool_bins, rule::Rule};
     #[pymodule_export]
     use crate::data::problem::Problem;
     #[pymodule_export]
@@ -23,7 +26,7 @@ mod _core {
     #[pymodule_export]
     use crate::resample::{bootstrap, bootstrap_cuts, permuted_distances};
     #[pymodule_export]
-    use crate::risk::{Curvature, Oracle, pair_loss};
+    use crate::risk::{Curvature, Oracle, PairLoss, PairRange, pair_loss};
     #[pymodule_export]
     use crate::solve::{leave_pair_out, minimise_on_simplex};
     #[pymodule_export]

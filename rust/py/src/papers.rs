@@ -2,11 +2,10 @@
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use rocmax_core::RateRange;
 use rocmax_core::papers::{self, CELLS, Codes, Features, Limits};
 
 use crate::data::problem::Problem;
-use crate::error::to_python;
+use crate::data::range;
 use crate::gate::{self, Need};
 
 /// Bytes of a value that is sorted, with what the sort of its feature takes, at most.
@@ -87,7 +86,7 @@ pub(crate) fn partial_boost<'py>(
     n_rounds: usize,
     n_threads: usize,
 ) -> PyResult<Rounds<'py>> {
-    let range = RateRange::new(low, high).map_err(to_python)?;
+    let range = range(low, high)?;
     let n_bins: Vec<usize> = n_bins.as_slice()?.iter().map(|&n| n as usize).collect();
     let codes = Codes { bins: codes.as_slice()?, n_bins: &n_bins, n_rows: codes.shape()[1] };
     let work = codes.bins.len().saturating_mul(n_rounds).saturating_mul(8);

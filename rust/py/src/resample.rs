@@ -1,14 +1,13 @@
 //! Bindings of `rocmax_core::resample`.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rocmax_core::resample::{self, Rates, Resampling, Scheme};
 
-use crate::curve::measure::Key;
-use crate::curve::rule::rule;
+use crate::curve::measure::Measure;
+use crate::curve::rule::Rule;
 use crate::curve::{self, CURVE};
-use crate::data::array::{LabelArray, ScoreArray, Weights, columns, weights, with_columns};
+use crate::data::array::{LabelArray, ScoreArray, Weights, weights};
 use crate::gate::Need;
 use crate::variance::{Array, kind_of};
 
@@ -22,6 +21,11 @@ fn resampled(n_samples: usize, n_resamples: usize, n_models: usize, n_threads: u
     }
 }
 
+fn resampling(stratified: bool, sampling: bool, n_resamples: usize, seed: u64) -> Resampling {
+    let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
+    Resampling { scheme, weight_kind: kind_of(sampling), n_resamples, seed }
+}
+
 /// Bootstrap replicates, row by row one value a model; see `rocmax_core::resample::bootstrap`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
@@ -31,20 +35,17 @@ pub(crate) fn bootstrap<'py>(
     y_score: ScoreArray<'_>,
     sample_weight: Weights<'_>,
     sampling: bool,
-    measure: Key,
+    measure: &Measure,
     stratified: bool,
     n_resamples: usize,
     seed: u64,
     n_threads: usize,
 ) -> PyResult<Array<'py>> {
-    let (labels, weights, Key(measure)) = (y_true.labels()?, weights(&sample_weight)?, measure);
-    let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
-    let resampling = Resampling { scheme, weight_kind: kind_of(sampling), n_resamples, seed };
-    let values = with_columns!(&y_score, columns => {
-        let need = resampled(labels.n_samples(), n_resamples, columns.len(), n_threads);
-        curve::enter(py, n_threads, need, |ctx| {
-            resample::bootstrap(&labels, &columns, weights, measure, resampling, ctx)
-        })
+    let (labels, weights, columns) = (y_true.labels()?, weights(&sample_weight)?, y_score.columns()?);
+    let resampling = resampling(stratified, sampling, n_resamples, seed);
+    let need = resampled(labels.n_samples(), n_resamples, columns.len(), n_threads);
+    let values = curve::enter(py, n_threads, need, |ctx| {
+        resample::bootstrap(&labels, &columns, weights, measure.0, resampling, ctx)
     })?;
     Ok(PyArray1::from_vec(py, values))
 }
@@ -80,34 +81,21 @@ pub(crate) fn bootstrap_cuts<'py>(
     y_score: ScoreArray<'_>,
     sample_weight: Weights<'_>,
     sampling: bool,
-    rules: Vec<(String, f64)>,
+    rules: Vec<Py<Rule>>,
     stratified: bool,
     n_resamples: usize,
     seed: u64,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let (labels, weights) = (y_true.labels()?, weights(&sample_weight)?);
-    let rules = rules.into_iter().map(rule).collect::<PyResult<Vec<_>>>()?;
-    let scheme = if stratified { Scheme::Stratified } else { Scheme::Pooled };
-    let resampling = Resampling { scheme, weight_kind: kind_of(sampling), n_resamples, seed };
+    let (labels, scores, weights) = (y_true.labels()?, y_score.column()?, weights(&sample_weight)?);
+    let rules: Vec<_> = rules.iter().map(|rule| rule.get().0).collect();
+    let resampling = resampling(stratified, sampling, n_resamples, seed);
     let need = resampled(labels.n_samples(), n_resamples, rules.len(), n_threads);
     let flat = |found: Vec<Rates>| -> Vec<f64> {
         found.iter().flat_map(|r| [r.threshold, r.tpr, r.fpr, r.prevalence]).collect()
     };
-    let values = match &y_score {
-        ScoreArray::F64(a) => {
-            let scores = a.as_slice()?;
-            curve::enter(py, n_threads, need, |ctx| {
-                resample::bootstrap_cuts(&labels, scores, weights, &rules, resampling, ctx).map(flat)
-            })
-        }
-        ScoreArray::F32(a) => {
-            let scores = a.as_slice()?;
-            curve::enter(py, n_threads, need, |ctx| {
-                resample::bootstrap_cuts(&labels, scores, weights, &rules, resampling, ctx).map(flat)
-            })
-        }
-        _ => Err(PyTypeError::new_err("thresholds are of one score vector")),
-    }?;
+    let values = curve::enter(py, n_threads, need, |ctx| {
+        resample::bootstrap_cuts(&labels, &scores.wide(), weights, &rules, resampling, ctx).map(flat)
+    })?;
     Ok(PyArray1::from_vec(py, values))
 }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use rocmax_core::Scores;
 use rocmax_core::risk::{
-    self, Curvature as CoreCurvature, Naive, Oracle as CoreOracle, PairLoss, PairRange, Rank, Sample, Selection,
-    SmoothedHinge, Stretch, Term, Tight, TopHinge, Workspace,
+    self, Curvature as CoreCurvature, Naive, Oracle as CoreOracle, Rank, Sample, Selection, SmoothedHinge, Stretch,
+    Term, Tight, TopHinge, Workspace,
 };
-use rocmax_core::{RateRange, Scores};
 
 use crate::data::problem::Problem;
+use crate::data::range;
 use crate::error::to_python;
 use crate::gate::{self, Need};
+use crate::values::values;
 
 /// Scale, margin; threshold, stretch, and share of a tie at the threshold.
 type Hinge = (f64, f64, (f64, f64, f64));
@@ -52,19 +54,17 @@ impl Oracle {
 impl Oracle {
     #[staticmethod]
     fn tight(problem: Bound<'_, Problem>, low: f64, high: f64) -> PyResult<Self> {
-        let range = RateRange::new(low, high).map_err(to_python)?;
-        Ok(Self::of(Tight::new(Arc::clone(&problem.get().inner), range), problem))
+        Ok(Self::of(Tight::new(Arc::clone(&problem.get().inner), range(low, high)?), problem))
     }
 
     #[staticmethod]
     fn naive(problem: Bound<'_, Problem>, low: f64, high: f64) -> PyResult<Self> {
-        let range = RateRange::new(low, high).map_err(to_python)?;
-        Ok(Self::of(Naive::new(Arc::clone(&problem.get().inner), range), problem))
+        Ok(Self::of(Naive::new(Arc::clone(&problem.get().inner), range(low, high)?), problem))
     }
 
     #[staticmethod]
     fn top_hinge(problem: Bound<'_, Problem>, low: f64, high: f64, terms: Vec<(f64, bool, f64)>) -> PyResult<Self> {
-        let range = RateRange::new(low, high).map_err(to_python)?;
+        let range = range(low, high)?;
         let end = |high| if high { Rank::High } else { Rank::Low };
         let terms = terms.into_iter().map(|(weight, high, margin)| Term { weight, end: end(high), margin }).collect();
         Ok(Self::of(TopHinge::new(Arc::clone(&problem.get().inner), range, terms).map_err(to_python)?, problem))
@@ -177,34 +177,37 @@ impl Curvature {
         Ok(found.into_pyarray(py))
     }
 }
-/// The value of a pair loss; adds `scale` times the gradient and the diagonal of the Hessian to `derivatives`. A range is "fpr" or "tpr", and its ends.
+values! {
+    /// The loss of a pair; see `rocmax_core::risk::PairLoss`.
+    PairLoss: risk::PairLoss,
+    squared_hinge() => risk::PairLoss::SquaredHinge;
+    smoothed_hinge() => risk::PairLoss::SmoothedHinge;
+}
+
+values! {
+    /// Which pairs count; see `rocmax_core::risk::PairRange`.
+    PairRange: risk::PairRange,
+    fpr(low: f64, high: f64) => risk::PairRange::Fpr(range(low, high)?);
+    tpr(low: f64, high: f64) => risk::PairRange::Tpr(range(low, high)?);
+}
+
+/// The value of a pair loss; adds `scale` times the gradient and the diagonal of the Hessian to `derivatives`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn pair_loss(
     py: Python<'_>,
     problem: &Problem,
     scores: PyReadonlyArray1<'_, f64>,
-    loss: &str,
-    range: (&str, f64, f64),
+    loss: &PairLoss,
+    range: &PairRange,
     scale: f64,
     derivatives: (PyReadwriteArray1<'_, f64>, PyReadwriteArray1<'_, f64>),
     n_threads: usize,
 ) -> PyResult<f64> {
-    let ((rates, low, high), (mut gradient, mut hessian)) = (range, derivatives);
-    let ends = RateRange::new(low, high).map_err(to_python)?;
+    let (mut gradient, mut hessian) = derivatives;
     let (scores, gradient, hessian) = (scores.as_slice()?, gradient.as_slice_mut()?, hessian.as_slice_mut()?);
-    let loss = match loss {
-        "squared_hinge" => PairLoss::SquaredHinge,
-        "smoothed_hinge" => PairLoss::SmoothedHinge,
-        _ => return Err(PyValueError::new_err(format!("loss must be a known one, got {loss:?}"))),
-    };
-    let range = match rates {
-        "fpr" => PairRange::Fpr(ends),
-        "tpr" => PairRange::Tpr(ends),
-        _ => return Err(PyValueError::new_err(format!("rates must be 'fpr' or 'tpr', got {rates:?}"))),
-    };
     let need = Need { work: scores.len(), bytes: 128 * scores.len() };
     gate::enter(py, n_threads, need, |ctx| {
-        risk::pair_loss(&problem.inner, scores, (loss, range), scale, [gradient, hessian], ctx)
+        risk::pair_loss(&problem.inner, scores, (loss.0, range.0), scale, [gradient, hessian], ctx)
     })
 }

@@ -48,7 +48,7 @@ def area(curve: _core.Curve, region: Region) -> float:
     (a, b), (c, d) = region
     low, high = (float(np.clip(_reached(fpr, tpr, height), a, b)) for height in (c, d))
     wide = high - low > 4 * np.finfo(float).eps * high
-    below = curve.measure(("partial", low, high)) - c * (high - low) if wide else 0.0
+    below = curve.measure(_core.Measure.partial(low, high, _core.Normalize.none())) - c * (high - low) if wide else 0.0
     return float(np.clip(below + (d - c) * (b - high), 0.0, region.size))
 
 

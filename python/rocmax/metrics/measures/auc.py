@@ -43,8 +43,8 @@ class AUC(CurveMeasure):
     counts_pairs: ClassVar[bool] = True
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return "auc", 0.0, 1.0
+    def key(self) -> _core.Measure:
+        return _core.Measure.auc()
 
     @property
     def traits(self) -> frozenset[Trait]:
@@ -66,7 +66,7 @@ class AUC(CurveMeasure):
             return super().squares(sample)
 
         def counted(y: Any, score: Any, _: None, threads: int) -> tuple[float, Any]:
-            return _core.auc_moments(y, score, threads)[:2]
+            return _core.auc_moments(y, score, threads)
 
         value, squares = call(counted, sample, sample.threads)
         return value, np.asarray(squares)
@@ -100,8 +100,8 @@ class MarginAUC(CurveMeasure):
         object.__setattr__(self, "margin", number(self.margin, "margin", "that is finite", np.isfinite))
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return "margin", self.margin, 1.0
+    def key(self) -> _core.Measure:
+        return _core.Measure.margin(self.margin)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -139,8 +139,8 @@ class ScoredAUC(CurveMeasure):
     monotone: ClassVar[bool] = False
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return "scored", 0.0, 1.0
+    def key(self) -> _core.Measure:
+        return _core.Measure.scored()
 
     @property
     def traits(self) -> frozenset[Trait]:

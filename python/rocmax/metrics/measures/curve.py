@@ -26,8 +26,8 @@ class CoreMeasure(Measure):
     monotone: ClassVar[bool] = True
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        """What the core's functions take."""
+    def key(self) -> _core.Measure:
+        """The measure as the core takes it."""
         raise NotImplementedError
 
     @property
@@ -68,12 +68,12 @@ class CurveMeasure(CoreMeasure):
     @property
     def low(self) -> float:
         """The least rate that counts, of the range or of the single rate."""
-        return self.key[1]
+        return 0.0
 
     @property
     def high(self) -> float:
         """The greatest rate that counts."""
-        return self.key[2]
+        return 1.0
 
     @property
     def turned(self) -> bool:

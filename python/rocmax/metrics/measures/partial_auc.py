@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rocmax import _core
 from rocmax._checks.samples import F64, choice, rate_range
 from rocmax._parameters import shown
 from rocmax.metrics.curves import _two_way as two_way
@@ -17,7 +18,7 @@ from rocmax.metrics.measures.base import Deciding, Measure, Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample
 
-_NORMALIZE = {"width": "-width", "mcclish": "-mcclish", None: ""}
+_NORMALIZE = {"width": _core.Normalize.width(), "mcclish": _core.Normalize.mcclish(), None: _core.Normalize.none()}
 _WHOLE = (0.0, 1.0)
 
 
@@ -70,9 +71,16 @@ class PartialAUC(CurveMeasure):
         return both_ranges(self.fpr_range, self.tpr_range, self.normalize)
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        name, low, high = curve_area(self.fpr_range, self.tpr_range, self.normalize)
-        return ("auc" if (low, high) == _WHOLE else name), low, high
+    def key(self) -> _core.Measure:
+        if self._whole:
+            return _core.Measure.auc()
+        of_tpr, low, high = self._area
+        area = _core.Measure.partial_tpr if of_tpr else _core.Measure.partial
+        return area(low, high, _NORMALIZE[self.normalize])
+
+    @property
+    def _area(self) -> tuple[bool, float, float]:
+        return curve_area(self.fpr_range, self.tpr_range, self.normalize)
 
     @property
     def draws(self) -> bool:
@@ -80,15 +88,15 @@ class PartialAUC(CurveMeasure):
 
     @property
     def low(self) -> float:
-        return self.key[1] if self.region is None else self.fpr_range[0]
+        return self._area[1] if self.region is None else self.fpr_range[0]
 
     @property
     def high(self) -> float:
-        return self.key[2] if self.region is None else self.fpr_range[1]
+        return self._area[2] if self.region is None else self.fpr_range[1]
 
     @property
     def turned(self) -> bool:
-        return self.region is None and self.key[0].startswith("sensitivity")
+        return self.region is None and not self._whole and self._area[0]
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -121,7 +129,7 @@ class PartialAUC(CurveMeasure):
     @property
     def _whole(self) -> bool:
         """Whether it is the area under the whole curve."""
-        return self.region is None and self.key[0] == "auc"
+        return self.region is None and self._area[1:] == _WHOLE
 
     def __str__(self) -> str:
         if self._whole:
@@ -186,20 +194,20 @@ class PartialAUC(CurveMeasure):
         )
 
 
-def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[str, float, float]:
-    """Return the core's name and range of a partial area; checks the options."""
+def curve_area(fpr_range: Any, tpr_range: Any, normalize: str | None) -> tuple[bool, float, float]:
+    """Return whether a partial area is over 1 - TPR, not FPR, and its range there; checks the options."""
     choice(normalize, tuple(_NORMALIZE), "normalize")
     low, high = rate_range(fpr_range, "fpr_range")
     if tpr_range is None:
         _check_apart(low, high, "fpr_range", fpr_range)
-        return "partial" + _NORMALIZE[normalize], low, high
+        return False, low, high
     if (low, high) != _WHOLE:
         if rate_range(tpr_range, "tpr_range") == _WHOLE:
             return curve_area(fpr_range, None, normalize)
         raise ValueError(f"give fpr_range or tpr_range, got {shown(fpr_range)} and {shown(tpr_range)}")
     low, high = rate_range(tpr_range, "tpr_range")
     _check_apart(1.0 - high, 1.0 - low, "tpr_range", tpr_range)
-    return "sensitivity" + _NORMALIZE[normalize], 1.0 - high, 1.0 - low
+    return True, 1.0 - high, 1.0 - low
 
 
 def both_ranges(fpr_range: Any, tpr_range: Any, normalize: Any) -> Region | None:

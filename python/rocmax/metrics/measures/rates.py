@@ -17,7 +17,7 @@ from rocmax.metrics.samples._sample import Sample, call
 
 @dataclass(frozen=True, repr=False)
 class Rate(CurveMeasure):
-    """What both rates have in common; `at` is the rate that is fixed."""
+    """What both rates have in common."""
 
     name: ClassVar[str] = ""
     reference: ClassVar[str] = "linnet"
@@ -29,8 +29,16 @@ class Rate(CurveMeasure):
         object.__setattr__(self, self.fixed, value)
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return self.name, getattr(self, self.fixed), 1.0
+    def key(self) -> _core.Measure:
+        return self.at(self.low)
+
+    def at(self, rate: float) -> _core.Measure:
+        """Return the measure at another rate, as the core takes it."""
+        raise NotImplementedError
+
+    @property
+    def low(self) -> float:
+        return float(getattr(self, self.fixed))
 
     @property
     def traits(self) -> frozenset[Trait]:
@@ -45,8 +53,8 @@ class Rate(CurveMeasure):
 
         def read(x: float) -> F64:
             if sample.steps is not None:
-                return np.array([sample.steps.measure((self.name, x, 1.0))])
-            return np.atleast_1d(call(_core.measure, sample, (self.name, x, 1.0), sample.threads))
+                return np.array([sample.steps.measure(self.at(x))])
+            return np.atleast_1d(call(_core.measure, sample, self.at(x), sample.threads))
 
         return read
 
@@ -71,10 +79,11 @@ class Rate(CurveMeasure):
         )
 
     def chance(self, sizes: tuple[float, float]) -> float | None:
-        return float(getattr(self, self.fixed))
+        return self.low
 
     def threshold_of(self, curve: _core.Curve) -> float | None:
-        return float(curve.cut("sensitivity" if self.turned else "fpr", self.low)[0])
+        rule = _core.Rule.sensitivity if self.turned else _core.Rule.fpr
+        return curve.cut(rule(self.low))[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,6 +107,9 @@ class TPRAtFPR(Rate):
     name: ClassVar[str] = "tpr_at_fpr"
     fixed: ClassVar[str] = "fpr"
     fpr: float
+
+    def at(self, rate: float) -> _core.Measure:
+        return _core.Measure.tpr_at_fpr(rate)
 
     def __str__(self) -> str:
         return f"TPR at FPR {self.fpr:g}"
@@ -129,6 +141,9 @@ class FPRAtTPR(Rate):
     @property
     def turned(self) -> bool:
         return True
+
+    def at(self, rate: float) -> _core.Measure:
+        return _core.Measure.fpr_at_tpr(rate)
 
     def __str__(self) -> str:
         return f"FPR at TPR {self.tpr:g}"

@@ -59,8 +59,8 @@ class EnrichmentFactor(_Early):
         object.__setattr__(self, "fraction", value)
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return self.name, self.fraction, 1.0
+    def key(self) -> _core.Measure:
+        return _core.Measure.enrichment_factor(self.fraction)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -121,8 +121,8 @@ class RIE(_Early):
         object.__setattr__(self, "alpha", value)
 
     @property
-    def key(self) -> tuple[str, float, float]:
-        return self.name, self.alpha, 1.0
+    def key(self) -> _core.Measure:
+        return _core.Measure.rie(self.alpha)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -195,6 +195,10 @@ class BEDROC(RIE):
     """
 
     name: ClassVar[str] = "bedroc"
+
+    @property
+    def key(self) -> _core.Measure:
+        return _core.Measure.bedroc(self.alpha)
 
     @property
     def bounds(self) -> tuple[float, float]:

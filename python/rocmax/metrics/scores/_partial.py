@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def partial_auc_score(
     if data.weight is not None and (data.weight != np.rint(data.weight)).any():
         explain(data)
         raise ValueError("sample_weight must hold whole numbers with method='ranked'; use method='curve'")
-    return call(_core.measure, data, ("ranked", low, high), data.threads)
+    return call(_core.measure, data, _core.Measure.ranked(low, high), data.threads)
 
 
 def tpr_at_fpr_score(
@@ -148,7 +149,7 @@ def tpr_at_fpr_score(
     """
     how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     how |= {"higher_is_better": higher_is_better, "missing": missing}
-    return _at_rate("tpr_at_fpr", "fpr", fpr, (y_true, y_score, sample_weight), how)
+    return _at_rate(_core.Measure.tpr_at_fpr, "fpr", fpr, (y_true, y_score, sample_weight), how)
 
 
 def fpr_at_tpr_score(
@@ -195,11 +196,13 @@ def fpr_at_tpr_score(
     """
     how: dict[str, Any] = {"pos_label": pos_label, "n_jobs": n_jobs}
     how |= {"higher_is_better": higher_is_better, "missing": missing}
-    return _at_rate("fpr_at_tpr", "tpr", tpr, (y_true, y_score, sample_weight), how)
+    return _at_rate(_core.Measure.fpr_at_tpr, "tpr", tpr, (y_true, y_score, sample_weight), how)
 
 
-def _at_rate(measure: str, name: str, value: Any, arrays: tuple[Any, Any, Any], how: dict[str, Any]) -> Any:
+def _at_rate(
+    measure: Callable[[float], _core.Measure], name: str, value: Any, arrays: tuple[Any, Any, Any], how: dict[str, Any]
+) -> Any:
     """Return a rate at the other one, which may be 0 and 1 too."""
     rate = number(value, name, "in [0, 1]", lambda rate: 0.0 <= rate <= 1.0)
     data = sample(*arrays, **how)
-    return call(_core.measure, data, (measure, rate, 1.0), data.threads)
+    return call(_core.measure, data, measure(rate), data.threads)

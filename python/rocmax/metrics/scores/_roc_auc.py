@@ -29,6 +29,7 @@ from rocmax.metrics.measures.auc import AUC
 
 _AVERAGES = ("macro", "micro", "samples", "weighted", None)
 _MULTI_CLASS = ("raise", "ovr", "ovo")
+_AUC = _core.Measure.auc()
 _LEAST = 1e-100  # of the core's ranges, and of the weight of a class; its inverse is the most
 
 
@@ -135,9 +136,10 @@ def _of_two_classes(y: Any, s: Any, weight: Any, max_fpr: Any) -> Any:
     """Return the area, of several models each; the core looks at every value anyway, and refuses some."""
     try:
         if weight is None and max_fpr is None and s.ndim == 1:
-            return _core.auc(y, s, n_threads(None))
-        name, high = ("auc", 1.0) if max_fpr is None or max_fpr == 1 else ("partial-mcclish", max_fpr)
-        return _core.measure(y, s, weight, (name, 0.0, high), n_threads(None))
+            return _core.measure(y, s, None, _AUC, n_threads(None))
+        whole = max_fpr is None or max_fpr == 1
+        measure = _AUC if whole else _core.Measure.partial(0.0, max_fpr, _core.Normalize.mcclish())
+        return _core.measure(y, s, weight, measure, n_threads(None))
     except ValueError as error:
         if not _refused(y, s, weight):
             raise

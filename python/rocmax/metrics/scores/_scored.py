@@ -129,11 +129,11 @@ def margin_auc_score(
     how |= {"higher_is_better": higher_is_better, "missing": missing}
     data = sample(y_true, y_score, sample_weight, **how)
     if margins.ndim == 0 or data.many:
-        keys = [("margin", float(tau), 1.0) for tau in np.atleast_1d(margins)]
+        keys = [_core.Measure.margin(tau) for tau in np.atleast_1d(margins)]
         values = [call(_core.measure, data, key, data.threads) for key in keys]
         return values[0] if margins.ndim == 0 else np.array(values)
     curve = call(_core.Curve, data, data.threads)
-    return np.array([curve.measure(("margin", float(tau), 1.0)) for tau in margins])
+    return np.array([curve.measure(_core.Measure.margin(tau)) for tau in margins])
 
 
 def sroc_curve(
@@ -202,7 +202,7 @@ def sroc_curve(
         raise ValueError(f"y_score must differ by less than 1.8e308, got {lowest} and {highest}; scale the scores")
     if n_points is not None:
         margins = np.linspace(0.0, max(highest - lowest, 0.0), n_points)
-        return margins, np.array([curve.measure(("margin", float(tau), 1.0)) for tau in margins])
+        return margins, np.array([curve.measure(_core.Measure.margin(tau)) for tau in margins])
     n_pairs = np.count_nonzero(pos) * np.count_nonzero(neg)
     if n_pairs > _MOST_PAIRS:
         raise ValueError(f"{n_pairs} pairs of distinct scores are too many steps; give n_points")

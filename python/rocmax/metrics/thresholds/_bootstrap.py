@@ -56,7 +56,8 @@ def resampled(
 def _cuts(data: Sample, rules: Sequence[Rule], bootstrap: Bootstrap, seed: int) -> F64:
     """Return threshold, TPR, FPR and prevalence of rules on replicates, of shape (n_resamples, n_rules, 4)."""
     data = drawable(data, "method='wilson' has intervals for one sample")
-    how = (data.weight_kind == "sampling", list(map(tuple, rules)), bootstrap.stratified, bootstrap.n_resamples, seed)
+    rules_of_core = [rule.core for rule in rules]
+    how = (data.weight_kind == "sampling", rules_of_core, bootstrap.stratified, bootstrap.n_resamples, seed)
     return call(_core.bootstrap_cuts, data, *how, data.threads).reshape(bootstrap.n_resamples, len(rules), 4)
 
 

@@ -102,9 +102,15 @@ class Rule(NamedTuple):
             return self.name
         return self.name, int(self.number) if self.limits == "samples" and self.number >= 1 else self.number
 
+    @property
+    def core(self) -> _core.Rule:
+        """The rule as the core takes it."""
+        make: Callable[..., _core.Rule] = getattr(_core.Rule, self.name)
+        return make() if self.name in ("eer", "midpoint") else make(self.number)
+
     def of(self, curve: _core.Curve) -> float:
         """Return the threshold on a curve: scores of at least that are called positive."""
-        return curve.cut(*self)[0]
+        return curve.cut(self.core)[0]
 
 
 def parse_rule(threshold: Any) -> Rule | None:

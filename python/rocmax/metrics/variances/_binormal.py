@@ -22,6 +22,7 @@ from scipy import special
 from rocmax import _core
 from rocmax._checks.samples import F64
 from rocmax.metrics.curves._smooth import least_squares, probits
+from rocmax.metrics.measures.base import Trait
 from rocmax.metrics.measures.curve import CurveMeasure
 from rocmax.metrics.samples._sample import Sample, call
 
@@ -44,7 +45,7 @@ def fitted_variance(data: Sample, measure: CurveMeasure) -> F64:
     """
     n_pos, n_neg, fits, _, _ = _fitted(data, _columns(data), measure)
     k = n_neg / n_pos
-    if measure.key[0] == "auc":
+    if Trait.AUC in measure.traits:
         parts = [
             fit.f**2 * (1 + fit.b**2 / k + fit.a**2 / 2) + (fit.g * fit.b) ** 2 * (1 + k) / (2 * k) for fit in fits
         ]
@@ -85,7 +86,7 @@ def _fitted(
     if swapped:  # the area of 1 - FPR over 1 - TPR: the curve with its classes changed and its scores reversed
         steps = [(score, neg[::-1], pos[::-1]) for score, pos, neg in steps]
         n_pos, n_neg = n_neg, n_pos
-    fits = [_fit(pos, neg, measure, as_proc and measure.key[0] == "auc") for _, pos, neg in steps]
+    fits = [_fit(pos, neg, measure, as_proc and Trait.AUC in measure.traits) for _, pos, neg in steps]
     positive = data.positive != swapped
     correlations = [_correlation(columns, rows, data.weight) for rows in (positive, ~positive)]
     return n_pos, n_neg, fits, correlations[0], correlations[1]

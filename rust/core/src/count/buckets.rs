@@ -134,12 +134,12 @@ fn each<S: Score, W: Work<Output: Send>>(
     let share = buckets.len.div_ceil(SHARES * ctx.n_threads());
     let shares = (0..buckets.len).step_by(share).map(|from| from..usize::min(from + share, buckets.len));
     workers.resize_with(usize::max(shares.len(), workers.len()), Workers::default);
-    let found = ctx.map(shares.zip(workers).collect(), |(share, workers)| {
+    let found = ctx.try_map(shares.zip(workers).collect(), |(share, workers)| {
         let mut tie = buckets.shared > most_shared;
         let one = |bucket| ctx.check().map(|()| workers.run(&chunks, bucket, &mut tie, work(below[bucket])));
         share.map(one).collect::<Result<Vec<_>>>()
     })?;
-    Ok(Some(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()))
+    Ok(Some(found.into_iter().flatten().collect()))
 }
 
 /// The same of so few scores that they are counted as they come.

@@ -164,11 +164,11 @@ pub(crate) fn count<S: Score>(
         return Ok(Found::Tied);
     }
     let values = &mut values[..shares.len()];
-    let filled = ctx.map(shares.into_iter().zip(&mut *values).collect(), |((from, scores), values)| {
+    let filled = ctx.try_map(shares.into_iter().zip(&mut *values).collect(), |((from, scores), values)| {
         values.clear(usize::min(UNSEEN * expected, MOST));
         values.fill(labels, from, scores, ctx)
     })?;
-    let few = filled.into_iter().collect::<Result<Vec<_>>>()?.into_iter().all(|few| few);
+    let few = filled.into_iter().all(|few| few);
     let Some((all, others)) = values.split_first_mut().filter(|_| few) else { return Ok(Found::Tied) };
     let mut taken = others.iter().flat_map(|values| &values.places).filter(|value| value.bits != FREE);
     let few = taken.all(|value| all.add(f64::from_bits(value.bits), value.counts));

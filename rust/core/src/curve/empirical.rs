@@ -4,7 +4,6 @@ use crate::ctx::CHUNK;
 use crate::curve::reach::{enough, sampled_bound};
 use crate::curve::sum::{Share, Sum};
 use crate::curve::walk::{Placed, Step, Walk};
-use crate::data::float::Score;
 use crate::data::labels::Labels;
 use crate::order;
 use crate::order::classes::sorted_classes;
@@ -62,11 +61,7 @@ impl Curve {
     /// # Errors
     /// [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `scores` or `weights`,
     /// [`Error::OneClass`] if a class has no weight, [`Error::Interrupted`].
-    pub fn new<S: Score>(labels: &Labels<'_>, scores: &[S], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
-        Self::of_wide(labels, &S::wide(scores), weights, ctx)
-    }
-
-    fn of_wide(labels: &Labels<'_>, scores: &[f64], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
+    pub fn new(labels: &Labels<'_>, scores: &[f64], weights: Option<&[f64]>, ctx: &Ctx<'_>) -> Result<Self> {
         match weights {
             None => {
                 let classes = sorted_classes(labels, scores, None, ALL, |key, _| key, ctx)?;

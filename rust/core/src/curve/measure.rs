@@ -1,83 +1,47 @@
 //! The measures by name, and the shortest exact way to each.
 
-use crate::count::{Counting, Limits, Wanted, pair_counts};
+use crate::count::{Counting, Limits, PairCounts, Wanted, pair_counts};
 use crate::curve::empirical::{Curve, Normalize};
 use crate::curve::partial::{Room, Tail};
 use crate::curve::screening::Screening;
+use crate::data::Column;
 use crate::data::float::Score;
 use crate::data::labels::Labels;
 use crate::{Ctx, Error, RateRange, Result};
 
 /// Buffers that are kept from call to call: fresh memory costs as much as the counting.
 #[derive(Debug, Default)]
-pub struct Scratch<S: Score> {
+pub struct Scratch {
+    wide: Buffers<f64>,
+    narrow: Buffers<f32>,
+}
+
+/// Buffers for scores of one type.
+#[derive(Debug, Default)]
+struct Buffers<S: Score> {
     counting: Counting<S>,
     tail: Room<S>,
 }
 
-impl<S: Score> Scratch<S> {
-    /// Of calls that count as they would with other limits: for tests and measurements.
+impl Scratch {
+    /// Buffers of calls that count with other limits, for tests and benchmarks.
     pub fn with_limits(limits: Limits) -> Self {
-        Self { counting: Counting::with_limits(limits), ..Self::default() }
+        let wide = Buffers { counting: Counting::with_limits(limits), ..Buffers::default() };
+        let narrow = Buffers { counting: Counting::with_limits(limits), ..Buffers::default() };
+        Self { wide, narrow }
     }
 
-    /// Bytes that are held.
+    /// Bytes held.
     pub fn bytes(&self) -> usize {
+        self.wide.bytes() + self.narrow.bytes()
+    }
+}
+
+impl<S: Score> Buffers<S> {
+    fn bytes(&self) -> usize {
         self.counting.bytes() + self.tail.bytes()
     }
-
-    fn of_tail(&mut self) -> (&mut Room<S>, &mut Counting<S>) {
-        (&mut self.tail, &mut self.counting)
-    }
 }
-
-/// A type of scores for which measures are compiled once, and not by all who call them.
-pub trait Measured: Score {
-    #[doc(hidden)]
-    fn measured(
-        labels: &Labels<'_>,
-        scores: &[Self],
-        weights: Option<&[f64]>,
-        measure: Measure,
-        scratch: &mut Scratch<Self>,
-        ctx: &Ctx<'_>,
-    ) -> Result<f64>;
-    #[doc(hidden)]
-    fn moments(
-        labels: &Labels<'_>,
-        scores: &[Self],
-        scratch: &mut Scratch<Self>,
-        ctx: &Ctx<'_>,
-    ) -> Result<(f64, [f64; 2])>;
-}
-
-macro_rules! measured {
-    ($($kind:ty),*) => {$(
-        impl Measured for $kind {
-            fn measured(
-                labels: &Labels<'_>,
-                scores: &[Self],
-                weights: Option<&[f64]>,
-                measure: Measure,
-                scratch: &mut Scratch<Self>,
-                ctx: &Ctx<'_>,
-            ) -> Result<f64> {
-                value(labels, scores, weights, measure, scratch, ctx)
-            }
-
-            fn moments(
-                labels: &Labels<'_>,
-                scores: &[Self],
-                scratch: &mut Scratch<Self>,
-                ctx: &Ctx<'_>,
-            ) -> Result<(f64, [f64; 2])> {
-                moments(labels, scores, scratch, ctx)
-            }
-        }
-    )*};
-}
-
-measured!(f32, f64);
 
 /// What is measured of a curve: one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,26 +67,13 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// The greatest false positive rate that decides, where that is not the end of the curve.
+    /// The greatest false positive rate that matters, unless it is that of the curve's end.
     pub(crate) fn reach(self) -> Option<f64> {
         match self {
             Measure::Partial(range, _) => Some(range.high()),
             Measure::TprAtFpr(fpr) => Some(fpr),
             _ => None,
         }
-    }
-
-    /// Whether the measure is a mean over pairs of samples, the same whatever the total weight.
-    pub(crate) fn check(self, weights: Option<&[f64]>) -> Result<()> {
-        let whole = || weights.is_none_or(|w| w.iter().all(|x| x.fract() == 0.0));
-        if matches!(self, Measure::Ranked(_)) && !whole() {
-            return Err(Error::Domain {
-                name: "weights",
-                domain: "whole numbers for a ranked area",
-                value: "fractions".into(),
-            });
-        }
-        Ok(())
     }
 }
 
@@ -154,53 +105,65 @@ impl Curve {
 ///
 /// # Errors
 /// Those of [`Curve::new`] and [`Curve::measure`]; [`Error::Domain`] for fractional weights with [`Measure::Ranked`].
-pub fn measure<S: Measured>(
+pub fn measure(
     labels: &Labels<'_>,
-    scores: &[S],
+    scores: Column<'_>,
     weights: Option<&[f64]>,
     measure: Measure,
-    scratch: &mut Scratch<S>,
+    scratch: &mut Scratch,
     ctx: &Ctx<'_>,
 ) -> Result<f64> {
-    S::measured(labels, scores, weights, measure, scratch, ctx)
+    if matches!(measure, Measure::Ranked(_)) && weights.is_some_and(|w| w.iter().any(|x| x.fract() != 0.0)) {
+        let domain = "whole numbers for a ranked area";
+        return Err(Error::Domain { name: "weights", domain, value: "fractions".into() });
+    }
+    if weights.is_none() {
+        let of_range = match &scores {
+            _ if measure == Measure::Auc => {
+                let won = counts(labels, &scores, Wanted::Pairs, scratch, ctx)?.doubled();
+                Some(won as f64 / (2 * labels.n_pos() as u128 * labels.n_neg() as u128) as f64)
+            }
+            Column::F64(scores) => of_range(labels, scores, measure, &mut scratch.wide, ctx)?,
+            Column::F32(scores) => of_range(labels, scores, measure, &mut scratch.narrow, ctx)?,
+        };
+        if let Some(value) = of_range {
+            return Ok(value);
+        }
+    }
+    Curve::new(labels, &scores.wide(), weights, ctx)?.measure(measure)
 }
 
-fn value<S: Score>(
+fn counts(
+    labels: &Labels<'_>,
+    scores: &Column<'_>,
+    wanted: Wanted,
+    scratch: &mut Scratch,
+    ctx: &Ctx<'_>,
+) -> Result<PairCounts> {
+    match scores {
+        Column::F64(scores) => pair_counts(labels, scores, wanted, &mut scratch.wide.counting, ctx),
+        Column::F32(scores) => pair_counts(labels, scores, wanted, &mut scratch.narrow.counting, ctx),
+    }
+}
+
+/// The value of a measure of a range or at a rate; `None` for others.
+fn of_range<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
-    weights: Option<&[f64]>,
     measure: Measure,
-    scratch: &mut Scratch<S>,
+    Buffers { counting, tail }: &mut Buffers<S>,
     ctx: &Ctx<'_>,
-) -> Result<f64> {
-    measure.check(weights)?;
-    if weights.is_some() {
-        return Curve::new(labels, scores, weights, ctx)?.measure(measure);
-    }
-    match measure {
-        Measure::Auc => {
-            let won = pair_counts(labels, scores, Wanted::Pairs, &mut scratch.counting, ctx)?.doubled();
-            Ok(won as f64 / (2 * labels.n_pos() as u128 * labels.n_neg() as u128) as f64)
-        }
-        Measure::Partial(range, normalize) => {
-            let tail = Tail::new(labels, scores, range.high(), false, scratch.of_tail(), ctx)?;
-            Ok(normalize.apply(tail.partial(range, ctx)?, range))
-        }
-        Measure::PartialTpr(range, normalize) => {
-            let tail = Tail::new(labels, scores, range.high(), true, scratch.of_tail(), ctx)?;
-            Ok(normalize.apply(tail.partial(range, ctx)?, range))
-        }
-        Measure::Ranked(range) => {
-            Tail::new(labels, scores, range.high(), false, scratch.of_tail(), ctx)?.ranked_partial_auc(range, ctx)
-        }
-        Measure::TprAtFpr(fpr) => Tail::new(labels, scores, fpr, false, scratch.of_tail(), ctx)?.tpr_at_fpr(fpr, ctx),
-        Measure::FprAtTpr(tpr) => {
-            Tail::new(labels, scores, 1.0 - tpr, true, scratch.of_tail(), ctx)?.fpr_at_tpr(tpr, ctx)
-        }
-        Measure::Scored | Measure::Margin(_) | Measure::Screening(_) => {
-            Curve::new(labels, scores, None, ctx)?.measure(measure)
-        }
-    }
+) -> Result<Option<f64>> {
+    let kept = (tail, counting);
+    let tail = |rate, mirrored| Tail::new(labels, scores, rate, mirrored, kept, ctx);
+    Ok(Some(match measure {
+        Measure::Partial(range, normalize) => normalize.apply(tail(range.high(), false)?.partial(range, ctx)?, range),
+        Measure::PartialTpr(range, normalize) => normalize.apply(tail(range.high(), true)?.partial(range, ctx)?, range),
+        Measure::Ranked(range) => tail(range.high(), false)?.ranked_partial_auc(range, ctx)?,
+        Measure::TprAtFpr(fpr) => tail(fpr, false)?.tpr_at_fpr(fpr, ctx)?,
+        Measure::FprAtTpr(tpr) => tail(1.0 - tpr, true)?.fpr_at_tpr(tpr, ctx)?,
+        Measure::Auc | Measure::Scored | Measure::Margin(_) | Measure::Screening(_) => return Ok(None),
+    }))
 }
 
 /// The mean over all pairs of `1[s > t] + 1/2 1[s = t]`: twice the number of won pairs is an integer, divided once.
@@ -209,8 +172,8 @@ fn value<S: Score>(
 ///
 /// # Errors
 /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
-pub fn auc<S: Measured>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch<S>, ctx: &Ctx<'_>) -> Result<f64> {
-    S::measured(labels, scores, None, Measure::Auc, scratch, ctx)
+pub fn auc(labels: &Labels<'_>, scores: Column<'_>, scratch: &mut Scratch, ctx: &Ctx<'_>) -> Result<f64> {
+    measure(labels, scores, None, Measure::Auc, scratch, ctx)
 }
 
 /// The AUC and the squares of its components about their mean, all from integers; the cubes are not counted. O(N)
@@ -218,22 +181,13 @@ pub fn auc<S: Measured>(labels: &Labels<'_>, scores: &[S], scratch: &mut Scratch
 ///
 /// # Errors
 /// Those of [`auc`].
-pub fn auc_moments<S: Measured>(
+pub fn auc_moments(
     labels: &Labels<'_>,
-    scores: &[S],
-    scratch: &mut Scratch<S>,
+    scores: Column<'_>,
+    scratch: &mut Scratch,
     ctx: &Ctx<'_>,
 ) -> Result<(f64, [f64; 2])> {
-    S::moments(labels, scores, scratch, ctx)
-}
-
-fn moments<S: Score>(
-    labels: &Labels<'_>,
-    scores: &[S],
-    scratch: &mut Scratch<S>,
-    ctx: &Ctx<'_>,
-) -> Result<(f64, [f64; 2])> {
-    let counts = pair_counts(labels, scores, Wanted::Squares, &mut scratch.counting, ctx)?;
+    let counts = counts(labels, &scores, Wanted::Squares, scratch, ctx)?;
     let sizes = [labels.n_pos() as u128, labels.n_neg() as u128];
     let pairs = 2 * sizes[0] * sizes[1];
     let sums = [counts.doubled(), pairs - counts.doubled()];

@@ -16,7 +16,7 @@ pub(crate) mod walk;
 pub use bins::{Bin, pool};
 pub use cutoff::{Cut, Rule};
 pub use empirical::{Curve, Normalize};
-pub use measure::{Measure, Measured, Scratch, auc, auc_moments, measure};
+pub use measure::{Measure, Scratch, auc, auc_moments, measure};
 pub use screening::Screening;
 pub use sum::Share;
 pub use walk::Step;

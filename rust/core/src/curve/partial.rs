@@ -284,11 +284,19 @@ mod tests {
                     Measure::FprAtTpr(high),
                 ];
                 for what in measures {
-                    let found = measure(&classes, &scores, None, what, &mut scratch, &Ctx::serial()).unwrap();
+                    let found =
+                        measure(&classes, scores.as_slice().into(), None, what, &mut scratch, &Ctx::serial()).unwrap();
                     let expected = curve.measure(what).unwrap();
                     assert!((found - expected).abs() < 1e-13, "{what:?} of {n}: {found}, not {expected}");
-                    let again =
-                        measure(&classes, &scores, None, what, &mut scratch, &Ctx::new(Some(&pool), None)).unwrap();
+                    let again = measure(
+                        &classes,
+                        scores.as_slice().into(),
+                        None,
+                        what,
+                        &mut scratch,
+                        &Ctx::new(Some(&pool), None),
+                    )
+                    .unwrap();
                     assert_eq!(found.to_bits(), again.to_bits());
                 }
             }

@@ -1,6 +1,5 @@
 //! The types of scores, and monotone maps of them to cells.
 
-use std::borrow::Cow;
 use std::fmt::Debug;
 
 use crate::simd::Eight;
@@ -58,9 +57,6 @@ pub trait Score: Key {
     /// Writes the same scores in single precision, from which many come; whether all have one.
     #[doc(hidden)]
     fn narrow(scores: &[Self], to: &mut Vec<f32>, ctx: &Ctx<'_>) -> Result<bool>;
-    /// The scores in double precision.
-    #[doc(hidden)]
-    fn wide(scores: &[Self]) -> Cow<'_, [f64]>;
 }
 
 /// A linear map of scores to cells, the scores beyond its ends going to the first and the last.
@@ -166,10 +162,6 @@ impl Score for f64 {
         let all = ctx.map(chunks.collect(), |(scores, to)| fast(Narrow { scores, to }))?;
         Ok(all.into_iter().all(|narrow| narrow))
     }
-
-    fn wide(scores: &[Self]) -> Cow<'_, [f64]> {
-        Cow::Borrowed(scores)
-    }
 }
 
 /// See [`Score::narrow`].
@@ -205,10 +197,6 @@ impl Score for f32 {
 
     fn narrow(_: &[Self], _: &mut Vec<f32>, _: &Ctx<'_>) -> Result<bool> {
         Ok(false)
-    }
-
-    fn wide(scores: &[Self]) -> Cow<'_, [f64]> {
-        scores.iter().map(|&score| score.into()).collect()
     }
 }
 

@@ -42,10 +42,10 @@ impl Sorted {
             (rest, from) = (tail, from + size);
         }
         let map = &self.map;
-        let done = ctx.map(jobs, |(parts, scores, starts, first_bucket, from)| {
+        ctx.try_map(jobs, |(parts, scores, starts, first_bucket, from)| {
             build_region(map, parts, scores, starts, first_bucket, from, ctx)
         })?;
-        done.into_iter().collect()
+        Ok(())
     }
 
     /// The scores, ascending.

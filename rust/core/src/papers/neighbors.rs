@@ -68,11 +68,8 @@ pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize, ctx: &Ctx
     }
     let filter = Filter::new(queries, targets, dim);
     let blocks = queries.chunks(QUERIES * dim).collect();
-    let found: Result<Vec<Vec<u32>>> = ctx
-        .map(blocks, |block| nearest_block(block, targets, dim, k.min(n_targets), &filter, ctx))?
-        .into_iter()
-        .collect();
-    Ok(found?.concat())
+    let found = ctx.try_map(blocks, |block| nearest_block(block, targets, dim, k.min(n_targets), &filter, ctx))?;
+    Ok(found.concat())
 }
 
 /// What turns features into single-precision ones of size at most 1, and the bound of the error that follows.

@@ -91,8 +91,7 @@ pub fn partial_boost(
         ctx.check()?;
         let pairs = Pairs::new(&scores, problem, range);
         let features = (0..codes.n_bins.len()).collect();
-        let found = ctx.map(features, |feature| pairs.best(codes.column(feature), codes.n_bins[feature], ctx))?;
-        let found = found.into_iter().collect::<Result<Vec<_>>>()?;
+        let found = ctx.try_map(features, |feature| pairs.best(codes.column(feature), codes.n_bins[feature], ctx))?;
         let gains: Vec<f64> = found.iter().map(|best| best.after).collect();
         let Some((feature, _)) = first_best(&gains) else { break };
         let Best { bin, steps, after } = found[feature];

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use crate::ctx::CHUNK;
 use crate::curve::measure::Measure;
-use crate::data::float::Score;
+use crate::data::Column;
 use crate::data::labels::Labels;
 use crate::resample::multinomial::{Draws, Stream};
 use crate::resample::ranks::POSITIVE;
@@ -57,29 +57,17 @@ pub(super) struct Model<W> {
 /// # Errors
 /// Those of [`crate::curve::Curve::new`]; with weights [`crate::Error::OneClass`] for a replicate without weight in a
 /// class.
-pub fn bootstrap<S: Score>(
+pub fn bootstrap(
     labels: &Labels<'_>,
-    models: &[&[S]],
-    weights: Option<&[f64]>,
-    measure: Measure,
-    resampling: Resampling,
-    ctx: &Ctx<'_>,
-) -> Result<Vec<f64>> {
-    let models: Vec<_> = models.iter().map(|scores| S::wide(scores)).collect();
-    let models: Vec<_> = models.iter().map(|scores| &scores[..]).collect();
-    replicates(labels, &models, weights, measure, resampling, ctx)
-}
-
-/// Compiled once: scores of either type are of double precision here.
-fn replicates(
-    labels: &Labels<'_>,
-    models: &[&[f64]],
+    models: &[Column<'_>],
     weights: Option<&[f64]>,
     measure: Measure,
     resampling: Resampling,
     ctx: &Ctx<'_>,
 ) -> Result<Vec<f64>> {
     Error::check_count("n_resamples", resampling.n_resamples)?;
+    let models = models.iter().map(Column::wide).collect::<Vec<_>>();
+    let models = &models.iter().map(|scores| &scores[..]).collect::<Vec<_>>()[..];
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;
         if resampling.weight_kind == WeightKind::Frequency {
@@ -166,8 +154,7 @@ where
     let total = resampling.n_resamples;
     let n_batches = usize::min(BATCHES * ctx.n_threads(), total);
     let ends = |k: usize| (k * total / n_batches, (k + 1) * total / n_batches);
-    let rows = ctx.map((0..n_batches).map(ends).collect(), |(from, to)| batch(from, to))?;
-    Ok(rows.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    Ok(ctx.try_map((0..n_batches).map(ends).collect(), |(from, to)| batch(from, to))?.concat())
 }
 
 /// The samples by rank of the first model, their classes, and all models.

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::curve::cutoff::Rule;
 use crate::curve::walk::Step;
-use crate::data::float::Score;
 use crate::data::labels::Labels;
 use crate::resample::bootstrap::{Model, Resampling, Scheme, prepared, rows, strata};
 use crate::resample::multinomial::{Draws, Stream};
@@ -31,18 +30,7 @@ pub struct Rates {
 ///
 /// # Errors
 /// Those of [`crate::resample::bootstrap`].
-pub fn bootstrap_cuts<S: Score>(
-    labels: &Labels<'_>,
-    scores: &[S],
-    weights: Option<&[f64]>,
-    rules: &[Rule],
-    resampling: Resampling,
-    ctx: &Ctx<'_>,
-) -> Result<Vec<Rates>> {
-    replicates(labels, &S::wide(scores), weights, rules, resampling, ctx)
-}
-
-fn replicates(
+pub fn bootstrap_cuts(
     labels: &Labels<'_>,
     scores: &[f64],
     weights: Option<&[f64]>,

@@ -94,8 +94,7 @@ pub fn permuted_distances(
     };
     let n_batches = usize::min(BATCHES * ctx.n_threads(), n_resamples);
     let ends = |k: usize| (k * n_resamples / n_batches, (k + 1) * n_resamples / n_batches);
-    let rows = ctx.map((0..n_batches).map(ends).collect(), batch)?;
-    let permuted = rows.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let permuted = ctx.try_map((0..n_batches).map(ends).collect(), batch)?.concat();
     Ok((distance(&observed, sizes, &mut Default::default(), ctx)?, permuted))
 }
 

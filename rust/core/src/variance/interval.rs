@@ -1,12 +1,11 @@
 //! Intervals of the AUC and the paired test of two models, over the variances of their components.
 
-use std::borrow::Cow;
-
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::curve::{Scratch, auc_moments};
+use crate::data::Column;
 use crate::data::Labels;
-use crate::variance::{Column, Placements};
+use crate::variance::Placements;
 use crate::{Ctx, Error, Result};
 
 /// Below this size of a class the variance of its components says too little.
@@ -62,7 +61,7 @@ pub struct Comparison {
 /// [`Error::Domain`] for a level that is not between 0 and 1, and those of [`crate::curve::auc`].
 pub fn auc_interval(labels: &Labels<'_>, scores: &[f64], level: f64, ctx: &Ctx<'_>) -> Result<Interval> {
     check_level(level)?;
-    let (auc, squares) = auc_moments(labels, scores, &mut Scratch::default(), ctx)?;
+    let (auc, squares) = auc_moments(labels, scores.into(), &mut Scratch::default(), ctx)?;
     let sizes = [labels.n_pos(), labels.n_neg()];
     let lone = sizes.contains(&1);
     let parts = [0, 1].map(|class| if lone { 0.0 } else { variance_of_mean(squares[class], sizes[class]) });
@@ -91,7 +90,7 @@ pub fn auc_interval(labels: &Labels<'_>, scores: &[f64], level: f64, ctx: &Ctx<'
 /// [`Error::Domain`] for a level that is not between 0 and 1, and those of [`Placements::covariance`].
 pub fn compare_auc(labels: &Labels<'_>, a: &[f64], b: &[f64], level: f64, ctx: &Ctx<'_>) -> Result<Comparison> {
     check_level(level)?;
-    let models = [a, b].map(|scores| Column::F64(Cow::Borrowed(scores)));
+    let models = [a, b].map(Column::from);
     let (auc, covariance) = Placements::default().covariance(labels, &models, ctx)?;
     let between = |row: usize, column: usize| covariance.pos[2 * row + column] + covariance.neg[2 * row + column];
     let difference = auc[0] - auc[1];

@@ -9,4 +9,4 @@ mod placing;
 pub use components::Components;
 pub use covariance::{Covariance, Moments, WeightKind, covariance};
 pub use interval::{Comparison, Interval, auc_interval, compare_auc};
-pub use placements::{Column, Placements, covariance_of_models};
+pub use placements::{Placements, covariance_of_models};

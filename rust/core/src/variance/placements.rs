@@ -2,10 +2,9 @@
 //!
 //! They are the components of the AUC (DeLong, DeLong and Clarke-Pearson, 1988); several models share the labels.
 
-use std::borrow::Cow;
-
 use crate::ctx::CHUNK;
 use crate::curve::measure::Measure;
+use crate::data::Column;
 use crate::data::float::Score;
 use crate::data::labels::{Labels, TILE};
 use crate::simd::fast;
@@ -13,34 +12,6 @@ use crate::variance::components::Components;
 use crate::variance::covariance::{Covariance, WeightKind, covariance};
 use crate::variance::placing::Placer;
 use crate::{Ctx, Error, Result};
-
-/// The scores of one model.
-#[derive(Debug, Clone)]
-pub enum Column<'a> {
-    /// Of double precision.
-    F64(Cow<'a, [f64]>),
-    /// Of single precision.
-    F32(Cow<'a, [f32]>),
-}
-
-impl Column<'_> {
-    /// See [`Components::new`].
-    ///
-    /// # Errors
-    /// Those of [`Components::new`].
-    pub fn components(
-        &self,
-        labels: &Labels<'_>,
-        weights: Option<&[f64]>,
-        measure: Measure,
-        ctx: &Ctx<'_>,
-    ) -> Result<Components> {
-        match self {
-            Self::F64(scores) => Components::new(labels, scores, weights, measure, ctx),
-            Self::F32(scores) => Components::new(labels, &f32::wide(scores), weights, measure, ctx),
-        }
-    }
-}
 
 /// A measure of several models, and its DeLong covariance: by [`Placements`] where they are the components, otherwise by
 /// a curve of each model, which share the threads.
@@ -58,8 +29,8 @@ pub fn covariance_of_models(
     if Placements::suit(measure, weights) {
         return kept.covariance(labels, models, ctx);
     }
-    let of_each = ctx.map(models.iter().collect(), |model| model.components(labels, weights, measure, ctx))?;
-    let components = of_each.into_iter().collect::<Result<Vec<_>>>()?;
+    let of_model = |model: &Column<'_>| Components::new(labels, &model.wide(), weights, measure, ctx);
+    let components = ctx.try_map(models.iter().collect(), of_model)?;
     let found = covariance(labels, &components, weights, kind, ctx)?;
     Ok((components.iter().map(|of| of.estimate).collect(), found))
 }
@@ -151,7 +122,7 @@ impl Placements {
         self.values.resize_with(models.len(), Vec::new);
         let of_one = models.len().div_ceil(n_placers).max(1);
         let parts = models.chunks(of_one).zip(self.values.chunks_mut(of_one)).zip(&mut self.placers);
-        let won = ctx.map(parts.collect(), |((models, values), (wide, of_narrow, narrow))| {
+        let won = ctx.try_map(parts.collect(), |((models, values), (wide, of_narrow, narrow))| {
             let each = models.iter().zip(values).map(|(scores, values)| match scores {
                 Column::F32(scores) => of_narrow.place(labels, scores, values, ctx),
                 // Those of single precision tie less dearly as such.
@@ -162,7 +133,7 @@ impl Placements {
             });
             each.collect::<Result<Vec<u64>>>()
         })?;
-        Ok(won.into_iter().collect::<Result<Vec<_>>>()?.concat())
+        Ok(won.concat())
     }
 }
 
@@ -264,7 +235,7 @@ mod tests {
             let components: Vec<_> =
                 models.iter().map(|s| Components::new(&classes, s, None, Measure::Auc, &serial).unwrap()).collect();
             let expected = covariance(&classes, &components, None, WeightKind::Frequency, &serial).unwrap();
-            let columns: Vec<Column<'_>> = models.iter().map(|s| Column::F64(s.into())).collect();
+            let columns: Vec<Column<'_>> = models.iter().map(|s| s.as_slice().into()).collect();
             let (estimates, found) = kept.covariance(&classes, &columns, &serial).unwrap();
             for (estimate, components) in estimates.iter().zip(&components) {
                 assert!((estimate - components.estimate).abs() < 1e-15);
@@ -280,7 +251,7 @@ mod tests {
             let wide: Vec<f64> = narrow.iter().map(|&x| x.into()).collect();
             let components = [Components::new(&classes, &wide, None, Measure::Auc, &serial).unwrap()];
             let expected = covariance(&classes, &components, None, WeightKind::Frequency, &serial).unwrap();
-            for column in [Column::F32((&narrow).into()), Column::F64((&wide).into())] {
+            for column in [Column::from(&narrow[..]), Column::from(&wide[..])] {
                 let (_, found) = kept.covariance(&classes, &[column], &serial).unwrap();
                 assert!((found.pos[0] - expected.pos[0]).abs() <= 1e-11 * expected.pos[0] + 1e-16);
                 assert!((found.neg[0] - expected.neg[0]).abs() <= 1e-11 * expected.neg[0] + 1e-16);

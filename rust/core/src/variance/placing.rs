@@ -73,7 +73,7 @@ impl<S: Score> Placer<S> {
         let (shares, below) = shares(&chunks, found, len, len.div_ceil(SHARES * ctx.n_threads()));
         let free = || placers.lock().unwrap_or_else(PoisonError::into_inner);
         let n_pos = labels.n_pos() as u64;
-        let won = ctx.map(shares, |mut share| {
+        let won = ctx.try_map(shares, |mut share| {
             let mut placer = free().pop().unwrap_or_default();
             let (mut won, mut tie) = (0, buckets.shared > DENSE);
             for bucket in share.buckets {
@@ -93,7 +93,7 @@ impl<S: Score> Placer<S> {
                 values[usize::from(from)] = value;
             }
         })?;
-        won.into_iter().sum()
+        Ok(won.into_iter().sum())
     }
 }
 

@@ -226,15 +226,15 @@ proptest! {
     fn measures_match_their_definitions(s in plain()) {
         let ctx = Ctx::serial();
         let labels = Labels::from(&*s.problem);
-        let measure = |measure| curve::measure(&labels, &s.scores, None, measure, &mut Scratch::default(), &ctx).unwrap();
-        let auc = curve::auc(&labels, &s.scores, &mut Scratch::default(), &ctx).unwrap();
+        let measure = |measure| curve::measure(&labels, s.scores.as_slice().into(), None, measure, &mut Scratch::default(), &ctx).unwrap();
+        let auc = curve::auc(&labels, s.scores.as_slice().into(), &mut Scratch::default(), &ctx).unwrap();
         prop_assert!((auc - naive::auc(&s.problem, &s.scores)).abs() < TOLERANCE);
         let ranked = measure(Measure::Ranked(s.range));
         prop_assert!((ranked - naive::partial_auc_ranked(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
         let area = measure(Measure::Partial(s.range, Normalize::None));
         prop_assert!((area - naive::partial_auc_curve(&s.problem, &s.scores, s.range)).abs() < TOLERANCE);
         let flipped: Vec<f64> = s.scores.iter().map(|x| -x).collect();
-        prop_assert!((curve::auc(&labels, &flipped, &mut Scratch::default(), &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
+        prop_assert!((curve::auc(&labels, flipped.as_slice().into(), &mut Scratch::default(), &ctx).unwrap() - (1.0 - auc)).abs() < TOLERANCE);
     }
 
     #[test]
@@ -250,7 +250,7 @@ proptest! {
             let found = pair_loss(&problem, &scores, (loss, PairRange::Fpr(s)), 1.0, [&mut coef, &mut hessian], &Ctx::serial());
             prop_assert!(found.is_err() || coef.iter().chain(&hessian).all(|c| c.is_finite()));
         }
-        if let Ok(auc) = curve::auc(&Labels::from(&*problem), &scores, &mut Scratch::default(), &Ctx::serial()) {
+        if let Ok(auc) = curve::auc(&Labels::from(&*problem), scores.as_slice().into(), &mut Scratch::default(), &Ctx::serial()) {
             prop_assert!((0.0..=1.0).contains(&auc));
         }
     }
@@ -289,9 +289,16 @@ fn two_threads_give_the_same_bits() {
     let (problem, range) = (Problem::new((0..n).map(|i| hash(i) % 7 == 0).collect()).unwrap(), RateRange::FULL);
     for measure in [Measure::Auc, Measure::Partial(range, Normalize::Width)] {
         let run = |ctx: Ctx<'_>| {
-            curve::measure(&Labels::from(&problem), &scores, None, measure, &mut Scratch::default(), &ctx)
-                .unwrap()
-                .to_bits()
+            curve::measure(
+                &Labels::from(&problem),
+                scores.as_slice().into(),
+                None,
+                measure,
+                &mut Scratch::default(),
+                &ctx,
+            )
+            .unwrap()
+            .to_bits()
         };
         assert_eq!(run(Ctx::serial()), run(Ctx::new(Some(&pool), None)));
     }
@@ -324,7 +331,13 @@ fn a_margin_that_is_no_number_is_refused() {
     use rocmax_core::Error;
     let labels = [true, false];
     let labels = Labels::new(&labels).unwrap();
-    let found =
-        curve::measure(&labels, &[1.0, 0.0], None, Measure::Margin(f64::NAN), &mut Scratch::default(), &Ctx::serial());
+    let found = curve::measure(
+        &labels,
+        [1.0, 0.0].as_slice().into(),
+        None,
+        Measure::Margin(f64::NAN),
+        &mut Scratch::default(),
+        &Ctx::serial(),
+    );
     assert!(matches!(found, Err(Error::Domain { name: "margin", .. })));
 }

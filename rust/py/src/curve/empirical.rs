@@ -1,12 +1,11 @@
 //! The empirical ROC curve of one score vector.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rocmax_core::{Ctx, Result, curve};
+use rocmax_core::curve;
 
-use super::measure::Key;
-use super::rule::rule;
+use super::measure::Measure;
+use super::rule::Rule;
 use super::{CURVE, enter};
 use crate::data::array::{LabelArray, ScoreArray, Weights, weights};
 use crate::error::to_python;
@@ -38,21 +37,11 @@ impl Curve {
         sample_weight: Weights<'_>,
         n_threads: usize,
     ) -> PyResult<Self> {
-        let (labels, weights) = (y_true.labels()?, weights(&sample_weight)?);
-        let entered = |n, job: &(dyn Fn(&Ctx<'_>) -> Result<curve::Curve> + Sync)| {
-            enter(py, n_threads, Need { work: n, bytes: CURVE * n }, job)
-        };
-        let inner = match &y_score {
-            ScoreArray::F64(a) => {
-                let scores = a.as_slice()?;
-                entered(scores.len(), &|ctx| curve::Curve::new(&labels, scores, weights, ctx))
-            }
-            ScoreArray::F32(a) => {
-                let scores = a.as_slice()?;
-                entered(scores.len(), &|ctx| curve::Curve::new(&labels, scores, weights, ctx))
-            }
-            _ => Err(PyTypeError::new_err("a curve takes one score vector")),
-        }?;
+        let (labels, scores, weights) = (y_true.labels()?, y_score.column()?, weights(&sample_weight)?);
+        let n = labels.n_samples();
+        let inner = enter(py, n_threads, Need { work: n, bytes: CURVE * n }, |ctx| {
+            curve::Curve::new(&labels, &scores.wide(), weights, ctx)
+        })?;
         Ok(Self { inner })
     }
 
@@ -77,12 +66,12 @@ impl Curve {
     }
 
     /// The value of a measure.
-    fn measure(&self, py: Python<'_>, measure: Key) -> PyResult<f64> {
+    fn measure(&self, py: Python<'_>, measure: &Measure) -> PyResult<f64> {
         enter(py, 1, self.need(), |_| self.inner.measure(measure.0))
     }
 
     /// The value of a measure, and by class the sums of squares and of cubes of its components about their mean.
-    fn moments(&self, py: Python<'_>, measure: Key) -> PyResult<(f64, [f64; 2], [f64; 2])> {
+    fn moments(&self, py: Python<'_>, measure: &Measure) -> PyResult<(f64, [f64; 2], [f64; 2])> {
         let found = enter(py, 1, self.need(), |_| self.inner.moments(measure.0))?;
         Ok((found.estimate, found.squares, found.cubes))
     }
@@ -96,9 +85,8 @@ impl Curve {
 
     /// The threshold of a rule, how many of the distinct scores reach it, and the weight of the positives and of the
     /// negatives that do; see `rocmax_core::curve::Rule`.
-    fn cut(&self, py: Python<'_>, name: String, number: f64) -> PyResult<(f64, usize, f64, f64)> {
-        let rule = rule((name, number))?;
-        let found = enter(py, 1, self.need(), |_| Ok(rule.cut(&self.inner)))?;
+    fn cut(&self, py: Python<'_>, rule: &Rule) -> PyResult<(f64, usize, f64, f64)> {
+        let found = enter(py, 1, self.need(), |_| Ok(rule.0.cut(&self.inner)))?;
         Ok((found.threshold, found.n_called, found.called[0], found.called[1]))
     }
 }

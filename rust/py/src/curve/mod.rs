@@ -4,7 +4,7 @@ mod bins;
 mod empirical;
 pub(crate) mod measure;
 pub(crate) mod rule;
-mod scratch;
+pub(crate) mod scratch;
 
 use pyo3::prelude::*;
 use rocmax_core::{Ctx, Result};

@@ -1,22 +1,20 @@
 //! Rules that choose a threshold.
 
-use pyo3::exceptions::PyValueError;
-use pyo3::prelude::*;
-use rocmax_core::curve::Rule;
+use rocmax_core::curve;
 
-/// The rule called `name`, with its number where it takes one.
-pub(crate) fn rule((name, number): (String, f64)) -> PyResult<Rule> {
-    Ok(match &name[..] {
-        "at" => Rule::At(number),
-        "fpr" => Rule::Fpr(number),
-        "specificity" => Rule::Specificity(number),
-        "sensitivity" => Rule::Sensitivity(number),
-        "eer" => Rule::Eer,
-        "youden" => Rule::Youden(number),
-        "closest" => Rule::Closest(number),
-        "cost" => Rule::Cost(number),
-        "midpoint" => Rule::Midpoint,
-        "alerts" => Rule::Alerts(number),
-        other => return Err(PyValueError::new_err(format!("no such rule: {other:?}"))),
-    })
+use crate::values::values;
+
+values! {
+    /// A rule that chooses a threshold; see `rocmax_core::curve::Rule`.
+    Rule: curve::Rule,
+    at(threshold: f64) => curve::Rule::At(threshold);
+    fpr(rate: f64) => curve::Rule::Fpr(rate);
+    specificity(rate: f64) => curve::Rule::Specificity(rate);
+    sensitivity(rate: f64) => curve::Rule::Sensitivity(rate);
+    eer() => curve::Rule::Eer;
+    youden(weight: f64) => curve::Rule::Youden(weight);
+    closest(weight: f64) => curve::Rule::Closest(weight);
+    cost(ratio: f64) => curve::Rule::Cost(ratio);
+    midpoint() => curve::Rule::Midpoint;
+    alerts(budget: f64) => curve::Rule::Alerts(budget);
 }

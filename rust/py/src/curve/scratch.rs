@@ -1,40 +1,32 @@
-//! Buffers kept between calls, since fresh memory costs as much as the counting itself.
+//! Buffers kept between calls, since fresh memory costs as much as the work.
 
 use std::sync::Mutex;
 
-use rocmax_core::curve::{Measured, Scratch};
+use rocmax_core::curve::Scratch;
+use rocmax_core::variance::Placements;
 
-/// The most that is kept, in bytes a buffer: enough for 150 million scores, whose fresh memory takes a third of a call.
+/// The most that is kept, in bytes: enough for 150 million scores, whose fresh memory takes a third of a call.
 const MOST: usize = 1 << 30;
 
-/// A type of score with buffers of its own.
-pub(crate) trait Pooled: Measured {
-    fn pool() -> &'static Mutex<Option<Scratch<Self>>>;
-}
+/// Buffers of one kind.
+pub(crate) struct Kept<T>(Mutex<Option<T>>);
 
-macro_rules! pooled {
-    ($type:ty) => {
-        impl Pooled for $type {
-            fn pool() -> &'static Mutex<Option<Scratch<Self>>> {
-                static POOL: Mutex<Option<Scratch<$type>>> = Mutex::new(None);
-                &POOL
-            }
+/// Those of point estimates.
+pub(crate) static SCRATCH: Kept<Scratch> = Kept(Mutex::new(None));
+/// Those of covariances.
+pub(crate) static PLACEMENTS: Kept<Placements> = Kept(Mutex::new(None));
+
+impl<T: Default> Kept<T> {
+    /// Calls `f` with the kept buffers, or with new ones while another thread (or, after a fork, one that is gone)
+    /// holds them. They are kept again if `bytes` of them are not too many.
+    pub(crate) fn lend<R>(&self, bytes: impl FnOnce(&T) -> usize, f: impl FnOnce(&mut T) -> R) -> R {
+        let mut kept = self.0.try_lock().ok().and_then(|mut kept| kept.take()).unwrap_or_default();
+        let found = f(&mut kept);
+        if (1..MOST).contains(&bytes(&kept))
+            && let Ok(mut place) = self.0.try_lock()
+        {
+            *place = Some(kept);
         }
-    };
-}
-pooled!(f32);
-pooled!(f64);
-
-/// Calls `f` with the kept buffer, or with one of its own while another thread (or, after a fork, one that is gone)
-/// holds it.
-pub(crate) fn with<S: Pooled, T>(f: impl FnOnce(&mut Scratch<S>) -> T) -> T {
-    let kept = S::pool().try_lock().ok().and_then(|mut pool| pool.take());
-    let mut scratch = kept.unwrap_or_default();
-    let found = f(&mut scratch);
-    if (1..MOST).contains(&scratch.bytes())
-        && let Ok(mut pool) = S::pool().try_lock()
-    {
-        *pool = Some(scratch);
+        found
     }
-    found
 }

@@ -6,7 +6,7 @@ use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rocmax_core::{Labels, Score};
+use rocmax_core::{Column, Labels, Score};
 
 use crate::error::to_python;
 use crate::gate::room;
@@ -55,6 +55,26 @@ impl LabelArray<'_> {
     }
 }
 
+impl ScoreArray<'_> {
+    /// The scores of one model.
+    pub(crate) fn column(&self) -> PyResult<Column<'_>> {
+        match self {
+            Self::F64(scores) => Ok(scores.as_slice()?.into()),
+            Self::F32(scores) => Ok(scores.as_slice()?.into()),
+            _ => Err(PyTypeError::new_err("y_score must be one score vector, got a matrix")),
+        }
+    }
+
+    /// The scores of each model; columns that are not contiguous are copied.
+    pub(crate) fn columns(&self) -> PyResult<Vec<Column<'_>>> {
+        Ok(match self {
+            Self::F64s(scores) => columns(scores.as_array())?.into_iter().map(Column::F64).collect(),
+            Self::F32s(scores) => columns(scores.as_array())?.into_iter().map(Column::F32).collect(),
+            _ => vec![self.column()?],
+        })
+    }
+}
+
 /// Columns copied out of a matrix of scores at a time: one cache line of float64.
 pub(crate) const COLUMNS: usize = 8;
 
@@ -76,7 +96,7 @@ pub(crate) fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>
 }
 
 /// The columns of a matrix, in place or copied.
-pub(crate) fn columns<S: Score>(matrix: ArrayView2<'_, S>) -> PyResult<Vec<Cow<'_, [S]>>> {
+fn columns<S: Score>(matrix: ArrayView2<'_, S>) -> PyResult<Vec<Cow<'_, [S]>>> {
     if let Some(columns) = in_place(matrix) {
         return Ok(columns.into_iter().map(Cow::Borrowed).collect());
     }
@@ -87,33 +107,6 @@ pub(crate) fn columns<S: Score>(matrix: ArrayView2<'_, S>) -> PyResult<Vec<Cow<'
     }
     Ok(columns)
 }
-
-/// Runs `$body` with `$columns` bound to the score vectors of a [`ScoreArray`], as slices of float64 or of float32.
-macro_rules! with_columns {
-    ($scores:expr, $columns:ident => $body:expr) => {
-        match $scores {
-            ScoreArray::F64(a) => {
-                let $columns = [a.as_slice()?];
-                $body
-            }
-            ScoreArray::F32(a) => {
-                let $columns = [a.as_slice()?];
-                $body
-            }
-            ScoreArray::F64s(a) => {
-                let found = columns(a.as_array())?;
-                let $columns: Vec<&[f64]> = found.iter().map(|column| &column[..]).collect();
-                $body
-            }
-            ScoreArray::F32s(a) => {
-                let found = columns(a.as_array())?;
-                let $columns: Vec<&[f32]> = found.iter().map(|column| &column[..]).collect();
-                $body
-            }
-        }
-    };
-}
-pub(crate) use with_columns;
 
 pub(crate) type Weights<'py> = Option<PyReadonlyArray1<'py, f64>>;
 

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use rocmax_core::RateRange;
 use rocmax_core::risk::Workspace;
 
+use super::range;
 use crate::error::to_python;
 use crate::gate::room;
 
@@ -45,7 +45,7 @@ impl Problem {
 
     /// The ranks (j_a, j_b) of a range, or sums of weights (see `rocmax_core::Problem::ranks`).
     fn ranks(&self, low: f64, high: f64) -> PyResult<(f64, f64)> {
-        Ok(self.inner.ranks(RateRange::new(low, high).map_err(to_python)?))
+        Ok(self.inner.ranks(range(low, high)?))
     }
 
     #[getter]
