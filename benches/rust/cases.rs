@@ -136,10 +136,10 @@ fn risk(work: &str, labels: Vec<bool>, scores: &[f64], repeats: usize) -> (f64, 
     let problem = Arc::new(problem.expect("both classes"));
     let range = |low, high| RateRange::new(low, high).expect("a range");
     let all = vec![Term { weight: 1.0, end: Rank::Bottom, margin: 1.0 }];
-    let oracle: Box<dyn Oracle> = match work {
-        "hinge" => Box::new(TopHinge::new(problem, RateRange::FULL, all).expect("finite terms")),
-        "between" => Box::new(Tight::new(problem, range(0.02, 0.05))),
-        _ => Box::new(Tight::new(problem, range(0.0, 0.05))),
+    let oracle = match work {
+        "hinge" => Oracle::new(problem, RateRange::FULL, TopHinge::new(all).expect("finite terms")),
+        "between" => Oracle::new(problem, range(0.02, 0.05), Tight),
+        _ => Oracle::new(problem, range(0.0, 0.05), Tight),
     };
     let (mut ws, mut coef, ctx) = (Workspace::default(), vec![0.0; scores.len()], Ctx::serial());
     let stiffness = [5.0 / scores.len() as f64; 2];

@@ -51,7 +51,7 @@ fn oracle(c: &mut Criterion) {
         let (mut ws, mut coef) = (Workspace::default(), Vec::new());
         bench(c, &format!("oracle/{low}-{high}"), 100, |problem, scores, ctx| {
             coef.resize(scores.len(), 0.0);
-            Ok(Tight::new(Arc::clone(problem), range).evaluate(scores.into(), &mut coef, &mut ws, ctx)?.value)
+            Ok(Oracle::new(Arc::clone(problem), range, Tight).evaluate(scores.into(), &mut coef, &mut ws, ctx)?.value)
         });
     }
 }

@@ -234,5 +234,5 @@ def test_weights_whose_sums_no_measure_takes_are_refused(weight, updates):
     for _ in range(updates):
         held.update([0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0], sample_weight=np.full(4, weight))
     for read in (held.result, held.curve):
-        with pytest.raises(ValueError, match="sample_weight must be of a size that the sum of each class is between"):
+        with pytest.raises(ValueError, match="sample_weight must be scaled so that each class sums to between"):
             read()

@@ -14,7 +14,7 @@ const C: f64 = 10.0;
 
 fn main() -> Result<()> {
     let (features, labels) = made_up();
-    let oracle = Tight::new(Arc::new(Problem::new(labels)?), RateRange::new(0.0, 0.1)?);
+    let oracle = Oracle::new(Arc::new(Problem::new(labels)?), RateRange::new(0.0, 0.1)?, Tight);
 
     let (mut ws, ctx) = (Workspace::default(), Ctx::serial());
     let mut w = [0.0; N_FEATURES];

@@ -59,7 +59,7 @@ fn members(problem: &Problem, scores: &[f64], class: bool) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The parts of `members`, each as long as it weighs, that lie between two places in their order.
+/// The parts of `members` between two places in their order, in which each is as long as its weight.
 fn between(members: &[(f64, f64)], (from, to): (f64, f64)) -> Vec<(f64, f64)> {
     let mut before = 0.0;
     let mut kept = Vec::new();
@@ -73,7 +73,7 @@ fn between(members: &[(f64, f64)], (from, to): (f64, f64)) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The mean over the pairs of the range of something, given its sum over the negatives for each positive.
+/// The mean over the pairs of the range, given the sum over the negatives for each positive.
 fn mean_of_rows(problem: &Problem, scores: &[f64], range: RateRange, row: impl Fn(f64) -> f64) -> f64 {
     let (pos, (j_a, j_b)) = (members(problem, scores, true), problem.ranks(range));
     let total = pos.iter().map(|(_, w)| w).sum::<f64>();
@@ -102,8 +102,7 @@ pub fn structural(problem: &Problem, scores: &[f64], range: RateRange, to_bottom
     mean_of_rows(problem, scores, range, |s| best_prefix(s, &order))
 }
 
-/// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of
-/// [`crate::risk::TopHinge`].
+/// The mean of `loss(s - t)` over the pairs of the range; twin of the hinge and ramp sums of [`crate::risk::TopHinge`].
 pub fn mean_pair_loss(problem: &Problem, scores: &[f64], range: RateRange, loss: impl Fn(f64) -> f64) -> f64 {
     let neg = between(&members(problem, scores, false), problem.ranks(range));
     mean_of_rows(problem, scores, range, |s| neg.iter().map(|(t, w)| w * loss(s - t)).sum())
@@ -142,7 +141,8 @@ pub fn pair_loss(
     (value, gradient, hessian)
 }
 
-/// Twin of one comparison of [`crate::solve::rls::leave_pair_out`]: `f_i - f_j` by solving the 2 x 2 system of the pair.
+/// Twin of one comparison of [`crate::solve::rls::leave_pair_out`]: `f_i - f_j` by solving the 2 x 2 system of the
+/// pair.
 pub fn held_out_difference(p: [[f64; 2]; 2], c: [f64; 2], coupling: f64, tau: f64) -> f64 {
     let det = p[0][0] * p[1][1] - p[0][1] * p[1][0];
     let g = [(c[0] * p[1][1] - c[1] * p[0][1]) / det, (c[1] * p[0][0] - c[0] * p[1][0]) / det];

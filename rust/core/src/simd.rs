@@ -1,4 +1,4 @@
-//! The best instructions of this machine: for any loop, and for eight numbers of 32 bits at once.
+//! Vector instructions of the machine at hand: for any loop, and for eight numbers of 32 bits at once.
 
 #[cfg(target_arch = "x86_64")]
 use {
@@ -6,32 +6,32 @@ use {
     std::arch::x86_64::{__m256d, __m256i, _CMP_EQ_OQ, _CMP_LT_OQ},
 };
 
-/// Runs `work` with the best instructions of this machine; what it calls must be `inline(always)`.
+/// Runs `work` compiled for the instructions of this machine; what it calls must be `inline(always)`.
 pub(crate) fn fast<W: pulp::NullaryFnOnce>(work: W) -> W::Output {
     pulp::Arch::new().dispatch(work)
 }
 
-/// Instructions for eight lanes of 32 bits. A mask is all ones where something holds.
+/// Instructions for eight lanes of 32 bits. A mask is all ones where a condition holds.
 pub trait Eight: Copy {
-    /// Numbers or masks.
+    /// Eight numbers or masks.
     type Lanes: Copy;
-    /// Which keys are below a number, and which equal it.
+    /// Masks of the keys below a number, and of those equal to it.
     fn compare_f64(self, keys: [f64; 8], x: f64) -> [Self::Lanes; 2];
     fn compare_f32(self, keys: [f32; 8], x: f32) -> [Self::Lanes; 2];
     fn compare_i32(self, keys: [i32; 8], x: i32) -> [Self::Lanes; 2];
     /// Zeros.
     fn none(self) -> Self::Lanes;
-    /// One more where a mask holds.
+    /// Adds one where a mask holds.
     fn count(self, counts: Self::Lanes, mask: Self::Lanes) -> Self::Lanes;
-    /// In how many lanes but the last a mask holds.
+    /// The number of lanes, without the last, where a mask holds.
     fn total(self, mask: Self::Lanes) -> u32;
-    /// The counts of all lanes but the last together.
+    /// The sum of all lanes, without the last.
     fn sum(self, counts: Self::Lanes) -> u64;
-    /// The number of lane `from[k]` in lane k.
+    /// Moves the number in lane `from[k]` to lane k.
     fn arrange(self, numbers: [u32; 8], from: [u32; 8]) -> [u32; 8];
 }
 
-/// Work for which it is the same by what instructions; what it calls must be `inline(always)`.
+/// Work that any instructions can do; what it calls must be `inline(always)`.
 pub(crate) trait ByEight {
     type Output;
     fn call<E: Eight>(self, by: E) -> Self::Output;
@@ -65,11 +65,11 @@ impl<W: ByEight, E: Eight> pulp::NullaryFnOnce for With<W, E> {
     }
 }
 
-/// One by one.
+/// Without vector instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain;
 
-/// How many of the keys but the last are below `x`, and how many equal it.
+/// How many of the keys, without the last, are below `x`, and how many equal it.
 #[inline(always)]
 fn compare<T: Copy + PartialOrd>(keys: [T; 8], x: T) -> [u32; 2] {
     let total = |holds: fn(&T, &T) -> bool| keys[..7].iter().map(|key| u32::from(holds(key, &x))).sum();
@@ -77,7 +77,7 @@ fn compare<T: Copy + PartialOrd>(keys: [T; 8], x: T) -> [u32; 2] {
 }
 
 impl Eight for Plain {
-    /// Of all lanes but the last.
+    /// A count over all lanes, without the last.
     type Lanes = u32;
 
     #[inline(always)]
@@ -121,13 +121,13 @@ impl Eight for Plain {
     }
 }
 
-/// A mask of comparisons of eight float64, of two masks of 64 bits a lane.
+/// A mask from the comparison of eight float64, which gives two masks of 64 bits per lane.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn holds<const WHAT: i32>(V3 { avx, .. }: V3, keys: [f64; 8], x: f64) -> __m256i {
     let halves: [__m256d; 2] = pulp::cast(keys);
     let [low, high] = halves.map(|half| pulp::cast(avx._mm256_cmp_pd::<WHAT>(half, pulp::cast([x; 4]))));
-    // Of every number of 64 bits the lower half; the last lane stays the last.
+    // The lower half of every 64 bits; the last lane stays the last.
     pulp::cast(avx._mm256_shuffle_ps::<0b10_00_10_00>(low, high))
 }
 
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use crate::testing::uniform;
 
-    /// All that is said of some keys, and how they are arranged.
+    /// All results for some keys, and their arrangement.
     struct All([i32; 8], i32, [u32; 8]);
 
     impl ByEight for All {

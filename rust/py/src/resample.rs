@@ -11,7 +11,7 @@ use crate::data::array::{LabelArray, ScoreArray, Weights, weights};
 use crate::gate::Need;
 use crate::variance::{Array, kind_of};
 
-/// What replicates of `n_models` take: ranked samples of each model, room of each thread, the values and their parts.
+/// The need of replicates: ranked samples of each model, buffers of each thread, and the values.
 fn resampled(n_samples: usize, n_resamples: usize, n_models: usize, n_threads: usize) -> Need {
     let values = n_resamples.saturating_mul(n_models);
     let of_sample = CURVE * n_models + 64 * (n_threads + 1);
@@ -26,7 +26,7 @@ fn resampling(stratified: bool, sampling: bool, n_resamples: usize, seed: u64) -
     Resampling { scheme, weight_kind: kind_of(sampling), n_resamples, seed }
 }
 
-/// Bootstrap replicates, row by row one value a model; see `rocmax_core::resample::bootstrap`.
+/// Bootstrap replicates, row by row one value per model; see `rocmax_core::resample::bootstrap`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn bootstrap<'py>(
@@ -50,7 +50,7 @@ pub(crate) fn bootstrap<'py>(
     Ok(PyArray1::from_vec(py, values))
 }
 
-/// The distance of two ROC curves, and distances under exchange; see `rocmax_core::resample::permuted_distances`.
+/// The distance of two ROC curves, and distances after exchange; see `rocmax_core::resample::permuted_distances`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]
 pub(crate) fn permuted_distances<'py>(
@@ -71,7 +71,7 @@ pub(crate) fn permuted_distances<'py>(
     Ok((distance, PyArray1::from_vec(py, permuted)))
 }
 
-/// Thresholds of rules, both rates and the share of positives, row by row four numbers a rule; see
+/// Replicates of thresholds, row by row four numbers per rule: threshold, TPR, FPR and prevalence; see
 /// `rocmax_core::resample::bootstrap_cuts`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from the Python package only")]

@@ -7,8 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rocmax_core::Scores;
 use rocmax_core::risk::{
-    self, Curvature as CoreCurvature, Naive, Oracle as CoreOracle, Rank, Sample, Selection, SmoothedHinge, Stretch,
-    Term, Tight, TopHinge, Workspace,
+    self, Curvature as CoreCurvature, Naive, Rank, Sample, Selection, SmoothedHinge, Stretch, Surrogate, Term, Tight,
+    TopHinge, Workspace,
 };
 
 use crate::data::problem::Problem;
@@ -20,28 +20,34 @@ use crate::values::values;
 /// Scale, margin; threshold, stretch, and share of a tie at the threshold.
 type Hinge = (f64, f64, (f64, f64, f64));
 
-/// What an oracle of so many samples takes, at most.
+/// The need of a risk of so many samples.
 fn need(n_samples: usize) -> Need {
     Need { work: n_samples, bytes: 160 * n_samples }
 }
 
-/// Of NumPy's own type of indices.
+/// Indices of NumPy's own type.
 type Rows<'py> = Bound<'py, PyArray1<isize>>;
 
-/// A risk of the scores of one problem (see `rocmax_core::risk`).
+/// A risk of the scores of one problem; see `rocmax_core::risk::Oracle`.
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Oracle {
-    inner: Box<dyn CoreOracle + Send + Sync>,
+    inner: risk::Oracle,
     #[pyo3(get)]
     problem: Py<Problem>,
 }
 
 impl Oracle {
-    fn of(inner: impl CoreOracle + Send + 'static, problem: Bound<'_, Problem>) -> Self {
-        Self { inner: Box::new(inner), problem: problem.unbind() }
+    fn of(
+        problem: Bound<'_, Problem>,
+        low: f64,
+        high: f64,
+        risk: impl Surrogate + Send + Sync + 'static,
+    ) -> PyResult<Self> {
+        let inner = risk::Oracle::new(Arc::clone(&problem.get().inner), range(low, high)?, risk);
+        Ok(Self { inner, problem: problem.unbind() })
     }
 
-    /// Another thread may be inside an oracle of the same problem: it keeps the workspace, this call makes its own.
+    /// Calls with the problem's workspace, or with a new one while another thread uses that.
     fn with_workspace<T>(&self, call: impl FnOnce(&mut Workspace) -> T) -> T {
         match self.problem.get().workspace.try_lock() {
             Ok(mut workspace) => call(&mut workspace),
@@ -54,20 +60,19 @@ impl Oracle {
 impl Oracle {
     #[staticmethod]
     fn tight(problem: Bound<'_, Problem>, low: f64, high: f64) -> PyResult<Self> {
-        Ok(Self::of(Tight::new(Arc::clone(&problem.get().inner), range(low, high)?), problem))
+        Self::of(problem, low, high, Tight)
     }
 
     #[staticmethod]
     fn naive(problem: Bound<'_, Problem>, low: f64, high: f64) -> PyResult<Self> {
-        Ok(Self::of(Naive::new(Arc::clone(&problem.get().inner), range(low, high)?), problem))
+        Self::of(problem, low, high, Naive)
     }
 
     #[staticmethod]
     fn top_hinge(problem: Bound<'_, Problem>, low: f64, high: f64, terms: Vec<(f64, bool, f64)>) -> PyResult<Self> {
-        let range = range(low, high)?;
         let end = |high| if high { Rank::High } else { Rank::Low };
         let terms = terms.into_iter().map(|(weight, high, margin)| Term { weight, end: end(high), margin }).collect();
-        Ok(Self::of(TopHinge::new(Arc::clone(&problem.get().inner), range, terms).map_err(to_python)?, problem))
+        Self::of(problem, low, high, TopHinge::new(terms).map_err(to_python)?)
     }
 
     /// Writes the coefficients at `scores`, or at `scores + step * change`, to `coef`; returns the value, the ranked
@@ -93,8 +98,8 @@ impl Oracle {
         Ok((found.value, found.partial_auc, found.offset))
     }
 
-    /// Writes the slopes of a smoothed cut to `coef`; returns its value at scores zero, and what it is made of; None if
-    /// the risk is not a sum of hinges.
+    /// Writes the slopes of a smoothed cut to `coef`; returns its value at scores zero, and its hinges; None if the
+    /// risk is not a sum of hinges.
     fn smooth(
         &self,
         py: Python<'_>,
@@ -116,14 +121,13 @@ impl Oracle {
         }))
     }
 
-    /// For each hinge that the risk is a sum of, what a pair weighs and how many negatives, or how much weight of
-    /// these, it sums over; None if the risk is no such sum.
+    /// The scale and the number (or weight) of negatives of each hinge; None if the risk is no sum of hinges.
     fn hinges(&self) -> Option<Vec<(f64, f64)>> {
         Some(self.inner.hinges()?.iter().map(|hinge| (hinge.scale, hinge.top)).collect())
     }
 
-    /// Writes the subgradient of one hinge at its proximal point to `coef`; returns the value at scores zero of the cut
-    /// that it makes, the samples that are tied there, and where each group of these begins.
+    /// Writes the subgradient of one hinge at its proximal point to `coef`; returns the value at scores zero of its
+    /// cut, the samples that are tied there, and where each group of them begins.
     fn proximal<'py>(
         &self,
         py: Python<'py>,
@@ -147,14 +151,14 @@ impl Oracle {
 
 type Class<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 
-/// The curvature of a smoothed risk over a sample (see `rocmax_core::risk::Curvature`).
+/// The curvature of a smoothed risk over a sample; see `rocmax_core::risk::Curvature`.
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Curvature(CoreCurvature);
 
 #[pymethods]
 impl Curvature {
-    /// Scores and counts of the positives; each hinge, its scale over the width and the shares drawn, and the same of
-    /// its negatives.
+    /// Scores and counts of the positives; each hinge, its scale divided by the width and the shares drawn, with scores
+    /// and counts of its negatives.
     #[new]
     fn new(pos: Class<'_>, hinges: Vec<(Hinge, Class<'_>)>, width: f64) -> PyResult<Self> {
         fn sample<'a>((scores, counts): &'a Class<'_>) -> PyResult<Sample<'a>> {

@@ -10,8 +10,8 @@ type Column<'py> = PyReadonlyArray1<'py, f64>;
 type Columns<'py> = (Column<'py>, Column<'py>, Column<'py>, Column<'py>);
 type Sums<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Weight won by every positive, and lost by every negative (see `rocmax_core::solve::leave_pair_out`); `cross` is
-/// (coarse, unit, base, rows, cols), each side (diagonal, coef, weight, norm).
+/// Weight won by every positive, and lost by every negative; `cross` is (coarse, unit, base, rows, cols), each side
+/// (diagonal, coef, weight, norm). See `rocmax_core::solve::leave_pair_out`.
 #[pyfunction]
 pub(crate) fn leave_pair_out<'py>(
     py: Python<'py>,

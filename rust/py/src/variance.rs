@@ -13,7 +13,7 @@ use crate::gate::Need;
 
 pub(crate) type Array<'py> = Bound<'py, PyArray1<f64>>;
 
-/// Estimates, and the components of all samples, model after model; see `rocmax_core::variance::Components`.
+/// Estimates and the components of all samples, model after model; see `rocmax_core::variance::Components`.
 #[pyfunction]
 pub(crate) fn components<'py>(
     py: Python<'py>,
@@ -39,7 +39,7 @@ pub(crate) fn kind_of(sampling: bool) -> WeightKind {
     if sampling { WeightKind::Sampling } else { WeightKind::Frequency }
 }
 
-/// Estimates, and the parts of the positives and the negatives in their covariance, of the columns of all arrays; see
+/// Estimates of the columns of all arrays, and the parts of the positives and of the negatives in their covariance; see
 /// `rocmax_core::variance::covariance_of_models`.
 #[pyfunction]
 pub(crate) fn covariance<'py>(
@@ -57,7 +57,7 @@ pub(crate) fn covariance<'py>(
     let placed = Placements::suit(measure, weights);
     let share = if placed && n_threads == 1 { 4 } else { 1 };
     let (n, n_models) = (labels.n_samples(), columns.len());
-    // Every two models are multiplied, about as fast as eight are ranked.
+    // Products of every two models, eight times as fast as ranking.
     let work = usize::max(n * n_models / share, n * n_models * n_models / 8);
     let (at_work, kept) = if placed { (COUNT, 4) } else { (CURVE, 16) };
     let bytes = n * (at_work * usize::min(n_models, n_threads) + kept * n_models);
@@ -70,7 +70,7 @@ pub(crate) fn covariance<'py>(
     Ok((array(estimates), array(found.pos), array(found.neg)))
 }
 
-/// Of every sample twice the number of the other class that it beats, ties counted once; see
+/// For every sample, twice the number of the other class that it beats plus that of ties; see
 /// `rocmax_core::variance::Placements`.
 #[pyfunction]
 pub(crate) fn placements<'py>(

@@ -359,8 +359,7 @@ class ROCAccumulator:
             raise ValueError(f"y_true has one class only in all that was taken in{why}")
         if not np.isfinite(bins[2:]).all():
             raise ValueError(
-                "sample_weight must be of a size that the sum of each class is between 1e-100 and 1e100 (scale the"
-                " weights), got sums beyond all numbers"
+                "sample_weight must be scaled so that each class sums to between 1e-100 and 1e100, got a sum that overflows"
             )
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 

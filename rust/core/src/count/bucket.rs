@@ -1,4 +1,4 @@
-//! Counting the pairs of one bucket by what is compared: keys, or the scores themselves.
+//! The pairs of one bucket, by keys or by the scores themselves.
 
 use crate::count::cells::Spread;
 use crate::count::keys::Chunk;
@@ -13,23 +13,23 @@ use crate::count::sums::{PairCounts, Wanted, grown};
 use crate::data::float::{Key, Line, Score};
 use crate::data::labels::TILE;
 
-/// What is made of a bucket.
+/// Work on a bucket.
 pub(crate) trait Work {
     type Output;
-    /// Of its positives and negatives, each in parts; and whether any of one class tie with some of the other.
+    /// The result for its positives and negatives, each in parts; and whether any pair ties.
     fn of<K: Key, M: Monotone<K>>(
         &mut self,
         worker: &mut Worker<K, M>,
         classes: &Classes<'_, K>,
     ) -> (Self::Output, bool);
 
-    /// Puts right what was found by keys, with the pairs that share one told apart by their scores; whether it can.
+    /// Corrects a result by keys with the pairs that share a key, compared by score; whether it can.
     fn settle(&self, _: &mut Self::Output, _: impl FnOnce() -> Option<PairCounts>) -> bool {
         false
     }
 }
 
-/// What a thread needs to work on buckets.
+/// Buffers of a thread that works on buckets.
 #[derive(Debug, Default)]
 pub(crate) struct Workers<S: Score> {
     keys: Worker<S::Key, Line<S::Key>>,
@@ -45,8 +45,8 @@ impl<S: Score> Workers<S> {
         self.keys.bytes() + self.scores.bytes() + size_of::<S>() * members
     }
 
-    /// Works on a bucket by keys, or by scores where keys of both classes tie, as scores perhaps do not, or are expected
-    /// to `tie`: where the scores of one bucket do, those of the next are taken to.
+    /// Works on a bucket by keys, or by scores if keys of both classes tie or are expected to `tie`: if the scores of
+    /// one bucket tie, those of the next are expected to.
     pub(crate) fn run<W: Work>(
         &mut self,
         chunks: &[Chunk<'_, S>],
@@ -71,7 +71,7 @@ impl<S: Score> Workers<S> {
         found
     }
 
-    /// Works on the scores of two classes, which are filled in.
+    /// Works on scores, which `fill` appends for each class.
     pub(crate) fn by_score<W: Work>(&mut self, mut work: W, fill: impl Fn(usize, &mut Vec<S>)) -> (W::Output, bool) {
         for (class, members) in self.members.iter_mut().enumerate() {
             members.clear();
@@ -87,11 +87,11 @@ pub(crate) struct Worker<S, M> {
     slots: Slots<S>,
     map: M,
     cells: Vec<u32>,
-    /// The keys in the slots as they come.
+    /// The keys in the slots, unordered.
     own: Vec<S>,
     ranks: Ranks,
     split: Split<S>,
-    /// Keys that both classes have, some of them more than once; where they are many, only some.
+    /// Keys that occur in both classes, possibly repeated; only some of them if they are many.
     shared: Vec<S>,
 }
 
@@ -101,7 +101,7 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
         self.own.capacity() * (size_of::<S>() + 4) + counted + self.split.bytes()
     }
 
-    /// Counts the pairs of two classes, the positives first, each in parts; more than `most` keys are split first.
+    /// Counts the pairs of two classes, each in parts; more than `most` keys are split first.
     pub(crate) fn count(&mut self, classes: &Classes<'_, S>, wanted: Wanted, most: usize) -> PairCounts {
         self.shared.clear();
         let sizes = sizes(classes);
@@ -120,7 +120,7 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
         counts
     }
 
-    /// Counts the pairs of two classes of such sizes by one table.
+    /// Counts the pairs of two classes by one table.
     fn count_at_once(&mut self, classes: &Classes<'_, S>, sizes: [usize; 2], wanted: Wanted) -> PairCounts {
         let asking = usize::from(sizes[0] < sizes[1]);
         if sizes[1 - asking] == 0 {
@@ -148,7 +148,7 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
         PairCounts::of_found(asking, sizes, found, squares)
     }
 
-    /// Keeps those of some keys that the slots have too.
+    /// Keeps the keys that the slots contain too.
     fn share(&mut self, asking: &[&[S]]) {
         let mut shared = std::mem::take(&mut self.shared);
         self.asked(asking, |_, cells, keys| {
@@ -161,7 +161,7 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
         self.shared = shared;
     }
 
-    /// Takes all `parts` into slots.
+    /// Puts all `parts` into slots.
     pub(crate) fn fill(&mut self, parts: &[&[S]]) {
         let Self { slots, map, cells, own, .. } = self;
         own.clear();
@@ -172,13 +172,13 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
         slots.fill(map.n_cells(), cells, own);
     }
 
-    /// Calls `f` with the place in `parts` of each key and its rank: how many of the slots are below it, and how many
+    /// Calls `f` with the place of each key in `parts` and its rank: how many keys in the slots are below, and how many
     /// below or equal.
     pub(crate) fn each(&self, parts: &[&[S]], mut f: impl FnMut(usize, [u32; 2])) {
         self.asked(parts, |from, cells, keys| self.slots.each(cells, keys, |k, rank| f(k.wrapping_add(from), rank)));
     }
 
-    /// Calls `f` with some of the keys at a time: the place of the first, and the cells of all.
+    /// Calls `f` with some keys at a time: the place of the first, and the cells of all.
     fn asked(&self, parts: &[&[S]], mut f: impl FnMut(usize, &[u32], &[S])) {
         let (mut cells, mut from) = ([0; TILE], 0);
         for keys in parts.iter().flat_map(|part| part.chunks(TILE)) {
@@ -189,7 +189,7 @@ impl<S: Key, M: Monotone<S>> Worker<S, M> {
         }
     }
 
-    /// How many the slots hold.
+    /// The number of keys in the slots.
     pub(crate) fn len(&self) -> usize {
         self.own.len()
     }

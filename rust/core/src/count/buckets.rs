@@ -1,4 +1,4 @@
-//! Samples by bucket: each bucket is counted on its own, by keys, or by scores where keys tie.
+//! Pair counts by bucket: each bucket is counted on its own, by keys, or by scores where keys tie.
 
 use crate::count::bucket::{Work, Worker, Workers};
 use crate::count::cells::sample;
@@ -9,7 +9,7 @@ use crate::data::float::{Key, Score};
 use crate::data::labels::Labels;
 use crate::{Ctx, Result};
 
-/// Memory for samples that are scattered, and for the counts of buckets.
+/// Buffers for scattered samples and for the counts of buckets.
 #[derive(Debug, Default)]
 pub(crate) struct Memory<S: Score> {
     rooms: Rooms<S::Key>,
@@ -17,19 +17,19 @@ pub(crate) struct Memory<S: Score> {
 }
 
 impl<S: Score> Memory<S> {
-    /// Bytes that are held.
+    /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         self.rooms.bytes() + self.workers.iter().map(Workers::bytes).sum::<usize>()
     }
 }
 
-/// The share of the keys that may be shared where those are told apart one by one.
+/// The greatest share of shared keys that are still compared one by one.
 const SETTLED: f64 = 1.0 / 64.0;
 
-/// Counts pairs, with so many of either class in the buckets below.
+/// Counts the pairs of a bucket, and of it with the buckets below.
 struct Count {
     wanted: Wanted,
-    /// Keys that are counted at once.
+    /// The most keys that are counted at once.
     most: usize,
     below: [u64; 2],
 }
@@ -59,8 +59,8 @@ impl Work for Count {
     }
 }
 
-/// Finds for positives, the lowest first, how many negatives are below, and how many below or equal; with so many in the
-/// buckets below.
+/// Finds for each positive, the lowest first, how many negatives are below and how many below or equal, given those in
+/// the buckets below.
 struct Below(u32);
 
 impl Work for Below {
@@ -86,7 +86,7 @@ impl Work for Below {
     }
 }
 
-/// The pairs of all samples; `None` if any score is not finite. `sample` is one of the scores, ascending.
+/// The pairs of all samples; `None` if a score is not finite. The second of `scores` is an ascending sample of them.
 pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: (&[S], &[f64]),
@@ -105,8 +105,8 @@ pub(crate) fn count<S: Score>(
     }))
 }
 
-/// For each positive, the lowest first, how many negatives are below it, and how many below it or tied; `None` if any
-/// score is not finite.
+/// For each positive, the lowest first, how many negatives are below and how many below or equal; `None` if a score is
+/// not finite.
 pub(crate) fn negatives_below<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
@@ -118,8 +118,8 @@ pub(crate) fn negatives_below<S: Score>(
     Ok(ranks.map(|ranks| ranks.concat()))
 }
 
-/// What work on every bucket finds, given how many of either class are in the buckets below; `None` if any score is not
-/// finite. Where more than the share `most_shared` of the keys are shared, scores are compared at once.
+/// The results of work on every bucket, given the size of each class in the buckets below; `None` if a score is not
+/// finite. If more than the share `most_shared` of the keys are shared, scores are compared from the start.
 fn each<S: Score, W: Work<Output: Send>>(
     labels: &Labels<'_>,
     (scores, sample): (&[S], &[f64]),
@@ -142,7 +142,7 @@ fn each<S: Score, W: Work<Output: Send>>(
     Ok(Some(found.into_iter().flatten().collect()))
 }
 
-/// The same of so few scores that they are counted as they come.
+/// As [`count`], for so few scores that they need no buckets.
 pub(crate) fn count_few<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],

@@ -1,20 +1,20 @@
-//! Monotone cells of scores, by a line if they lie evenly on it.
+//! Monotone maps of scores to cells: linear, if scores are spread evenly enough.
 
 use crate::data::float::Key;
 use crate::order;
 use crate::order::Map;
 
-/// Scores that the map is fitted to: one of so many, and these at least and at most.
+/// The sample that a map is fitted to: one in so many scores, within limits.
 const SCORES_OF_SAMPLE: usize = 1 << 5;
 const SAMPLES: [usize; 2] = [1 << 5, 1 << 10];
-/// Parts of a line that are looked at,
+/// Bins by which evenness is judged,
 const BINS: usize = 64;
-/// and how much more often than if they were spread evenly two scores may fall together on a line.
+/// and how much more often than with evenly spread scores two of them may share a bin.
 const UNEVEN: f64 = 4.0;
-/// 2^52: adding it to a smaller number rounds that to a whole one, which then stands in the low bits.
+/// 2^52: adding it to a smaller number rounds that to a whole number in the low bits.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
-/// An evenly spread sample of scores, ascending, but for those that are not finite.
+/// An evenly spread sample of the scores, ascending, without those that are not finite.
 pub(crate) fn sample<S: Key>(scores: &[S]) -> Vec<f64> {
     let n_sampled = (scores.len() / SCORES_OF_SAMPLE).clamp(SAMPLES[0], SAMPLES[1]).min(scores.len());
     let places = (0..n_sampled).map(|k| order::spread(k, n_sampled, scores.len()));
@@ -23,10 +23,10 @@ pub(crate) fn sample<S: Key>(scores: &[S]) -> Vec<f64> {
     sample
 }
 
-/// How scores become cells.
+/// A map of scores to cells.
 #[derive(Debug)]
 pub(crate) enum Spread {
-    /// By a line from the first score on, so many cells a unit and these at most.
+    /// Linear: the lowest score, cells per unit, and the last cell.
     Line(f64, f64, f64),
     Map(Map),
 }
@@ -38,12 +38,12 @@ impl Default for Spread {
 }
 
 impl Spread {
-    /// To `n_cells` cells, by a sample that ascends.
+    /// A map to `n_cells` cells, fitted to an ascending sample.
     pub(crate) fn fit(sample: &[f64], n_cells: u64) -> Self {
         line(sample, n_cells).unwrap_or_else(|| Self::Map(Map::fit_cells(&mut sample.to_vec(), n_cells)))
     }
 
-    /// To another number of cells.
+    /// The map to another number of cells.
     pub(crate) fn onto(self, n_cells: u64) -> Self {
         let n = n_cells as f64;
         match self {
@@ -80,10 +80,10 @@ impl Spread {
     }
 }
 
-/// A line to `n_cells` cells, if scores as those of `sample`, which ascends, lie evenly enough on it.
+/// A linear map to `n_cells` cells, if the ascending `sample` is spread evenly enough.
 fn line(sample: &[f64], n_cells: u64) -> Option<Spread> {
     let (first, last) = (sample[0], sample[sample.len() - 1]);
-    // What lies beyond the sample by more is left to the outermost cells.
+    // Scores further beyond the sample go to the outermost cells.
     let margin = (last - first) / 6.0;
     let (low, length) = (first - margin, last - first + 2.0 * margin);
     let scale = n_cells as f64 / length;

@@ -1,20 +1,19 @@
-//! The keys of a chunk written by id: a counting sort that stays in the caches.
+//! A counting sort of the keys of a chunk by id, within the caches.
 
 use crate::count::sums::grown;
 use crate::data::float::Key;
 use crate::simd::fast;
 
-/// Buckets, at least and at most; each is two streams of the scatter, one a class.
+/// The fewest and the most buckets; each is two streams of the scatter, one per class.
 pub(crate) const N_BUCKETS: (usize, usize) = (8, 256);
-/// Scores scattered together: 16 bits tell where in it one is from, and what is made of them stays in the second-level
-/// cache.
+/// Scores scattered together: their places have 16 bits, and their keys fit the second-level cache.
 pub(crate) const CHUNK: usize = 1 << 16;
-/// Ids, at most.
+/// The most ids.
 const MOST_IDS: usize = 2 * N_BUCKETS.1;
-/// Scores that follow each other are counted in so many places, that equal ones do not wait for each other.
+/// Successive scores are counted in so many places in turn, so that equal ones do not wait for each other.
 const LANES: usize = 4;
 
-/// Room for a chunk, which stays in a cache: to scatter to memory that does not would take twice the time.
+/// Buffers for a chunk, in a cache: a scatter to memory outside the caches would take twice the time.
 #[derive(Debug, Default)]
 pub(crate) struct Stage<K> {
     pub(crate) keys: Vec<K>,
@@ -24,17 +23,17 @@ pub(crate) struct Stage<K> {
 }
 
 impl<K: Key> Stage<K> {
-    /// Makes room for so many keys: fresh memory costs more than their scatter.
+    /// Makes room for `len` keys; fresh memory costs more than their scatter.
     pub(crate) fn reserve(&mut self, len: usize) {
         [&mut self.keys, &mut self.sorted].into_iter().for_each(|keys| _ = grown(keys, len));
         [&mut self.ids, &mut self.index].into_iter().for_each(|ids| _ = grown(ids, len));
     }
 
-    /// Bytes that each takes, at most.
+    /// The most bytes that one holds.
     pub(crate) const BYTES: usize = CHUNK * (2 * size_of::<K>() + 4);
 
-    /// Writes the first keys, as many as `keys` holds, to it by their `n_ids` ids, and to `index` where each is from
-    /// unless that is empty; where the keys of each id begin, and the end.
+    /// Writes the keys to `keys`, sorted by id, and the place of each to `index` unless that is empty. Returns where
+    /// the keys of each id begin, and the end.
     pub(crate) fn scatter(&mut self, n_ids: usize, keys: &mut [K], index: &mut [u16]) -> Vec<u32> {
         let len = keys.len();
         let starts = if index.is_empty() { self.sort::<false>(n_ids, len) } else { self.sort::<true>(n_ids, len) };
@@ -55,7 +54,7 @@ impl<K: Key> Stage<K> {
 /// Numbers by lane and id.
 type Counts = [[u32; MOST_IDS]; LANES];
 
-/// Where the keys of each of `n_ids` ids begin, and the end; and the same by lane.
+/// Where the keys of each of `n_ids` ids begin, and the end; and where they begin by lane.
 fn starts(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts) {
     let mut counts = [[0u32; MOST_IDS]; LANES];
     let (groups, rest) = ids.as_chunks::<LANES>();
@@ -75,7 +74,7 @@ fn starts(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts) {
     (starts, counts)
 }
 
-/// Writes every key to the next place of its lane and id, and where it is from if an `INDEX` is wanted.
+/// Writes every key to the next place of its lane and id, and its place in the chunk if `INDEX`.
 struct Scatter<'a, K, const INDEX: bool> {
     keys: &'a [K],
     ids: &'a [u16],
@@ -94,7 +93,7 @@ impl<K: Copy, const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, K, INDEX> {
         let mut from = 0u16;
         let mut put = |lane: usize, key: K, id: u16| {
             let next = &mut next[lane][usize::from(id) & (MOST_IDS - 1)];
-            // Counted first: the next key of this id waits for that.
+            // Counted first, since the next key of this id waits for it.
             let at = *next as usize;
             *next = next.wrapping_add(1);
             to[at] = key;

@@ -1,6 +1,5 @@
-//! Scores of few distinct values, as rounded ones and those of tree ensembles: both classes are counted by value.
-//!
-//! The values are found on the way, in a hash table; where they prove to be many, other ways are left to be taken.
+//! Scores with few distinct values, such as rounded ones or those of tree ensembles: both classes are counted by value,
+//! in a hash table. If the values turn out to be many, another way of counting takes over.
 
 use crate::count::sums::PairCounts;
 use crate::data::float::Score;
@@ -9,19 +8,19 @@ use crate::order;
 use crate::simd::fast;
 use crate::{Ctx, Result};
 
-/// Scores that are looked at first,
+/// The scores of a first sample,
 const SAMPLE: usize = 1 << 8;
-/// so many of which are more than chance if they tie,
+/// in which so many ties are more than chance,
 const TIES: usize = 2;
-/// and how many values more than they let expect there may be: those at the ends are rare.
+/// and how many times the expected number of values is allowed: values in the tails are rare.
 const UNSEEN: usize = 4;
-/// A value has so many scores at least, on average,
+/// The fewest scores per value, on average,
 const SCORES_OF_LEVEL: usize = 16;
-/// and there are so many values at most: their table stays in the second-level cache.
+/// and the most values: their table fits the second-level cache.
 const MOST: usize = 1 << 14;
-/// Places that are tried for a value.
+/// Places tried for a value.
 const PROBES: usize = 32;
-/// Of a free place: not the bits of a finite score.
+/// Marks a free place: not the bits of a finite score.
 const FREE: u64 = u64::MAX;
 
 /// A value, and how many negatives and positives have it.
@@ -31,32 +30,32 @@ struct Value {
     counts: [u32; 2],
 }
 
-/// The values of scores, kept from call to call.
+/// A hash table of values, kept from call to call.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
     places: Vec<Value>,
-    /// How many are taken, and how many may be.
+    /// How many places are taken, and how many may be.
     len: usize,
     most: usize,
 }
 
 impl Values {
-    /// Bytes that are held.
+    /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Value>() * self.places.capacity()
     }
 
-    /// Forgets all values; so many may come.
+    /// Empties the table, for at most this many values.
     fn clear(&mut self, most: usize) {
         self.places.clear();
         self.places.resize(2 * most.next_power_of_two(), Value { bits: FREE, counts: [0; 2] });
         (self.len, self.most) = (0, most);
     }
 
-    /// Adds to the counts of a finite score; whether there was a place for it.
+    /// Adds to the counts of a finite score; whether there was room for it.
     #[inline(always)]
     fn add(&mut self, score: f64, counts: [u32; 2]) -> bool {
-        // The zeros become one.
+        // -0.0 becomes 0.0.
         let bits = (score + 0.0).to_bits();
         let mask = self.places.len().wrapping_sub(1);
         let hash = ((bits ^ bits >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
@@ -74,13 +73,13 @@ impl Values {
         false
     }
 
-    /// How many values as frequent as each other would tie as often as the scores of a sample; `None` if few tie.
+    /// How many equally frequent values would tie as often as a sample of the scores; `None` if few tie.
     fn expect<S: Score>(&mut self, scores: &[S]) -> Option<usize> {
         self.clear(SAMPLE);
         let mut sample = (0..SAMPLE).map(|k| scores[order::spread(k, SAMPLE, scores.len())].into());
         let added = sample.all(|x: f64| x.is_finite() && self.add(x, [0; 2]));
         let n_tied = SAMPLE - self.len;
-        // A sample of m shows m^2 / 2d of d values once more.
+        // A sample of m from d values has about m^2 / 2d ties.
         (added && n_tied >= TIES).then(|| SAMPLE.pow(2) / (2 * n_tied))
     }
 
@@ -105,7 +104,7 @@ impl Values {
         let (mut below, mut sums) = ([0u64; 2], PairCounts::default());
         for Value { counts, .. } in values {
             let [n_neg, n_pos] = counts.map(u64::from);
-            // Those of a class that tie count half; all are below 2^32.
+            // Twice the numbers of the other class below, ties counted half: less than 2^33.
             let [of_pos, of_neg] = [2 * below[0] + n_neg, 2 * below[1] + n_pos].map(u128::from);
             sums.won += u128::from(n_pos * below[0]);
             sums.tied += u128::from(n_pos * n_neg);
@@ -138,17 +137,17 @@ impl<S: Score> pulp::NullaryFnOnce for Fill<'_, S> {
     }
 }
 
-/// What is known of the values of scores.
+/// What is known about the values.
 pub(crate) enum Found {
-    /// They are few, and these are the pairs.
+    /// They are few; the pairs.
     Few(PairCounts),
-    /// They are not, but many scores tie.
+    /// They are many, but many scores tie.
     Tied,
-    /// Hardly any scores of a sample tie, or a score is not finite.
+    /// Hardly any scores tie, or one is not finite.
     Untied,
 }
 
-/// The pairs of scores whose values are few.
+/// Counts the pairs if the values are few.
 pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],

@@ -1,8 +1,7 @@
-//! Scores as a bucket and 32 bits in it: half the memory to scatter where they have 64, and integers to rank.
+//! Scores as a bucket and a key of 32 bits: half the memory of float64 to scatter, and integers to rank.
 //!
-//! A monotone map gives every score a bucket and a key in it. A float32 is its own key. The keys
-//! of float64 scores are cells of the map, far smaller than the distances between most of them: where two scores are in
-//! one cell, scores have to be compared themselves.
+//! A monotone map gives every score a bucket and a key in it. A float32 is its own key. The keys of float64 scores are
+//! cells of the map, far smaller than most distances of the scores; two scores in one cell are compared themselves.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -15,17 +14,17 @@ use crate::data::labels::{Labels, TILE};
 use crate::simd::fast;
 use crate::{Ctx, Result};
 
-/// A greater share of keys that are shared is too much.
+/// The greatest share of shared keys.
 pub(crate) const DENSE: f64 = 1.0 / 4096.0;
-/// Neighbours in a sample that are this far apart tell how scores crowd.
+/// Scores this many places apart in a sample show how the scores crowd.
 const STEP: usize = 8;
-/// Units of work for each thread.
+/// Tasks per thread.
 pub(crate) const SHARES: usize = 4;
 
 /// The samples of one chunk by bucket and class.
 pub(crate) struct Chunk<'a, S: Score> {
     keys: &'a [S::Key],
-    /// Where in the chunk each is from, if that was wanted.
+    /// The place of each in the chunk, if requested.
     pub(crate) index: &'a [u16],
     /// The scores of the chunk.
     scores: &'a [S],
@@ -39,12 +38,12 @@ impl<'a, S: Score> Chunk<'a, S> {
         &self.keys[self.own(bucket, class)]
     }
 
-    /// Their scores, if an index was wanted.
+    /// Their scores, if an index was requested.
     pub(crate) fn scores(&self, bucket: usize, class: usize) -> impl Iterator<Item = S> {
         self.index(bucket, class).iter().map(|&from| self.score(from))
     }
 
-    /// Where in the chunk they are from, if that was wanted.
+    /// Their places in the chunk, if requested.
     pub(crate) fn index(&self, bucket: usize, class: usize) -> &'a [u16] {
         &self.index[self.own(bucket, class)]
     }
@@ -60,7 +59,7 @@ impl<'a, S: Score> Chunk<'a, S> {
     }
 }
 
-/// For each bucket, the positives and the negatives in those below.
+/// For each bucket, the numbers of positives and of negatives in the buckets below.
 pub(crate) fn below<S: Score>(chunks: &[Chunk<'_, S>], n_buckets: usize) -> Vec<[u64; 2]> {
     let size = |bucket, class| chunks.iter().map(|chunk| chunk.own(bucket, class).len() as u64).sum::<u64>();
     let mut below = vec![[0; 2]];
@@ -70,13 +69,13 @@ pub(crate) fn below<S: Score>(chunks: &[Chunk<'_, S>], n_buckets: usize) -> Vec<
     below
 }
 
-/// How scores are shared among buckets, and what their keys are.
+/// The map of scores to buckets and keys.
 pub(crate) struct Buckets {
     pub(crate) spread: Spread,
     pub(crate) len: usize,
-    /// The share of keys that are expected to tie, be it that scores do or that they lie too close together.
+    /// The expected share of keys that tie, because scores do or lie too close together.
     pub(crate) shared: f64,
-    /// How many are expected in the bucket of a score, as the root of the mean square.
+    /// The expected number of scores in the bucket of a score, as a root mean square.
     pub(crate) crowd: f64,
 }
 
@@ -84,13 +83,13 @@ pub(crate) struct Buckets {
 #[derive(Debug, Default)]
 pub(crate) struct Rooms<K> {
     keys: Vec<K>,
-    /// Where in its chunk each is from.
+    /// The place of each in its chunk.
     index: Vec<u16>,
     stages: Mutex<Vec<Stage<K>>>,
 }
 
 impl<K: Key> Rooms<K> {
-    /// Bytes that are held.
+    /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner).len();
         size_of::<K>() * self.keys.capacity() + 2 * self.index.capacity() + stages * Stage::<K>::BYTES
@@ -98,19 +97,19 @@ impl<K: Key> Rooms<K> {
 }
 
 impl Buckets {
-    /// How many make buckets of about `bucket` scores each.
+    /// The number of buckets of about `bucket` scores each.
     pub(crate) fn number(n_scores: usize, bucket: usize) -> usize {
         (n_scores / bucket).next_power_of_two().clamp(N_BUCKETS.0, N_BUCKETS.1)
     }
 
-    /// So many for scores of which there are `n`, by a sample that ascends.
+    /// `len` buckets for `n` scores, fitted to an ascending sample.
     pub(crate) fn fit<S: Score>(n: usize, sample: &[f64], len: usize) -> Self {
         if sample.is_empty() {
             return Self { spread: Spread::default(), len, shared: 1.0, crowd: f64::INFINITY };
         }
         let n_cells = (len as u64) << S::BITS;
         let spread = Spread::fit(sample, n_cells);
-        // Between two of the sample scores are taken to lie evenly.
+        // Scores are taken to be spread evenly between two of the sample.
         let mut cells = vec![0; sample.len()];
         spread.cells(sample, &mut cells);
         let between = n as f64 / sample.len() as f64;
@@ -124,8 +123,8 @@ impl Buckets {
         Self { spread, len, shared, crowd }
     }
 
-    /// The keys of all scores by bucket and class, in chunks of `CHUNK` scores, with an index if that is wanted; `None`
-    /// if a score is not finite.
+    /// The keys of all scores by bucket and class, chunk by chunk, with an index if requested; `None` if a score is not
+    /// finite.
     pub(crate) fn scatter<'a, S: Score>(
         &self,
         labels: &Labels<'_>,
@@ -151,8 +150,8 @@ impl Buckets {
         Ok(done.into_iter().collect())
     }
 
-    /// Sets the keys of the scores of a chunk, the first of which is sample `from`, and their ids: the bucket, plus for
-    /// negatives the number of buckets. Whether all are finite.
+    /// Sets the keys of the scores of a chunk, which begins at sample `from`, and their ids: the bucket, plus the
+    /// number of buckets for negatives. Whether all scores are finite.
     fn stage<S: Score>(&self, labels: &Labels<'_>, from: usize, scores: &[S], stage: &mut Stage<S::Key>) -> bool {
         let (mut positive, mut cells, mut buckets) = ([false; TILE], [0; TILE], [0; TILE]);
         let tiles = scores.chunks(TILE).zip(stage.ids.chunks_mut(TILE)).zip(stage.keys.chunks_mut(TILE));
@@ -165,7 +164,7 @@ impl Buckets {
         })
     }
 
-    /// Writes the bucket and the key of each score of a tile; whether all are finite. `cells` are room.
+    /// Writes the bucket and the key of each score of a tile; whether all are finite. `cells` is a buffer.
     pub(crate) fn classify<S: Score>(
         &self,
         scores: &[S],
@@ -211,7 +210,7 @@ impl<S: Score> pulp::NullaryFnOnce for Classify<'_, S> {
     fn call(self) -> bool {
         let Self { spread, scores, cells, buckets, keys } = self;
         if let (true, &Spread::Line(low, scale, last)) = (S::EXACT, spread) {
-            // In the arithmetic of the scores themselves.
+            // In the precision of the scores.
             let line = S::line_from(low, scale, last);
             buckets.iter_mut().zip(scores).for_each(|(bucket, x)| *bucket = x.cell(line));
         } else {

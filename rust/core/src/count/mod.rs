@@ -1,11 +1,11 @@
 //! Exact pair counts without a sort.
 //!
-//! One class is put into cells by a monotone map, a few scores in each, and the other asks there for ranks: few scores as
-//! they come, others by keys of 32 bits. Scores too many for the caches are first scattered into monotone buckets, each
-//! of which is counted so; pairs that lie in two buckets are decided by those. All counts are integers, so the order of
-//! the rows, the number of threads and the way of counting change nothing; [`Limits`] says which way is taken, and every
-//! one is here for what it saves. Counted instructions a score of an AUC of 30 % positives, and how many times that
-//! without one way (`python benches/ablation_counting.py`):
+//! A monotone map puts one class into cells, a few scores in each, and the other class looks up its ranks there: by the
+//! scores themselves if they are few, else by keys of 32 bits. Scores that exceed the caches are first scattered into
+//! monotone buckets, which are counted one by one; pairs across two buckets are decided by the buckets. All counts are
+//! integers and do not depend on the order of the rows, the number of threads or the way of counting, which [`Limits`]
+//! choose. Instructions per score of an AUC with 30 % positives, and their factor without one of the ways
+//! (`python benches/ablation_counting.py`):
 //!
 //! | scores of | all ways | without |
 //! |---|---|---|
@@ -16,9 +16,9 @@
 //! | 100,000 of single precision as float64 | 35 | [`narrow`](Limits::narrow) keys 3.35 |
 //! | 10,000 whole numbers | 46 | [`narrow`](Limits::narrow) keys 3.28 |
 //!
-//! Of 10^8 normal scores a sixth of the time is saved where large buckets are [`split`](Limits::split). Without
-//! [`buckets`] 1,000,000 normal scores take 60 instructions in place of 56, but three times as long: what is looked
-//! up is then in no cache.
+//! Splitting large buckets ([`split`](Limits::split)) saves a sixth of the time on 10^8 normal scores. Without
+//! [`buckets`], 1,000,000 normal scores take 60 instructions instead of 56, but three times as long: the table then
+//! exceeds the caches.
 
 pub(crate) mod bucket;
 pub(crate) mod buckets;
@@ -42,22 +42,22 @@ use crate::data::labels::Labels;
 use crate::order::classes::first_non_finite;
 use crate::{Ctx, Error, Result};
 
-/// Where one way of counting ends and another begins; whatever they are, the counts are the same.
+/// The limits between the ways of counting; counts do not depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Fewest scores that are looked at for few values.
+    /// From how many scores on few distinct values are looked for.
     pub few_values: usize,
-    /// Most scores that are counted as they come.
+    /// Up to how many scores they are counted without keys.
     pub few: usize,
-    /// Fewest scores that are looked at for single precision.
+    /// From how many scores on single precision is looked for.
     pub narrow: usize,
-    /// Most scores that are not scattered unless their keys tie: their table stays near the second-level cache.
+    /// Up to how many scores one table is used, unless keys tie: it fits the second-level cache.
     pub one_table: usize,
-    /// Scores aimed at in a bucket: the table of the rarer class stays in the first-level cache.
+    /// Intended scores per bucket: the table of the rarer class fits the first-level cache.
     pub bucket: usize,
-    /// Most scores of a bucket that are counted at once: the tables of more would be in no cache.
+    /// Up to how many scores of a bucket are counted at once: a larger table would exceed the caches.
     pub split: usize,
-    /// Fewest scores in which a thread looks for few values.
+    /// Fewest scores per thread in the search for few values.
     pub share: usize,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Counting<S: Score> {
     table: one_table::Memory<S::Key>,
     values: Vec<Values>,
     narrow: Vec<f32>,
-    /// For scores that are of single precision in truth.
+    /// For float64 scores that are exact in single precision.
     of_narrow: Option<Box<Counting<f32>>>,
 }
 
@@ -92,7 +92,7 @@ impl<S: Score> Counting<S> {
         Self { limits, ..Self::default() }
     }
 
-    /// Bytes that are held.
+    /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let values = self.values.iter().map(Values::bytes).sum::<usize>();
         let of_narrow = self.of_narrow.as_ref().map_or(0, |counting| counting.bytes());
@@ -128,8 +128,8 @@ pub(crate) fn pair_counts<S: Score>(
     counts.ok_or_else(|| first_non_finite(scores))
 }
 
-/// The pairs of scores of many values; `None` if a score is not finite. Where scores are `tied`, so are more keys than
-/// can be told apart.
+/// The pairs of scores with many values; `None` if a score is not finite. If scores are `tied`, too many keys tie for
+/// one table.
 fn of_many<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
@@ -208,7 +208,7 @@ mod tests {
         counts
     }
 
-    /// Limits by which few scores are counted in each of the ways, the first of them the default.
+    /// Limits that count a few scores in each of the ways; the default ones first.
     fn limits() -> [Limits; 5] {
         let none = Limits {
             few_values: usize::MAX,
@@ -224,7 +224,7 @@ mod tests {
         [Limits::default(), none, one_table, few, Limits { few_values: 2, narrow: 2, ..none }]
     }
 
-    /// Both counts of scores in double and in single precision, with all limits and on one thread and on three.
+    /// Checks counts in double and single precision, with all limits, on one thread and on three.
     fn check(labels: &[bool], scores: &[f64], limits: &[Limits], what: &str) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let narrow: Vec<f32> = scores.iter().map(|&x| x as f32).collect();

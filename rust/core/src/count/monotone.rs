@@ -4,25 +4,25 @@ use crate::count::cells::{Spread, sample};
 use crate::data::float::{Key, Line};
 use crate::simd::fast;
 
-/// Scores of one class that are kept in one cell, which costs less than a map.
+/// So few scores of a class stay in one cell, which costs less than a map.
 const FEW: usize = 1 << 6;
 
 /// The positives and the negatives, each in parts.
 pub(crate) type Classes<'a, K> = [Vec<&'a [K]>; 2];
 
-/// How many there are of either class.
+/// The size of each class.
 pub(crate) fn sizes<K>(classes: &Classes<'_, K>) -> [usize; 2] {
     classes.each_ref().map(|parts| parts.iter().map(|part| part.len()).sum())
 }
 
-/// A map of keys to cells that never descends.
+/// A monotone map of keys to cells.
 pub(crate) trait Monotone<K>: Default {
     fn fit(keys: &[K], n_cells: u32) -> Self;
     fn n_cells(&self) -> usize;
     fn cells(&self, keys: &[K], cells: &mut [u32]);
 }
 
-/// For keys, which lie evenly in most buckets.
+/// For keys, which are spread evenly in most buckets.
 impl<K: Key> Monotone<K> for Line<K> {
     fn fit(keys: &[K], n_cells: u32) -> Self {
         let (low, high) = fast(Ends(keys));
@@ -39,7 +39,7 @@ impl<K: Key> Monotone<K> for Line<K> {
     }
 }
 
-/// For scores as they come.
+/// For scores.
 impl<K: Key> Monotone<K> for Spread {
     fn fit(keys: &[K], n_cells: u32) -> Self {
         if keys.len() <= FEW { Self::default() } else { Self::fit(&sample(keys), n_cells.into()) }
@@ -72,7 +72,7 @@ impl<K: Key> pulp::NullaryFnOnce for Cells<'_, K> {
     }
 }
 
-/// The same by a spread.
+/// Writes the cell of every score.
 struct SpreadCells<'a, K> {
     spread: &'a Spread,
     keys: &'a [K],
@@ -92,7 +92,7 @@ impl<K: Key> pulp::NullaryFnOnce for SpreadCells<'_, K> {
     }
 }
 
-/// The least and the greatest score.
+/// The least and the greatest key.
 struct Ends<'a, S>(&'a [S]);
 
 impl<S: Key> pulp::NullaryFnOnce for Ends<'_, S> {

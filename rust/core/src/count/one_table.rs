@@ -1,4 +1,4 @@
-//! Few samples: the keys of each class by cell of one table, without a branch that depends on any of them.
+//! The pairs of so many samples that one table is enough: keys by cell, without a branch that depends on a key.
 
 use crate::count::keys::{Buckets, DENSE};
 use crate::count::rank_sums::{Found, Ranks};
@@ -10,9 +10,9 @@ use crate::simd::fast;
 use crate::simd::{ByEight, Eight, by_eight};
 use crate::{Ctx, Result};
 
-/// Keys in the cell of a key, as the root of the mean square: where they would be more, more cells are made,
+/// Keys in the cell of a key, as a root mean square: if they would be more, there are more cells,
 const CROWD: f64 = 3.5;
-/// but so many times more at most.
+/// but at most so many times more.
 const MOST: f64 = 4.0;
 
 /// Memory kept from call to call.
@@ -31,7 +31,7 @@ impl<K: Key> Memory<K> {
     }
 }
 
-/// The pairs of all samples, unless keys tie or a score is not finite. `sample` is one of the scores, ascending.
+/// The pairs of all samples, unless keys tie or a score is not finite. `sample` is an ascending sample of the scores.
 pub(crate) fn count<S: Score>(
     labels: &Labels<'_>,
     (scores, sample): (&[S], &[f64]),
@@ -67,7 +67,7 @@ pub(crate) fn count<S: Score>(
             }),
         }
     }
-    // Keys that tie are those of scores further out than the map goes, or two scores may be one.
+    // Tied keys are those of scores beyond the ends of the map, or stand for scores that may differ.
     let (mut apart, mut n_tied) = (Found::default(), 0);
     for (cell, key, [asks, own]) in grouped(ends, asking) {
         let mut start = 0;
@@ -86,7 +86,7 @@ pub(crate) fn count<S: Score>(
     let (found, squares) = match wanted {
         Wanted::Squares if tie => return Ok(None),
         Wanted::Squares => ranks.sums(),
-        // They have been added as if all of them tied.
+        // Those beyond the ends were added as if all of them tied.
         Wanted::Pairs if S::EXACT || found.up_to - found.below == n_tied => {
             apart.add(Found { below: found.below, up_to: found.up_to - n_tied });
             (apart, [0; 2])
@@ -96,7 +96,7 @@ pub(crate) fn count<S: Score>(
     Ok(Some(PairCounts::of_found(asking, sizes, found, squares)))
 }
 
-/// About as many cells as there are keys, or more where these would crowd; unless they would tie often.
+/// About as many cells as keys, or more if these would crowd; `None` if they would tie often.
 fn fit<S: Score>(scores: &[S], sample: &[f64], n_keys: usize) -> Option<Buckets> {
     let buckets = Buckets::fit::<S>(scores.len(), sample, n_keys);
     if buckets.shared > DENSE && !S::EXACT {
@@ -106,11 +106,11 @@ fn fit<S: Score>(scores: &[S], sample: &[f64], n_keys: usize) -> Option<Buckets>
     Some(Buckets { spread: buckets.spread.onto((len as u64) << S::BITS), len: len as usize, ..buckets })
 }
 
-/// A score in an outermost cell, to which all are left that lie further out: the cell, the key, whether it is positive.
+/// A score in an outermost cell, which takes all beyond the ends of the map: the cell, the key, whether it is positive.
 type End<S> = (u32, <S as Score>::Key, bool, S);
 
-/// Parts the classes: writes the cells and the keys of the positives, then of the negatives. The scores in outermost
-/// cells; `None` if a score is not finite.
+/// Parts the classes: writes the cells and the keys of the positives, then of the negatives. Returns the scores in
+/// outermost cells, or `None` if a score is not finite.
 fn part<S: Score>(
     labels: &Labels<'_>,
     scores: &[S],
@@ -138,7 +138,7 @@ fn part<S: Score>(
     Ok(Some(ends))
 }
 
-/// The cells and keys of those that ask and of others, and the scores of either, ascending.
+/// The scores that share an outermost cell and key, by class, ascending: those that look up, and those in the table.
 fn grouped<S: Score>(mut ends: Vec<End<S>>, asking: usize) -> Vec<(u32, S::Key, [Vec<S>; 2])> {
     ends.sort_unstable_by(|x, y| x.0.cmp(&y.0).then(x.1.order(&y.1)).then(x.3.order(&y.3)));
     let groups = ends.chunk_by(|x, y| (x.0, x.1) == (y.0, y.1)).map(|group| {
@@ -147,11 +147,11 @@ fn grouped<S: Score>(mut ends: Vec<End<S>>, asking: usize) -> Vec<(u32, S::Key, 
         classes.rotate_left(asking);
         (group[0].0, group[0].1, classes)
     });
-    // Others have been counted for what they are.
+    // Without any in the table they were counted rightly.
     groups.filter(|(_, _, [_, own])| !own.is_empty()).collect()
 }
 
-/// Which keys are those of outermost cells; hardly any, so many are looked at together.
+/// The places of keys of outermost cells: hardly any, so that many are checked together.
 fn outermost<S: Score>(keys: &[S::Key]) -> impl Iterator<Item = usize> {
     const BLOCK: usize = 1 << 6;
     let blocks = keys.chunks(BLOCK).zip((0..).step_by(BLOCK)).filter(|(block, _)| fast(AnyOutermost::<S>(block)));
@@ -170,15 +170,15 @@ impl<S: Score> pulp::NullaryFnOnce for AnyOutermost<'_, S> {
     }
 }
 
-/// Copies the cells and the keys of positives to the front of `to`, those of negatives to its end; the number of the
-/// former. Eight at a time are put in order by a permutation and copied to both ends.
+/// Copies the cells and the keys of positives to the front of `to` and those of negatives to its end, and returns the
+/// number of positives. Eight at a time are ordered by a permutation and copied to both ends.
 struct Part<'a, K> {
     from: (&'a [u32], &'a [K]),
     positive: &'a [bool],
     to: (&'a mut [u32], &'a mut [K]),
 }
 
-/// For every set of eight lanes, those in it and then the others.
+/// For every subset of eight lanes, its lanes and then the others.
 static LANES: [[u32; 8]; 256] = {
     let mut lanes = [[0; 8]; 256];
     let mut set = 0;
@@ -195,7 +195,7 @@ static LANES: [[u32; 8]; 256] = {
     lanes
 };
 
-/// The first and the last eight of some, which must not meet, are these.
+/// Writes `eight` to both ends, unless they would overlap.
 #[inline(always)]
 fn put<T: Copy>(to: &mut [T], eight: [T; 8]) -> bool {
     if to.len() < 16 {
@@ -219,7 +219,7 @@ impl<K: Key> ByEight for Part<'_, K> {
             let first = u64::from_le_bytes(positive.map(u8::from)).wrapping_mul(0x0102_0408_1020_4080) >> 56;
             let lanes = LANES[first as usize & 255];
             let (cells, keys) = (by.arrange(*cells, lanes), by.arrange(keys.map(K::bits), lanes).map(K::of_bits));
-            // The copies must not meet, for each holds what belongs to the other.
+            // The copies must not overlap, since each contains keys of the other class.
             if !put(&mut to_cells[start..end], cells) || !put(&mut to_keys[start..end], keys) {
                 break;
             }
@@ -229,7 +229,7 @@ impl<K: Key> ByEight for Part<'_, K> {
             done = done.wrapping_add(8);
         }
         for ((&cell, &key), &positive) in cells[done..].iter().zip(&keys[done..]).zip(&positive[done..]) {
-            // Written to both ends, over the last there: no branch to mispredict.
+            // Written to both ends, one of which is overwritten: no branch to mispredict.
             for at in [start, end.wrapping_sub(1)] {
                 (to_cells[at], to_keys[at]) = (cell, key);
             }

@@ -1,11 +1,11 @@
-//! Sums over the ranks that scores of one class have among those of the other.
+//! Sums over the ranks of one class in the other.
 
-/// What a number of scores find in a table: sums over them.
+/// Sums over the look-ups of some scores in a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Of the scores of the table that are below.
+    /// The scores of the table below them.
     pub(crate) below: u128,
-    /// Of those that are below or equal.
+    /// The scores below or equal.
     pub(crate) up_to: u128,
 }
 
@@ -16,19 +16,19 @@ impl Found {
     }
 }
 
-/// How many have a rank, be it below or below or equal.
+/// How often a rank occurs, of either kind.
 #[inline(always)]
 fn both(counts: u64) -> u64 {
     (counts & u64::from(u32::MAX)).wrapping_add(counts >> 32)
 }
 
-/// The sums of all ranks and of their squares; and that of the squares of how many are up to each.
+/// The sums of all ranks, of their squares, and of the squares of the numbers of ranks up to each.
 macro_rules! sums {
     ($integer:ty, $counts:expr) => {{
         let (mut seen, mut total, mut squares, mut of_table): ($integer, $integer, $integer, $integer) = (0, 0, 0, 0);
         for (&counts, k) in $counts.iter().zip(0u64..) {
             let (count, k) = (<$integer>::from(both(counts)), <$integer>::from(k));
-            // What the k-th score of the table is above, counted twice, follows with the ranks up to k.
+            // The ranks up to k count twice what the k-th score of the table is above.
             of_table = of_table.wrapping_add(seen.wrapping_mul(seen));
             seen = seen.wrapping_add(count);
             let ranks = k.wrapping_mul(count);
@@ -39,18 +39,18 @@ macro_rules! sums {
     }};
 }
 
-/// How many scores find which ranks in a table.
+/// How often each rank in a table is found.
 #[derive(Debug, Default)]
 pub(crate) struct Ranks {
-    /// By k, how many have k scores of the table below, and times 2^32 how many have k below or equal.
+    /// By k, how many scores have k of the table below, plus 2^32 times how many have k below or equal.
     pub(crate) counts: Vec<u64>,
-    /// How many scores of the table tie with each, summed.
+    /// The sum of the numbers of ties.
     pub(crate) ties: u128,
-    /// The same, squared.
+    /// The sum of their squares.
     pub(crate) squared_ties: u128,
 }
 
-/// What counts ranks, one after the other.
+/// Counts ranks one by one.
 pub(crate) struct Counter<'a> {
     counts: &'a mut [u64],
     ties: &'a mut u128,
@@ -58,13 +58,13 @@ pub(crate) struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// Counts one that has so many below, and so many below or equal.
+    /// Counts a rank: how many are below, and how many below or equal.
     #[inline(always)]
     pub(crate) fn count(&mut self, [below, up_to]: [u32; 2]) {
         if below == up_to { self.count_untied(below) } else { self.count_tied([below, up_to]) }
     }
 
-    /// Counts one that ties with none.
+    /// Counts a rank without ties.
     #[inline(always)]
     pub(crate) fn count_untied(&mut self, below: u32) {
         let count = &mut self.counts[below as usize];
@@ -82,15 +82,15 @@ impl Counter<'_> {
 }
 
 impl Ranks {
-    /// What one counts that has as many below as below or equal.
+    /// What a rank without ties adds to its count.
     pub(crate) const UNTIED: u64 = 1 | 1 << 32;
 
-    /// Where to count: by k, and what ties.
+    /// A counter into these ranks.
     pub(crate) fn counter(&mut self) -> Counter<'_> {
         Counter { counts: &mut self.counts, ties: &mut self.ties, squared_ties: &mut self.squared_ties }
     }
 
-    /// Forgets all, for a table of `len` scores.
+    /// Starts over, for a table of `len` scores.
     pub(crate) fn clear(&mut self, len: usize) {
         let mut counts = std::mem::take(&mut self.counts);
         counts.clear();
@@ -98,8 +98,8 @@ impl Ranks {
         *self = Self { counts, ..Self::default() };
     }
 
-    /// The sums over those that asked; and the sums of squares of `below + up_to`, over them and over the table, where
-    /// both are counted among those that asked.
+    /// The sums over the look-ups; and the sums of the squares of `below + up_to`, over the look-ups and over the
+    /// table.
     pub(crate) fn sums(&self) -> (Found, [u128; 2]) {
         let n: u64 = self.counts.iter().fold(0, |n, counts| n.wrapping_add(both(*counts)));
         let small = n < 1 << 21 && self.counts.len() < 1 << 20;

@@ -1,20 +1,20 @@
-//! Pairs of samples that share a key: where they are few, only their scores have to be looked up.
+//! Pairs of samples that share a key: if they are few, only their scores are compared.
 
 use crate::count::keys::Chunk;
 use crate::count::sums::PairCounts;
 use crate::data::float::{Key, Score};
 
-/// Keys that are told apart so, at most,
+/// The most keys handled so,
 pub(crate) const MOST: usize = 1 << 12;
-/// and one sample of so many may have one.
+/// and the greatest share of samples, one in so many.
 const FEW: usize = 1 << 3;
-/// Marks by the lower bits of a key: few others have those of one that is shared.
+/// Marks by the lower bits of a key, which few other keys have.
 const MARKS: usize = 1 << 15;
 
 /// The samples whose keys are shared, with their scores, and whether they are positive.
 pub(crate) type Samples<S> = Vec<(<S as Score>::Key, S, bool)>;
 
-/// The pairs of samples of one bucket whose keys are one of the `shared`; `None` if there are too many.
+/// The pairs of samples of one bucket that share one of the `shared` keys; `None` if there are too many.
 pub(crate) fn pairs<S: Score>(
     chunks: &[Chunk<'_, S>],
     bucket: usize,

@@ -1,37 +1,37 @@
-//! Ranks among the keys of one class, those of a cell compared at once: all that it takes is half a line of a cache.
+//! Ranks among the keys of one class: the keys of a cell are half a cache line and are compared at once.
 
 use crate::count::rank_sums::Found;
 use crate::data::float::Key;
 use crate::simd::{ByEight, Eight, by_eight};
 
-/// Keys of a slot; the last lane is none of them.
+/// Keys in a slot; the last lane holds none.
 const LAST: usize = 7;
-/// So many cells stay in the first-level cache,
+/// So many cells fit the first-level cache,
 const CACHED: usize = 1 << 9;
-/// and so many are told apart by a line.
+/// and so many can a linear map distinguish.
 const MOST: usize = 1 << 20;
-/// While slots are filled, below this is how many keys a slot has, and above where its cell goes on, or zero.
+/// While slots are filled, the last lane holds the number of keys, plus this times the slot where the cell continues.
 const FULL: u32 = LAST as u32 + 1;
-/// Slots of a cell, at most: the keys of others are ranked by a search.
+/// The most slots of a cell: larger cells are searched.
 const CHAIN: usize = 8;
-/// Of a slot that goes on in the one whose place the lower bits are,
+/// Marks a slot that continues in the slot given by the lower bits,
 const LINK: u32 = 1 << 31;
-/// and of the slot of a crowded cell, whose number they are.
+/// and the slot of a crowded cell, whose number they are.
 const CROWDED: u32 = LINK | 1 << 30;
 
-/// How many cells are best for some keys that lie evenly.
+/// The best number of cells for evenly spread keys.
 pub(crate) fn n_cells(n_keys: usize) -> u32 {
     usize::max(3 * n_keys / 5, usize::min(n_keys, CACHED)).clamp(1, MOST) as u32
 }
 
-/// Some keys of a cell, then infinity. The bits of the last are how many keys are in the cells below, unless the cell
-/// goes on in another slot or is crowded.
+/// Keys of a cell, then infinity. The bits of the last lane are the number of keys in the cells below, unless the cell
+/// continues in another slot or is crowded.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
 struct Slot<K>([K; LAST + 1]);
 
 impl<K: Key> Slot<K> {
-    /// Without keys, the bits of the last.
+    /// An empty slot with the bits of its last lane.
     fn new(last: u32) -> Self {
         let mut slot = Self([K::INFINITY; LAST + 1]);
         slot.set(last);
@@ -49,7 +49,7 @@ impl<K: Key> Slot<K> {
     }
 }
 
-/// A crowded cell: how many keys are in the cells below, and where its own begin and end.
+/// A crowded cell: the number of keys in the cells below, and where its own begin and end.
 #[derive(Debug)]
 struct Crowd {
     below: u32,
@@ -57,8 +57,8 @@ struct Crowd {
     to: usize,
 }
 
-/// The keys of a class by cell: a slot for each cell, then those in which cells go on; and apart the keys of crowded
-/// cells, ascending in each.
+/// The keys of a class by cell: a slot for each cell, then the slots in which cells continue; the keys of crowded cells
+/// apart, ascending.
 #[derive(Debug, Default)]
 pub(crate) struct Slots<K> {
     slots: Vec<Slot<K>>,
@@ -67,13 +67,13 @@ pub(crate) struct Slots<K> {
 }
 
 impl<K: Key> Slots<K> {
-    /// Bytes that are held.
+    /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let crowds = size_of::<Crowd>() * self.crowds.capacity();
         size_of::<Slot<K>>() * self.slots.capacity() + crowds + size_of::<K>() * self.crowded.capacity()
     }
 
-    /// Fills in the keys of each of some cells. O(number of keys), but for crowded cells, which are sorted.
+    /// Fills in the keys with their cells. O(number of keys), but for crowded cells, which are sorted.
     pub(crate) fn fill(&mut self, n_cells: usize, cells: &[u32], keys: &[K]) {
         self.slots.clear();
         self.crowds.clear();
@@ -87,7 +87,7 @@ impl<K: Key> Slots<K> {
                 *place = key;
                 slot.set(last.wrapping_add(1));
             } else {
-                // The full one is moved, and goes on where it did.
+                // The full slot moves away with its continuation.
                 let full = std::mem::replace(slot, Slot::new(1 + FULL * (n_cells + more.len()) as u32));
                 slot.0[0] = key;
                 more.push(full);
@@ -105,7 +105,7 @@ impl<K: Key> Slots<K> {
         self.slots.extend_from_slice(&more);
     }
 
-    /// What some keys of such cells find.
+    /// The sums over the look-ups of some keys with their cells.
     pub(crate) fn sum(&self, cells: &[u32], keys: &[K]) -> Found {
         let mut found = by_eight(Sum { slots: &self.slots, cells, keys });
         if !self.crowds.is_empty() {
@@ -114,7 +114,7 @@ impl<K: Key> Slots<K> {
         found
     }
 
-    /// The part of it that is found in crowded cells.
+    /// The part of the sums from crowded cells.
     fn sum_of_crowded(&self, cells: &[u32], keys: &[K]) -> Found {
         let (mut found, last) = (Found::default(), cells.iter().map(|&cell| self.slots[cell as usize].last()));
         for (last, &key) in last.zip(keys).filter(|(last, _)| *last >= CROWDED) {
@@ -124,18 +124,18 @@ impl<K: Key> Slots<K> {
         found
     }
 
-    /// Calls `f` with the place of each key and its rank: how many are below it, and how many below or equal.
+    /// Calls `f` with the place of each key and its rank: how many are below, and how many below or equal.
     #[inline]
     pub(crate) fn each(&self, cells: &[u32], keys: &[K], f: impl FnMut(usize, [u32; 2])) {
         by_eight(Each { slots: self, cells, keys, f });
     }
 
-    /// The rank of a key of a crowded cell.
+    /// The rank of a key in a crowded cell.
     #[inline(never)]
     fn rank_in(&self, last: u32, x: K) -> [u32; 2] {
         let Crowd { below: start, from, to } = self.crowds[(last ^ CROWDED) as usize];
         let cell = &self.crowded[from..to];
-        // One look for a cell of a single key, repeated.
+        // One comparison for a cell of equal keys.
         let below = if cell[0] >= x { 0 } else { cell.partition_point(|&y| y < x) };
         let up_to = match cell.get(below) {
             Some(&y) if y == x && cell[cell.len() - 1] == x => cell.len(),
@@ -146,8 +146,8 @@ impl<K: Key> Slots<K> {
     }
 }
 
-/// Lets a cell whose first slot is `head`, with `last` what was there, go on in slots of `more`, whose places come after
-/// `n_cells`; where they are many, makes it a crowd. How many keys are in those slots.
+/// Links a cell with first slot `head`, whose last lane was `last`, to its slots in `more`, whose places come after
+/// `n_cells`, or makes it a crowd if they are many. Returns the number of keys in those slots.
 fn chain<K: Key>(
     head: &mut Slot<K>,
     last: u32,
@@ -175,7 +175,7 @@ fn chain<K: Key>(
     n_keys as u32
 }
 
-/// What all keys find but those of crowded cells.
+/// The sums over the look-ups, without crowded cells.
 struct Sum<'a, K> {
     slots: &'a [Slot<K>],
     cells: &'a [u32],
@@ -225,7 +225,7 @@ impl<K: Key, F: FnMut(usize, [u32; 2])> ByEight for Each<'_, K, F> {
     #[inline(always)]
     fn call<E: Eight>(self, by: E) {
         let Self { slots, cells, keys, mut f } = self;
-        // By index: an enumeration would be checked for overflow.
+        // By index, since an enumeration checks for overflow.
         for k in 0..usize::min(cells.len(), keys.len()) {
             let mut slot = &slots.slots[cells[k] as usize];
             let mut found = K::compare(by, slot.0, keys[k]).map(|mask| by.total(mask));
@@ -246,7 +246,7 @@ mod tests {
     use crate::simd::Plain;
     use crate::testing::uniform;
 
-    /// All that slots tell of keys drawn from `-levels / 2 .. levels / 2`.
+    /// Checks ranks of keys drawn from `-levels / 2 .. levels / 2`.
     fn check<K: Key>(n: usize, n_cells: u32, levels: f64, mut draw: impl FnMut() -> K) {
         let (own, asking): (Vec<K>, Vec<K>) = ((0..n).map(|_| draw()).collect(), (0..2 * n).map(|_| draw()).collect());
         let cell = |&x: &K| ((x.into() / levels + 0.5) * f64::from(n_cells)) as u32;

@@ -1,19 +1,19 @@
-//! A bucket too large for the caches, as smaller ones: its keys are sorted once more by a monotone map.
+//! Splits a bucket that exceeds the caches into smaller ones by a monotone map.
 
 use crate::count::monotone::{Classes, Monotone};
 use crate::count::sums::grown;
 use crate::data::float::Key;
 use crate::data::labels::TILE;
 
-/// Keys aimed at in a smaller bucket.
+/// Intended keys per smaller bucket.
 const AIM: usize = 1 << 13;
-/// Smaller buckets at most: more streams would not stay in the first-level cache.
+/// The most smaller buckets: more streams would exceed the first-level cache.
 const MOST: usize = 1 << 8;
 
 /// The keys of either class by smaller bucket.
 #[derive(Debug, Default)]
 pub(crate) struct Split<K> {
-    /// The keys of the class at hand as they come, and their buckets.
+    /// The keys of the current class, unordered, and their buckets.
     own: Vec<K>,
     ids: Vec<u8>,
     keys: [Vec<K>; 2],
@@ -22,16 +22,16 @@ pub(crate) struct Split<K> {
 }
 
 impl<K: Key> Split<K> {
-    /// Bytes that are held.
+    /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let keys = self.keys.iter().map(Vec::capacity).sum::<usize>() + self.own.capacity();
         size_of::<K>() * keys + self.ids.capacity()
     }
 
-    /// Takes both classes, of `sizes` keys, into smaller buckets; how many of these there are.
+    /// Distributes both classes over smaller buckets and returns the number of these.
     pub(crate) fn fill<M: Monotone<K>>(&mut self, classes: &Classes<'_, K>, sizes: [usize; 2]) -> usize {
         let n = ((sizes[0] + sizes[1]) / AIM).clamp(2, MOST);
-        // The larger class tells better how keys are spread; it comes first.
+        // The larger class comes first, since it shows better how keys are spread.
         let first = usize::from(sizes[0] < sizes[1]);
         let mut map = M::default();
         for class in [first, 1 - first] {
@@ -45,7 +45,7 @@ impl<K: Key> Split<K> {
         n
     }
 
-    /// Sorts the keys at hand by bucket: a counting sort.
+    /// Sorts the keys of the current class by bucket: a counting sort.
     fn sort<M: Monotone<K>>(&mut self, map: &M, n: usize, class: usize) {
         let Self { own, ids, keys, starts } = self;
         let (ids, keys, starts) = (grown(ids, own.len()), grown(&mut keys[class], own.len()), &mut starts[class]);

@@ -1,4 +1,4 @@
-//! What is counted of pairs.
+//! Counts of pairs.
 
 use crate::count::rank_sums::Found;
 
@@ -9,8 +9,7 @@ pub(crate) struct PairCounts {
     pub(crate) won: u128,
     /// Pairs of equal scores.
     pub(crate) tied: u128,
-    /// By class, the sum over its samples of the square of twice the number of samples of the other class that score
-    /// lower plus those that tie; zero unless they are wanted.
+    /// By class, the sum over its samples of `(2 below + tied)^2`, counted in the other class; 0 unless wanted.
     pub(crate) squares: [u128; 2],
 }
 
@@ -26,16 +25,15 @@ impl PairCounts {
         self.squares.iter_mut().zip(other.squares).for_each(|(sum, more)| *sum += more);
     }
 
-    /// From what class `asking` (0 positive, 1 negative) finds in a table of the other, and the squares of both sides;
-    /// `sizes` are those of the classes.
+    /// The counts from the look-ups of class `asking` (0 positive, 1 negative) in a table of the other, and the squares
+    /// of both sides.
     pub(crate) fn of_found(asking: usize, sizes: [usize; 2], found: Found, squares: [u128; 2]) -> Self {
         let tied = found.up_to - found.below;
         let won = if asking == 0 { found.below } else { sizes[0] as u128 * sizes[1] as u128 - found.up_to };
         Self { won, tied, squares: [squares[asking], squares[1 - asking]] }
     }
 
-    /// With so many samples of either class, `sizes` of them counted here, in the buckets `below`: those that are won
-    /// against them for certain.
+    /// Adds the pairs of these samples, `sizes` of each class, with those in the buckets `below`.
     pub(crate) fn above(self, sizes: [usize; 2], below: [u64; 2]) -> Self {
         let [n_pos, n_neg] = sizes.map(|size| size as u128);
         let [pos_below, neg_below] = below.map(u128::from);
@@ -47,16 +45,16 @@ impl PairCounts {
     }
 }
 
-/// Which sums are wanted.
+/// Which sums to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Those of pairs.
+    /// The pairs.
     Pairs,
-    /// Those of squares, too.
+    /// The pairs and the squares.
     Squares,
 }
 
-/// The first `len` values of `buffer`, which is made longer if need be.
+/// The first `len` values of `buffer`, which grows if needed.
 pub(crate) fn grown<S: Copy + Default>(buffer: &mut Vec<S>, len: usize) -> &mut [S] {
     buffer.resize(usize::max(len, buffer.len()), S::default());
     &mut buffer[..len]

@@ -1,31 +1,31 @@
-//! Bins of a curve in a memory that is known before the scores are, with a bound of the error they make.
+//! Bins of a curve in bounded memory, with a bound of the error.
 //!
 //! A bin is a node of the binary tree over the bits of the [`order::key`]: the scores that share their leading bits, at
-//! any of 65 levels. Bins may lie within each other, as in a q-digest (Shrivastava et al., 2004), which is what lets two
-//! sets of bins be merged, node by node, in any order without another error. Let S(x) be the weight of a class in the
-//! bins of several scores that hold x: what is not known to lie above or below x. [`pool`] keeps
+//! any of 65 levels. Bins may be nested, as in a q-digest (Shrivastava et al., 2004); so two sets of bins can be
+//! merged, node by node, in any order without further error. Let S(x) be the weight of a class in the bins of several
+//! scores that contain x: the samples that may lie on either side of x. [`pool`] keeps
 //!
 //! - S(x) at most `max_error` times the weight of the positives,
 //! - S(x) at most `max_error` times the weight of the negatives above x, which is the relative error of a biased digest
 //!   (Cormode et al., 2006): few negatives are above the thresholds of low false positive rates.
 //!
-//! Half of a bin laid at either end is then at every threshold within half of S(x) of the truth, so that the area under
-//! the curve over [0, b], divided by b, is within `max_error` for every b.
+//! With half of each bin put at either end, counts are within S(x) / 2 of the truth at every threshold, so that the
+//! area under the curve over [0, b], divided by b, is within `max_error` for every b.
 //!
-//! Why it holds: both bounds are sums over samples, so that merges keep them. Think of every bin as free or small. The
-//! free ones on a path weigh at most 3/4 of the bound together, a small one at most 1/256 of it, on 64 levels. A bin is
-//! made only where all bins on its paths, with it, weigh at most 3/4 (it is free), or it weighs at most 1/256 (it is
-//! small). In a merge a bin is the sum of a free and a small part, and so are the bounds; one that is made of such parts
-//! is free or small as a whole again.
+//! Proof: both bounds are sums over samples, so that merges keep them. Call every bin free or small. The free bins on a
+//! path together weigh at most 3/4 of the bound, a small one at most 1/256 of it, on 64 levels. A bin is made only if
+//! all bins on its paths, itself included, weigh at most 3/4 (it is free), or it weighs at most 1/256 (it is small). In
+//! a merge a bin is the sum of a free and a small part, and so are the bounds; a bin made of such parts is free or
+//! small again.
 
 use crate::{Ctx, Result, order};
 
-/// The scores from `low` to `high` and the weight of either class there; other bins may lie within.
+/// The scores from `low` to `high` and the weight of each class there; other bins may lie within.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
-    /// The lowest score that may be in it.
+    /// The lowest score it may contain.
     pub low: f64,
-    /// The highest.
+    /// The highest score it may contain.
     pub high: f64,
     /// Weight of the positives.
     pub pos: f64,
@@ -35,14 +35,14 @@ pub struct Bin {
 
 /// Levels of bins of several scores.
 const LEVELS: f64 = 64.0;
-/// The share of a bound that is spent evenly on the levels, whatever the rest of it has been spent on.
+/// The share of a bound that is reserved for small bins, evenly by level.
 const SMALL: f64 = 0.25;
-/// The keys of the highest and of the lowest finite score, and that of -0.0, which no score has.
+/// The keys of the highest and of the lowest finite score, and the key of -0.0, which no score has.
 const FIRST: u64 = 0x0010_0000_0000_0000;
 const LAST: u64 = !FIRST;
 const NOBODY: u64 = 1 << 63;
 
-/// A node: the keys from `first` on that differ from it in the last `level` bits only.
+/// A node: the keys that differ from `first` in the last `level` bits only.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     first: u64,
@@ -63,7 +63,7 @@ impl Node {
         Bin { low: order::score_of(low), high: order::score_of(high), pos: self.weight[0], neg: self.weight[1] }
     }
 
-    /// Ascending keys, a node before those within it.
+    /// The order of nodes: ascending keys, a node before those within it.
     fn place(&self) -> (u64, u32) {
         (self.first, LEVELS as u32 - self.level)
     }
@@ -91,7 +91,7 @@ struct Top {
     below: [f64; 2],
 }
 
-/// What is left of a subtree: the most weight on a path of bins that stay, and the one that may move.
+/// A reduced subtree: the most weight on a path of bins that stay, and the node that may move.
 #[derive(Default)]
 struct Subtree {
     most: [f64; 2],
@@ -101,14 +101,14 @@ struct Subtree {
 struct Pool {
     max_error: f64,
     pos: f64,
-    /// Weight of the negatives above the node at hand.
+    /// Weight of the negatives above the current node.
     above: f64,
     kept: Vec<Node>,
 }
 
-/// Pools bins of any order, from any number of summaries of the same `max_error` or a smaller one: the fewest that two
-/// bounds (see the module) allow node by node. O(N log N) for N bins; at most O(1 / `max_error`) of them come out for
-/// the positives, and O(log(n `max_error`) / `max_error`) for n negatives, whatever the scores.
+/// Pools bins, in any order, from any number of summaries with the same or a smaller `max_error`: as far as the two
+/// bounds of the module allow, node by node. O(N log N) for N bins; returns at most O(1 / `max_error`) of them for the
+/// positives and O(log(n `max_error`) / `max_error`) for n negatives, whatever the scores.
 ///
 /// # Errors
 /// [`crate::Error::Interrupted`].
@@ -134,8 +134,8 @@ pub fn pool(bins: &[Bin], max_error: f64, ctx: &Ctx<'_>) -> Result<Vec<Bin>> {
 }
 
 impl Pool {
-    /// Moves the nodes of a subtree up as far as they may, from the highest scores to the lowest; `over` is the weight
-    /// of the nodes that hold it.
+    /// Moves the nodes of a subtree up as far as possible, from the highest scores to the lowest; `over` is the weight
+    /// of the nodes that contain the subtree.
     fn reduce(&mut self, nodes: &[Node], over: [f64; 2]) -> Subtree {
         let (head, tail) = (nodes[0], nodes[nodes.len() - 1]);
         if nodes.len() == 1 {
@@ -222,7 +222,7 @@ mod tests {
         ]
     }
 
-    /// What the bound is of: at every sample, the weight of either class in bins of several scores that hold it.
+    /// Checks the bounds: at every sample, the weight of each class in bins of several scores that contain it.
     fn check(pooled: &[Bin], samples: &[Bin]) {
         let sum = |bins: &[Bin], of: fn(&Bin) -> f64| bins.iter().map(of).sum::<f64>();
         let pos = sum(samples, |bin| bin.pos);

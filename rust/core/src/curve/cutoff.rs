@@ -1,60 +1,60 @@
-//! Thresholds: a rule says which point of the curve is the best one, and so which scores are called positive.
+//! Rules that choose a threshold: the best point of the curve by some loss.
 
 use std::iter;
 
 use crate::curve::empirical::{Curve, most_called};
 use crate::curve::walk::Step;
 
-/// Losses that differ by so little are the same.
+/// Losses that differ by less are equal.
 const ROUNDING: f64 = 1e-12;
 
-/// How a threshold is chosen; "positive" means a score of at least the threshold. Of points that are equal by a rule the
-/// one of the highest threshold is taken.
+/// How a threshold is chosen; scores of at least the threshold are called positive. Among points that are equal by a
+/// rule, the one with the highest threshold is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
-    /// This one.
+    /// The given threshold.
     At(f64),
-    /// The largest true positive rate with a false positive rate of at most this.
+    /// The largest TPR with an FPR of at most this.
     Fpr(f64),
-    /// The same with a specificity of at least this.
+    /// The largest TPR with a specificity of at least this.
     Specificity(f64),
-    /// The least false positive rate with a true positive rate of at least this, and of these the largest.
+    /// The least FPR with a TPR of at least this, and there the largest TPR.
     Sensitivity(f64),
-    /// Where the rates of false positives and of false negatives are closest.
+    /// Where the false positive rate and the false negative rate are closest.
     Eer,
     /// The largest TPR - r FPR.
     Youden(f64),
     /// The least (1 - TPR)^2 + r FPR^2.
     Closest(f64),
-    /// The lowest cost where a false positive costs so many false negatives.
+    /// The lowest cost, if a false positive costs as much as this many false negatives.
     Cost(f64),
-    /// Half way from the lowest positive to the highest negative, where either class has weight.
+    /// Halfway between the lowest positive and the highest negative score of positive weight.
     Midpoint,
-    /// The most samples called positive that are at most this many: a total weight from 1 up, below 1 a share of all.
+    /// As many samples called positive as possible, but at most this total weight, or below 1 this share of all.
     Alerts(f64),
 }
 
-/// A threshold, and what is called positive by it.
+/// A threshold, and the samples it calls positive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut {
-    /// Infinite where nothing is called positive.
+    /// The threshold; infinite if no sample is called positive.
     pub threshold: f64,
-    /// How many of the distinct scores are.
+    /// The number of distinct scores that are called positive.
     pub n_called: usize,
-    /// The weight of the positives and of the negatives that are.
+    /// The weight of the positives and of the negatives that are called positive.
     pub called: [f64; 2],
 }
 
-/// A point of the curve: the distinct scores that are called positive, and the weight of either class among them.
+/// A point of the curve: the number of distinct scores called positive, and the weight of each class there.
 type Point = (usize, [f64; 2]);
 
 impl Rule {
-    /// The threshold of a curve. O(number of distinct scores).
+    /// The threshold on a curve. O(number of distinct scores).
     pub fn cut(self, curve: &Curve) -> Cut {
         self.choose(curve.steps(), curve.walk().map(|placed| placed.up_to), [curve.pos(), curve.neg()])
     }
 
-    /// The threshold where `sums` are the weights of both classes at each of the steps or above.
+    /// The threshold, given the weight of each class at each of the steps or above.
     pub(crate) fn choose(
         self,
         steps: &[Step],
@@ -62,7 +62,7 @@ impl Rule {
         [pos, neg]: [f64; 2],
     ) -> Cut {
         let points = || iter::once([0.0; 2]).chain(sums.clone()).enumerate();
-        let (of_pos, of_neg) = (1.0 / pos, 1.0 / neg); // a division is what a point would cost most
+        let (of_pos, of_neg) = (1.0 / pos, 1.0 / neg); // a division for each point would cost most
         let linear = |r: f64| move |[tp, fp]: [f64; 2]| r * (fp * of_neg) - tp * of_pos;
         let (n_called, called) = match self {
             Rule::At(threshold) => return at(threshold, steps, points()),
@@ -77,7 +77,7 @@ impl Rule {
             }
             Rule::Eer => equal_rates(points(), [pos, neg]),
             Rule::Youden(r) => lowest(points(), linear(r)),
-            // Beyond the limit false positives alone decide, and a product with a rate of 0 must stay 0.
+            // Beyond the limit only false positives matter, and a product with a rate of 0 must stay 0.
             Rule::Cost(ratio) => lowest(points(), linear(f64::min(ratio * (neg / pos), 1e300))),
             Rule::Alerts(budget) => {
                 let all = pos + neg;
@@ -97,26 +97,26 @@ fn at(threshold: f64, steps: &[Step], mut points: impl Iterator<Item = Point>) -
     Cut { threshold, n_called, called }
 }
 
-/// Half way from the lowest step with weight of positives to the highest with weight of negatives.
+/// Halfway between the lowest step with positives and the highest with negatives.
 fn midpoint(steps: &[Step], mut sums: impl Iterator<Item = [f64; 2]> + Clone, pos: f64) -> f64 {
     let score = |k: Option<usize>| k.map_or(f64::NAN, |k| steps[k].score);
     let lowest = score(sums.clone().position(|[tp, _]| tp >= pos));
     lowest / 2.0 + score(sums.position(|[_, fp]| fp > 0.0)) / 2.0
 }
 
-/// The first of the points with the largest true positive rate that call no more weight of negatives; they ascend.
+/// The first point with the largest true positive rate among those with at most this weight of negatives.
 fn within(points: impl Iterator<Item = Point>, most: f64) -> Point {
     let allowed = points.take_while(|(_, [_, fp])| *fp <= most);
     allowed.reduce(|best, point| if point.1[0] > best.1[0] { point } else { best }).unwrap_or_default()
 }
 
-/// The first of the points of the lowest loss.
+/// The first point of the lowest loss.
 fn lowest(points: impl Iterator<Item = Point>, loss: impl Fn([f64; 2]) -> f64) -> Point {
     let losses = points.map(|point| (loss(point.1), point));
     losses.reduce(|best, next| if next.0 < best.0 - ROUNDING { next } else { best }).unwrap_or_default().1
 }
 
-/// The point next to the diagonal from (0, 1) to (1, 0), of two as near the one of fewer.
+/// The point closest to the diagonal from (0, 1) to (1, 0); of two that are as close, the one with fewer positives.
 fn equal_rates(points: impl Iterator<Item = Point>, [pos, neg]: [f64; 2]) -> Point {
     let mut before = (f64::NEG_INFINITY, Point::default());
     for point in points {
@@ -136,7 +136,7 @@ mod tests {
     use crate::data::Labels;
     use crate::testing::{sample, uniform};
 
-    /// Rates and thresholds of all cuts, from the highest threshold down.
+    /// Threshold, TPR and FPR of all cuts, from the highest threshold down.
     fn cuts(curve: &Curve) -> Vec<(f64, f64, f64)> {
         let total = |f: fn(&Step) -> f64, from: f64| -> f64 {
             curve.steps().iter().filter(|step| step.score >= from).map(f).sum()

@@ -10,7 +10,7 @@ use crate::order::classes::sorted_classes;
 use crate::order::{Entry, Keyed, Weighted};
 use crate::{Ctx, Error, Negatives, RateRange, Result};
 
-/// The bound of scores that leaves none out.
+/// A lower bound of all scores.
 const ALL: f64 = f64::NEG_INFINITY;
 
 /// What a partial area is divided by.
@@ -25,29 +25,29 @@ pub enum Normalize {
 }
 
 impl Normalize {
-    /// What the value gains as the share of the range goes from 0 to 1.
+    /// The difference of the values at a share of 1 and of 0.
     pub(crate) fn span(self, range: RateRange) -> f64 {
         match self {
             Normalize::None => range.width(),
             Normalize::Width => 1.0,
-            // (1 + (A - c w) / (w - c w)) / 2 with A the area, w the width and c = (a + b) / 2, so that chance makes
-            // c w, is 1 - (1 - A / w) / (2 - a - b).
+            // With the area A, the width w and c = (a + b) / 2, so that chance gives c w, the value
+            // (1 + (A - c w) / (w - c w)) / 2 is 1 - (1 - A / w) / (2 - a - b).
             Normalize::McClish => 1.0 / ((1.0 - range.low()) + (1.0 - range.high())),
         }
     }
 
-    /// The value of a share of the range.
-    pub fn apply(self, share: Share, range: RateRange) -> f64 {
+    /// The value of a partial area that is this share of the range.
+    pub(crate) fn apply(self, share: Share, range: RateRange) -> f64 {
         match self {
             Normalize::None | Normalize::Width => self.span(range) * share.value(),
-            // What chance wins, whatever the rounding of the rest.
+            // Chance gives exactly 1/2.
             Normalize::McClish if share.value() == (range.low() + range.high()) / 2.0 => 0.5,
             Normalize::McClish => 1.0 - self.span(range) * share.rest(),
         }
     }
 }
 
-/// The distinct scores, descending. Counts are whole numbers below 2^53, so that they and their sums are exact.
+/// The weight of each class at every distinct score, descending. Counts are below 2^53, so that their sums are exact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub(crate) steps: Vec<Step>,
@@ -56,7 +56,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Sorts the scores of either class and merges them. O(N log N). Samples of weight zero are ignored.
+    /// Sorts the scores of each class and merges them. O(N log N). Samples of weight 0 are ignored.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `scores` or `weights`,
@@ -75,8 +75,8 @@ impl Curve {
         }
     }
 
-    /// [`Curve::new`] that calls `place(sample, step)` for every sample of positive weight, in a step the positives
-    /// first, each class by ascending index.
+    /// [`Curve::new`] that also calls `place(sample, step)` for every sample of positive weight: step by step,
+    /// positives first, by ascending index.
     pub(crate) fn build(
         labels: &Labels<'_>,
         scores: &[f64],
@@ -89,8 +89,8 @@ impl Curve {
         Self::merged(classes, weight, |entry, step| place(entry.index(), step), None, ctx)
     }
 
-    /// [`Curve::build`] without weights, for what reads the false positive rates up to `rate` only: scores that are
-    /// certainly beyond it make one step, the last, for which `place` is not called. O(N + k log k) for k scores above.
+    /// [`Curve::build`] without weights, for measures of false positive rates up to `rate`: scores that are certainly
+    /// beyond it become one last step, for which `place` is not called. O(N + k log k) for k scores above.
     pub(crate) fn build_up_to(
         rate: f64,
         labels: &Labels<'_>,
@@ -111,7 +111,7 @@ impl Curve {
         Self::build(labels, scores, None, place, ctx)
     }
 
-    /// The curve of the entries of positives and of negatives, each in order, and of a `last` step below them.
+    /// The curve of the sorted entries of each class, and of a `last` step below them.
     fn merged<K: Keyed>(
         [pos, neg]: [Vec<K>; 2],
         weight: impl Fn(K) -> f64,
@@ -160,7 +160,7 @@ impl Curve {
         Self::from_steps(steps, (pos.len(), neg.len()))
     }
 
-    /// The curve of steps that were counted elsewhere.
+    /// The curve of steps that the caller counted.
     ///
     /// # Errors
     /// [`Error::Domain`] unless the scores descend and the weights are finite and not negative; [`Error::OneClass`].
@@ -174,7 +174,7 @@ impl Curve {
         Self::from_steps(steps, (0, 0))
     }
 
-    /// The curve of `steps`, whose scores descend; `counts` are the samples of either class, for the error only.
+    /// The curve of `steps`, whose scores descend; `counts` are the sizes of the classes, for the error only.
     pub(crate) fn from_steps(steps: Vec<Step>, counts: (usize, usize)) -> Result<Self> {
         let curve = Self::summed(steps);
         if curve.pos == 0.0 || curve.neg == 0.0 {
@@ -189,7 +189,7 @@ impl Curve {
         Self { steps, pos, neg }
     }
 
-    /// The steps from the highest score on, with what is above each and what is not below.
+    /// The steps from the highest score on, with the weights above each and up to it.
     pub(crate) fn walk(&self) -> impl ExactSizeIterator<Item = Placed<'_>> + Clone {
         let mut walk = Walk::default();
         self.steps.iter().map(move |step| walk.next(step))
@@ -210,7 +210,7 @@ impl Curve {
         self.neg
     }
 
-    /// The curve with the classes exchanged and the scores negated: its false positive rate is 1 - TPR of this one.
+    /// The curve with exchanged classes and negated scores: its FPR is 1 - TPR of this one.
     pub fn mirrored(&self) -> Self {
         let flip = |s: &Step| Step { score: -s.score, pos: s.neg, neg: s.pos };
         Self::summed(self.steps.iter().rev().map(flip).collect())
@@ -227,12 +227,7 @@ impl Curve {
         Share { won: won.value(), lost: lost.value() }.value()
     }
 
-    /// The area under the piecewise linear curve over `range`; a block of ties is one straight segment.
-    pub fn partial_auc(&self, range: RateRange) -> f64 {
-        Normalize::None.apply(self.partial(range), range)
-    }
-
-    /// The share of `range` that is below the curve.
+    /// The share of `range` below the piecewise linear curve; a block of ties is one straight segment.
     pub(crate) fn partial(&self, range: RateRange) -> Share {
         let (from, to) = (range.low() * self.neg, range.high() * self.neg);
         let [mut won, mut lost] = [Sum::default(); 2];
@@ -279,8 +274,8 @@ impl Curve {
         self.steps[..n_called].iter().map(|step| step.neg).collect::<Sum>().value() / self.neg
     }
 
-    /// The weight of the positives, and the number of steps, above the lowest threshold whose false positive rate is at
-    /// most `fpr`.
+    /// The weight of the positives, and the number of steps, at or above the lowest threshold with an FPR of at most
+    /// `fpr`.
     pub(crate) fn called(&self, fpr: f64) -> (f64, usize) {
         let most = most_called(self.neg, fpr);
         let passed = self.walk().enumerate().find(|(_, placed)| placed.up_to[1] > most);
@@ -288,8 +283,8 @@ impl Curve {
     }
 }
 
-/// The weight of negatives that a false positive rate of `fpr` allows, of a total of `neg`. Rates that differ by
-/// rounding are the same, whatever the unit of the weights. So of positives that a false negative rate allows.
+/// The weight of negatives that a false positive rate allows, of a total of `neg`; likewise for positives and a false
+/// negative rate. Rates that differ by rounding are equal, whatever the unit of the weights.
 pub(crate) fn most_called(neg: f64, fpr: f64) -> f64 {
     const ROUNDING: f64 = 1e-10;
     neg * (fpr * (1.0 + ROUNDING))

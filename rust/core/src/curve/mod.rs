@@ -18,5 +18,4 @@ pub use cutoff::{Cut, Rule};
 pub use empirical::{Curve, Normalize};
 pub use measure::{Measure, Scratch, auc, auc_moments, measure};
 pub use screening::Screening;
-pub use sum::Share;
 pub use walk::Step;

@@ -1,5 +1,5 @@
 //! Measures of a range of false positive rates without a sort: the ends of the range are selected, and the pairs
-//! between them counted.
+//! between them are counted.
 
 use crate::count::{Counting, PairCounts, Wanted, grown, pair_counts};
 use crate::ctx::CHUNK;
@@ -24,18 +24,18 @@ pub(crate) struct Room<S> {
 }
 
 impl<S> Room<S> {
-    /// Bytes that are held.
+    /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let scores = [&self.gathered, &self.classes[0], &self.classes[1], &self.inside];
         scores.iter().map(|scores| size_of::<S>() * scores.capacity()).sum::<usize>() + self.positive.capacity()
     }
 }
 
-/// The higher scores of either class, as many as reach down to a false positive rate.
+/// The highest scores of each class, down to a false positive rate.
 pub(crate) struct Tail<'a, S: Score> {
-    /// The positives and the negatives.
+    /// Scores of the positives and of the negatives.
     classes: &'a mut [Vec<S>; 2],
-    /// The scores between the ends of a range, positives first, and whether each is one.
+    /// The scores between the ends of a range, positives first, and whether each is of a positive.
     inside: &'a mut Vec<S>,
     positive: &'a mut Vec<bool>,
     counting: &'a mut Counting<S>,
@@ -43,7 +43,7 @@ pub(crate) struct Tail<'a, S: Score> {
     n_neg: usize,
 }
 
-/// The block of ties that holds the negative of some rank; all of the curve if there are not as many.
+/// The block of ties that contains the negative of some rank; empty, at the curve's end, if there are not as many.
 #[derive(Debug, Clone, Copy)]
 struct Block<S> {
     score: Option<S>,
@@ -54,8 +54,7 @@ struct Block<S> {
 }
 
 impl<S> Block<S> {
-    /// Twice the areas below and above the curve, of `n_pos` positives, over the ranks `left` to `right` inside the
-    /// block, in pairs.
+    /// Twice the areas below and above the curve over the ranks `left` to `right` inside the block, in pairs.
     fn areas(&self, left: f64, right: f64, n_pos: usize) -> [f64; 2] {
         if left >= right {
             return [0.0; 2];
@@ -68,15 +67,15 @@ impl<S> Block<S> {
         [height(left) + height(right), depth(left) + depth(right)].map(|ends| (right - left) * ends)
     }
 
-    /// Where the block begins and ends among the ranks of the negatives.
+    /// The first and the last rank of the block's negatives.
     fn ranks(&self) -> (f64, f64) {
         (self.above[1] as f64, (self.above[1] + self.size[1]) as f64)
     }
 }
 
 impl<'a, S: Score> Tail<'a, S> {
-    /// What the false positive rates up to `rate` need, and a little more. With `mirrored`, of the curve whose classes
-    /// are exchanged and whose scores are negated. O(N).
+    /// The scores that decide at false positive rates up to `rate`, and a few more; if `mirrored`, with exchanged
+    /// classes and negated scores. O(N).
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Interrupted`].
@@ -115,7 +114,7 @@ impl<'a, S: Score> Tail<'a, S> {
         Ok(Self { classes, inside, positive, counting, n_pos, n_neg })
     }
 
-    /// The share of `range` that is below the piecewise linear curve; a block of ties is one straight segment.
+    /// As [`crate::curve::Curve::measure`] of a partial area: the share of `range` below the curve.
     pub(crate) fn partial(mut self, range: RateRange, ctx: &Ctx<'_>) -> Result<Share> {
         let (from, to) = (range.low() * self.n_neg as f64, range.high() * self.n_neg as f64);
         let (first, last) = (self.block(from, ctx)?, self.block(to, ctx)?);
@@ -151,7 +150,7 @@ impl<'a, S: Score> Tail<'a, S> {
         Ok(self.called(fpr, ctx)? as f64 / self.n_pos as f64)
     }
 
-    /// The least false positive rate of a threshold whose true positive rate is at least `tpr`; of a mirrored tail.
+    /// The least false positive rate of a threshold whose true positive rate is at least `tpr`, from a mirrored tail.
     pub(crate) fn fpr_at_tpr(self, tpr: f64, ctx: &Ctx<'_>) -> Result<f64> {
         Ok((self.n_pos - self.called(1.0 - tpr, ctx)?) as f64 / self.n_pos as f64)
     }
@@ -161,7 +160,7 @@ impl<'a, S: Score> Tail<'a, S> {
         Ok(self.block(most_called(self.n_neg as f64, fpr), ctx)?.above[0])
     }
 
-    /// The block that holds the negative of which `rank`, rounded down, are higher, or their ties.
+    /// The block that contains the negative with `rank`, rounded down, negatives before it.
     fn block(&self, rank: f64, ctx: &Ctx<'_>) -> Result<Block<S>> {
         let rank = rank as usize;
         if rank >= self.n_neg {
@@ -179,7 +178,7 @@ impl<'a, S: Score> Tail<'a, S> {
         Ok(Block { score: Some(score), above: [pos_above, neg_above], size: [pos_tied, neg_tied] })
     }
 
-    /// The pairs of all positives and the negatives below the `first` block and above the `last`.
+    /// Counts the pairs of all positives and the negatives between the `first` block and the `last`.
     fn between(&mut self, first: Block<S>, last: Block<S>, ctx: &Ctx<'_>) -> Result<PairCounts> {
         let inside = |&x: &S| first.score.is_none_or(|high| x < high) & last.score.is_none_or(|low| x > low);
         self.inside.clear();
@@ -203,8 +202,8 @@ impl<'a, S: Score> Tail<'a, S> {
     }
 }
 
-/// Copies the positives that reach a bound to the front of `to` and the negatives that do, backwards, to its end; their
-/// numbers, `None` if any score is not finite.
+/// Copies the positives that reach a bound to the front of `to`, and the negatives, backwards, to its end. Returns
+/// their numbers, or `None` if a score is not finite.
 struct Gather<'a, S> {
     labels: &'a Labels<'a>,
     from: usize,
@@ -232,7 +231,7 @@ impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
             let reaches = &mut reaches[..tile.len()];
             reaches.iter_mut().zip(tile).for_each(|(reaches, &x)| *reaches = u8::from(seen(x) >= bound));
             let mut put = |i: usize, reaches: bool| {
-                // Written to both ends, over the last there if that was not wanted: no branch to mispredict.
+                // Written to both ends, and overwritten where unwanted: no branch to mispredict.
                 let (x, positive) = (seen(tile[i]), positive[i] != self.mirrored);
                 self.to[next_pos] = x;
                 self.to[next_neg] = x;

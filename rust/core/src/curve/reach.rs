@@ -1,15 +1,15 @@
-//! The scores that decide at low false positive rates, found by a sample of them.
+//! A bound of the scores that decide at low false positive rates, from a sample.
 
 use crate::data::float::Score;
 use crate::data::labels::Labels;
 use crate::order;
 
-/// How many negatives are not yet surely beyond a false positive rate.
+/// How many negatives may lie within a false positive rate.
 pub(crate) fn enough(rate: f64, n_neg: usize) -> f64 {
     rate * n_neg as f64 * (1.0 + 8.0 * f64::EPSILON) + 1.0
 }
 
-/// A score that, going by a sample, slightly more than a share `rate` of the negatives reach.
+/// A score that slightly more than a share `rate` of the negatives reach, judging by a sample.
 pub(crate) fn sampled_bound<S: Score>(labels: &Labels<'_>, scores: &[S], rate: f64, mirrored: bool) -> Option<S> {
     const SAMPLES: usize = 1 << 12;
     if scores.len() < 4 * SAMPLES || rate > 0.5 {

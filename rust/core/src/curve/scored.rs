@@ -11,7 +11,7 @@ impl Curve {
     /// # Errors
     /// [`Error::Domain`] naming `scores` if the mean is beyond the greatest float64.
     pub fn scored_auc(&self) -> Result<f64> {
-        // Between two neighbouring scores every pair that straddles them gains their distance: no cancellation.
+        // The distance of two neighbouring scores counts for every pair that straddles them: nothing cancels.
         let shares =
             self.walk().zip(self.below()).map(|(placed, below)| placed.up_to[0] / self.pos * (below / self.neg));
         let unit = self.unit();
@@ -19,13 +19,13 @@ impl Curve {
         if mean.is_finite() { Ok(mean) } else { Err(self.too_far_apart()) }
     }
 
-    /// What scores are multiplied by so that their differences are finite: a power of two.
+    /// A power of two that makes differences of the scores finite.
     pub(crate) fn unit(&self) -> f64 {
         let ends = self.steps.first().zip(self.steps.last());
         if ends.is_none_or(|(high, low)| (high.score - low.score).is_finite()) { 1.0 } else { 0.25 }
     }
 
-    /// The distances of each score to the next, in units.
+    /// The distance from each score to the next, times `unit`.
     pub(crate) fn gaps(&self, unit: f64) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator {
         self.steps.windows(2).map(move |pair| pair[0].score * unit - pair[1].score * unit)
     }
@@ -44,19 +44,19 @@ impl Curve {
         let score = |step: Option<&Step>| step.map_or(f64::NAN, |step| step.score);
         Error::Domain {
             name: "scores",
-            domain: "of a size that the mean of their differences is a finite number (scale them)",
+            domain: "small enough for the mean of their differences to be finite (rescale them)",
             value: format!("{:e} to {:e}", score(self.steps.last()), score(self.steps.first())),
         }
     }
 
-    /// The weighted mean over pairs of `1[s - t > margin]`; the difference is that of floating-point arithmetic.
+    /// The weighted mean over pairs of `1[s - t > margin]`, the difference in floating-point arithmetic.
     pub fn margin_auc(&self, margin: f64) -> f64 {
         let won = self.steps.iter().zip(self.beating(margin)).map(|(step, pos)| step.neg * pos);
         let lost = self.steps.iter().zip(self.not_beaten(margin)).map(|(step, neg)| step.pos * neg);
         Share { won: won.collect::<Sum>().value(), lost: lost.collect::<Sum>().value() }.value()
     }
 
-    /// The weight of the positives that beat each score by the margin: ever more, going down.
+    /// The weight of the positives that beat each score by more than the margin.
     pub(crate) fn beating(&self, margin: f64) -> impl ExactSizeIterator<Item = f64> {
         let (mut ahead, mut sum) = (self.steps.iter().peekable(), Sum::default());
         self.steps.iter().map(move |t| {
@@ -67,7 +67,7 @@ impl Curve {
         })
     }
 
-    /// The weight of the negatives that each score does not beat by the margin: ever more, going down.
+    /// The weight of the negatives that each score does not beat by more than the margin.
     pub(crate) fn not_beaten(&self, margin: f64) -> impl ExactSizeIterator<Item = f64> {
         let (mut ahead, mut sum) = (self.steps.iter().peekable(), Sum::default());
         self.steps.iter().map(move |s| {

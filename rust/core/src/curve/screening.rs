@@ -1,12 +1,12 @@
-//! Early recognition: how far ahead the positives are among all samples, of which few will be looked at.
+//! Early recognition: how early the positives come in the ranking of all samples, of which few will be examined.
 //!
-//! The samples, by descending score, are laid side by side on [0, 1], each as wide as its share of the weight; where some
-//! tie, every order of them is as likely, so that the positives among them are spread evenly over their place.
+//! The samples, by descending score, are laid side by side on [0, 1], each as wide as its share of the weight. All
+//! orders of a tie are equally likely, so that its positives are spread evenly over its place.
 
 use crate::curve::empirical::Curve;
 use crate::curve::sum::Sum;
 
-/// A block of ties: where it begins and ends, as shares of all samples, and the share of it that is positive.
+/// A block of ties: its ends, as shares of all samples, and its share of positives.
 struct Block {
     from: f64,
     to: f64,
@@ -19,19 +19,19 @@ impl Block {
     }
 }
 
-/// What is measured of where the positives are.
+/// A measure of early recognition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Screening {
-    /// The share of the positives among the first samples, up to this share of all, over that share.
+    /// The share of the positives found in the first samples, divided by the share of samples, which is given.
     Enrichment(f64),
-    /// The mean of `exp(-alpha x)` over the positives, over that of all samples (Sheridan et al., 2001).
+    /// The mean of `exp(-alpha x)` over the positives, divided by the mean over all samples (Sheridan et al., 2001).
     Rie(f64),
-    /// The same, moved and divided to lie between 0 and 1 (Truchon and Bayly, 2007).
+    /// RIE, mapped to [0, 1] (Truchon and Bayly, 2007).
     Bedroc(f64),
 }
 
 impl Screening {
-    /// The value of a curve. O(number of distinct scores).
+    /// The value on a curve. O(number of distinct scores).
     pub(crate) fn of(self, curve: &Curve) -> f64 {
         let share = curve.pos() / (curve.pos() + curve.neg());
         match self {
@@ -62,7 +62,7 @@ fn fall(from: f64, to: f64, alpha: f64) -> f64 {
     (-alpha * from).exp() * -(-alpha * (to - from)).exp_m1()
 }
 
-/// What of `exp(-alpha x)` falls where the positives are.
+/// The integral of `alpha exp(-alpha x)` over the places of the positives.
 fn early(curve: &Curve, alpha: f64) -> f64 {
     blocks(curve).filter(|b| b.width() > 0.0).map(|b| b.positive * fall(b.from, b.to, alpha)).collect::<Sum>().value()
 }

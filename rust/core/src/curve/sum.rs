@@ -1,4 +1,4 @@
-//! Sums that lose nothing to the order of magnitude of their terms, and shares of two of them.
+//! Compensated sums, and shares of two sums.
 
 /// Neumaier's compensated sum: the error is a few units in the last place whatever the number of terms.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,23 +21,22 @@ impl Sum {
     }
 }
 
-/// What is won and what is lost, in any unit. Both are sums of terms that are not negative, so that the share of what is
-/// won is 1 where nothing is lost and 0 where nothing is won, never beyond, and as exact near either end; a sum over a
-/// total that was added up otherwise may be neither.
+/// The won and the lost part of a total, in any unit. Both are sums of non-negative terms, so that the share won lies
+/// in [0, 1] and is equally exact near both ends, unlike a sum over a total that was summed differently.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Share {
+pub(crate) struct Share {
     pub(crate) won: f64,
     pub(crate) lost: f64,
 }
 
 impl Share {
-    /// The share that is won.
-    pub fn value(self) -> f64 {
+    /// The share won.
+    pub(crate) fn value(self) -> f64 {
         self.won / (self.won + self.lost)
     }
 
-    /// The share that is lost.
-    pub fn rest(self) -> f64 {
+    /// The share lost.
+    pub(crate) fn rest(self) -> f64 {
         self.lost / (self.won + self.lost)
     }
 }

@@ -1,4 +1,4 @@
-//! The weights above each step of a curve, and how a segment lies to a range.
+//! Walks along a curve: the weights above each step, and the overlap of a segment with a range.
 
 use crate::curve::sum::Sum;
 
@@ -13,8 +13,8 @@ pub struct Step {
     pub neg: f64,
 }
 
-/// A step and the weights of the positives and of the negatives above it, and above it or in it. Those of the last step
-/// are the totals of the curve to the last bit: they are the same sums.
+/// A step, the weight of each class above it, and the weight up to and including it. At the last step the latter are
+/// the totals of the curve to the last bit, since they are the same sums.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed<'a> {
     pub(crate) step: &'a Step,
@@ -22,7 +22,7 @@ pub(crate) struct Placed<'a> {
     pub(crate) up_to: [f64; 2],
 }
 
-/// The weights so far. Their values never descend.
+/// The weights so far, which never descend.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Walk {
     pub(super) sums: [Sum; 2],
@@ -46,10 +46,10 @@ impl Walk {
     }
 }
 
-/// How a segment of the curve, over false positive rates `x0` to `x1`, lies to a range of them.
+/// The overlap of a range with a segment of the curve, over false positive rates `x0` to `x1`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Overlap {
-    /// The parts of the segment before the range, inside and after it; of a segment of one point all is in one.
+    /// The parts of the segment before the range, inside and after it; a single point is in one of them.
     pub(crate) parts: [f64; 3],
     /// The ends of the part inside.
     pub(crate) ends: [f64; 2],
@@ -62,7 +62,7 @@ impl Overlap {
         let (range, width) = (b - a, x1 - x0);
         let [left, right] = [x0, x1].map(|x| x.clamp(a, b));
         if width <= 0.0 {
-            // Also where the weight of a block is too little to be seen beside that of others.
+            // Also for a block whose weight vanishes beside the others' in rounding.
             let parts = [x0 < a, (a..=b).contains(&x0), x0 > b].map(|here| f64::from(u8::from(here)));
             return Self { parts, ends: [left; 2], won: (b - left) / range };
         }

@@ -1,4 +1,4 @@
-//! The types of scores, and monotone maps of them to cells.
+//! The floating-point types of scores, and linear monotone maps of scores to cells.
 
 use std::fmt::Debug;
 
@@ -6,9 +6,9 @@ use crate::simd::Eight;
 use crate::simd::fast;
 use crate::{CHUNK, Ctx, Result};
 
-/// What is ranked: scores, or the integers that stand for them in a bucket.
+/// What is ranked: a score, or the integer that stands for it in a bucket.
 pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
-    /// Whether it stands for a cell of scores, so that different ones may share it.
+    /// Whether different scores may share a key, which then stands for a cell of scores.
     #[doc(hidden)]
     const OF_CELL: bool;
     /// Above all keys.
@@ -20,22 +20,22 @@ pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + '
     fn line(low: Self, high: Self, cells: u32) -> Line<Self>;
     #[doc(hidden)]
     fn cell(self, line: Line<Self>) -> u32;
-    /// The key of these 32 bits, and its bits if it has so few.
+    /// The key with these bits, and the bits of a key of at most 32.
     #[doc(hidden)]
     fn of_bits(bits: u32) -> Self;
     #[doc(hidden)]
     fn bits(self) -> u32;
-    /// Masks of those keys that are below `x`, and of those that equal it.
+    /// Masks of the keys below `x` and of those equal to it.
     #[doc(hidden)]
     fn compare<E: Eight>(by: E, keys: [Self; 8], x: Self) -> [E::Lanes; 2];
 }
 
 /// A floating-point type of scores; float32 is ranked as it is.
 pub trait Score: Key {
-    /// What stands for a score in its bucket.
+    /// The type of key that stands for a score in its bucket.
     #[doc(hidden)]
     type Key: Key;
-    /// The lower bits of a cell that are the key; those above them are the bucket.
+    /// How many of the lower bits of a cell are the key; the bits above are the bucket.
     #[doc(hidden)]
     const BITS: u32;
     /// Whether different scores of a bucket never have the same key.
@@ -45,21 +45,21 @@ pub trait Score: Key {
     fn finite(self) -> bool;
     #[doc(hidden)]
     fn negated(self) -> Self;
-    /// The key of a score in such a cell. It never descends in a bucket.
+    /// The key of a score in a cell; monotone within a bucket.
     #[doc(hidden)]
     fn key(self, cell: u64) -> Self::Key;
-    /// Whether this may be the key of all scores that lie further out than a map goes.
+    /// Whether scores beyond the ends of a map may have this key.
     #[doc(hidden)]
     fn outermost(key: Self::Key) -> bool;
-    /// The line from `low` on with so many cells a unit, up to the `last`.
+    /// The line that starts at `low`, with `scale` cells per unit and `last` as the last cell.
     #[doc(hidden)]
     fn line_from(low: f64, scale: f64, last: f64) -> Line<Self>;
-    /// Writes the same scores in single precision, from which many come; whether all have one.
+    /// Writes the scores in single precision; whether none loses a digit, as scores computed in single precision.
     #[doc(hidden)]
     fn narrow(scores: &[Self], to: &mut Vec<f32>, ctx: &Ctx<'_>) -> Result<bool>;
 }
 
-/// A linear map of scores to cells, the scores beyond its ends going to the first and the last.
+/// A linear map of scores to cells; scores beyond its ends go to the first and the last cell.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Line<S> {
     low: S,
@@ -80,7 +80,7 @@ macro_rules! key {
 
             fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
                 let scale = cells as $type / (high - low);
-                // A range too wide or too narrow for the arithmetic becomes one cell.
+                // A range too wide or too narrow to compute with becomes one cell.
                 let usable = (high - low).is_normal() && scale.is_normal();
                 Line { low, scale: if usable { scale } else { 0.0 }, last: (cells - 1) as $type }
             }
@@ -95,8 +95,7 @@ macro_rules! key {
                 self.to_bits() as u32
             }
 
-            /// Every operation is monotone, so the cell is; adding 2^(mantissa bits) rounds to a whole number, which
-            /// then stands in the low bits.
+            /// Monotone, as every step is. Adding 2^(mantissa bits) rounds to a whole number in the low bits.
             #[inline(always)]
             fn cell(self, line: Line<Self>) -> u32 {
                 let x = (self - line.low) * line.scale;
@@ -141,7 +140,7 @@ macro_rules! score {
 impl Score for f64 {
     score!(i32, 32, false);
 
-    /// Signed, as numbers are that are compared at once.
+    /// Signed, as the vector comparison is.
     #[inline(always)]
     fn key(self, cell: u64) -> i32 {
         i32::min((cell as u32 ^ 1 << 31) as i32, i32::MAX - 1)
@@ -153,7 +152,7 @@ impl Score for f64 {
     }
 
     fn narrow(scores: &[Self], to: &mut Vec<f32>, ctx: &Ctx<'_>) -> Result<bool> {
-        // Of any others, hardly ever the first few.
+        // Other scores fail among the first few.
         if !scores.iter().take(64).all(|&x| f64::from(x as f32) == x) {
             return Ok(false);
         }
@@ -219,13 +218,13 @@ impl Key for i32 {
         self as u32
     }
 
-    /// The scale is that of half the distance, as a float32.
+    /// The scale applies to half the distance, as a float32.
     fn line(low: Self, high: Self, cells: u32) -> Line<Self> {
         let length = (high.max(low).abs_diff(low) / 2 + 1) as f32;
         Line { low, scale: (cells as f32 / length).to_bits() as Self, last: cells as Self - 1 }
     }
 
-    /// As that of float32; half a distance has 31 bits.
+    /// As for float32; half a distance has 31 bits.
     #[inline(always)]
     fn cell(self, line: Line<Self>) -> u32 {
         let above = Self::max(self, line.low).wrapping_sub(line.low) as u32 / 2;

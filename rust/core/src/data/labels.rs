@@ -3,14 +3,14 @@
 use crate::simd::fast;
 use crate::{Error, Result};
 
-/// Labels as the caller holds them; the greater of the two values is the positive class.
+/// Labels in the caller's memory; the greater of the two values is the positive class.
 #[derive(Debug, Clone, Copy)]
 pub struct Labels<'a> {
     values: Values<'a>,
     n_pos: usize,
 }
 
-/// The types that are read without a copy, each with the value of the positive class.
+/// The label types, each with the value of the positive class.
 #[derive(Debug, Clone, Copy)]
 enum Values<'a> {
     Bool(&'a [bool]),
@@ -50,7 +50,7 @@ impl<'a> From<&'a crate::Problem> for Labels<'a> {
     }
 }
 
-/// Labels unpacked at a time: they stay in the first-level cache beside their scores.
+/// Labels unpacked at a time: they fit the first-level cache beside their scores.
 pub(crate) const TILE: usize = 1 << 11;
 
 impl<'a> Labels<'a> {
@@ -77,7 +77,7 @@ impl<'a> Labels<'a> {
         Ok(T::labels(values, positive, n_pos))
     }
 
-    /// Labels of which `n_pos` are known to be positive, possibly none or all.
+    /// Labels with a known number of positives, possibly none or all.
     pub(crate) fn of_bools(values: &'a [bool], n_pos: usize) -> Self {
         Labels { values: Values::Bool(values), n_pos }
     }
@@ -104,7 +104,7 @@ impl<'a> Labels<'a> {
         self.n_samples() - self.n_pos
     }
 
-    /// Writes whether samples `from ..` are positive, as many as `out` holds.
+    /// Writes to `out` whether the samples from `from` on are positive.
     pub(crate) fn fill(&self, from: usize, out: &mut [bool]) {
         fn equal<T: PartialEq + Copy>(values: &[T], positive: T, out: &mut [bool]) {
             for (o, &v) in out.iter_mut().zip(values) {
@@ -136,7 +136,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// How often either of two values occurs.
+/// Counts two values.
 struct Count<'a, T> {
     values: &'a [T],
     of: [T; 2],
@@ -148,7 +148,7 @@ impl<T: Label> pulp::NullaryFnOnce for Count<'_, T> {
     #[inline(always)]
     fn call(self) -> [usize; 2] {
         let mut counts = [0; 2];
-        // So few at a time that a byte holds their number.
+        // At most 255 at a time, which a byte can count.
         for few in self.values.chunks(128) {
             for (count, of) in counts.iter_mut().zip(self.of) {
                 *count += usize::from(few.iter().fold(0u8, |n, &v| n.wrapping_add(u8::from(v == of))));

@@ -2,10 +2,9 @@
 
 use crate::{Error, Negatives, RateRange, Result};
 
-/// The two classes of a ranking problem.
+/// `m` positive and `n` negative samples among `N = m + n`, with weights if they have any.
 ///
-/// `m` positive and `n` negative samples among `N = m + n`; every kernel of the crate takes one of these beside the
-/// scores, so that labels are checked and counted once per data set and not once per call.
+/// Risks take one beside the scores, so that labels are checked once per data set and not once per call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     labels: Vec<bool>,
@@ -13,7 +12,7 @@ pub struct Problem {
     weights: Option<Weights>,
 }
 
-/// Sample weights, and the total of either class.
+/// Sample weights, and the total weight of each class.
 #[derive(Debug, Clone, PartialEq)]
 struct Weights {
     values: Vec<f64>,
@@ -41,9 +40,9 @@ impl Problem {
 
     /// Labels with a weight for each sample: a pair weighs `w_i w_j`.
     ///
-    /// Whole weights are repetitions: the problem is that of every sample repeated so often, samples of weight zero
-    /// left out. Other weights, whose sums have no ranks to round to, end a range at exactly the shares `a` and `b` of
-    /// the negatives' weight. Weights that are all 1 are no weights.
+    /// Whole weights are repetitions: a sample of weight w counts as w equal samples, and not at all if w is 0. With
+    /// other weights a range ends at exactly the shares `a` and `b` of the negatives' weight, since there are no ranks
+    /// to round to. Weights that are all 1 are dropped.
     ///
     /// # Errors
     /// Those of [`Problem::new`]; [`Error::Length`], [`Error::NonFinite`] and [`Error::Domain`] naming `weights`;
@@ -71,22 +70,22 @@ impl Problem {
         Ok(Self { weights, ..problem })
     }
 
-    /// The weight of each sample, unless every one counts once.
+    /// The weight of each sample; `None` if all are 1.
     pub fn sample_weight(&self) -> Option<&[f64]> {
         self.weights.as_ref().map(|weights| &weights.values[..])
     }
 
-    /// `(j_a, j_b)` of a range: ranks of negatives, or, where samples are weighted, sums of their weights in order.
+    /// `(j_a, j_b)` of a range: ranks of negatives, or sums of their weights in descending order of the scores.
     pub fn ranks(&self, range: RateRange) -> (f64, f64) {
         range.ranks(self.counted(self.totals().1))
     }
 
-    /// The same of the positives, of which a range of true positive rates is made up.
+    /// The same for the positives, as a range of true positive rates needs.
     pub(crate) fn positive_ranks(&self, range: RateRange) -> (f64, f64) {
         range.ranks(self.counted(self.totals().0))
     }
 
-    /// What a class weighs, and whether that is a number of samples.
+    /// The total weight of a class, and whether it is a number of samples.
     fn counted(&self, total: f64) -> Negatives {
         match &self.weights {
             Some(weights) if !weights.whole => Negatives::Shares(total),
@@ -94,7 +93,7 @@ impl Problem {
         }
     }
 
-    /// What each class weighs, the positives first: the numbers of samples where these have no weights.
+    /// Total weight of the positives and of the negatives: the numbers of samples if no weights are given.
     pub(crate) fn totals(&self) -> (f64, f64) {
         self.weights.as_ref().map_or((self.n_pos as f64, self.n_neg() as f64), |weights| (weights.pos, weights.neg))
     }

@@ -9,12 +9,12 @@ pub struct RateRange {
     high: f64,
 }
 
-/// What the negatives weigh together: a number alone does not say whether it counts samples or weights.
+/// Total weight of the negatives, with its kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Negatives {
-    /// Every weight is a whole number, 1 where samples have none: sums of them are ranks.
+    /// All weights are whole numbers, or none are given: sums of them are ranks.
     Whole(f64),
-    /// Sums of weights have no ranks to round to: a range ends at exactly the shares `a` and `b`.
+    /// Fractional weights: a range ends at exactly the shares `a` and `b`.
     Shares(f64),
 }
 
@@ -64,7 +64,7 @@ impl RateRange {
     /// `(j_a, j_b) = (floor(n a), ceil(n b))`: the negatives ranked `j_a + 1 ..= j_b` by descending score make up the
     /// range. Products within rounding of a whole number count as that number, and `j_a < j_b` always.
     ///
-    /// Of a [`crate::Problem`], whose samples may have weights, ask [`crate::Problem::ranks`].
+    /// For a [`crate::Problem`], whose samples may have weights, use [`crate::Problem::ranks`].
     pub fn ranks(&self, negatives: Negatives) -> (f64, f64) {
         let n = match negatives {
             Negatives::Whole(n) => n,

@@ -1,10 +1,10 @@
-//! Scores as oracles read them.
+//! Scores as risks read them.
 
 use std::ops::Range;
 
 use crate::{Error, Result};
 
-/// One score for each sample, or those of a point on a ray, `base + step * change`, made where they are read.
+/// One score per sample, or a point on a ray, `base + step * change`, computed where it is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Scores<'a> {
     base: &'a [f64],
@@ -22,24 +22,24 @@ impl<'a> Scores<'a> {
     /// `base + step * change`.
     ///
     /// # Errors
-    /// [`Error::Length`] unless both are as long.
+    /// [`Error::Length`] unless both have the same length.
     pub fn on_ray(base: &'a [f64], step: f64, change: &'a [f64]) -> Result<Self> {
         Error::check_len("change", base.len(), change.len())?;
         Ok(Self { base, step, change: Some(change) })
     }
 
-    /// How many there are.
+    /// The number of scores.
     pub(crate) fn len(&self) -> usize {
         self.base.len()
     }
 
-    /// The i-th.
+    /// The i-th score.
     #[inline]
     pub(crate) fn get(&self, i: usize) -> f64 {
         self.base[i] + self.change.map_or(0.0, |change| self.step * change[i])
     }
 
-    /// A stretch of them, in `buffer` unless they stand somewhere.
+    /// The scores of `range`, computed into `buffer` if they lie on a ray.
     pub(crate) fn stretch<'b>(&self, range: Range<usize>, buffer: &'b mut Vec<f64>) -> &'b [f64]
     where
         'a: 'b,
@@ -52,7 +52,7 @@ impl<'a> Scores<'a> {
         buffer
     }
 
-    /// The error for the first that is NaN or infinite.
+    /// The error for the first score that is NaN or infinite.
     pub(crate) fn non_finite(&self) -> Error {
         let index = (0..self.len()).find(|&i| !self.get(i).is_finite()).unwrap_or(0);
         Error::NonFinite { name: "scores", index, value: self.get(index) }

@@ -1,4 +1,4 @@
-//! The samples of either class in order.
+//! The samples of each class in order.
 
 use crate::ctx::CHUNK;
 use crate::data::labels::Labels;
@@ -6,8 +6,8 @@ use crate::order;
 use crate::order::Keyed;
 use crate::{Ctx, Error, Result};
 
-/// What `entry` makes of the key and the index of each sample of positive weight, of the positives and of the negatives,
-/// each in order; of scores of at least `least`, with `f64::NEG_INFINITY` all.
+/// The positives and the negatives, each sorted: `entry` of the key and the index of every sample with a positive
+/// weight and a score of at least `least`.
 pub(crate) fn sorted_classes<K: Keyed>(
     labels: &Labels<'_>,
     scores: &[f64],
@@ -30,7 +30,7 @@ pub(crate) fn sorted_classes<K: Keyed>(
         let (mut sizes, mut finite) = ([0; 2], true);
         for (i, (&score, &positive)) in (from..to).zip(scores[from..to].iter().zip(&positive)) {
             finite &= score.is_finite();
-            // Written to both classes and counted in one, which takes no branch.
+            // Written to both classes and counted in one: no branch.
             let counts = weights.is_none_or(|w| w[i] > 0.0) & (score >= least);
             for (class, own) in [positive, !positive].into_iter().enumerate() {
                 found[class][sizes[class]] = entry(order::key(score), i);

@@ -7,14 +7,13 @@ use ndarray::{Array2, ArrayView2, Axis, Slice};
 
 use crate::{Ctx, Error, Result};
 
-/// Queries a worker handles at a time, and targets it holds against them: their products stay in the second-level
-/// cache.
+/// Queries and targets processed together: their products fit the second-level cache.
 const QUERIES: usize = 64;
 const TARGETS: usize = 1024;
-/// Products looked at together: most stretches hold no neighbour.
+/// Products checked together: most stretches contain no neighbour.
 const STRETCH: usize = 32;
 
-/// A target found, ordered by distance, then by index.
+/// A target, ordered by distance, then by index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Found {
     squared: f64,
@@ -41,11 +40,11 @@ pub(crate) fn squared_distance(x: &[f64], z: &[f64]) -> f64 {
     x.iter().zip(z).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// The `k` targets nearest to each query, by ascending distance, equal distances by ascending index.
+/// The `k` targets nearest to each query, by ascending distance, then index.
 ///
-/// `queries` and `targets` hold rows of `dim` features; returns `k` indices a query (all targets if there are fewer).
-/// Distances are squared differences summed in double precision. A product in single precision, with a bound of its
-/// rounding, passes over the targets that cannot be among the nearest, so that few need the exact distance.
+/// `queries` and `targets` hold rows of `dim` features; returns `k` indices per query (all targets if there are fewer).
+/// Distances are computed in double precision, but only for targets that a product in single precision, with a bound of
+/// its rounding, cannot exclude.
 ///
 /// O(q t d) time for q queries and t targets, O((q + t) d) memory.
 ///
@@ -72,18 +71,18 @@ pub fn nearest(queries: &[f64], targets: &[f64], dim: usize, k: usize, ctx: &Ctx
     Ok(found.concat())
 }
 
-/// What turns features into single-precision ones of size at most 1, and the bound of the error that follows.
+/// Features in single precision, scaled to size at most 1, and the error bound of their products.
 struct Filter {
     origin: Vec<f64>,
     scale: f64,
-    /// Of |x - z|^2 computed from such features, relative to |x|^2 + |z|^2.
+    /// The error of |x - z|^2 relative to |x|^2 + |z|^2.
     error: f64,
     targets: Array2<f32>,
-    /// |z|^2 less the error it brings.
+    /// |z|^2 less its error.
     norms: Vec<f32>,
 }
 
-/// Absolute part of the error bound: what underflows.
+/// The absolute error, from underflow.
 const UNDERFLOW: f64 = 1e-30;
 
 impl Filter {
@@ -97,14 +96,14 @@ impl Filter {
         let size = |row: &[f64]| row.iter().zip(&origin).map(|(v, o)| (v - o).abs()).fold(0.0, f64::max);
         let largest = rows.map(size).fold(0.0, f64::max);
         let scale = if largest > 0.0 && largest.is_finite() { 1.0 / largest } else { 1.0 };
-        // A product of d terms errs by at most about d + 2 roundings of 2^-24 times |x||z|, doubled here to be safe.
+        // A product of d terms errs by at most about d + 2 roundings of 2^-24 times |x||z|; doubled to be safe.
         let error = (dim as f64 + 8.0) * 2f64.powi(-22);
         let (small, norms) = shrink(targets, dim, &origin, scale);
         let norms = norms.iter().map(|norm| (norm * (1.0 - error) - UNDERFLOW) as f32).collect::<Vec<_>>();
         Self { origin, scale, error, targets: small, norms }
     }
 
-    /// How large the single-precision |z|^2 - 2 x'z may be for a target at most `squared` away.
+    /// The largest single-precision |z|^2 - 2 x'z of a target at a squared distance of at most `squared`.
     fn limit(&self, squared: f64, norm: f64) -> f32 {
         (squared * self.scale * self.scale * (1.0 + self.error) - norm * (1.0 - self.error) + UNDERFLOW) as f32
     }
@@ -169,7 +168,7 @@ fn nearest_block(
     Ok(nearest)
 }
 
-/// Takes into `heap`, which keeps the `k` nearest, what may be near enough.
+/// Adds targets that may be near enough to `heap`, which keeps the `k` nearest.
 #[allow(clippy::too_many_arguments, reason = "the state of one inner loop")]
 fn scan(
     products: &[f32],
@@ -187,7 +186,7 @@ fn scan(
     };
     let mut limit = limit_of(heap);
     for (stretch, (products, norms)) in products.chunks(STRETCH).zip(norms.chunks(STRETCH)).enumerate() {
-        // Not "<=": what is not a number must be looked at.
+        // Not "<=": NaN must be checked.
         let beyond = |p: f32, n: f32| p + n > limit;
         if products.iter().zip(norms).fold(true, |all, (&p, &n)| all & beyond(p, n)) {
             continue;

@@ -1,8 +1,8 @@
-//! The bootstrap: as many samples as there are, drawn with replacement, class by class or from all at once. A sample
-//! whose weight is a number of equal ones is drawn as so many.
+//! The bootstrap: samples are drawn with replacement, as many as there are, by class or from all. A sample with a
+//! frequency weight is drawn as that many samples.
 //!
-//! Replicate r draws from a stream of its own, made from the seed and r, so that replicates are the same whatever the
-//! number of threads; several models share their draws, so that they are paired.
+//! Replicate r uses a random stream of its own, from the seed and r, so that replicates do not depend on the number of
+//! threads. Models share the draws, so that they are paired.
 
 use std::cmp::Ordering;
 
@@ -20,18 +20,18 @@ use crate::{Ctx, Error, Result};
 /// What stays fixed from replicate to replicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// The size of either class.
+    /// The size of each class.
     Stratified,
-    /// The number of samples only; a draw of a single class is drawn again.
+    /// The number of samples only; a replicate with one class is drawn again.
     Pooled,
 }
 
-/// How often and how samples are drawn.
+/// How samples are drawn, and how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resampling {
     /// What stays fixed.
     pub scheme: Scheme,
-    /// What weights stand for: equal samples, which are drawn one by one, or probabilities, which go with their sample.
+    /// The meaning of weights: equal samples are drawn one by one, probabilities stay with their sample.
     pub weight_kind: WeightKind,
     /// Number of replicates.
     pub n_resamples: usize,
@@ -39,10 +39,10 @@ pub struct Resampling {
     pub seed: u64,
 }
 
-/// Batches of replicates a thread gets, which share their memory.
+/// Batches of replicates per thread; the replicates of a batch share buffers.
 pub(crate) const BATCHES: usize = 4;
 
-/// One model: what its replicates walk through, and the ranks of its samples by the first model, for which counts are
+/// One model: what its replicates walk through, and the ranks of its samples in the first model, for which counts are
 /// drawn.
 pub(super) struct Model<W> {
     pub(super) walk: W,
@@ -51,8 +51,8 @@ pub(super) struct Model<W> {
 
 /// `measure` of every model, for every replicate: `n_resamples` rows of `models.len()` values.
 ///
-/// O(N log N) once a model, then O(N) a replicate and model: for the area under the curve or a part of it below
-/// 1 ns a score. The counts of the draws are exactly multinomial, and without weights all sums over them are integers.
+/// O(N log N) per model, then O(N) per replicate and model, for the area under the curve or a part of it less than 1 ns
+/// per score. Counts of draws are exactly multinomial, and without weights all sums over them are integers.
 ///
 /// # Errors
 /// Those of [`crate::curve::Curve::new`]; with weights [`crate::Error::OneClass`] for a replicate without weight in a
@@ -95,7 +95,7 @@ pub fn bootstrap(
     rows(&models, &classes, resampling, fill, Walk::measure, ctx)
 }
 
-/// What samples are drawn together, as a mask of the first.
+/// The samples that are drawn together, as a mask of the first stratum.
 pub(super) fn strata(classes: &[u8], scheme: Scheme) -> Vec<u8> {
     match scheme {
         Scheme::Stratified => classes.to_vec(),
@@ -103,8 +103,8 @@ pub(super) fn strata(classes: &[u8], scheme: Scheme) -> Vec<u8> {
     }
 }
 
-/// All replicates, row by row: `fill` draws the counts of the samples by rank of the first model, and `measure` takes
-/// those by rank of a model, and room.
+/// All replicates, row by row: `fill` draws the counts of the samples by rank in the first model; `measure` gets them
+/// by rank in a model, and a buffer.
 pub(super) fn rows<T, W, F, M, R>(
     models: &[Model<W>],
     classes: &[u8],
@@ -160,8 +160,8 @@ where
 /// The samples by rank of the first model, their classes, and all models.
 pub(super) type Prepared<W> = (Vec<u32>, Vec<u8>, Vec<Model<W>>);
 
-/// Sorts every model. Samples that tie in one are ordered by the others and by weight, so that draws do not depend on
-/// the order of the rows.
+/// Sorts every model. Ties are ordered by the other models and by weight, so that draws do not depend on the order of
+/// the rows.
 pub(super) fn prepared<W>(
     labels: &Labels<'_>,
     models: &[&[f64]],

@@ -1,4 +1,4 @@
-//! The bootstrap of a threshold that a rule chooses: chosen anew on every replicate.
+//! The bootstrap of thresholds: a rule chooses anew on every replicate.
 
 use std::ops::Range;
 
@@ -11,22 +11,22 @@ use crate::resample::weighted_draws::Units;
 use crate::variance::WeightKind;
 use crate::{Ctx, Error, Result};
 
-/// What a rule finds on a replicate.
+/// The threshold of a rule on a replicate, and the rates there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// The threshold; infinite where nothing is called positive.
+    /// The threshold; infinite if no sample is called positive.
     pub threshold: f64,
-    /// The true positive rate at it.
+    /// The true positive rate.
     pub tpr: f64,
-    /// The false positive rate at it.
+    /// The false positive rate.
     pub fpr: f64,
     /// The share of positives in the replicate.
     pub prevalence: f64,
 }
 
-/// What every rule finds, for every replicate: `n_resamples` rows of `rules.len()`.
+/// The threshold of every rule on every replicate: `n_resamples` rows of `rules.len()`.
 ///
-/// O(N log N) once, then O(N) a replicate and rule.
+/// O(N log N) once, then O(N) per replicate and rule.
 ///
 /// # Errors
 /// Those of [`crate::resample::bootstrap`].
@@ -74,8 +74,8 @@ pub fn bootstrap_cuts(
     rows(&models, &classes, resampling, fill, found, ctx)
 }
 
-/// What a rule finds where the samples of a range of ranks have some `mass`; `totals` are those of the classes, if they
-/// are known.
+/// The threshold of a rule when the samples of a range of ranks have some `mass`; `totals` are those of the classes, if
+/// known.
 fn found(rule: Rule, steps: &[Step], totals: Option<[f64; 2]>, mass: &impl Fn(Range<usize>) -> f64) -> Rates {
     let (mut from, mut sums) = (0, [0.0; 2]);
     let points = steps.iter().map(move |step| {

@@ -1,4 +1,4 @@
-//! Samples drawn again or exchanged: the bootstrap and a permutation test.
+//! Resampling: the bootstrap, and a permutation test of two curves.
 
 mod bootstrap;
 mod cuts;

@@ -1,16 +1,16 @@
-//! Random draws with replacement, as counts of how often each sample of a class is drawn: exactly multinomial.
+//! Draws with replacement, as exactly multinomial counts of how often each sample of a class is drawn.
 //!
-//! n draws one by one cost a random access each. Instead the counts of all samples are drawn from a Poisson
-//! distribution of mean slightly below 1, 16 random bits a count and many at once: given their total T in a class of n
-//! they are those of T uniform draws. The n - T that are left are drawn one by one; if T exceeds n, all n are.
-//! Neither depends on where the T draws fell, so the result is multinomial.
+//! Single draws cost a random access each. Instead, counts are drawn from a Poisson distribution with a mean slightly
+//! below 1, many at once from 16 random bits each: given their total T in a class of n samples, they are distributed as
+//! T uniform draws. The other n - T are drawn one by one, or all n if T exceeds n. Neither depends on where the T draws
+//! fell, so that the result is multinomial.
 
 use crate::ctx::CHUNK;
 use crate::resample::ranks::{POSITIVE, totals};
 use crate::simd::fast;
 use crate::{Ctx, Result};
 
-/// Standard deviations of the total that its mean lies below the size of a class.
+/// By how many of its standard deviations the mean of the total is below the size of a class.
 const SPARE: f64 = 3.0;
 /// Values of a distribution function, the last of them 1 to the last bit.
 const VALUES: usize = 24;
@@ -54,9 +54,9 @@ impl Stream {
     }
 }
 
-/// Streams side by side: fewer would be unrolled, and not be computed in vectors.
+/// Streams side by side: fewer would be unrolled instead of vectorised.
 const LANES: usize = 32;
-/// Counts that are drawn together, of 16 bits each.
+/// Counts drawn together, from 16 bits each.
 const TILE: usize = 4 * LANES;
 
 /// Streams of uniform numbers (Blackman and Vigna's xoroshiro128++, 2021).
@@ -77,7 +77,7 @@ impl Streams {
     }
 }
 
-/// The words that streams begin with.
+/// Draws the initial state of the streams.
 struct Start<'a>(&'a mut Stream);
 
 impl pulp::NullaryFnOnce for Start<'_> {
@@ -91,31 +91,31 @@ impl pulp::NullaryFnOnce for Start<'_> {
     }
 }
 
-/// As many draws of each class as it has members.
+/// Draws of each class, as many as it has members.
 #[derive(Debug, Clone)]
 pub(crate) struct Draws {
     poisson: Poisson,
-    /// A mask of those of the first class.
+    /// A mask of the first class.
     classes: Vec<u8>,
     members: [Vec<u32>; 2],
 }
 
 impl Draws {
-    /// Of samples of the first class where `classes` is [`POSITIVE`], of the second where it is 0.
+    /// Of samples of the first class, where `classes` is [`POSITIVE`], and of the second, where it is 0.
     pub(crate) fn new(classes: Vec<u8>) -> Self {
         let n_first = classes.iter().filter(|&&class| class == POSITIVE).count();
         let mut members = [n_first, classes.len() - n_first].map(Vec::with_capacity);
         classes.iter().zip(0..).for_each(|(&class, sample)| members[usize::from(class == 0)].push(sample));
         let sizes = members.each_ref().map(|members: &Vec<u32>| members.len() as f64);
         let [few, many] = [f64::min(sizes[0], sizes[1]), f64::max(sizes[0], sizes[1])];
-        // One mean for both classes: with that of the smaller one more are left to draw one by one of the larger; with
-        // that of the larger one, all of the smaller.
+        // One mean for both classes: that of the smaller one leaves more single draws of the larger one; that of the
+        // larger one leaves all of the smaller one.
         let all_left = |size: f64| SPARE / size.sqrt() * (few + many);
         let mean = 1.0 - SPARE / if all_left(few) < few { few } else { many }.sqrt();
         Self { poisson: Poisson::new(f64::max(mean, 0.0)), classes, members }
     }
 
-    /// Sets the counts of all samples. None is above 255, but for a chance below 1e-500.
+    /// Sets the counts of all samples. A count above 255 has a probability below 1e-500.
     pub(crate) fn fill(&self, stream: &mut Stream, counts: &mut [u8], ctx: &Ctx<'_>) -> Result<()> {
         let mut streams = fast(Start(stream));
         for counts in counts.chunks_mut(CHUNK) {
@@ -139,18 +139,18 @@ impl Draws {
     }
 }
 
-/// A Poisson distribution, as a mixture: of one that 16 bits decide, and a rest of a few in 2^16.
+/// A Poisson distribution as a mixture: one that 16 bits decide, and a remainder with a probability of a few in 2^16.
 #[derive(Debug, Clone)]
 struct Poisson {
-    /// 2^16 P(X <= k), each term rounded down, less 2^15 and 1: numbers above are larger than k, or of the rest beyond
-    /// the last edge.
+    /// 2^16 P(X <= k), each term rounded down, less 2^15 and 1: greater numbers mean more than k, or the remainder
+    /// beyond the last edge.
     edges: [i16; 8],
-    /// 2^64 times the distribution function of the rest.
+    /// 2^64 times the distribution function of the remainder.
     rest: [u64; VALUES],
 }
 
 impl Poisson {
-    /// Of a mean of at most 1, so that values of 8 and more are of the rest alone.
+    /// Of a mean of at most 1, so that values of 8 and more belong to the remainder.
     fn new(mean: f64) -> Self {
         let (mut term, mut edge) = ((-mean).exp() * 2f64.powi(16), 0.0);
         let (mut edges, mut left) = ([i16::MAX; 8], [0.0; VALUES]);
@@ -173,7 +173,7 @@ impl Poisson {
     }
 }
 
-/// Sets `counts` to Poisson variables.
+/// Sets `counts` to Poisson draws.
 struct Fill<'a> {
     poisson: &'a Poisson,
     streams: &'a mut Streams,
@@ -205,7 +205,7 @@ impl pulp::NullaryFnOnce for Fill<'_> {
     }
 }
 
-/// Draws from the rest where all edges are passed.
+/// Draws from the remainder where all edges are passed.
 #[cold]
 #[inline(never)]
 fn of_rest(poisson: &Poisson, stream: &mut Stream, counts: &mut [u8]) {

@@ -1,10 +1,11 @@
-//! Ranks walked through four octets at a time, with running sums in registers.
+//! Pair counts of repeated samples by rank, 32 ranks at a time, with running sums in registers.
 
 use core::arch::x86_64::__m256i;
 
 use pulp::x86::V3;
 
-/// The positives, the negatives, and the pairs of a positive and a negative that is above it; `None` if a count is too large for sums of eight in a byte, or without the instructions.
+/// The positives, the negatives, and the pairs of a positive and a negative above it; `None` if a count is too large
+/// for sums of eight in a byte, or without the instructions.
 pub(crate) fn seen(counts: &[[u8; 32]], classes: &[[u8; 32]]) -> Option<[u64; 3]> {
     let simd = V3::try_new()?;
     simd.vectorize(Octets { simd, counts, classes })
@@ -35,7 +36,7 @@ impl pulp::NullaryFnOnce for Octets<'_> {
             let neg = avx2._mm256_add_epi8(neg, avx2._mm256_slli_epi64::<8>(neg));
             let neg = avx2._mm256_add_epi8(neg, avx2._mm256_slli_epi64::<16>(neg));
             let neg = avx2._mm256_add_epi8(neg, avx2._mm256_slli_epi64::<32>(neg));
-            // Pairs within an octet: two products of 31 and 8 x 31 are a whole number of 16 bits.
+            // Pairs within an octet: two products of 31 and 8 x 31 fit 16 bits.
             let products = avx2._mm256_maddubs_epi16(neg, pos);
             within = avx2._mm256_add_epi32(within, avx2._mm256_madd_epi16(products, avx._mm256_set1_epi16(1)));
             // Each octet's positives, and the negatives in all octets before.

@@ -1,12 +1,11 @@
-//! Whether two ROC curves are the same everywhere: a permutation test (Venkatraman and Begg, 1996, for two scores of
-//! the same samples; Venkatraman, 2000, for scores of different samples).
+//! A permutation test that two ROC curves are equal (Venkatraman and Begg, 1996, for two scores of the same samples;
+//! Venkatraman, 2000, for scores of different samples).
 //!
-//! Both curves are read at the same share t of samples that are called positive, t = k TPR + (1 - k) FPR with k the
-//! share of positives among all samples: there the two make as many errors more or less of one kind as of the other.
-//! The distance of the curves is the mean over t of the absolute difference of their error rates, `2 k int_0^1
-//! |TPR_1(t) - TPR_2(t)| dt`. A sample's place on its own curve, the middle t of its block of ties, means the same on
-//! both if the curves are equal; so the places are exchanged at random, between the two scores of a sample or between
-//! the samples of a class, and the distances of the curves that follow show how large a distance chance makes.
+//! Both curves are compared at the same share t of samples called positive, t = k TPR + (1 - k) FPR with k the share of
+//! positives among all samples. The distance of the curves is the mean over t of the absolute difference of their error
+//! rates, `2 k int_0^1 |TPR_1(t) - TPR_2(t)| dt`. If the curves are equal, a sample's place on its curve, the middle t
+//! of its block of ties, means the same on both. So places are exchanged at random, between the two scores of a sample
+//! or between the samples of a class, and the distances of the resulting curves are the null distribution.
 
 use crate::ctx::CHUNK;
 use crate::curve::Curve;
@@ -19,18 +18,18 @@ use crate::{Ctx, Error, Result, order};
 /// Labels and scores of one curve.
 pub type Scored<'a> = (&'a [bool], &'a [f64]);
 
-/// The samples of either kind at one place: positives and negatives of the first curve, then of the second.
+/// The samples at one place: positives and negatives of the first curve, then of the second.
 type Cell = [u32; 4];
 
 /// What is exchanged; sorted, so that the order of the samples does not matter.
 enum Exchange {
     /// Each sample's places by the first and the second score, and whether it is positive.
     Scores(Vec<(u32, u32, bool)>),
-    /// The places of the positives and of the negatives, and how many of them are of the first curve.
+    /// For each class, the places, and how many of them belong to the first curve.
     Samples([(Vec<u32>, usize); 2]),
 }
 
-/// The distance of two curves, and of `n_resamples` pairs of curves of exchanged places. O(N log N), then O(N) each.
+/// The distance of two curves, and of `n_resamples` pairs of curves with exchanged places. O(N log N), then O(N) each.
 ///
 /// # Errors
 /// Those of [`Curve::new`]; [`Error::Length`] if `paired` curves differ in length, [`Error::Domain`] if they differ in
@@ -48,8 +47,8 @@ pub fn permuted_distances(
         if first != second {
             return Err(Error::Domain {
                 name: "the other labels",
-                domain: "that of the pairs",
-                value: "another".into(),
+                domain: "equal to the first, as samples are paired",
+                value: "others".into(),
             });
         }
     }
@@ -98,7 +97,7 @@ pub fn permuted_distances(
     Ok((distance(&observed, sizes, &mut Default::default(), ctx)?, permuted))
 }
 
-/// The middle t of every step, times a whole number that is the same for both curves.
+/// The middle t of every step, times an integer that is the same for both curves.
 fn middles(curve: &Curve, [m, n]: [usize; 2], [m_other, n_other]: [usize; 2]) -> Result<Vec<u128>> {
     let too_large = || Error::TooLarge { n_samples: m + n + m_other + n_other };
     let product = |factors: [usize; 5]| factors.into_iter().try_fold(1u128, |p, f| p.checked_mul(f as u128));
@@ -117,7 +116,7 @@ fn middles(curve: &Curve, [m, n]: [usize; 2], [m_other, n_other]: [usize; 2]) ->
     Ok(curve.steps().iter().map(middle).collect())
 }
 
-/// For each of two ascending sequences, which of all different numbers each is; and how many these are.
+/// For two ascending sequences, the rank of each number among all distinct ones; and how many these are.
 fn merged(keys: &[Vec<u128>; 2], ctx: &Ctx<'_>) -> Result<([Vec<u32>; 2], usize)> {
     let mut places = keys.each_ref().map(|keys| Vec::with_capacity(keys.len()));
     let mut n = 0;
@@ -230,7 +229,7 @@ fn distance(cells: &[Cell], sizes: [[usize; 2]; 2], points: &mut Points, ctx: &C
     Ok(2.0 * share * area)
 }
 
-/// The mean absolute value on the way from x to y.
+/// The mean absolute value between x and y.
 fn mean_size(x: f64, y: f64) -> f64 {
     let sum = x.abs() + y.abs();
     if x * y >= 0.0 { sum / 2.0 } else { (x * x + y * y) / (2.0 * sum) }

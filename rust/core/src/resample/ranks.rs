@@ -1,34 +1,33 @@
-//! Samples by rank, and the area under their curve when they are repeated: counts and classes are bytes side by side.
+//! Samples by rank, and the area under their curve when they are repeated; counts and classes are bytes.
 
 use crate::RateRange;
 use crate::curve::sum::Share;
 use crate::curve::walk::Step;
 use crate::simd::fast;
 
-/// The classes of all samples by descending score, in a block of ties the positives first.
+/// The classes of all samples by descending score, with the positives first in a block of ties.
 pub(crate) struct Sequence {
     /// By rank, [`POSITIVE`] or 0.
     pub(crate) classes: Vec<u8>,
-    /// The blocks of ties of both classes: the ranks of their first positive and first negative, and their end.
+    /// Blocks with ties of both classes: the ranks of their first positive and first negative, and their end.
     blocks: Vec<[u32; 3]>,
 }
 
-/// All bits set: a mask of counts.
+/// A positive in a mask of counts: all bits set.
 pub(crate) const POSITIVE: u8 = u8::MAX;
 
-/// Ranks walked through at a time.
+/// Ranks processed at a time.
 const TILE: usize = 1 << 11;
 
 impl Sequence {
-    /// Of `n_samples` samples, from each positive, the highest first: how many negatives are above it, and how many
-    /// above it or tied.
+    /// From how many negatives are above each positive, the highest first, and how many above it or tied.
     pub(crate) fn new(above: impl Iterator<Item = [u32; 2]>, n_samples: usize) -> Self {
         let (mut classes, mut blocks) = (vec![0; n_samples], Vec::<[u32; 3]>::new());
         for ([above, up_to], positives) in above.zip(0u32..) {
             let rank = positives + above;
             classes[rank as usize] = POSITIVE;
             match blocks.last_mut() {
-                // The next of the block takes the place of its first negative.
+                // The next positive of the block takes the place of its first negative.
                 Some([_, negative, end]) if *negative == rank => (*negative, *end) = (*negative + 1, *end + 1),
                 _ if above < up_to => {
                     blocks.push([rank, rank + 1, rank + 1 + up_to - above]);
@@ -39,7 +38,7 @@ impl Sequence {
         Self { classes, blocks }
     }
 
-    /// From the distinct scores, the highest first, with counts for weights.
+    /// From the distinct scores, the highest first, with counts as weights.
     pub(crate) fn of_steps(steps: &[Step]) -> Self {
         let negatives = steps.iter().scan(0, |above, step| {
             *above += step.neg as u32;
@@ -53,7 +52,7 @@ impl Sequence {
         Self::new(steps.iter().zip(negatives).flat_map(of_step), n_samples)
     }
 
-    /// The share of a range that is below the curve when the sample of each rank is repeated `counts` times.
+    /// The share of a range below the curve when samples are repeated `counts` times, by rank.
     pub(crate) fn share(&self, counts: &[u8], range: RateRange) -> Share {
         let [pos, neg] = totals(counts, &self.classes);
         let [from, to] = [range.low(), range.high()].map(|rate| self.up_to(counts, pos, rate * neg as f64));
@@ -62,10 +61,10 @@ impl Sequence {
     }
 
     /// The area under the curve of counts over the first `end` repeated negatives, `sum_i c_i (end - G_i)_+`, and that
-    /// above it, `sum_i c_i min(end, G_i)`: c_i is how often the i-th of `n_pos` positives is repeated, G_i the repeated
-    /// negatives above it, averaged over those tied with it.
+    /// above it, `sum_i c_i min(end, G_i)`: c_i is how often the i-th of `n_pos` positives is repeated, G_i the
+    /// repeated negatives above it, averaged over those tied with it.
     fn up_to(&self, counts: &[u8], n_pos: u64, end: f64) -> [f64; 2] {
-        // Up to the negative that passes the end, if any.
+        // To the negative that passes the end, if any.
         let (mut seen, mut rank) = (Seen::default(), 0);
         for step in [TILE, 1 << 6, 1] {
             while rank < counts.len() {
@@ -85,7 +84,7 @@ impl Sequence {
             passed.map(|&[pos, neg, end]| repeated(pos, neg as usize) * repeated(neg, end as usize)).sum::<u64>();
         let mut above = seen.above as f64 + 0.5 * tied as f64;
         match self.blocks.get(n_passed) {
-            // The end is in this block: its positives lie evenly among its negatives, not before them.
+            // The end is in this block, whose positives are spread evenly over its negatives.
             Some(&[pos, neg, last]) if pos as usize <= rank => {
                 let inside = end - (seen.neg - repeated(neg, rank)) as f64;
                 let of_all = inside / repeated(neg, last as usize) as f64;
@@ -97,12 +96,12 @@ impl Sequence {
     }
 }
 
-/// What is repeated how often in a stretch of ranks.
+/// Totals over a stretch of ranks, with repetitions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) pos: u64,
     pub(crate) neg: u64,
-    /// Pairs of a positive and a negative that is above it.
+    /// Pairs of a positive and a negative above it.
     pub(crate) above: u64,
 }
 
@@ -140,10 +139,10 @@ impl Seen {
     }
 }
 
-/// So few counts are added one by one.
+/// Fewer counts are added one by one.
 const FEW: usize = 1 << 5;
 
-/// How often samples are repeated.
+/// The sum of the counts.
 fn total(counts: &[u8]) -> u64 {
     if counts.len() < FEW {
         return counts.iter().map(|&count| u64::from(count)).sum();
@@ -151,7 +150,7 @@ fn total(counts: &[u8]) -> u64 {
     totals(counts, counts)[0]
 }
 
-/// The same by class, of positives and of negatives.
+/// The sums of the counts by class.
 pub(crate) fn totals(counts: &[u8], classes: &[u8]) -> [u64; 2] {
     let mut sums = [0; 2];
     let mut add = |[pos, all]: [u64; 2]| sums = [sums[0] + pos, sums[1] + all - pos];
@@ -165,10 +164,10 @@ pub(crate) fn totals(counts: &[u8], classes: &[u8]) -> [u64; 2] {
     sums
 }
 
-/// Words of eight counts whose sums have 16 bits: 128 times twice 255.
+/// Words of eight counts whose sums fit 16 bits: 128 times twice 255.
 const SUMMED: usize = 1 << 7;
 
-/// The counts of the positives and all.
+/// The sums of the positives' counts and of all.
 struct Totals<'a> {
     words: &'a [[u8; 8]],
     classes: &'a [[u8; 8]],

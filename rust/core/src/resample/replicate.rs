@@ -1,4 +1,4 @@
-//! One score vector, sorted once, and its measures when samples are repeated.
+//! Measures of one score vector, sorted once, when its samples are repeated.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::{Ctx, Error, RateRange, Result};
 
 /// Samples by rank.
 pub(crate) struct Ranking {
-    /// All samples by descending score, in a block of ties the positives first.
+    /// All samples by descending score, with the positives first in a block of ties.
     pub(crate) order: Vec<u32>,
     curve: Curve,
 }
@@ -36,7 +36,7 @@ impl Ranking {
         classes
     }
 
-    /// Orders samples of one class that tie by `compare`.
+    /// Orders tied samples of one class by `compare`.
     pub(crate) fn order_ties(&mut self, compare: impl Fn(usize, usize) -> Ordering, ctx: &Ctx<'_>) -> Result<()> {
         let mut rest = &mut self.order[..];
         for size in self.curve.steps.iter().flat_map(|step| [step.pos, step.neg]) {
@@ -55,12 +55,12 @@ impl Ranking {
         self.curve.steps.to_vec()
     }
 
-    /// What replicates of `measure` walk through whose samples have any mass.
+    /// What replicates of `measure` walk through if samples have masses.
     pub(crate) fn steps(&self, measure: Measure) -> Steps {
         Steps(self.curve.steps.to_vec(), measure)
     }
 
-    /// What replicates of `measure` walk through; `weights` are those of the samples.
+    /// What replicates of `measure` walk through, with weights of the samples.
     pub(crate) fn walk(&self, measure: Measure, weights: Option<&[f64]>) -> Walk {
         let steps = &self.curve.steps;
         match (measure, weights) {
@@ -77,8 +77,8 @@ impl Ranking {
     }
 }
 
-/// The classes by rank and the walk of a single model whose area is wanted: samples of a class are drawn alike, so none
-/// needs its name.
+/// The classes by rank and the walk of a single model for an area: samples of a class are exchangeable, so that no
+/// index is needed. `None` for other measures.
 pub(crate) fn nameless(
     labels: &Labels<'_>,
     scores: &[f64],
@@ -101,17 +101,16 @@ pub(crate) fn nameless(
 
 /// What a replicate walks through.
 pub(crate) enum Walk {
-    /// Counts alone decide, in integers.
+    /// An area, from integer counts.
     Area(Sequence, RateRange, Normalize),
-    /// The same with the classes exchanged and the order reversed.
+    /// An area with exchanged classes and reversed order.
     Mirrored(Sequence, RateRange, Normalize),
-    /// The distinct scores and the weights by rank: the curve is made anew.
+    /// Distinct scores and weights by rank: a new curve for each replicate.
     Steps(Vec<Step>, Option<Vec<f64>>, Measure),
 }
 
 impl Walk {
-    /// The measure when the sample of each rank is repeated `counts` times; `reversed` is room, kept from replicate to
-    /// replicate.
+    /// The measure when samples are repeated `counts` times, by rank; `reversed` is a buffer.
     pub(crate) fn measure(&self, counts: &[u8], reversed: &mut Vec<u8>) -> Result<f64> {
         match self {
             Walk::Area(sequence, range, normalize) => Ok(normalize.apply(sequence.share(counts, *range), *range)),
@@ -135,17 +134,17 @@ impl Walk {
     }
 }
 
-/// The distinct scores, as a [`Walk`] of samples that have any mass.
+/// The distinct scores, for samples with masses.
 pub(crate) struct Steps(Vec<Step>, Measure);
 
 impl Steps {
-    /// The measure when the sample of each rank has one of `masses`.
+    /// The measure when samples have these masses, by rank.
     pub(crate) fn measure(&self, masses: &[f64]) -> Result<f64> {
         repeated(&self.0, |block| masses[block].iter().sum())?.measure(self.1)
     }
 }
 
-/// The curve when the samples of a range of ranks have some `mass`.
+/// The curve when a range of ranks has some `mass`.
 fn repeated(steps: &[Step], mass: impl Fn(Range<usize>) -> f64) -> Result<Curve> {
     let mut from = 0;
     let mut next = |size: f64| {

@@ -1,7 +1,7 @@
-//! Random draws with replacement of the units that weighted samples stand for, as counts of how often each is drawn.
+//! Draws with replacement of samples with frequency weights, as counts of how often each is drawn.
 //!
 //! A sample of weight w is w equal units, so that a class of total weight W is drawn W times, rounded, and the counts
-//! are multinomial with probabilities in proportion to the weights: one by one binomial, given those before.
+//! are multinomial with probabilities in proportion to the weights: binomial one by one, given those before.
 
 use std::convert::Infallible;
 
@@ -12,7 +12,7 @@ use crate::ctx::CHUNK;
 use crate::resample::multinomial::Stream;
 use crate::{Ctx, Error, Result};
 
-/// What is drawn together: the samples, the share of each in the weight of those not before it, and the draws.
+/// Samples drawn together: the share of each in the weight of itself and those after it, and the number of draws.
 #[derive(Debug, Clone)]
 struct Stratum {
     members: Vec<u32>,
@@ -25,7 +25,7 @@ struct Stratum {
 pub(crate) struct Units(Vec<Stratum>);
 
 impl Units {
-    /// Of samples with these weights, those of the same of `classes` together.
+    /// The units of samples with these weights, by class.
     pub(crate) fn new(weights: &[f64], classes: &[u8]) -> Result<Self> {
         let total = |class| weights.iter().zip(classes).filter(|&(_, &of)| of == class).map(|(w, _)| w).sum::<f64>();
         let mut present = classes.to_vec();
@@ -72,7 +72,7 @@ impl Units {
 
 /// The number of successes in n trials, a whole number, of probability p.
 fn binomial(stream: &mut Stream, n: f64, p: f64) -> f64 {
-    // There is no such distribution but for probabilities beyond 0 and 1.
+    // It fails only for probabilities outside [0, 1].
     Binomial::new(n as u64, p).map_or(0.0, |binomial| binomial.sample(stream) as f64)
 }
 

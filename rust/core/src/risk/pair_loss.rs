@@ -1,37 +1,36 @@
-//! Smooth losses of pairs, for machines that take one Newton step a sample, as boosted trees and networks do.
+//! Smooth losses of pairs with second derivatives, for boosted trees and networks.
 
 use crate::order;
 use crate::order::{Entry, select};
 use crate::{CHUNK, Ctx, Error, Problem, RateRange, Result};
 
-/// The loss of a pair, of the difference `u = s_i - t_j` of its scores; 0 from `u = 1` on.
+/// The loss of a pair with score difference `u = s_i - t_j`; 0 from `u = 1` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairLoss {
     /// `(1 - u)_+^2`.
     SquaredHinge,
-    /// `(1 - u)_+^2 / 2` down to `u = 0`, the line `1/2 - u` below: a hopeless pair pulls no harder than one that is
-    /// tied.
+    /// `(1 - u)_+^2 / 2` down to `u = 0`, and `1/2 - u` below: a hopeless pair has the same slope as a tied one.
     SmoothedHinge,
 }
 
 /// Which pairs count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PairRange {
-    /// All positives with the negatives that make up a range of false positive rates.
+    /// All positives with the negatives in a range of false positive rates.
     Fpr(RateRange),
-    /// All negatives with the positives that make up a range of true positive rates.
+    /// All negatives with the positives in a range of true positive rates.
     Tpr(RateRange),
 }
 
 impl PairRange {
-    /// What comes before the first sample of the range and after its last, of the positives and of the negatives, by
-    /// descending score; and what its pairs weigh.
+    /// The ends of the range in the descending order of the positives and of the negatives, and the weight of its
+    /// pairs.
     fn ends(&self, problem: &Problem) -> ([(f64, f64); 2], f64) {
         let (pos, neg) = problem.totals();
         match *self {
             Self::Fpr(range) => {
                 let (low, high) = problem.ranks(range);
-                // Sums of weights end near their total only.
+                // A sum of weights may end just below their total.
                 let end = if high >= neg { f64::INFINITY } else { high };
                 ([(0.0, f64::INFINITY), (low, end)], pos * (high - low))
             }
@@ -47,18 +46,17 @@ impl PairRange {
 /// `R(s) = 1/M sum_ij p_i q_j loss(s_i - t_j)`: returns R, and adds `scale` times its gradient and the diagonal of its
 /// Hessian to those given.
 ///
-/// `p_i`, `q_j` are what a sample weighs inside the range, `M` their product's sum. A block of ties that an end of the
-/// range cuts counts in part, each of it alike: nothing depends on the order of the samples, and whole weights are
-/// repetitions. The range's samples are taken as given: where an end of the range cuts a tie, the gradient is that of
-/// the mean over the orders of the tie; elsewhere it is the derivative.
+/// `p_i`, `q_j` are the weights inside the range, `M` is the sum of their products. A block of ties that an end of the
+/// range cuts counts in part, all its samples alike: nothing depends on the order of the samples, and whole weights are
+/// repetitions. The samples of the range are taken as fixed. At a cut tie the gradient is that of the mean over the
+/// orders of the tie; elsewhere it is the derivative.
 ///
-/// The second derivative of the smoothed hinge is taken for 1 below `u = 0` too, where it is 0: so the diagonal is
-/// positive wherever the gradient is not 0. Since R depends on differences only, its Hessian is at most twice its
-/// diagonal, and shorter steps than `gradient / diagonal` never raise R while the range keeps its samples.
+/// The second derivative of the smoothed hinge, 0 below `u = 0`, is taken as 1 there, so that the diagonal is positive
+/// wherever the gradient is not 0. Since R depends on differences only, its Hessian is at most twice its diagonal, and
+/// shorter steps than `gradient / diagonal` never raise R while the range keeps its samples.
 ///
-/// Every sample meets the samples of the other class that it has pairs with in the order of their scores; the sums of
-/// their distances and of the squares are moved along, each a sum of what is not negative. O(N log N), less by the
-/// samples that the range does not reach.
+/// Samples meet those of the other class in the order of their scores, with running sums of the distances and of their
+/// squares, which have non-negative terms. O(N log N) for the samples in the range.
 ///
 /// # Errors
 /// [`Error::Length`] and [`Error::NonFinite`] for bad scores, [`Error::Domain`] if squares of their differences
@@ -91,7 +89,7 @@ pub fn pair_loss(
     let (own, other) = (|k: usize| n_neg - 1 - k, |k: usize| n_pos - 1 - k);
     let met = |k: usize| (pos.scores[other(k)] - 1.0, pos.shares[other(k)]);
     sweep(loss, n_neg, |k| neg.scores[own(k)], n_pos, met, |k, found| take(&neg, own(k), 1.0, found), ctx)?;
-    // The derivatives are finite then: no sum of distances is more than the weights and the squares together.
+    // Then the derivatives are finite too: a sum of distances is at most that of the weights and the squares.
     if value.is_finite() {
         return Ok(value);
     }
@@ -105,7 +103,7 @@ pub fn pair_loss(
 /// The samples of one class that a range reaches, by descending score.
 struct Members {
     scores: Vec<f64>,
-    /// What each weighs inside the range.
+    /// The weight of each inside the range.
     shares: Vec<f64>,
     index: Vec<u32>,
 }
@@ -146,7 +144,7 @@ impl Members {
     }
 }
 
-/// What lies below a place: its weight, and the sums of the distances to there and of their squares.
+/// The weight below a place, and the sums of the distances to it and of their squares.
 #[derive(Debug, Clone, Copy, Default)]
 struct Below {
     place: f64,
@@ -156,7 +154,7 @@ struct Below {
 }
 
 impl Below {
-    /// Moves the place up to `to`, passing those of `others`, ascending places and weights, from the `next`-th on.
+    /// Moves the place up to `to`, past `others` (ascending places and weights) from the `next`-th on.
     #[inline]
     fn advance(&mut self, to: f64, next: &mut usize, n_others: usize, others: impl Fn(usize) -> (f64, f64)) {
         let distance = to - self.place;
@@ -178,8 +176,8 @@ impl Below {
     }
 }
 
-/// Has `take` see for each of ascending places the sum over the others below of the loss, of its slope and of its
-/// curvature; `others` are the places, ascending, from which they cost something, and their weights.
+/// Passes to `take`, for each of ascending places, the sums over the others below of the loss, its slope and its
+/// curvature; `others` are their weights and the ascending places from which they cost.
 fn sweep(
     loss: PairLoss,
     n_own: usize,

@@ -1,17 +1,18 @@
-//! What an oracle sees: sorted positives, and the highest negatives, each of which can be ranked among them.
+//! The pairs of sorted positives and the highest negatives, which are ranked among them.
 
 use std::ops::Range;
 
 use crate::order::cells::{Cells, Class, Task};
 use crate::order::sorted::Sorted;
+use crate::risk::ends::Ends;
+use crate::risk::selection::Selection;
+use crate::risk::surrogate::{Hinge, Rank, Sum, Sums};
 use crate::risk::tally::{Mark, Tally};
 use crate::risk::weights::Weights;
-use crate::risk::workspace::Ends;
-use crate::risk::{Hinge, Rank, Selection, Sum, Sums};
 use crate::simd::fast;
 use crate::{CHUNK, Ctx, Result};
 
-/// Scores ranked at a time.
+/// Scores processed at a time.
 pub(super) const TILE: usize = 1 << 10;
 
 /// The positives and the highest negatives of one score vector, and the derivatives found so far.
@@ -21,24 +22,24 @@ pub(super) struct Pairs<'a, W> {
     pub(super) sorted: &'a Sorted,
     pub(super) ends: &'a Ends,
     pub(super) weights: W,
-    /// A derivative for each negative, in the layout of `cells`; in the end that of each sample.
+    /// A derivative for each negative, in the layout of `cells`; at the end, one for each sample.
     pub(super) neg: &'a mut [f64],
-    /// A derivative for each positive, by ascending score, and by its weight.
+    /// A derivative for each positive, by ascending score, divided by its weight.
     pub(super) pos: &'a mut Vec<f64>,
 }
 
-/// Some scores in a row: their ranks among the positives and their weights.
+/// Successive scores, their ranks among the positives and their weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tile<'a, W: Weights> {
     pub(super) scores: &'a [f64],
     pub(super) ranks: &'a [u32],
     pub(super) own: &'a [W::One],
-    /// Whether their weights lie in the class wholly.
+    /// Whether their whole weight lies in the class.
     whole: bool,
 }
 
 impl<W: Weights> Pairs<'_, W> {
-    /// The middle one of the positives' scores: relative to it sums of scores stay accurate.
+    /// The median of the positives' scores: relative to it, sums of scores stay accurate.
     pub(super) fn origin(&self) -> f64 {
         let scores = self.sorted.scores();
         scores[scores.len() / 2]
@@ -46,8 +47,8 @@ impl<W: Weights> Pairs<'_, W> {
 
     /// Visits the samples of `class` tile by tile, with their derivatives; `rank` gives the ranks of scores.
     ///
-    /// What has become of each task's `start` goes to `take`, in order. A tile is ranked before anything is done with
-    /// it: if each were counted at once, the next look-up would wait.
+    /// The state that each task begins with `start` goes to `take`, in order. A whole tile is ranked before it is
+    /// processed, so that no look-up waits for other work.
     pub(super) fn visit<S: Send>(
         &mut self,
         class: Class,
@@ -76,7 +77,7 @@ impl<W: Weights> Pairs<'_, W> {
         ctx.fold(self.cells.tasks(&class, self.neg), one, take)
     }
 
-    /// What the positives weigh that are below each rank.
+    /// The weight of the positives below each rank.
     pub(super) fn below(&mut self, ctx: &Ctx<'_>) -> Result<Vec<f64>> {
         let sorted = self.sorted;
         let count = |tally: &mut Tally<f64>, tile: Tile<'_, W>, _: &mut [f64]| {
@@ -94,15 +95,15 @@ impl<W: Weights> Pairs<'_, W> {
         Ok(tally.sums)
     }
 
-    /// What `sum` makes of the pairs; the derivatives that it found are put in the order of the samples.
+    /// The result of `sum` on the pairs; puts its derivatives in the order of the samples.
     pub(super) fn sum<T>(mut self, sum: impl FnOnce(&mut dyn Sums) -> Result<T>, ctx: &Ctx<'_>) -> Result<T> {
         let found = sum(&mut self)?;
         self.finish(ctx)?;
         Ok(found)
     }
 
-    /// For each rank, the sums over the negatives of `ranks` that exceed so many positives less `margin`, or more;
-    /// keeps in place of the derivative of each that lies there wholly the number of positives that it exceeds so.
+    /// For each rank, the sums over the negatives of `ranks` that exceed at least so many positives less `margin`.
+    /// Stores the number of exceeded positives in place of the derivative of each negative that lies there wholly.
     fn tally(&mut self, ranks: Range<f64>, margin: f64, ctx: &Ctx<'_>) -> Result<Vec<Mark>> {
         let (sorted, origin) = (self.sorted, self.origin());
         let count = |tally: &mut Tally<Mark>, tile: Tile<'_, W>, found: &mut [f64]| {
@@ -120,8 +121,8 @@ impl<W: Weights> Pairs<'_, W> {
         tally.above(ctx)
     }
 
-    /// Adds to the derivative of every negative of `ranks` its weight times what `of` makes of the number that
-    /// [`Pairs::tally`] found, and left there if it could.
+    /// Adds to the derivative of every negative of `ranks` its weight times `of` the number that [`Pairs::tally`]
+    /// found.
     fn spread(
         &mut self,
         ranks: Range<f64>,
@@ -144,7 +145,7 @@ impl<W: Weights> Pairs<'_, W> {
         self.visit(Class::Negatives(ranks), |_, _| (), |_| (), apply, |()| (), ctx)
     }
 
-    /// Puts the derivatives in the order of the samples, zero for negatives that were not looked at.
+    /// Puts the derivatives in the order of the samples; 0 for negatives that were not looked at.
     fn finish(mut self, ctx: &Ctx<'_>) -> Result<()> {
         let (sorted, pos) = (self.sorted, std::mem::take(self.pos));
         let apply = |(): &mut (), tile: Tile<'_, W>, found: &mut [f64]| {
@@ -219,7 +220,7 @@ impl<W: Weights> Sums for Pairs<'_, W> {
         }
         let inner = self.tally(0.0..low, 0.0, ctx)?;
         let outer = self.tally(low..high, margin, ctx)?;
-        // What the positives weigh below each rank that choose the inner group's maximiser, and the outer's.
+        // The weights of the positives below each rank that choose the inner group's maximiser, and the outer's.
         let mut choices = Vec::with_capacity(self.sorted.scores().len() + 1);
         let [mut of_inner, mut of_outer] = [W::Sum::default(); 2];
         choices.push([of_inner, of_outer]);
@@ -253,8 +254,8 @@ impl<W: Weights> Sums for Pairs<'_, W> {
     }
 }
 
-/// Adds to `found`, times `scale`, what pairs of the negatives and the positives below them weigh; the sum of that times
-/// the scores from `origin`.
+/// Adds to `found` `scale` times the weight of the pairs of each negative with the positives below it; returns the sum
+/// of that weight times the scores from `origin`.
 struct Count<'a, W: Weights> {
     weights: W,
     tile: Tile<'a, W>,
@@ -269,7 +270,7 @@ impl<W: Weights> pulp::NullaryFnOnce for Count<'_, W> {
     #[inline(always)]
     fn call(self) -> f64 {
         let Tile { scores, ranks, own, .. } = self.tile;
-        // Sums in lanes, for the compiler may not reorder a sum by itself.
+        // In lanes, since the compiler must not reorder a sum.
         let mut sums = [0.0; 8];
         let tiles = scores.chunks(8).zip(ranks.chunks(8)).zip(own.chunks(8)).zip(self.found.chunks_mut(8));
         for (((scores, ranks), own), found) in tiles {

@@ -1,38 +1,38 @@
 //! Proximal points of one hinge over the highest negatives.
 //!
-//! Put every positive down by the margin. With what negatives weigh above a level `x` as `A(x)`, and positives below it
-//! as `B(x)`,
+//! Lower every positive by the margin. With `A(x)` the weight of the negatives above a level `x` and `B(x)` the weight
+//! of the positives below it,
 //!
 //! ```text
 //! sum_i w_i sum_{k <= top} w_k (margin - s_i + t_(k))_+ = integral of B(x) min(A(x), top) dx,
 //! ```
 //!
-//! so which samples lie above a level in the proximal point is a choice of two numbers, how many of the highest
-//! negatives and how many of the lowest positives, for each level by itself (Groenevelt 1991). A block of samples is
-//! therefore cut at the level that it would have if all of it were tied; where no cut is better it is tied.
+//! so that the samples above a level in the proximal point follow from two numbers, of the highest negatives and of the
+//! lowest positives, for each level by itself (Groenevelt 1991). A block of samples is therefore cut at the level that
+//! it would have if all of it were tied; if no cut is better, it is tied.
 
 use crate::order;
 use crate::order::{Entry, select};
-use crate::risk::Hinge;
+use crate::risk::surrogate::Hinge;
 use crate::{Ctx, Error, Problem, Result};
 
-/// What [`super::Oracle::proximal`] finds beside the subgradient.
+/// What [`super::Oracle::proximal`] returns beside the subgradient.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Proximal {
     /// The value at scores zero of the cut that the subgradient makes.
     pub offset: f64,
-    /// Samples that are tied in the proximal point, group after group.
+    /// The samples that are tied in the proximal point, group after group.
     pub rows: Vec<u32>,
     /// Where each group begins in `rows`.
     pub starts: Vec<u32>,
 }
 
-/// A cut is only better than a tie beyond rounding errors.
+/// A cut must be better than a tie by more than rounding errors.
 const ROUNDING: f64 = 1e-14;
-/// Steps to the level that no negative sinks below: each looks at all negatives, of which the next would spare few.
+/// Steps to the level that no negative sinks below; each reads all negatives, and further ones would exclude few.
 const HALVINGS: usize = 6;
 
-/// One class in order: its samples, their levels and weights, and the sums of the first weights.
+/// One class in order: samples, levels, weights, and cumulative weights.
 struct Class {
     order: Vec<Entry>,
     levels: Vec<f64>,
@@ -60,15 +60,15 @@ impl Class {
         self.weights.as_ref().map_or(1.0, |weights| weights[k])
     }
 
-    /// What the samples of a stretch weigh, and the sum of that times their levels from `origin`: slopes that are to
-    /// sum to zero are differences of levels, of which large scores would leave little.
+    /// The weight of a stretch of samples, and the sum of the weights times the levels from `origin`: slopes are
+    /// differences of levels, which would lose digits if scores are large.
     fn between(&self, (from, to): (usize, usize), origin: f64) -> (f64, f64) {
         let moment = (from..to).map(|k| self.weight(k) * (self.levels[k] - origin)).sum();
         (self.totals[to] - self.totals[from], moment)
     }
 }
 
-/// Negatives `a.0..a.1`, highest first, and positives `b.0..b.1`, lowest first, whose levels depend on each other.
+/// Negatives `a.0..a.1`, highest first, and positives `b.0..b.1`, lowest first, with dependent levels.
 struct Block {
     a: (usize, usize),
     b: (usize, usize),
@@ -85,7 +85,7 @@ pub(super) fn proximal(
 ) -> Result<Proximal> {
     let (pos, neg) = classes(problem, hinge, scores, stiffness[1], ctx)?;
     let [of_pos, of_neg] = stiffness;
-    // How fast the hinge falls with a positive of weight 1 that lies below the first negatives.
+    // The slope of the hinge in a positive of weight 1 below the first negatives.
     let pull = |a: usize| hinge.scale * neg.totals[a].min(hinge.top);
     coef.fill(0.0);
     let mut found = Proximal::default();
@@ -105,7 +105,7 @@ pub(super) fn proximal(
         let origin = neg.levels[a.0];
         let ((neg_weight, neg_moment), (pos_weight, pos_moment)) = (neg.between(a, origin), pos.between(b, origin));
         let moment = of_neg * neg_moment + of_pos * pos_moment;
-        // From the origin too, like all levels of the block.
+        // Relative to the origin, like all levels of the block.
         let level = (moment + none - all) / (of_neg * neg_weight + of_pos * pos_weight);
         if !level.is_finite() {
             return Err(Error::Domain {
@@ -114,7 +114,7 @@ pub(super) fn proximal(
                 value: format!("a mean of {level}"),
             });
         }
-        // The cut above which the highest negatives up to `n_neg` and the positives from `n_pos` on are to lie.
+        // The best cut, with the negatives up to `n_neg` and the positives from `n_pos` on above it.
         let (mut best, mut cut) = (none, (a.0, b.1));
         let (mut negatives, mut positives, mut n_pos) = (0.0, 0.0, b.1);
         for n_neg in a.0..=a.1 {
@@ -153,13 +153,13 @@ pub(super) fn proximal(
     Ok(found)
 }
 
-/// The positives, lowest first, and the negatives that the hinge can reach, highest first; none without weight.
+/// The positives, lowest first, and the negatives that the hinge can reach, highest first, without weights of 0.
 fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &Ctx<'_>) -> Result<(Class, Class)> {
     let weights = problem.sample_weight();
     let [_, mut pos] = order::entries(problem, scores.into(), f64::INFINITY, ctx)?;
     order::sort(&mut pos, ctx)?;
     pos.reverse();
-    // Positives only rise and negatives only sink, and not below where they still meet a positive.
+    // Positives only rise; negatives only sink, and only while they are above a positive.
     let [mut neg, _] = order::entries(problem, scores.into(), pos[0].score() - hinge.margin, ctx)?;
     let weight = |entry: &Entry| weights.map_or(1.0, |weights| weights[entry.index()]);
     let levels = neg.iter().map(|entry| (entry.score(), weight(entry))).collect::<Vec<_>>();
@@ -169,11 +169,11 @@ fn classes(problem: &Problem, hinge: &Hinge, scores: &[f64], of_neg: f64, ctx: &
     Ok((Class::new(pos, -hinge.margin, weights), Class::new(neg, 0.0, weights)))
 }
 
-/// A level that no negative sinks below, given those of all and their weights, and how far one can sink.
+/// A level that no negative sinks below, given all levels and weights, and how far one can sink.
 ///
-/// Let `x` be the lowest level that one sinks to. The negatives above it that do not end there are higher, and are
-/// pushed as far or further; together they weigh less than `top`, and those that end at `x` share what is left of it. So
-/// `sum_k w_k min((t_k - x)_+, furthest) <= top * furthest`, and `x` is not below where that is an equality.
+/// Let `x` be the lowest level that one sinks to. The negatives that stay above it are pushed as far or further;
+/// together they weigh less than `top`, and those that end at `x` share the rest. So
+/// `sum_k w_k min((t_k - x)_+, furthest) <= top * furthest`, and `x` is not below the point of equality.
 fn lowest(mut levels: Vec<(f64, f64)>, top: f64, furthest: f64) -> f64 {
     if levels.iter().map(|level| level.1).sum::<f64>() <= top {
         return f64::NEG_INFINITY;
@@ -182,7 +182,7 @@ fn lowest(mut levels: Vec<(f64, f64)>, top: f64, furthest: f64) -> f64 {
     let (mut low, mut high) = (last - furthest, last);
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
-        // In lanes, for the compiler may not reorder a sum by itself.
+        // In lanes, since the compiler must not reorder a sum.
         let mut sums = [0.0; 8];
         for levels in levels.chunks(8) {
             for (sum, (t, weight)) in sums.iter_mut().zip(levels) {

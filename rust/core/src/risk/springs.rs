@@ -1,16 +1,16 @@
-//! The second derivative of a sum of smoothed hinges, over a sample of its scores.
+//! The second derivative of a sum of smoothed hinges, from a sample of the scores.
 //!
-//! A pair whose difference lies in the smoothed stretch of the hinge is a spring between its two scores; the negatives
-//! in the stretch around the threshold of a selection are tied to their mean.
+//! A pair whose difference lies in the smoothed stretch of the hinge is a spring between its two scores; negatives in
+//! the stretch around the threshold of a selection are tied to their mean.
 
 use crate::{Error, Result};
 
-/// Scores of one class, and what each stands for.
+/// Scores of one class with counts.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample<'a> {
-    /// Ascending, where they are of the positives.
+    /// The scores, ascending for positives.
     pub scores: &'a [f64],
-    /// Weights, or how often each was drawn.
+    /// The weight of each, or how often it was drawn.
     pub counts: &'a [f64],
 }
 
@@ -21,15 +21,15 @@ pub struct Stretch {
     pub margin: f64,
     /// The differences below the margin over which the share of a pair rises.
     pub width: f64,
-    /// The score of which half counts among the highest negatives.
+    /// The score of a negative with a share of one half.
     pub threshold: f64,
-    /// The stretch of scores over which the share of a negative rises; 0 where a tie is cut.
+    /// The width over which the share of a negative rises; 0 if a tie is cut.
     pub selection: f64,
-    /// The share of a tie at the threshold, where that is so.
+    /// The share of a cut tie.
     pub tied: f64,
 }
 
-/// The second derivative over the positives of a sample, and over the negatives of each hinge, which follow these.
+/// The second derivative over the positives of a sample, followed by the negatives of each hinge.
 #[derive(Debug, Clone)]
 pub struct Curvature {
     n_pos: usize,
@@ -37,7 +37,7 @@ pub struct Curvature {
 }
 
 impl Curvature {
-    /// The springs of hinges: factors, how they were smoothed, and the negatives of each; O(N log m).
+    /// The curvature of hinges: factor, smoothing and negatives of each. O(N log m).
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a count for each score.
@@ -46,7 +46,7 @@ impl Curvature {
         Ok(Self { n_pos: pos.scores.len(), hinges: hinges.iter().map(springs).collect::<Result<_>>()? })
     }
 
-    /// The product with a change of the scores; O(N).
+    /// The product with a change of the scores. O(N).
     ///
     /// # Errors
     /// [`Error::Length`] unless there are as many changes as scores.
@@ -65,11 +65,11 @@ impl Curvature {
     }
 }
 
-/// The springs of one hinge, times `width`, which they are divided by.
+/// The springs of one hinge, not yet divided by `width`.
 #[derive(Debug, Clone)]
 struct Springs {
     of_pos: Vec<f64>,
-    /// Of the springs at each positive, and at each negative, the strengths together.
+    /// The total strength of the springs at each positive, and at each negative.
     per_pos: Vec<f64>,
     per_neg: Vec<f64>,
     /// The positives `low .. high` that each negative is tied to, and how strongly.
@@ -96,7 +96,7 @@ impl Springs {
             if selection > 0.0 {
                 of_one = ((t - threshold) / selection + 0.5).clamp(0.0, 1.0);
                 if of_one > 0.0 && of_one < 1.0 {
-                    // How fast the share of a negative rises, times how many positives that concerns.
+                    // The slope of a negative's share, times the number of positives it affects.
                     *slope = 0.5 * (below[low] + below[high]) * count * (width / selection);
                 }
             }
@@ -110,7 +110,7 @@ impl Springs {
         Ok(springs)
     }
 
-    /// For each positive, what it counts times the sum of `share * of(j)` over the negatives it is tied to.
+    /// For each positive, its count times the sum of `share * of(j)` over the negatives it is tied to.
     fn on_positives(&self, of: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut rises = vec![0.0; self.of_pos.len() + 1];
         for (j, (&(low, high), share)) in self.ends.iter().zip(&self.share).enumerate() {
@@ -140,7 +140,7 @@ impl Springs {
     }
 }
 
-/// The sums of the first values, none of them first.
+/// Cumulative sums, beginning with 0.
 fn sums(values: impl ExactSizeIterator<Item = f64>) -> Vec<f64> {
     let mut sums = Vec::with_capacity(values.len() + 1);
     let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! Sums over the samples of one class by their rank in the other.
+//! Sums over the samples of one class by rank in the other.
 
 use std::ops::AddAssign;
 
@@ -48,7 +48,7 @@ impl<S: Copy + Default + AddAssign> Tally<S> {
         Self { first, sums: vec![S::default(); last - first + 1] }
     }
 
-    /// The sum at a rank.
+    /// The sum at `rank`.
     #[inline(always)]
     pub(super) fn at(&mut self, rank: u32) -> &mut S {
         &mut self.sums[rank as usize - self.first]

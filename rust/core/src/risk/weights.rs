@@ -1,4 +1,4 @@
-//! What samples weigh, as the sums over pairs see it; where each counts once, nothing is stored, read or multiplied.
+//! Sample weights in sums over pairs; without weights nothing is stored, read or multiplied.
 
 use std::ops::AddAssign;
 
@@ -9,30 +9,30 @@ use crate::order::select;
 pub(super) trait Weights: Copy + Send + Sync {
     /// The weight of one sample.
     type One: Copy + Default + Into<f64> + Send + Sync;
-    /// A sum of some: numbers of samples take half the room of other sums.
+    /// A sum of weights; numbers of samples take half the memory of other sums.
     type Sum: Copy + Default + Into<f64> + AddAssign + AddAssign<Self::One> + Send + Sync;
 
-    /// The weights of the samples of a stretch of `part`, which has the numbers `index` in its chunk.
+    /// The weights of samples of `part`, at places `index` of its chunk.
     fn fill(self, part: &Part<'_>, index: &[u16], to: &mut [Self::One]);
 
-    /// What the positives weigh that are below a rank.
+    /// The weight of the positives below a rank.
     fn below(self, rank: u32) -> f64;
 
-    /// What the positives weigh that are below the next rank and not below this one.
+    /// The weight of the positive at a rank.
     fn at(self, rank: usize) -> Self::Sum;
 
-    /// What the pairs weigh of negatives and the positives below their ranks.
+    /// The weight of the pairs of negatives and the positives below their ranks.
     fn pairs(self, ranks: &[u32], own: &[Self::One]) -> f64;
 
-    /// Of scores and their weights the highest score down to which they weigh `top`.
+    /// The highest score down to which the total weight is `top`.
     fn nth(scores: &mut [(f64, Self::One)], top: f64) -> f64;
 }
 
-/// Every sample counts once.
+/// No weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit;
 
-/// A weight of 1, which takes no room.
+/// A weight of 1, which takes no memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct One;
 
@@ -76,11 +76,11 @@ impl Weights for Unit {
     }
 }
 
-/// Every sample has its own weight.
+/// A weight for each sample.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Each<'a> {
     pub(super) samples: &'a [f64],
-    /// What the positives weigh that are below each rank.
+    /// The weight of the positives below each rank.
     pub(super) below: &'a [f64],
 }
 

@@ -1,54 +1,53 @@
-//! Leave-pair-out cross-validation of regularised least squares: one comparison for each pair, nothing retrained.
+//! Leave-pair-out cross-validation of regularised least squares: one comparison per pair, without retraining.
 //!
-//! Both AUC-RLS and RLS are Gaussian regressions whose noise covariance S restricts to every subset of the samples of
-//! interest, so that holding samples out is marginalisation: with `P` the inverse of `K + lambda S` (bordered by the
-//! free shift of AUC-RLS) and `c = P y`, the model trained without the pair (i, j) has
+//! AUC-RLS and RLS are Gaussian regressions whose noise covariance S restricts to every subset of the samples, so that
+//! holding samples out is marginalisation. With `P` the inverse of `K + lambda S` (bordered by the free shift of
+//! AUC-RLS) and `c = P y`, the model trained without the pair (i, j) has
 //!
 //! `f_i - f_j = 2 - g_i + g_j + 2 k (tau - c_i g_i - c_j g_j)`, where `g = P_BB^-1 c_B`, `B = {i, j}`, `tau = y'c`
 //!
 //! and `k = lambda / (4 (m - 1) (n - 1))` for AUC-RLS, 0 for RLS. Multiplied by `det P_BB > 0` this is a quadratic in
 //! `P_ij`, so the sign costs about ten multiplications and no division.
 //!
-//! Forming `P_ij` for all pairs is a matrix product, nearly all of the work. Single precision does it in half the time
-//! and settles nearly every sign, since its error is bounded; the few pairs in doubt get their `P_ij` in double
-//! precision. Outcomes are therefore those of double precision throughout. The caller makes the product, a [`Cross`]
-//! tile at a time.
+//! Most of the work is the matrix product that forms `P_ij` for all pairs. Single precision takes half the time and
+//! decides nearly every sign, since its error is bounded; for the few pairs in doubt `P_ij` is computed in double
+//! precision. So outcomes are those of double precision. The caller computes the product, one [`Cross`] tile at a time.
 
 use crate::{Ctx, Error, Result};
 
-/// Held-out scores closer than this, relative to the terms of their difference, count as tied: equal inputs get equal
-/// scores only up to rounding.
+/// Held-out scores closer than this, relative to the terms of their difference, are tied: equal inputs get equal scores
+/// only up to rounding.
 const TIE: f64 = 1e-11;
-/// Pairs a worker handles between two looks at the stop flag.
+/// Pairs between two checks of the stop flag.
 const PAIRS: usize = 1 << 16;
 /// The unit roundoff of single precision.
 const ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
-/// What underflow may take from an entry of a product of rows and columns of entries of at most 1.
+/// The error by underflow in a product of rows and columns with entries of at most 1.
 const UNDERFLOW: f64 = 1e-30;
-/// Independent partial sums of a row, enough for the compiler to vectorise.
+/// Partial sums of a row, enough for the compiler to vectorise.
 const LANES: usize = 8;
 
-/// What the pair formula needs of the samples of one class, beside the cross block.
+/// The terms of the pair formula for one class.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     /// `P_ii`, positive.
     pub diagonal: &'a [f64],
     /// `c_i`.
     pub coef: &'a [f64],
-    /// What a pair of this sample weighs.
+    /// The weight of the sample in its pairs.
     pub weight: &'a [f64],
-    /// Numbers whose product over a pair bounds the sum of `|p_ik q_jk|` of the factors of [`Cross`].
+    /// Their product for a pair bounds the sum of `|p_ik q_jk|` over the factors of [`Cross`].
     pub norm: &'a [f64],
 }
 
 /// `P_ij = base + p_i' q_j` for a tile of positives i and all negatives j.
 #[derive(Debug, Clone, Copy)]
 pub struct Cross<'a> {
-    /// `p_i' q_j / unit` by rows, from any single-precision product of factors divided by their largest entries.
+    /// `p_i' q_j / unit` by rows: the single-precision product of the factors divided by their largest entries.
     pub coarse: &'a [f32],
     /// The product of the largest entries of the two factors.
     pub unit: f64,
-    /// Added to every product.
+    /// An offset of every product.
     pub base: f64,
     /// The factor of the positives by rows, `rank` numbers each.
     pub rows: &'a [f64],
@@ -97,8 +96,8 @@ impl Side<'_> {
     }
 }
 
-/// For every positive the weight of the negatives it beats when both are held out, for every negative the weight of the
-/// positives that beat it; ties count one half.
+/// For every positive the weight of the negatives it beats when both are held out, and for every negative the weight of
+/// the positives that beat it; ties count 1/2.
 ///
 /// `coupling` is k and `tau` is y'c of the module's formula. With unit weights all sums are whole halves, hence exact.
 /// O(m n), and O(rank) for each pair in doubt; memory at most that of the tile. The same bits for any number of
@@ -187,7 +186,7 @@ impl Positive {
             let neg = negatives[j];
             let error = self.norm * neg.slack + UNDERFLOW * cross.unit;
             let (mut margin, mut rounding, slope) = self.margin(neg, cross.base + cross.unit * f64::from(coarse[j]));
-            // A margin that is not a number is in doubt, too.
+            // NaN is in doubt too.
             let certain = margin.abs() > rounding + error * (slope + curvature * error);
             if !certain {
                 (margin, rounding, _) = self.margin(neg, cross.exact(self.i, j));

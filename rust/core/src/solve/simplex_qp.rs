@@ -1,12 +1,12 @@
-//! The small dense quadratic program at the heart of every cutting-plane step.
+//! The small dense quadratic program of every cutting-plane step.
 //!
 //! `min 1/2 l'Gl - d'l` over `l >= 0`, `sum l = total`: G holds the inner products of the cuts, d their offsets. A
-//! primal active set method: Newton steps on the support, one variable in when the support is optimal, those that reach
-//! zero out, with a Cholesky factor that follows. Every iterate is feasible, so that stopping early is safe.
+//! primal active set method with an updated Cholesky factor: Newton steps on the support; a variable enters when the
+//! support is optimal, and variables that reach 0 leave. Every iterate is feasible, so that stopping early is safe.
 //!
-//! On the plane `sum l = total`, G and `H = G + sigma 11'` make the same program; H is definite even where a cut is
-//! zero. A variable whose entry would make H singular on the support opens a flat direction, along which the program is
-//! linear: it is followed until a variable reaches zero, which takes the flatness away.
+//! On the plane `sum l = total`, G and `H = G + sigma 11'` give the same program; H is definite even if a cut is 0. A
+//! variable that would make H singular on the support opens a flat direction, along which the program is linear: it is
+//! followed until a variable reaches 0.
 
 use ndarray::ArrayView1;
 
@@ -14,20 +14,19 @@ use crate::{Ctx, Error, Result};
 
 /// A direction z is flat if `z'Hz` is at most this part of `(sum |z_i| sqrt(H_ii))^2`: entries of G are rounded sums.
 const FLAT: f64 = f64::EPSILON;
-/// Added to each pivot relative to its diagonal entry. The first step then ends a rounding short of the minimum, where
-/// the margins of pairs tend to be exactly one, and on the same side for data in any order; further steps take up the
-/// rest.
+/// Added to each pivot, relative to its diagonal entry. The first step then ends slightly short of the minimum, where
+/// the margins of pairs tend to be exactly 1, and on the same side for data in any order; further steps close the gap.
 const RIDGE: f64 = 1e-13;
 /// The least sigma relative to the largest diagonal entry of G.
 const SIGMA: f64 = 1e-8;
-/// Most steps for each variable; fewer than two are usual.
+/// The most steps per variable; fewer than two are usual.
 const STEPS: usize = 50;
 
 /// Replaces the feasible `weights` by the minimiser of `1/2 l'Gl - gain'l` over `l >= 0`, `sum l = total`.
 ///
-/// Ends when the duality gap `l'g - total min(g)`, `g = Gl - gain`, is at most `tol`, or when rounding lets neither it
-/// nor the value fall further, so that it ends for every `tol`. A step costs O(k p), p the size of the support (at most
-/// the dimension of the model plus one); from the solution for all but the last few cuts, a few steps are enough.
+/// Ends when the duality gap `l'g - total min(g)`, `g = Gl - gain`, is at most `tol`, or when rounding keeps it and the
+/// value from falling, so that it ends for every `tol`. A step costs O(k p), with p the size of the support (at most
+/// the dimension of the model plus one); from the solution for all but the last few cuts, a few steps suffice.
 ///
 /// # Errors
 /// [`Error::Length`] for a `gram` that is not k x k or weights that are not k, [`Error::Domain`] if its entries or the
@@ -59,17 +58,17 @@ pub fn minimise_on_simplex(
         if settled {
             let value = 0.5 * (slope - dot(weights, gain));
             if value >= least_value && gap > 0.5 * least_gap {
-                break; // what is left is rounding
+                break; // the rest is rounding
             }
             (least_value, least_gap) = (least_value.min(value), least_gap.min(gap));
         }
         let enters = settled && weights[best] == 0.0 && face.admit(best, &gradient, weights);
         let mut step = face.newton_step(&gradient);
         if enters && weights[best] == 0.0 && step.last().is_some_and(|&rise| rise <= 0.0) {
-            face.remove(face.support.len() - 1); // the others are not optimal to the last digit: once more without
+            face.remove(face.support.len() - 1); // the others are not yet optimal to the last digit
             step = face.newton_step(&gradient);
         }
-        // A step keeps the sum of the weights: one that raises none is rounding, however large.
+        // A step keeps the sum of the weights: one that raises none is rounding.
         settled = step.iter().all(|&rise| rise <= 0.0) || face.follow(&step, 1.0, weights) == 1.0;
     }
     Ok(())
@@ -91,7 +90,7 @@ impl<'a> Face<'a> {
         let diagonal = (0..size).map(|i| gram[i * size + i]);
         let largest = diagonal.clone().fold(0.0, f64::max);
         let smallest = diagonal.filter(|&g| g > SIGMA * largest).fold(largest, f64::min);
-        // Close to the smallest entry, so that it drowns none; any scale does where all are zero.
+        // Close to the smallest entry, so that it does not dominate; any scale will do if all are 0.
         let sigma = if largest > 0.0 { smallest } else { 1.0 };
         let mut face = Self { gram, gain, total, sigma, support: Vec::new(), factor: Factor::default() };
         let mut gradient = vec![0.0; size];
@@ -120,9 +119,9 @@ impl<'a> Face<'a> {
         }
     }
 
-    /// Puts a variable into the support; whether it is there in the end.
+    /// Puts a variable into the support; whether it stays there.
     ///
-    /// Where it opens a flat direction, the weights go down that until one is zero, possibly its own.
+    /// If it opens a flat direction, the weights follow that until one is 0, possibly its own.
     fn admit(&mut self, entering: usize, gradient: &[f64], weights: &mut [f64]) -> bool {
         let row = self.row(entering);
         loop {
@@ -139,7 +138,7 @@ impl<'a> Face<'a> {
             let sign = if slope < 0.0 { 1.0 } else { -1.0 };
             let step: Vec<f64> = z.iter().map(|z| -sign * z).chain([sign]).collect();
             self.support.push(entering);
-            // A flat step sums to zero, so that some weight falls, unless the entries are not finite.
+            // A flat step sums to 0, so that some weight falls, unless the entries are not finite.
             if pivot > FLAT * size * size || step.iter().all(|&d| d >= 0.0 || d.is_nan()) {
                 self.factor.push(column, (pivot + RIDGE * diagonal).sqrt());
                 return true;
@@ -155,11 +154,11 @@ impl<'a> Face<'a> {
     fn remove(&mut self, position: usize) {
         self.support.remove(position);
         if position < self.factor.size {
-            self.factor.remove(position); // a variable on its way in has no row yet
+            self.factor.remove(position); // a variable that is entering has no row yet
         }
     }
 
-    /// The step to the minimum over the plane of the support, the sum of the weights kept.
+    /// The step to the minimum on the support that keeps the sum of the weights.
     fn newton_step(&self, gradient: &[f64]) -> Vec<f64> {
         let mut down: Vec<f64> = self.support.iter().map(|&i| gradient[i]).collect();
         let mut level = vec![1.0; down.len()];
@@ -171,8 +170,7 @@ impl<'a> Face<'a> {
         level.iter().zip(&down).map(|(one, d)| shift * one - d).collect()
     }
 
-    /// Moves the weights of the support along `step`, at most `longest` times, until one is zero; returns how many
-    /// times.
+    /// Moves the weights of the support along `step`, at most `longest` times, until one is 0; returns how many times.
     fn follow(&mut self, step: &[f64], longest: f64, weights: &mut [f64]) -> f64 {
         let limit = |(&i, &d): (&usize, &f64)| if d < 0.0 { -weights[i] / d } else { f64::INFINITY };
         let limits: Vec<f64> = self.support.iter().zip(step).map(limit).collect();

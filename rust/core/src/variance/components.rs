@@ -1,12 +1,11 @@
-//! Structural components: how much every sample contributes to a measure (DeLong, DeLong and Clarke-Pearson, 1988).
+//! Structural components: what every sample contributes to a measure (DeLong, DeLong and Clarke-Pearson, 1988).
 //!
-//! For a mean over pairs of a kernel k, `V10_i = mean_j k(s_i, t_j)` and `V01_j = mean_i k(s_i, t_j)`. A partial area
-//! is no such mean, since its range moves with the negatives; its components are the influence functions of the two
-//! empirical distributions, which at [0, 1] are DeLong's: with G the false positive rate and R the curve, `V10_i =
-//! min(b - a, max(0, b - G(s_i)))` and `V01_j = R(min(b, max(a, G(t_j))))`, averaged over a block of ties. So are those
-//! of the true positive rate at a false positive rate, `V10_i = 1[s_i >= c]` and, up to a factor, the slope of the
-//! curve there, `V01_j = 1[t_j < c]` with c the threshold; those of the false positive rate at a true positive rate
-//! likewise, with the factor on V10.
+//! For the mean of a kernel k over pairs, `V10_i = mean_j k(s_i, t_j)` and `V01_j = mean_i k(s_i, t_j)`. A partial area
+//! is no such mean, since its range moves with the negatives. Its components are the influence functions of the two
+//! empirical distributions, which are DeLong's on [0, 1]: with G the false positive rate and R the curve,
+//! `V10_i = min(b - a, max(0, b - G(s_i)))` and `V01_j = R(min(b, max(a, G(t_j))))`, averaged over a block of ties. For
+//! the TPR at an FPR, with the threshold c, `V10_i = 1[s_i >= c]` and `V01_j = 1[t_j < c]` times the slope of the curve
+//! there, which is left to the caller; for the FPR at a TPR likewise, with the factor on V10.
 
 use crate::curve::Curve;
 use crate::curve::measure::Measure;
@@ -20,13 +19,13 @@ use crate::{Ctx, Error, RateRange, Result};
 pub struct Components {
     /// The value of the measure.
     pub estimate: f64,
-    /// One component a sample; 0 for samples of weight zero.
+    /// One component per sample; 0 for samples of weight 0.
     pub values: Vec<f64>,
 }
 
 impl Components {
-    /// The components of one score vector. O(N log N); of measures of low false positive rates O(N) but for the scores
-    /// that reach them.
+    /// The components of one score vector. O(N log N); for measures of low false positive rates O(N + k log k) for the
+    /// k scores that reach them.
     ///
     /// # Errors
     /// Those of [`Curve::new`]; [`Error::Domain`] for measures without components.
@@ -49,7 +48,7 @@ impl Components {
             _ => (Curve::build(labels, scores, weights, place, ctx)?, None),
         };
         let of_step = curve.components(measure)?;
-        // Without a step are samples of weight zero, or all of the last one.
+        // Samples of weight 0 have no step, and neither have those of a last step that stands for the rest.
         let of_absent = absent.map_or([0.0; 2], |last| of_step[last]);
         let positive = labels.positives(0, scores.len());
         let value = |(&step, &positive): (&u32, &bool)| match step {
@@ -67,7 +66,8 @@ impl Curve {
     /// `[V10, V01]` of the positives and the negatives of every step.
     ///
     /// # Errors
-    /// [`Error::Domain`] for [`Measure::Ranked`] and [`Measure::Screening`], which have none; those of [`Curve::scored_auc`].
+    /// [`Error::Domain`] for [`Measure::Ranked`] and [`Measure::Screening`], which have none; those of
+    /// [`Curve::scored_auc`].
     pub fn components(&self, measure: Measure) -> Result<Vec<[f64; 2]>> {
         Ok(match measure {
             Measure::Auc => self.partial_components(RateRange::FULL, 1.0),
@@ -97,17 +97,16 @@ impl Curve {
         })
     }
 
-    /// Of a positive whether it is above the threshold, of a negative whether it is not: the influence of the negatives
-    /// is that times the slope of the curve, which is left to the caller.
+    /// Whether a positive is above the threshold, and whether a negative is not.
     fn rate_components(&self, fpr: f64) -> Vec<[f64; 2]> {
         let (_, n_called) = self.called(fpr);
         (0..self.steps.len()).map(|k| if k < n_called { [1.0, 0.0] } else { [0.0, 1.0] }).collect::<Vec<_>>()
     }
 
-    /// `span` is what the measure gains as the share of the range goes from 0 to 1.
+    /// `span` is [`Normalize::span`](crate::curve::Normalize).
     fn partial_components(&self, range: RateRange, span: f64) -> Vec<[f64; 2]> {
         let rates = self.rates();
-        // An end that rounding has moved off a vertex goes back: where the curve rises there, its height would jump.
+        // An end that rounding moved off a vertex is put back: where the curve rises there, its height would jump.
         let snapped = |x: f64| {
             let near = rates.iter().map(|r| r[1]).filter(|x1| (x1 - x).abs() < 1e-12 * x);
             near.min_by(|p, q| (p - x).abs().total_cmp(&(q - x).abs())).unwrap_or(x)
@@ -120,7 +119,7 @@ impl Curve {
             let Overlap { parts, ends, won } = Overlap::new([a, b], x0, x1);
             let place = if x0 < x1 { ((ends[0] - x0) + (ends[1] - x0)) / 2.0 / (x1 - x0) } else { 0.5 };
             let heights = [at_low, y0 + (y1 - y0) * place.clamp(0.0, 1.0), at_high];
-            // From one of the heights on: where all are equal, that is their mean to the last bit.
+            // Relative to one of the heights, so that the mean of equal heights is exact.
             let first = heights[parts.iter().position(|&part| part > 0.0).unwrap_or(1)];
             let above = parts.iter().zip(heights).map(|(part, height)| part * (height - first)).sum::<f64>();
             [span * won, (first + above) * span / (b - a)]
@@ -128,7 +127,7 @@ impl Curve {
         rates.iter().map(component).collect::<Vec<_>>()
     }
 
-    /// `[x0, x1, y0, y1]`: the segment of the curve that every step is.
+    /// The segment `[x0, x1, y0, y1]` of the curve at every step.
     fn rates(&self) -> Vec<[f64; 4]> {
         let of = |[y, x]: [f64; 2]| (x / self.neg, y / self.pos);
         let ends = self.walk().map(|placed| (of(placed.above), of(placed.up_to)));
@@ -144,7 +143,8 @@ impl Curve {
     fn scored_components(&self) -> Result<Vec<[f64; 2]>> {
         let (unit, below) = (self.unit(), self.below());
         let mut values = vec![[0.0; 2]; self.steps.len()];
-        // Going up by one distinct score, V10 grows by the gap for every negative below; V01 likewise going down.
+        // From one distinct score to the next higher, V10 grows by the gap for every negative below; V01 likewise
+        // downwards.
         let mut value = Sum::default();
         for ((found, below), gap) in values.iter_mut().zip(&below).zip(self.gaps(unit)).rev() {
             value.add(below / self.neg * gap);

@@ -10,10 +10,10 @@ use crate::simd::fast;
 use crate::variance::components::Components;
 use crate::{Ctx, Error, Result};
 
-/// What a weight stands for in a variance; the estimate is the same.
+/// What a weight means for variances; estimates do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightKind {
-    /// So many equal samples: the variance is that of the repeated data.
+    /// A number of equal samples: the variance is that of the repeated data.
     Frequency,
     /// An inverse sampling probability: scaling all weights changes nothing.
     Sampling,
@@ -28,7 +28,7 @@ pub struct Moments {
     pub squares: [f64; 2],
     /// `[sum w (V10 - mean)^3, sum w (V01 - mean)^3]`.
     pub cubes: [f64; 2],
-    /// Total weight of either class.
+    /// Total weight of each class.
     pub weights: [f64; 2],
 }
 
@@ -46,7 +46,7 @@ impl Curve {
                 let weight = |step: &Step| if class == 0 { step.pos } else { step.neg };
                 self.steps.iter().zip(&components).map(move |(step, v)| (weight(step), v[class]))
             };
-            // From one of the values on, so that the mean of equal ones is theirs and their variance 0.
+            // Relative to one of the values, so that equal values have variance 0.
             let origin = terms().find(|&(w, _)| w > 0.0).map_or(0.0, |(_, v)| v);
             let mean = origin + terms().map(|(w, v)| w * (v - origin)).collect::<Sum>().value() / total;
             found.squares[class] = terms().map(|(w, v)| w * (v - mean).powi(2)).collect::<Sum>().value();
@@ -59,7 +59,7 @@ impl Curve {
 /// Covariances of several measures of the same samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Covariance {
-    /// `n_models` by `n_models`, row by row: the part of the positives, of the variance of the mean of V10.
+    /// `n_models` by `n_models`, row by row: the part of the positives, the covariance of the means of V10.
     pub pos: Vec<f64>,
     /// The part of the negatives; the covariance is the sum of both.
     pub neg: Vec<f64>,
@@ -89,7 +89,7 @@ pub fn covariance(
         let size = held().count() as f64;
         totals[class] = total;
         origins[class] = held().next().unwrap_or(0);
-        // Of weights whose sum is 1 up to rounding nothing is left.
+        // Weights that sum to 1, up to rounding, leave nothing to divide by.
         divisors[class] = match kind {
             WeightKind::Frequency if total > 1.0 + 1e-9 => total - 1.0,
             WeightKind::Sampling if size > 1.0 => (size - 1.0) / size,
@@ -97,7 +97,7 @@ pub fn covariance(
         };
     }
     let mean = |component: &Components| {
-        // From one of the values on, so that the mean of equal ones is theirs and their variance 0.
+        // Relative to one of the values, so that equal values have variance 0.
         let origins = origins.map(|i| component.values[i]);
         let mut sums = [Sum::default(); 2];
         for (i, value) in component.values.iter().enumerate() {
@@ -117,8 +117,8 @@ pub fn covariance(
     Ok(Covariance { pos: part(0), neg: part(1) })
 }
 
-/// For every two models, the sums over positives and negatives of the products of their values less `means`, each times
-/// its weight. O(N K^2).
+/// For every two models, the weighted sums over positives and over negatives of the products of their centred values.
+/// O(N K^2).
 pub(crate) fn products(
     positive: &[bool],
     values: &[&[f64]],
@@ -182,7 +182,7 @@ impl pulp::NullaryFnOnce for Centre<'_> {
     }
 }
 
-/// The sums of the weighted products, of the positives and of the negatives. Where a tile ends early, weights are zero.
+/// The sums of the weighted products over positives and over negatives. Weights beyond the end of a short tile are 0.
 struct Products<'a> {
     a: &'a [f64; TILE],
     b: &'a [f64; TILE],
@@ -194,7 +194,7 @@ impl pulp::NullaryFnOnce for Products<'_> {
 
     #[inline(always)]
     fn call(self) -> [f64; 2] {
-        // In lanes, for the compiler may not reorder a sum by itself.
+        // In lanes, since the compiler must not reorder a sum.
         let mut sums = [[0.0; 8]; 2];
         let (a, b) = (self.a.as_chunks::<8>().0, self.b.as_chunks::<8>().0);
         let [pos, neg] = self.weights.each_ref().map(|weights| weights.as_chunks::<8>().0);

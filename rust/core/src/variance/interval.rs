@@ -1,4 +1,4 @@
-//! Intervals of the AUC and the paired test of two models, over the variances of their components.
+//! Confidence intervals of the AUC, and the paired test of two models.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -8,43 +8,43 @@ use crate::data::Labels;
 use crate::variance::Placements;
 use crate::{Ctx, Error, Result};
 
-/// Below this size of a class the variance of its components says too little.
+/// In smaller classes the variance of the components is too uncertain.
 const FEW: usize = 5;
-/// Halvings after which an end is as exact as a number can be.
+/// Halvings to full precision.
 const HALVINGS: usize = 60;
 
-/// An estimate, its standard error, and an interval that holds the truth with some confidence.
+/// An estimate, its standard error and a confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The estimate.
     pub estimate: f64,
-    /// The square root of its estimated variance.
+    /// Its standard error.
     pub standard_error: f64,
-    /// The lower end.
+    /// The lower confidence limit.
     pub low: f64,
-    /// The upper end.
+    /// The upper confidence limit.
     pub high: f64,
 }
 
 /// The AUC of two models on the same samples, and the test of their difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
-    /// The AUC of either model.
+    /// The AUC of each model.
     pub auc: [f64; 2],
-    /// The first minus the second.
+    /// The first AUC minus the second.
     pub difference: Interval,
     /// The difference in standard errors; 0 for equal models.
     pub statistic: f64,
-    /// Of the two-sided test that there is no difference.
+    /// The two-sided p-value.
     pub p_value: f64,
 }
 
 /// The AUC and an interval of confidence `level`. O(N) expected.
 ///
-/// With A the AUC and v its variance (DeLong, DeLong and Clarke-Pearson, 1988), the sum of a part of the positives and
-/// one of the negatives, the ends are at `logit(A) -+ t sqrt(v) / (A (1 - A))`, with the quantile t of Student's
-/// distribution of `v^2 / sum (part^2 / (size - 1))` degrees of freedom. With fewer than five samples in a class, or
-/// where v is 0, they are those of all B with `|B - A| <= z sqrt(V(B))`, V being Newcombe's variance (2006, method 5)
+/// With A the AUC and v its variance (DeLong, DeLong and Clarke-Pearson, 1988), the sum of a part of each class, the
+/// limits are `logit(A) -+ t sqrt(v) / (A (1 - A))`, with the quantile t of Student's distribution of
+/// `v^2 / sum (part^2 / (size - 1))` degrees of freedom. With fewer than five samples in a class, or if v is 0, the
+/// interval holds all B with `|B - A| <= z sqrt(V(B))`, where V is Newcombe's variance (2006, method 5)
 /// `B (1 - B) / (m n) (1 + ((m + n) / 2 - 1) ((1 - B) / (2 - B) + B / (1 + B)))`.
 ///
 /// ```
@@ -69,7 +69,7 @@ pub fn auc_interval(labels: &Labels<'_>, scores: &[f64], level: f64, ctx: &Ctx<'
     let standard_error = if lone { newcombe_variance(auc, sizes) } else { variance }.sqrt();
     let (low, high) = if variance > 0.0 && auc > 0.0 && auc < 1.0 && sizes.iter().all(|&size| size >= FEW) {
         let spent = |class: usize| (parts[class] / variance).powi(2) / (sizes[class] - 1) as f64;
-        // Four degrees at least, as either class has five samples.
+        // At least four degrees of freedom, as each class has five samples.
         let t = StudentsT::new(0.0, 1.0, 1.0 / (spent(0) + spent(1)));
         let t = t.map_or(f64::INFINITY, |law| law.inverse_cdf(0.5 + level / 2.0));
         let reach = t * standard_error / (auc * (1.0 - auc));
@@ -83,8 +83,8 @@ pub fn auc_interval(labels: &Labels<'_>, scores: &[f64], level: f64, ctx: &Ctx<'
     Ok(Interval { estimate: auc, standard_error, low, high })
 }
 
-/// The paired test of DeLong, DeLong and Clarke-Pearson (1988) of two models on the same samples, and an interval of
-/// confidence `level` of the difference of their AUC. O(N) for scores of smooth distributions.
+/// The paired test of DeLong, DeLong and Clarke-Pearson (1988) for two models on the same samples, and an interval of
+/// confidence `level` for the difference of their AUCs. O(N) for scores of smooth distributions.
 ///
 /// # Errors
 /// [`Error::Domain`] for a level that is not between 0 and 1, and those of [`Placements::covariance`].

@@ -1,4 +1,4 @@
-//! What every sample contributes to a measure; variances, covariances, intervals and tests that follow from it.
+//! Components of measures by sample, and the variances, covariances, intervals and tests that follow.
 
 mod components;
 mod covariance;

@@ -1,6 +1,5 @@
-//! Placements: for every sample the share of the other class that it beats, by table look-ups instead of a sort.
-//!
-//! They are the components of the AUC (DeLong, DeLong and Clarke-Pearson, 1988); several models share the labels.
+//! Placements, the components of the AUC: for every sample the share of the other class that it beats, by table
+//! look-ups instead of a sort (DeLong, DeLong and Clarke-Pearson, 1988).
 
 use crate::ctx::CHUNK;
 use crate::curve::measure::Measure;
@@ -13,8 +12,8 @@ use crate::variance::covariance::{Covariance, WeightKind, covariance};
 use crate::variance::placing::Placer;
 use crate::{Ctx, Error, Result};
 
-/// A measure of several models, and its DeLong covariance: by [`Placements`] where they are the components, otherwise by
-/// a curve of each model, which share the threads.
+/// A measure of several models, and its DeLong covariance: by [`Placements`] if they are the components, else from a
+/// curve of each model.
 ///
 /// # Errors
 /// Those of [`Placements::covariance`], and of [`Components::new`] and [`covariance`].
@@ -44,12 +43,12 @@ pub struct Placements {
 }
 
 impl Placements {
-    /// Whether they are the components of a measure; they take a fourth of the time of a curve.
+    /// Whether placements are the components of a measure; they take a fourth of the time of a curve.
     pub fn suit(measure: Measure, weights: Option<&[f64]>) -> bool {
         measure == Measure::Auc && weights.is_none()
     }
 
-    /// Bytes that are held.
+    /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.placers
             .iter()
@@ -58,8 +57,8 @@ impl Placements {
             + self.values.iter().map(|values| 4 * values.capacity()).sum::<usize>()
     }
 
-    /// The AUC of every model, and their DeLong covariance. O(N) a model for smooth distributions, O(N K^2) for K
-    /// models; 4 bytes a sample are held for each model, and 10 for each thread that places one.
+    /// The AUC of every model, and their DeLong covariance. O(N) per model for smooth distributions, O(N K^2) for K
+    /// models; holds 4 bytes per sample and model, and 10 per sample and thread.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::NonFinite`] naming `scores`, [`Error::Domain`] for a class of one sample and for
@@ -106,9 +105,10 @@ impl Placements {
         Ok(&self.values[0])
     }
 
-    /// Sets the values of every model; twice the pairs that each wins. Threads share the models and the work on each.
+    /// Sets the values of every model and returns twice the pairs that each wins. Threads share the models and the work
+    /// on each.
     fn place(&mut self, labels: &Labels<'_>, models: &[Column<'_>], ctx: &Ctx<'_>) -> Result<Vec<u64>> {
-        // Placements are twice as large, at most, and have 32 bits.
+        // Values of up to twice the number of samples have 32 bits.
         if labels.n_samples() >= 1 << 31 {
             let value = labels.n_samples().to_string();
             return Err(Error::Domain {
@@ -125,7 +125,7 @@ impl Placements {
         let won = ctx.try_map(parts.collect(), |((models, values), (wide, of_narrow, narrow))| {
             let each = models.iter().zip(values).map(|(scores, values)| match scores {
                 Column::F32(scores) => of_narrow.place(labels, scores, values, ctx),
-                // Those of single precision tie less dearly as such.
+                // Single precision makes ties cheaper.
                 Column::F64(scores) if f64::narrow(scores, narrow, ctx)? => {
                     of_narrow.place(labels, &narrow[..scores.len()], values, ctx)
                 }
@@ -167,7 +167,7 @@ fn products(labels: &Labels<'_>, values: &[Vec<u32>], ctx: &Ctx<'_>) -> Result<V
     Ok(matrix)
 }
 
-/// The sums of the products of the positives and of the negatives; those of `few` samples fit 64 bits.
+/// The sums of the products over positives and over negatives; sums over `few` samples fit 64 bits.
 struct Products<'a> {
     a: &'a [u32],
     b: &'a [u32],

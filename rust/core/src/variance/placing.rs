@@ -1,4 +1,5 @@
-//! Placements of one model without a sort: bucket by bucket one class makes a table and the other asks it for ranks.
+//! Placements of one model without a sort: in each bucket one class fills a table, in which the other looks up its
+//! ranks.
 
 use std::mem::take;
 use std::ops::Range;
@@ -16,46 +17,46 @@ use crate::order::chunk::size;
 use crate::order::classes::first_non_finite;
 use crate::{Ctx, Error, Result};
 
-/// Scores aimed at in a bucket: what is looked up for them stays in the first-level cache.
+/// Intended scores per bucket: their table fits the first-level cache.
 const BUCKET: usize = 1 << 11;
-/// Units of work for each thread.
+/// Tasks per thread.
 const SHARES: usize = 8;
 
 /// Memory kept from model to model.
 #[derive(Debug, Default)]
 pub(crate) struct Placer<S: Score> {
     rooms: Rooms<S::Key>,
-    /// By place in the buckets, what is found.
+    /// The values, by place in the buckets.
     found: Vec<u32>,
     placers: Mutex<Vec<BucketPlacer<S>>>,
 }
 
-/// Some buckets, and for either class room for what is found in them, chunk by chunk.
+/// Some buckets, and for each class and chunk the place of their values.
 #[derive(Debug)]
 struct Share<'a> {
     buckets: Range<usize>,
     rooms: [Vec<&'a mut [u32]>; 2],
 }
 
-/// What a thread needs to place the samples of buckets.
+/// Buffers of a thread that places the samples of buckets.
 #[derive(Debug, Default)]
 struct BucketPlacer<S: Score> {
     workers: Workers<S>,
-    /// What is found for each, by class.
+    /// The values, by class.
     found: [Vec<u32>; 2],
-    /// By k, how many that ask have k of the table below, and how many k below or equal.
+    /// By k, how many look-ups find k of the table below, plus how many find k below or equal.
     counts: Vec<u32>,
 }
 
 impl<S: Score> Placer<S> {
-    /// Bytes that are held.
+    /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let placers = self.placers.lock().unwrap_or_else(PoisonError::into_inner);
         self.rooms.bytes() + 4 * self.found.capacity() + placers.iter().map(BucketPlacer::bytes).sum::<usize>()
     }
 
-    /// Sets `values` to `2 #{t < s_i} + #{t = s_i}` of each positive i and `2 #{s > t_j} + #{s = t_j}` of each negative
-    /// j, of fewer than 2^31 samples; twice the pairs that positives win, tied ones half. O(N) expected.
+    /// Sets `values` to `2 #{t < s_i} + #{t = s_i}` for each positive i and `2 #{s > t_j} + #{s = t_j}` for each
+    /// negative j and returns twice the pairs that positives win, ties half. O(N) expected; fewer than 2^31 samples.
     pub(crate) fn place(
         &mut self,
         labels: &Labels<'_>,
@@ -97,8 +98,8 @@ impl<S: Score> Placer<S> {
     }
 }
 
-/// The buckets in shares of `share`, with room for what is found; and for each bucket the positives and the negatives
-/// in those below.
+/// The buckets in shares of `share`, with room for their values; and for each bucket the numbers of positives and of
+/// negatives in the buckets below.
 fn shares<'a, S: Score>(
     chunks: &[Chunk<'_, S>],
     found: &'a mut [u32],
@@ -137,7 +138,7 @@ impl<S: Score> BucketPlacer<S> {
     }
 }
 
-/// Copies what is found in a bucket to the front of the rooms of the chunks.
+/// Copies the values of a bucket to the front of the chunks' rooms.
 fn put<S: Score>(found: &[Vec<u32>; 2], chunks: &[Chunk<'_, S>], bucket: usize, rooms: &mut [Vec<&mut [u32]>; 2]) {
     for ((class, found), rooms) in found.iter().enumerate().zip(rooms) {
         let mut found = &found[..];
@@ -150,7 +151,7 @@ fn put<S: Score>(found: &[Vec<u32>; 2], chunks: &[Chunk<'_, S>], bucket: usize, 
     }
 }
 
-/// How placements follow from ranks.
+/// Turns ranks into placements.
 struct Places<'a> {
     /// The positives and the negatives in the buckets below, and the number of positives.
     totals: ([u64; 2], u64),
@@ -166,8 +167,8 @@ impl Work for Places<'_> {
         let Self { totals: (below, n_pos), found, counts } = self;
         let sizes = sizes(classes);
         found.iter_mut().zip(sizes).for_each(|(found, size)| found.resize(size, 0));
-        // From twice the members of the other class below, here, tied ones counted half: where they start, and whether
-        // those are added that are above instead.
+        // A positive starts at twice the negatives in the buckets below, a negative at twice the positives not below;
+        // the ranks are then added or subtracted.
         let mut starts = [2 * below[1] as u32, 2 * (*n_pos - below[0]) as u32];
         let asking = usize::from(sizes[0] < sizes[1]);
         let won_below = 2 * sizes[0] as u64 * below[1];
@@ -179,7 +180,7 @@ impl Work for Places<'_> {
         counts.clear();
         counts.resize(worker.len() + 1, 0);
         starts.rotate_left(asking);
-        // Added or subtracted: without a branch, minus x is !x + 1.
+        // Without a branch: minus x is !x + 1.
         let flips = [asking == 1, asking == 0].map(|above| if above { u32::MAX } else { 0 });
         let placed =
             move |class: usize, rank: u32| starts[class].wrapping_add(rank ^ flips[class]).wrapping_sub(flips[class]);
@@ -192,7 +193,7 @@ impl Work for Places<'_> {
             }
             tied |= below != up_to;
         });
-        // As in `Ranks::sums`: summed up to and including k they are what the k-th member of the table is above, twice.
+        // As in `Ranks::sums`: their sum up to and including k is twice what the k-th member of the table is above.
         let (mut seen, mut lower) = (0u32, 0u64);
         for (count, k) in counts.iter_mut().zip(0u64..) {
             lower = lower.wrapping_add(k.wrapping_mul((*count).into()));

@@ -1,4 +1,4 @@
-//! Bins of a curve with a bound of their error.
+//! Bins of a curve with a bounded error.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -6,11 +6,11 @@ use rocmax_core::curve::{self, Bin};
 
 use crate::gate::Need;
 
-/// Bytes a bin takes: as it comes, as a node, sorted and as it goes.
+/// Bytes per bin: input, node, sorted and output.
 const BIN: usize = 160;
 
-/// Bins (lowest and highest score, weights of the positives and of the negatives) pooled as far as `max_error` allows, by
-/// ascending lowest score, as rows; see `rocmax_core::curve::pool`.
+/// Pools bins (lowest and highest score, weights of the positives and of the negatives) as far as `max_error` allows;
+/// rows of the same four, by ascending lowest score. See `rocmax_core::curve::pool`.
 #[pyfunction]
 pub(crate) fn pool_bins<'py>(
     py: Python<'py>,

@@ -11,14 +11,14 @@ use crate::data::array::{LabelArray, ScoreArray, Weights, weights};
 use crate::error::to_python;
 use crate::gate::{Need, room};
 
-/// The weight of either class at every distinct score; see `rocmax_core::curve::Curve`.
+/// The weight of each class at every distinct score; see `rocmax_core::curve::Curve`.
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Curve {
     pub(crate) inner: curve::Curve,
 }
 
 impl Curve {
-    /// What a measure of the steps takes.
+    /// The need of a measure.
     fn need(&self) -> Need {
         Need { work: self.inner.steps().len(), bytes: CURVE * self.inner.steps().len() }
     }
@@ -45,7 +45,7 @@ impl Curve {
         Ok(Self { inner })
     }
 
-    /// The curve of steps that were counted elsewhere, by descending score.
+    /// The curve of steps that the caller counted, by descending score.
     #[staticmethod]
     fn of_steps(
         score: PyReadonlyArray1<'_, f64>,
@@ -70,7 +70,7 @@ impl Curve {
         enter(py, 1, self.need(), |_| self.inner.measure(measure.0))
     }
 
-    /// The value of a measure, and by class the sums of squares and of cubes of its components about their mean.
+    /// The value of a measure, and by class the sums of squares and of cubes of its centred components.
     fn moments(&self, py: Python<'_>, measure: &Measure) -> PyResult<(f64, [f64; 2], [f64; 2])> {
         let found = enter(py, 1, self.need(), |_| self.inner.moments(measure.0))?;
         Ok((found.estimate, found.squares, found.cubes))
@@ -83,8 +83,8 @@ impl Curve {
         Ok((of(|s| s.score), of(|s| s.pos), of(|s| s.neg)))
     }
 
-    /// The threshold of a rule, how many of the distinct scores reach it, and the weight of the positives and of the
-    /// negatives that do; see `rocmax_core::curve::Rule`.
+    /// The threshold of a rule, the number of distinct scores that reach it, and the weight of the positives and of the
+    /// negatives there.
     fn cut(&self, py: Python<'_>, rule: &Rule) -> PyResult<(f64, usize, f64, f64)> {
         let found = enter(py, 1, self.need(), |_| Ok(rule.0.cut(&self.inner)))?;
         Ok((found.threshold, found.n_called, found.called[0], found.called[1]))

@@ -1,4 +1,4 @@
-//! Point estimates: one number a model.
+//! Point estimates: one number per model.
 
 use numpy::PyArray1;
 use numpy::ndarray::{ArrayView2, Axis, Slice};
@@ -13,7 +13,7 @@ use crate::data::range;
 use crate::gate::Need;
 use crate::values::values;
 
-/// Units of work for each thread.
+/// Tasks per thread.
 const SHARES: usize = 4;
 
 values! {
@@ -25,7 +25,7 @@ values! {
 }
 
 values! {
-    /// What is measured of a curve; see `rocmax_core::curve::Measure`.
+    /// A measure; see `rocmax_core::curve::Measure`.
     Measure: curve::Measure,
     auc() => curve::Measure::Auc;
     partial(low: f64, high: f64, normalize: &Normalize) => curve::Measure::Partial(range(low, high)?, normalize.0);
@@ -40,13 +40,13 @@ values! {
     bedroc(alpha: f64) => curve::Measure::Screening(Screening::Bedroc(alpha));
 }
 
-/// The size of a count of `n` scores: it takes a fourth of the time of a sort, so that up to half a million scores one
-/// thread counts without being watched. Two threads are worth waking for half as many.
+/// The work of a count of `n` scores: a fourth of that of a sort, so that one thread counts up to half a million scores
+/// unwatched. Two threads are worth waking for half as many.
 fn counting_size(n: usize, n_threads: usize) -> usize {
     n / if n_threads > 1 { 2 } else { 4 }
 }
 
-/// One number, or one a column of `y_score`; see `rocmax_core::curve::measure`.
+/// One number, or one per column of `y_score`; see `rocmax_core::curve::measure`.
 #[pyfunction]
 pub(crate) fn measure(
     py: Python<'_>,
@@ -73,7 +73,7 @@ pub(crate) fn measure(
     }
 }
 
-/// The AUC and, by class, the squares of its components about their mean; see `rocmax_core::curve::auc_moments`.
+/// The AUC and, by class, the sum of squares of its centred components; see `rocmax_core::curve::auc_moments`.
 #[pyfunction]
 pub(crate) fn auc_moments(
     py: Python<'_>,
@@ -83,15 +83,14 @@ pub(crate) fn auc_moments(
 ) -> PyResult<(f64, [f64; 2])> {
     let (labels, scores) = (y_true.labels()?, y_score.column()?);
     let n = labels.n_samples();
-    // Sums of squares are counted on all threads where those of pairs still are on one.
+    // Squares are worth all threads where pairs are not yet.
     let work = if n_threads > 1 { 2 * n } else { counting_size(n, 1) };
     super::enter(py, n_threads, Need { work, bytes: COUNT * n }, |ctx| {
         SCRATCH.lend(curve::Scratch::bytes, |kept| curve::auc_moments(&labels, scores, kept, ctx))
     })
 }
 
-/// `value` of every column: columns in parallel, each on one thread, or one after another on all threads if they are
-/// few.
+/// `value` of every column: columns in parallel, or one after another on all threads if they are few.
 fn many<S: Score>(
     py: Python<'_>,
     scores: ArrayView2<'_, S>,
@@ -113,7 +112,7 @@ where
         }
         Ok(found)
     };
-    // At a time a curve for each thread, and the columns that it copies.
+    // A curve and copied columns for each thread.
     let bytes = usize::min(n_threads, n_models) * (CURVE + 8 * COLUMNS) * scores.nrows() + 16 * n_models;
     let values = super::enter(py, n_threads, Need { work: scores.len(), bytes }, |ctx| {
         let n_shares = usize::min(n_models.div_ceil(COLUMNS), SHARES * ctx.n_threads());

@@ -15,12 +15,12 @@ pub(crate) use empirical::Curve;
 use crate::error;
 use crate::gate::{self, Need};
 
-/// Bytes a sample that a count of pairs takes, at most,
+/// The most bytes per sample of a count of pairs,
 pub(crate) const COUNT: usize = 64;
-/// and that a curve does, or what is made of one.
+/// and of a curve, or of what is computed from one.
 pub(crate) const CURVE: usize = 160;
 
-/// [`gate::enter`] with the scores' name in errors.
+/// [`gate::enter`] for measures, whose errors name `y_score`.
 pub(crate) fn enter<T, F>(py: Python<'_>, n_threads: usize, need: Need, job: F) -> PyResult<T>
 where
     T: Send,

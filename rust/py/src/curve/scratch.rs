@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use rocmax_core::curve::Scratch;
 use rocmax_core::variance::Placements;
 
-/// The most that is kept, in bytes: enough for 150 million scores, whose fresh memory takes a third of a call.
+/// The most bytes kept: enough for 150 million scores, for which fresh memory takes a third of the call.
 const MOST: usize = 1 << 30;
 
 /// Buffers of one kind.

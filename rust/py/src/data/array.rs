@@ -1,4 +1,4 @@
-//! NumPy arrays of the types that are read where they lie.
+//! NumPy arrays of the types that are read without a copy.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ arrays!(ScoreArray, "scores must be an array of float64 or float32",
     F64s => PyArray2 PyReadonlyArray2 f64, F32s => PyArray2 PyReadonlyArray2 f32);
 
 impl LabelArray<'_> {
-    /// The two classes.
+    /// The labels, checked.
     pub(crate) fn labels(&self) -> PyResult<Labels<'_>> {
         match self {
             Self::Bool(a) => Labels::new(a.as_slice()?),
@@ -75,15 +75,15 @@ impl ScoreArray<'_> {
     }
 }
 
-/// Columns copied out of a matrix of scores at a time: one cache line of float64.
+/// Columns copied from a matrix at a time: one cache line of float64.
 pub(crate) const COLUMNS: usize = 8;
 
-/// The columns of a matrix if they lie in one piece each, as in Fortran's order.
+/// The columns of a matrix if they are contiguous, as in Fortran's order.
 pub(crate) fn in_place<'a, S>(matrix: ArrayView2<'a, S>) -> Option<Vec<&'a [S]>> {
     (0..matrix.ncols()).map(|k| matrix.index_axis_move(Axis(1), k).to_slice()).collect()
 }
 
-/// The columns of a matrix, in `room`, all of a row at a time.
+/// The columns of a matrix, copied to `room` row by row.
 pub(crate) fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>) -> Vec<&'a [S]> {
     let n_rows = usize::max(part.nrows(), 1);
     room.resize(n_rows * part.ncols(), S::default());

@@ -10,15 +10,15 @@ use super::range;
 use crate::error::to_python;
 use crate::gate::room;
 
-/// Labels and weights, checked once (see `rocmax_core::Problem`), and the arrays that they came in.
+/// Labels and weights, checked once, and their arrays; see `rocmax_core::Problem`.
 #[pyclass(frozen, module = "rocmax._core")]
 pub(crate) struct Problem {
     pub(crate) inner: Arc<rocmax_core::Problem>,
-    /// Of all its oracles, which take turns.
+    /// Shared by its oracles, one at a time.
     pub(crate) workspace: Arc<Mutex<Workspace>>,
     #[pyo3(get)]
     labels: Py<PyArray1<bool>>,
-    /// None unless they differ from 1.
+    /// None if all are 1.
     #[pyo3(get)]
     sample_weight: Option<Py<PyArray1<f64>>>,
 }
@@ -43,7 +43,7 @@ impl Problem {
         })
     }
 
-    /// The ranks (j_a, j_b) of a range, or sums of weights (see `rocmax_core::Problem::ranks`).
+    /// The ranks (j_a, j_b) of a range, or sums of weights; see `rocmax_core::Problem::ranks`.
     fn ranks(&self, low: f64, high: f64) -> PyResult<(f64, f64)> {
         Ok(self.inner.ranks(range(low, high)?))
     }
