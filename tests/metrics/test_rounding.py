@@ -99,9 +99,9 @@ def test_variances_of_equal_components_are_zero():
 
 def test_scores_too_far_apart_for_a_mean_are_refused():
     far = [-1e308, -1e308, 1e308, 1e308]
-    with pytest.raises(ValueError, match="y_score must be of a size"):
+    with pytest.raises(ValueError, match="y_score must be small enough"):
         metrics.scored_auc_score([0, 0, 1, 1], far)
-    with pytest.raises(ValueError, match="y_score must be of a size"):
+    with pytest.raises(ValueError, match="y_score must be small enough"):
         metrics.infer([0, 0, 1, 1], far, "scored_auc")
     assert metrics.scored_auc_score([1, 1, 0, 0], far) == 0.0
     # Two of eight pairs lead by 2e308.

@@ -40,5 +40,5 @@ mod testing;
 pub mod variance;
 
 pub use ctx::{CHUNK, Ctx};
-pub use data::{Column, Label, Labels, Negatives, Problem, RateRange, Score, Scores};
+pub use data::{Column, Label, Labels, Negatives, Problem, RateRange, Scores};
 pub use error::{Error, Result};

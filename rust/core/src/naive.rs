@@ -2,14 +2,9 @@
 
 use crate::{Negatives, Problem, RateRange};
 
-/// Scores of the positives, and of the negatives by descending score.
+/// Scores of the positives and of the negatives, descending.
 pub fn split(problem: &Problem, scores: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    let of = |class: bool| {
-        let labelled = scores.iter().zip(problem.labels());
-        let mut kept: Vec<f64> = labelled.filter(|(_, l)| **l == class).map(|(s, _)| *s).collect();
-        kept.sort_by(|x, y| y.total_cmp(x));
-        kept
-    };
+    let of = |class| members(problem, scores, class).into_iter().map(|(score, _)| score).collect();
     (of(true), of(false))
 }
 
@@ -20,7 +15,7 @@ pub fn auc(problem: &Problem, scores: &[f64]) -> f64 {
     pos.iter().map(|&s| wins(s)).sum::<f64>() / (pos.len() * neg.len()) as f64
 }
 
-/// Twin of [`crate::curve::Curve::ranked_partial_auc`].
+/// Twin of [`crate::curve::Measure::Ranked`].
 pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     let (pos, neg) = split(problem, scores);
     let (from, to) = range.ranks(Negatives::Whole(neg.len() as f64));
@@ -29,7 +24,7 @@ pub fn partial_auc_ranked(problem: &Problem, scores: &[f64], range: RateRange) -
     won as f64 / (pos.len() * (j_b - j_a)) as f64
 }
 
-/// Twin of [`crate::curve::Curve::partial_auc`]: every vertex of the curve, every segment clipped.
+/// Twin of [`crate::curve::Measure::Partial`]: every vertex of the curve, every segment clipped.
 pub fn partial_auc_curve(problem: &Problem, scores: &[f64], range: RateRange) -> f64 {
     let (pos, neg) = split(problem, scores);
     let mut thresholds: Vec<f64> = scores.to_vec();

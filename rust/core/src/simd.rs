@@ -12,7 +12,7 @@ pub(crate) fn fast<W: pulp::NullaryFnOnce>(work: W) -> W::Output {
 }
 
 /// Instructions for eight lanes of 32 bits. A mask is all ones where a condition holds.
-pub trait Eight: Copy {
+pub(crate) trait Eight: Copy {
     /// Eight numbers or masks.
     type Lanes: Copy;
     /// Masks of the keys below a number, and of those equal to it.

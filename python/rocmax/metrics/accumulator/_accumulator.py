@@ -359,7 +359,8 @@ class ROCAccumulator:
             raise ValueError(f"y_true has one class only in all that was taken in{why}")
         if not np.isfinite(bins[2:]).all():
             raise ValueError(
-                "sample_weight must be scaled so that each class sums to between 1e-100 and 1e100, got a sum that overflows"
+                "sample_weight must be scaled so that each class sums to between 1e-100 and 1e100, got a sum that is"
+                " not finite"
             )
         return _core.Curve.of_steps(*(np.ascontiguousarray(row) for row in (low, pos, neg)))
 

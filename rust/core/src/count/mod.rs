@@ -17,7 +17,7 @@
 //! | 10,000 whole numbers | 46 | [`narrow`](Limits::narrow) keys 3.28 |
 //!
 //! Splitting large buckets ([`split`](Limits::split)) saves a sixth of the time on 10^8 normal scores. Without
-//! [`buckets`], 1,000,000 normal scores take 60 instructions instead of 56, but three times as long: the table then
+//! `buckets`, 1,000,000 normal scores take 60 instructions instead of 56, but three times as long: the table then
 //! exceeds the caches.
 
 pub(crate) mod bucket;

@@ -150,7 +150,7 @@ mod tests {
         let mut next = uniform(5);
         for (n, levels) in [(2, 9.0), (7, 3.0), (60, 8.0), (60, 1e9), (200, 30.0)] {
             for weighted in [false, true] {
-                let (labels, scores) = sample(n, levels, &mut next);
+                let (labels, scores) = sample(n, 0.4, levels, &mut next);
                 let weights: Vec<f64> = labels.iter().map(|_| 0.1 + next()).collect();
                 let weights = weighted.then_some(&weights[..]);
                 let curve = Curve::new(&Labels::new(&labels).unwrap(), &scores, weights, &Ctx::serial()).unwrap();

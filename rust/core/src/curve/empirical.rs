@@ -211,13 +211,13 @@ impl Curve {
     }
 
     /// The curve with exchanged classes and negated scores: its FPR is 1 - TPR of this one.
-    pub fn mirrored(&self) -> Self {
+    pub(crate) fn mirrored(&self) -> Self {
         let flip = |s: &Step| Step { score: -s.score, pos: s.neg, neg: s.pos };
         Self::summed(self.steps.iter().rev().map(flip).collect())
     }
 
     /// The area under the curve: the weighted mean over pairs of `1[s > t] + 1/2 1[s = t]`.
-    pub fn auc(&self) -> f64 {
+    pub(crate) fn auc(&self) -> f64 {
         let [mut won, mut lost] = [Sum::default(); 2];
         for Placed { step, above: [tp, fp], .. } in self.walk() {
             let tied = step.pos * step.neg / 2.0;
@@ -252,7 +252,7 @@ impl Curve {
 
     /// The weighted mean, over positives and the negatives ranked `j_a + 1 ..= j_b`, of `1[s > t]`
     /// (Narasimhan and Agarwal, 2016, eq. 2); weights count as repetitions and must be whole.
-    pub fn ranked_partial_auc(&self, range: RateRange) -> f64 {
+    pub(crate) fn ranked_partial_auc(&self, range: RateRange) -> f64 {
         let (from, to) = range.ranks(Negatives::Whole(self.neg));
         let [mut won, mut lost] = [Sum::default(); 2];
         for Placed { above: [tp, fp], up_to: [_, up_to], .. } in self.walk() {
@@ -264,12 +264,12 @@ impl Curve {
     }
 
     /// The greatest true positive rate of a threshold whose false positive rate is at most `fpr`.
-    pub fn tpr_at_fpr(&self, fpr: f64) -> f64 {
+    pub(crate) fn tpr_at_fpr(&self, fpr: f64) -> f64 {
         self.called(fpr).0 / self.pos
     }
 
     /// The least false positive rate of a threshold whose true positive rate is at least `tpr`.
-    pub fn fpr_at_tpr(&self, tpr: f64) -> f64 {
+    pub(crate) fn fpr_at_tpr(&self, tpr: f64) -> f64 {
         let n_called = self.steps.len() - self.mirrored().called(1.0 - tpr).1;
         self.steps[..n_called].iter().map(|step| step.neg).collect::<Sum>().value() / self.neg
     }

@@ -81,7 +81,7 @@ impl Curve {
     /// The value of `measure`. O(number of distinct scores).
     ///
     /// # Errors
-    /// Those of [`Curve::scored_auc`]; [`Error::Domain`] for a margin that is NaN.
+    /// [`Error::Domain`] for a margin that is NaN, and for a scored AUC beyond the greatest float64.
     pub fn measure(&self, measure: Measure) -> Result<f64> {
         Ok(match measure {
             Measure::Auc => self.auc(),

@@ -257,7 +257,7 @@ impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
 mod tests {
     use super::*;
     use crate::curve::{Curve, Measure, Normalize, Scratch, measure};
-    use crate::testing::uniform;
+    use crate::testing::{sample, uniform};
 
     #[test]
     fn values_are_those_of_the_sorted_curve() {
@@ -265,10 +265,8 @@ mod tests {
         let mut scratch = Scratch::default();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         for (n, share, levels) in [(30, 0.5, 4.0), (400, 0.1, 1e9), (40_000, 0.3, 1e9), (40_000, 0.7, 30.0)] {
-            let labels: Vec<bool> = (0..n).map(|i| i == 0 || (i > 1 && next() < share)).collect();
-            let score =
-                |positive: &bool| ((next() + 0.3 * f64::from(u8::from(*positive))) * levels).floor() / levels - 0.5;
-            let scores: Vec<f64> = labels.iter().map(score).collect();
+            let (labels, scores) = sample(n, share, levels, &mut next);
+            let scores: Vec<f64> = scores.iter().map(|x| x - 0.5).collect();
             let classes = Labels::new(&labels).unwrap();
             let curve = Curve::new(&classes, &scores, None, &Ctx::serial()).unwrap();
             for (low, high) in [(0.0, 1.0), (0.0, 0.05), (0.01, 0.013), (0.3, 0.61), (0.9, 1.0)] {

@@ -7,10 +7,7 @@ use crate::{Error, Result};
 
 impl Curve {
     /// The weighted mean over pairs of `max(0, s - t)`. Ties contribute 0.
-    ///
-    /// # Errors
-    /// [`Error::Domain`] naming `scores` if the mean is beyond the greatest float64.
-    pub fn scored_auc(&self) -> Result<f64> {
+    pub(crate) fn scored_auc(&self) -> Result<f64> {
         // The distance of two neighbouring scores counts for every pair that straddles them: nothing cancels.
         let shares =
             self.walk().zip(self.below()).map(|(placed, below)| placed.up_to[0] / self.pos * (below / self.neg));
@@ -50,7 +47,7 @@ impl Curve {
     }
 
     /// The weighted mean over pairs of `1[s - t > margin]`, the difference in floating-point arithmetic.
-    pub fn margin_auc(&self, margin: f64) -> f64 {
+    pub(crate) fn margin_auc(&self, margin: f64) -> f64 {
         let won = self.steps.iter().zip(self.beating(margin)).map(|(step, pos)| step.neg * pos);
         let lost = self.steps.iter().zip(self.not_beaten(margin)).map(|(step, neg)| step.pos * neg);
         Share { won: won.collect::<Sum>().value(), lost: lost.collect::<Sum>().value() }.value()

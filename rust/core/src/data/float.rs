@@ -7,61 +7,44 @@ use crate::simd::fast;
 use crate::{CHUNK, Ctx, Result};
 
 /// What is ranked: a score, or the integer that stands for it in a bucket.
-pub trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
+pub(crate) trait Key: Copy + Debug + Into<f64> + PartialOrd + Default + Send + Sync + 'static {
     /// Whether different scores may share a key, which then stands for a cell of scores.
-    #[doc(hidden)]
     const OF_CELL: bool;
     /// Above all keys.
-    #[doc(hidden)]
     const INFINITY: Self;
-    #[doc(hidden)]
     fn order(&self, other: &Self) -> std::cmp::Ordering;
-    #[doc(hidden)]
     fn line(low: Self, high: Self, cells: u32) -> Line<Self>;
-    #[doc(hidden)]
     fn cell(self, line: Line<Self>) -> u32;
     /// The key with these bits, and the bits of a key of at most 32.
-    #[doc(hidden)]
     fn of_bits(bits: u32) -> Self;
-    #[doc(hidden)]
     fn bits(self) -> u32;
     /// Masks of the keys below `x` and of those equal to it.
-    #[doc(hidden)]
     fn compare<E: Eight>(by: E, keys: [Self; 8], x: Self) -> [E::Lanes; 2];
 }
 
 /// A floating-point type of scores; float32 is ranked as it is.
-pub trait Score: Key {
+pub(crate) trait Score: Key {
     /// The type of key that stands for a score in its bucket.
-    #[doc(hidden)]
     type Key: Key;
     /// How many of the lower bits of a cell are the key; the bits above are the bucket.
-    #[doc(hidden)]
     const BITS: u32;
     /// Whether different scores of a bucket never have the same key.
-    #[doc(hidden)]
     const EXACT: bool;
-    #[doc(hidden)]
     fn finite(self) -> bool;
-    #[doc(hidden)]
     fn negated(self) -> Self;
     /// The key of a score in a cell; monotone within a bucket.
-    #[doc(hidden)]
     fn key(self, cell: u64) -> Self::Key;
     /// Whether scores beyond the ends of a map may have this key.
-    #[doc(hidden)]
     fn outermost(key: Self::Key) -> bool;
     /// The line that starts at `low`, with `scale` cells per unit and `last` as the last cell.
-    #[doc(hidden)]
     fn line_from(low: f64, scale: f64, last: f64) -> Line<Self>;
     /// Writes the scores in single precision; whether none loses a digit, as scores computed in single precision.
-    #[doc(hidden)]
     fn narrow(scores: &[Self], to: &mut Vec<f32>, ctx: &Ctx<'_>) -> Result<bool>;
 }
 
 /// A linear map of scores to cells; scores beyond its ends go to the first and the last cell.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Line<S> {
+pub(crate) struct Line<S> {
     low: S,
     scale: S,
     pub(crate) last: S,

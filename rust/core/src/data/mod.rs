@@ -8,7 +8,6 @@ pub(crate) mod range;
 pub(crate) mod scores;
 
 pub use column::Column;
-pub use float::Score;
 pub use labels::{Label, Labels};
 pub use problem::Problem;
 pub use range::{Negatives, RateRange};

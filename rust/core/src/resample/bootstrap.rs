@@ -8,11 +8,12 @@ use std::cmp::Ordering;
 
 use crate::ctx::CHUNK;
 use crate::curve::measure::Measure;
+use crate::curve::walk::Step;
 use crate::data::Column;
 use crate::data::labels::Labels;
 use crate::resample::multinomial::{Draws, Stream};
 use crate::resample::ranks::POSITIVE;
-use crate::resample::replicate::{Ranking, Walk, nameless};
+use crate::resample::replicate::{Ranking, Walk, nameless, repeated};
 use crate::resample::weighted_draws::Units;
 use crate::variance::WeightKind;
 use crate::{Ctx, Error, Result};
@@ -71,12 +72,14 @@ pub fn bootstrap(
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;
         if resampling.weight_kind == WeightKind::Frequency {
-            let walk = |ranking: &Ranking| ranking.steps(measure);
-            let (order, classes, models) = prepared(labels, models, Some(weights), walk, ctx)?;
+            let (order, classes, models) = prepared(labels, models, Some(weights), Ranking::distinct, ctx)?;
             let weights = order.iter().map(|&sample| weights[sample as usize]).collect::<Vec<_>>();
             let units = Units::new(&weights, &strata(&classes, resampling.scheme))?;
             let fill = |stream: &mut Stream, counts: &mut [f64]| units.fill(stream, counts, ctx);
-            return rows(&models, &classes, resampling, fill, |walk, masses, _| walk.measure(masses), ctx);
+            let value = |steps: &Vec<Step>, masses: &[f64], _: &mut Vec<f64>| {
+                repeated(steps, |block| masses[block].iter().sum())?.measure(measure)
+            };
+            return rows(&models, &classes, resampling, fill, value, ctx);
         }
     }
     let named = || {

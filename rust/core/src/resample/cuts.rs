@@ -7,6 +7,7 @@ use crate::curve::walk::Step;
 use crate::data::labels::Labels;
 use crate::resample::bootstrap::{Model, Resampling, Scheme, prepared, rows, strata};
 use crate::resample::multinomial::{Draws, Stream};
+use crate::resample::replicate::{Ranking, mass};
 use crate::resample::weighted_draws::Units;
 use crate::variance::WeightKind;
 use crate::{Ctx, Error, Result};
@@ -42,7 +43,7 @@ pub fn bootstrap_cuts(
     if let Some(weights) = weights {
         Error::check_weights(labels.n_samples(), weights)?;
     }
-    let (order, classes, mut ranked) = prepared(labels, &[scores], weights, |ranking| ranking.distinct(), ctx)?;
+    let (order, classes, mut ranked) = prepared(labels, &[scores], weights, Ranking::distinct, ctx)?;
     let steps = ranked.pop().map(|model| model.walk).unwrap_or_default();
     let models: Vec<_> = rules.iter().map(|&walk| Model { walk, order: None }).collect();
     let weights = weights.map(|weights| order.iter().map(|&sample| weights[sample as usize]).collect::<Vec<_>>());
@@ -62,14 +63,8 @@ pub fn bootstrap_cuts(
         _ => None,
     };
     let found = |rule: &Rule, counts: &[u8], _: &mut Vec<u8>| {
-        Ok(match &weights {
-            None => {
-                found(*rule, &steps, kept, &|ranks| counts[ranks].iter().map(|&k| u32::from(k)).sum::<u32>().into())
-            }
-            Some(w) => found(*rule, &steps, None, &|ranks| {
-                counts[ranks.clone()].iter().zip(&w[ranks]).map(|(&k, w)| f64::from(k) * w).sum()
-            }),
-        })
+        let mass = |ranks: Range<usize>| mass(&counts[ranks.clone()], weights.as_ref().map(|w| &w[ranks]));
+        Ok(found(*rule, &steps, kept, &mass))
     };
     rows(&models, &classes, resampling, fill, found, ctx)
 }
@@ -119,10 +114,10 @@ mod tests {
             Rule::Alerts(0.1),
         ];
         for (n, levels) in [(8, 3.0), (60, 8.0), (400, 1e9)] {
-            let (labels, scores) = sample(n, levels, &mut next);
+            let (labels, scores) = sample(n, 0.4, levels, &mut next);
             let classes = Labels::new(&labels).unwrap();
             let (order, _, mut ranked) =
-                prepared(&classes, &[&scores[..]], None, |ranking| ranking.distinct(), &Ctx::serial()).unwrap();
+                prepared(&classes, &[&scores[..]], None, Ranking::distinct, &Ctx::serial()).unwrap();
             let steps = ranked.pop().unwrap().walk;
             let repeats: Vec<u8> = (0..n).map(|i| if i < 2 { 1 } else { (3.0 * next()) as u8 }).collect();
             let rows = || (0..n).flat_map(|i| std::iter::repeat_n(i, repeats[i].into()));

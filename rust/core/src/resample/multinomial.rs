@@ -63,6 +63,12 @@ const TILE: usize = 4 * LANES;
 struct Streams([[u64; LANES]; 2]);
 
 impl Streams {
+    fn new(stream: &mut Stream) -> Self {
+        let mut words = [[0; LANES]; 2];
+        words.as_flattened_mut().iter_mut().for_each(|word| *word = stream.next());
+        Self(words)
+    }
+
     #[inline(always)]
     fn next(&mut self) -> [u64; LANES] {
         let mut found = [0; LANES];
@@ -74,20 +80,6 @@ impl Streams {
             b[k] = both.rotate_left(28);
         }
         found
-    }
-}
-
-/// Draws the initial state of the streams.
-struct Start<'a>(&'a mut Stream);
-
-impl pulp::NullaryFnOnce for Start<'_> {
-    type Output = Streams;
-
-    #[inline(always)]
-    fn call(self) -> Streams {
-        let mut words = [[0; LANES]; 2];
-        words.as_flattened_mut().iter_mut().for_each(|word| *word = self.0.next());
-        Streams(words)
     }
 }
 
@@ -117,7 +109,7 @@ impl Draws {
 
     /// Sets the counts of all samples. A count above 255 has a probability below 1e-500.
     pub(crate) fn fill(&self, stream: &mut Stream, counts: &mut [u8], ctx: &Ctx<'_>) -> Result<()> {
-        let mut streams = fast(Start(stream));
+        let mut streams = Streams::new(stream);
         for counts in counts.chunks_mut(CHUNK) {
             ctx.check()?;
             fast(Fill { poisson: &self.poisson, streams: &mut streams, stream, counts });

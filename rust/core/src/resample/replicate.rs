@@ -55,11 +55,6 @@ impl Ranking {
         self.curve.steps.to_vec()
     }
 
-    /// What replicates of `measure` walk through if samples have masses.
-    pub(crate) fn steps(&self, measure: Measure) -> Steps {
-        Steps(self.curve.steps.to_vec(), measure)
-    }
-
     /// What replicates of `measure` walk through, with weights of the samples.
     pub(crate) fn walk(&self, measure: Measure, weights: Option<&[f64]>) -> Walk {
         let steps = &self.curve.steps;
@@ -121,31 +116,23 @@ impl Walk {
                 Ok(normalize.apply(sequence.share(reversed, *range), *range))
             }
             Walk::Steps(steps, weights, measure) => {
-                let curve = repeated(steps, |block| {
-                    let counts = counts[block.clone()].iter();
-                    match weights {
-                        None => counts.map(|&k| u32::from(k)).sum::<u32>().into(),
-                        Some(w) => counts.zip(&w[block]).map(|(&k, w)| f64::from(k) * w).sum(),
-                    }
-                })?;
-                curve.measure(*measure)
+                let mass = |block: Range<usize>| mass(&counts[block.clone()], weights.as_ref().map(|w| &w[block]));
+                repeated(steps, mass)?.measure(*measure)
             }
         }
     }
 }
 
-/// The distinct scores, for samples with masses.
-pub(crate) struct Steps(Vec<Step>, Measure);
-
-impl Steps {
-    /// The measure when samples have these masses, by rank.
-    pub(crate) fn measure(&self, masses: &[f64]) -> Result<f64> {
-        repeated(&self.0, |block| masses[block].iter().sum())?.measure(self.1)
+/// The mass of samples that are drawn `counts` times.
+pub(super) fn mass(counts: &[u8], weights: Option<&[f64]>) -> f64 {
+    match weights {
+        None => counts.iter().map(|&k| u32::from(k)).sum::<u32>().into(),
+        Some(weights) => counts.iter().zip(weights).map(|(&k, w)| f64::from(k) * w).sum(),
     }
 }
 
 /// The curve when a range of ranks has some `mass`.
-fn repeated(steps: &[Step], mass: impl Fn(Range<usize>) -> f64) -> Result<Curve> {
+pub(super) fn repeated(steps: &[Step], mass: impl Fn(Range<usize>) -> f64) -> Result<Curve> {
     let mut from = 0;
     let mut next = |size: f64| {
         let block = from..from + size as usize;
@@ -184,7 +171,7 @@ mod tests {
             (5000, 3.0, 2.0),
             (5000, 300.0, 3.0),
         ] {
-            let (labels, scores) = sample(n, levels, &mut next);
+            let (labels, scores) = sample(n, 0.4, levels, &mut next);
             let classes = Labels::new(&labels).unwrap();
             let ranking = Ranking::new(&classes, &scores, &Ctx::serial()).unwrap();
             for &measure in &measures {

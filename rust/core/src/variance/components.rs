@@ -63,12 +63,8 @@ impl Components {
 }
 
 impl Curve {
-    /// `[V10, V01]` of the positives and the negatives of every step.
-    ///
-    /// # Errors
-    /// [`Error::Domain`] for [`Measure::Ranked`] and [`Measure::Screening`], which have none; those of
-    /// [`Curve::scored_auc`].
-    pub fn components(&self, measure: Measure) -> Result<Vec<[f64; 2]>> {
+    /// `[V10, V01]` of the positives and the negatives of every step; an error for measures without components.
+    pub(crate) fn components(&self, measure: Measure) -> Result<Vec<[f64; 2]>> {
         Ok(match measure {
             Measure::Auc => self.partial_components(RateRange::FULL, 1.0),
             Measure::Partial(range, normalize) => self.partial_components(range, normalize.span(range)),
@@ -170,16 +166,14 @@ fn height(rates: &[[f64; 4]], holds: impl Fn([f64; 4]) -> bool, x: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::curve::Normalize;
-    use crate::testing::uniform;
+    use crate::testing::{sample, uniform};
 
     #[test]
     fn of_the_highest_scores_are_those_of_the_whole_curve() -> Result<()> {
         let mut next = uniform(8);
         let ctx = Ctx::serial();
         for (n, share, levels) in [(20_000, 0.3, 1e9), (20_000, 0.9, 50.0), (60_000, 0.02, 1e9), (30_000, 0.5, 2.0)] {
-            let labels: Vec<bool> = (0..n).map(|i| i == 0 || (i > 1 && next() < share)).collect();
-            let of_class = |positive: &bool| next() + 0.3 * f64::from(u8::from(*positive));
-            let scores: Vec<f64> = labels.iter().map(of_class).map(|x| (x * levels).floor() / levels).collect();
+            let (labels, scores) = sample(n, share, levels, &mut next);
             let (classes, weights) = (Labels::new(&labels)?, vec![1.0; n]);
             for (low, high) in [(0.0, 1e-4), (0.0, 0.05), (0.01, 0.3), (0.2, 0.5), (0.3, 0.9)] {
                 let range = RateRange::new(low, high)?;

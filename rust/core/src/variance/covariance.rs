@@ -28,20 +28,17 @@ pub struct Moments {
     pub squares: [f64; 2],
     /// `[sum w (V10 - mean)^3, sum w (V01 - mean)^3]`.
     pub cubes: [f64; 2],
-    /// Total weight of each class.
-    pub weights: [f64; 2],
 }
 
 impl Curve {
     /// The moments of the components of `measure`. O(number of distinct scores).
     ///
     /// # Errors
-    /// Those of [`Curve::measure`] and [`Curve::components`].
+    /// Those of [`Curve::measure`]; [`Error::Domain`] for measures without components.
     pub fn moments(&self, measure: Measure) -> Result<Moments> {
         let components = self.components(measure)?;
-        let weights = [self.pos, self.neg];
-        let mut found = Moments { estimate: self.measure(measure)?, squares: [0.0; 2], cubes: [0.0; 2], weights };
-        for (class, total) in weights.into_iter().enumerate() {
+        let mut found = Moments { estimate: self.measure(measure)?, squares: [0.0; 2], cubes: [0.0; 2] };
+        for (class, total) in [self.pos, self.neg].into_iter().enumerate() {
             let terms = || {
                 let weight = |step: &Step| if class == 0 { step.pos } else { step.neg };
                 self.steps.iter().zip(&components).map(move |(step, v)| (weight(step), v[class]))

@@ -4,7 +4,7 @@ use numpy::PyArray1;
 use numpy::ndarray::{ArrayView2, Axis, Slice};
 use pyo3::prelude::*;
 use rocmax_core::curve::{self, Screening};
-use rocmax_core::{Column, Ctx, Result, Score};
+use rocmax_core::{Column, Ctx, Result};
 
 use super::scratch::SCRATCH;
 use super::{COUNT, CURVE};
@@ -91,7 +91,7 @@ pub(crate) fn auc_moments(
 }
 
 /// `value` of every column: columns in parallel, or one after another on all threads if they are few.
-fn many<S: Score>(
+fn many<S: Copy + Default + Sync>(
     py: Python<'_>,
     scores: ArrayView2<'_, S>,
     n_threads: usize,

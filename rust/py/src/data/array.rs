@@ -6,7 +6,7 @@ use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rocmax_core::{Column, Labels, Score};
+use rocmax_core::{Column, Labels};
 
 use crate::error::to_python;
 use crate::gate::room;
@@ -84,7 +84,7 @@ pub(crate) fn in_place<'a, S>(matrix: ArrayView2<'a, S>) -> Option<Vec<&'a [S]>>
 }
 
 /// The columns of a matrix, copied to `room` row by row.
-pub(crate) fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>) -> Vec<&'a [S]> {
+pub(crate) fn copied<'a, S: Copy + Default>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>) -> Vec<&'a [S]> {
     let n_rows = usize::max(part.nrows(), 1);
     room.resize(n_rows * part.ncols(), S::default());
     for (row, of_row) in part.rows().into_iter().enumerate() {
@@ -96,7 +96,7 @@ pub(crate) fn copied<'a, S: Score>(part: ArrayView2<'_, S>, room: &'a mut Vec<S>
 }
 
 /// The columns of a matrix, in place or copied.
-fn columns<S: Score>(matrix: ArrayView2<'_, S>) -> PyResult<Vec<Cow<'_, [S]>>> {
+fn columns<S: Copy + Default>(matrix: ArrayView2<'_, S>) -> PyResult<Vec<Cow<'_, [S]>>> {
     if let Some(columns) = in_place(matrix) {
         return Ok(columns.into_iter().map(Cow::Borrowed).collect());
     }
