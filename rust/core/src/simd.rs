@@ -6,10 +6,16 @@ use {
     std::arch::x86_64::{__m256d, __m256i, _CMP_EQ_OQ, _CMP_LT_OQ},
 };
 
-/// Runs `work` compiled for the instructions of this machine; what it calls must be `inline(always)`.
-pub(crate) fn fast<W: pulp::NullaryFnOnce>(work: W) -> W::Output {
-    pulp::Arch::new().dispatch(work)
+/// The value of a block that is compiled for the instructions of this machine; what it calls must be `inline(always)`.
+macro_rules! fast {
+    ($work:block) => {
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            move || $work,
+        )
+    };
 }
+pub(crate) use fast;
 
 /// Instructions for eight lanes of 32 bits. A mask is all ones where a condition holds.
 pub(crate) trait Eight: Copy {
@@ -44,25 +50,12 @@ pub(crate) fn by_eight<W: ByEight>(work: W) -> W::Output {
     if !cfg!(feature = "plain")
         && let Some(by) = V3::try_new()
     {
-        return by.vectorize(With { work, by });
+        return by.vectorize(
+            #[inline(always)]
+            move || work.call(by),
+        );
     }
     work.call(Plain)
-}
-
-#[cfg(target_arch = "x86_64")]
-struct With<W, E> {
-    work: W,
-    by: E,
-}
-
-#[cfg(target_arch = "x86_64")]
-impl<W: ByEight, E: Eight> pulp::NullaryFnOnce for With<W, E> {
-    type Output = W::Output;
-
-    #[inline(always)]
-    fn call(self) -> W::Output {
-        self.work.call(self.by)
-    }
 }
 
 /// Without vector instructions.

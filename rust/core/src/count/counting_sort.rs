@@ -46,7 +46,7 @@ impl<K: Key> Stage<K> {
         let Self { keys, ids, sorted, index } = self;
         let (keys, ids) = (&keys[..len], &ids[..len]);
         let (starts, next) = starts(ids, n_ids);
-        fast(Scatter::<_, INDEX> { keys, ids, next, to: sorted, index });
+        scatter::<K, INDEX>(keys, ids, next, sorted, index);
         starts
     }
 }
@@ -75,20 +75,8 @@ fn starts(ids: &[u16], n_ids: usize) -> (Vec<u32>, Counts) {
 }
 
 /// Writes every key to the next place of its lane and id, and its place in the chunk if `INDEX`.
-struct Scatter<'a, K, const INDEX: bool> {
-    keys: &'a [K],
-    ids: &'a [u16],
-    next: Counts,
-    to: &'a mut [K],
-    index: &'a mut [u16],
-}
-
-impl<K: Copy, const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, K, INDEX> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { keys, ids, mut next, to, index } = self;
+fn scatter<K: Copy, const INDEX: bool>(keys: &[K], ids: &[u16], mut next: Counts, to: &mut [K], index: &mut [u16]) {
+    fast!({
         let (to, index) = (&mut to[..keys.len()], &mut index[..keys.len()]);
         let mut from = 0u16;
         let mut put = |lane: usize, key: K, id: u16| {
@@ -111,5 +99,5 @@ impl<K: Copy, const INDEX: bool> pulp::NullaryFnOnce for Scatter<'_, K, INDEX> {
         for (lane, (&key, &id)) in rest.iter().zip(last_ids).enumerate() {
             put(lane, key, id);
         }
-    }
+    });
 }

@@ -90,11 +90,22 @@ impl Values {
             ctx.check()?;
             let positive = &mut positive[..scores.len()];
             labels.fill(from, positive);
-            if !fast(Fill { values: self, scores, positive }) {
+            if !self.fill_tile(scores, positive) {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Adds the scores of a tile; whether they are finite and their values few.
+    fn fill_tile<S: Score>(&mut self, scores: &[S], positive: &[bool]) -> bool {
+        fast!({
+            scores.iter().fold(true, |finite, x| finite & x.finite())
+                && scores
+                    .iter()
+                    .zip(positive)
+                    .all(|(&x, &positive)| self.add(x.into(), [u32::from(!positive), u32::from(positive)]))
+        })
     }
 
     /// The pairs of all scores.
@@ -113,27 +124,6 @@ impl Values {
             below = [below[0] + n_neg, below[1] + n_pos];
         }
         sums
-    }
-}
-
-/// Adds the scores of a tile; whether they are finite and their values few.
-struct Fill<'a, S> {
-    values: &'a mut Values,
-    scores: &'a [S],
-    positive: &'a [bool],
-}
-
-impl<S: Score> pulp::NullaryFnOnce for Fill<'_, S> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn call(self) -> bool {
-        let Self { values, scores, positive } = self;
-        scores.iter().fold(true, |finite, x| finite & x.finite())
-            && scores
-                .iter()
-                .zip(positive)
-                .all(|(&x, &positive)| values.add(x.into(), [u32::from(!positive), u32::from(positive)]))
     }
 }
 

@@ -159,7 +159,7 @@ impl Buckets {
             let (n, bits) = (scores.len(), self.len.trailing_zeros());
             labels.fill(from, &mut positive[..n]);
             let finite = self.classify(scores, &mut cells[..n], (&mut buckets[..n], &mut keys[..n]));
-            fast(Ids { buckets: &buckets[..n], positive: &positive[..n], bits, ids });
+            write_ids(&buckets[..n], &positive[..n], bits, ids);
             finite
         })
     }
@@ -171,57 +171,31 @@ impl Buckets {
         cells: &mut [u64],
         (buckets, keys): (&mut [u32], &mut [S::Key]),
     ) -> bool {
-        fast(Classify { spread: &self.spread, scores, cells, buckets, keys })
+        let spread = &self.spread;
+        fast!({
+            if let (true, &Spread::Line(low, scale, last)) = (S::EXACT, spread) {
+                // In the precision of the scores.
+                let line = S::line_from(low, scale, last);
+                buckets.iter_mut().zip(scores).for_each(|(bucket, x)| *bucket = x.cell(line));
+            } else {
+                spread.cells(scores, cells);
+                buckets.iter_mut().zip(&*cells).for_each(|(bucket, cell)| *bucket = (cell >> S::BITS) as u32);
+            }
+            for ((key, &cell), &x) in keys.iter_mut().zip(&*cells).zip(scores) {
+                *key = x.key(cell);
+            }
+            scores.iter().fold(true, |finite, x| finite & x.finite())
+        })
     }
 }
 
-/// See [`Buckets::stage`].
-struct Ids<'a> {
-    buckets: &'a [u32],
-    positive: &'a [bool],
-    bits: u32,
-    ids: &'a mut [u16],
-}
-
-impl pulp::NullaryFnOnce for Ids<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        for ((id, &bucket), &positive) in self.ids.iter_mut().zip(self.buckets).zip(self.positive) {
-            *id = bucket as u16 | (u16::from(positive) ^ 1) << (self.bits & 15);
+/// Writes the bucket of each score, with a bit above those of the buckets for negatives.
+fn write_ids(buckets: &[u32], positive: &[bool], bits: u32, ids: &mut [u16]) {
+    fast!({
+        for ((id, &bucket), &positive) in ids.iter_mut().zip(buckets).zip(positive) {
+            *id = bucket as u16 | (u16::from(positive) ^ 1) << (bits & 15);
         }
-    }
-}
-
-/// See [`Buckets::classify`].
-struct Classify<'a, S: Score> {
-    spread: &'a Spread,
-    scores: &'a [S],
-    cells: &'a mut [u64],
-    buckets: &'a mut [u32],
-    keys: &'a mut [S::Key],
-}
-
-impl<S: Score> pulp::NullaryFnOnce for Classify<'_, S> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn call(self) -> bool {
-        let Self { spread, scores, cells, buckets, keys } = self;
-        if let (true, &Spread::Line(low, scale, last)) = (S::EXACT, spread) {
-            // In the precision of the scores.
-            let line = S::line_from(low, scale, last);
-            buckets.iter_mut().zip(scores).for_each(|(bucket, x)| *bucket = x.cell(line));
-        } else {
-            spread.cells(scores, cells);
-            buckets.iter_mut().zip(&*cells).for_each(|(bucket, cell)| *bucket = (cell >> S::BITS) as u32);
-        }
-        for ((key, &cell), &x) in keys.iter_mut().zip(&*cells).zip(scores) {
-            *key = x.key(cell);
-        }
-        scores.iter().fold(true, |finite, x| finite & x.finite())
-    }
+    });
 }
 
 #[cfg(test)]

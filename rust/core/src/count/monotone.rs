@@ -25,7 +25,7 @@ pub(crate) trait Monotone<K>: Default {
 /// For keys, which are spread evenly in most buckets.
 impl<K: Key> Monotone<K> for Line<K> {
     fn fit(keys: &[K], n_cells: u32) -> Self {
-        let (low, high) = fast(Ends(keys));
+        let (low, high) = ends(keys);
         K::line(low, high, n_cells)
     }
 
@@ -35,7 +35,12 @@ impl<K: Key> Monotone<K> for Line<K> {
     }
 
     fn cells(&self, keys: &[K], cells: &mut [u32]) {
-        fast(Cells { line: *self, keys, cells });
+        let line = *self;
+        fast!({
+            for (cell, key) in cells.iter_mut().zip(keys) {
+                *cell = key.cell(line);
+            }
+        });
     }
 }
 
@@ -50,62 +55,25 @@ impl<K: Key> Monotone<K> for Spread {
     }
 
     fn cells(&self, keys: &[K], cells: &mut [u32]) {
-        fast(SpreadCells { spread: self, keys, cells });
-    }
-}
-
-/// Writes the cell of every key.
-struct Cells<'a, K> {
-    line: Line<K>,
-    keys: &'a [K],
-    cells: &'a mut [u32],
-}
-
-impl<K: Key> pulp::NullaryFnOnce for Cells<'_, K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        for (cell, key) in self.cells.iter_mut().zip(self.keys) {
-            *cell = key.cell(self.line);
-        }
-    }
-}
-
-/// Writes the cell of every score.
-struct SpreadCells<'a, K> {
-    spread: &'a Spread,
-    keys: &'a [K],
-    cells: &'a mut [u32],
-}
-
-impl<K: Key> pulp::NullaryFnOnce for SpreadCells<'_, K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let mut wide = [0; 1 << 6];
-        for (keys, cells) in self.keys.chunks(wide.len()).zip(self.cells.chunks_mut(wide.len())) {
-            self.spread.cells(keys, &mut wide[..keys.len()]);
-            cells.iter_mut().zip(&wide).for_each(|(cell, wide)| *cell = *wide as u32);
-        }
+        fast!({
+            let mut wide = [0; 1 << 6];
+            for (keys, cells) in keys.chunks(wide.len()).zip(cells.chunks_mut(wide.len())) {
+                self.cells(keys, &mut wide[..keys.len()]);
+                cells.iter_mut().zip(&wide).for_each(|(cell, wide)| *cell = *wide as u32);
+            }
+        });
     }
 }
 
 /// The least and the greatest key.
-struct Ends<'a, S>(&'a [S]);
-
-impl<S: Key> pulp::NullaryFnOnce for Ends<'_, S> {
-    type Output = (S, S);
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
+fn ends<K: Key>(keys: &[K]) -> (K, K) {
+    fast!({
         const LANES: usize = 16;
-        let min = |x: S, y: S| if x < y { x } else { y };
-        let max = |x: S, y: S| if x > y { x } else { y };
-        let first = self.0.first().copied().unwrap_or_default();
+        let min = |x: K, y: K| if x < y { x } else { y };
+        let max = |x: K, y: K| if x > y { x } else { y };
+        let first = keys.first().copied().unwrap_or_default();
         let (mut low, mut high) = ([first; LANES], [first; LANES]);
-        let (lanes, rest) = self.0.as_chunks::<LANES>();
+        let (lanes, rest) = keys.as_chunks::<LANES>();
         for xs in lanes {
             for (low, &x) in low.iter_mut().zip(xs) {
                 *low = min(x, *low);
@@ -116,5 +84,5 @@ impl<S: Key> pulp::NullaryFnOnce for Ends<'_, S> {
         }
         let all = || rest.iter().copied();
         (low.into_iter().chain(all()).fold(first, min), high.into_iter().chain(all()).fold(first, max))
-    }
+    })
 }

@@ -154,20 +154,13 @@ fn grouped<S: Score>(mut ends: Vec<End<S>>, asking: usize) -> Vec<(u32, S::Key, 
 /// The places of keys of outermost cells: hardly any, so that many are checked together.
 fn outermost<S: Score>(keys: &[S::Key]) -> impl Iterator<Item = usize> {
     const BLOCK: usize = 1 << 6;
-    let blocks = keys.chunks(BLOCK).zip((0..).step_by(BLOCK)).filter(|(block, _)| fast(AnyOutermost::<S>(block)));
+    let blocks = keys.chunks(BLOCK).zip((0..).step_by(BLOCK)).filter(|(block, _)| any_outermost::<S>(block));
     blocks.flat_map(|(block, from)| (from..).zip(block).filter(|(_, key)| S::outermost(**key)).map(|(k, _)| k))
 }
 
 /// Whether any key may be that of an outermost cell.
-struct AnyOutermost<'a, S: Score>(&'a [S::Key]);
-
-impl<S: Score> pulp::NullaryFnOnce for AnyOutermost<'_, S> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn call(self) -> bool {
-        self.0.iter().fold(false, |any, &key| any | S::outermost(key))
-    }
+fn any_outermost<S: Score>(keys: &[S::Key]) -> bool {
+    fast!({ keys.iter().fold(false, |any, &key| any | S::outermost(key)) })
 }
 
 /// Copies the cells and the keys of positives to the front of `to` and those of negatives to its end, and returns the

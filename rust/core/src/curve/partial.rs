@@ -90,11 +90,11 @@ impl<'a, S: Score> Tail<'a, S> {
         Error::check_len("scores", labels.n_samples(), scores.len())?;
         let (n_pos, n_neg) = if mirrored { (labels.n_neg(), labels.n_pos()) } else { (labels.n_pos(), labels.n_neg()) };
         let Room { gathered: room, classes, inside, positive } = room;
-        let mut gather = |bound| {
+        let mut gathered = |bound| {
             let to = grown(room, scores.len());
             let chunks = (0..).step_by(CHUNK).zip(scores.chunks(CHUNK)).zip(to.chunks_mut(CHUNK));
             let parts = ctx.map(chunks.collect(), |((from, scores), to)| {
-                let counts = fast(Gather { labels, from, scores, bound, mirrored, to: &mut *to });
+                let counts = gather(labels, from, scores, (bound, mirrored), to);
                 counts.map(|[n_pos, n_neg]| [&to[..n_pos], &to[to.len() - n_neg..]])
             })?;
             let parts = parts.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| first_non_finite(scores))?;
@@ -108,8 +108,8 @@ impl<'a, S: Score> Tail<'a, S> {
             Ok(classes[1].len())
         };
         let bound = sampled_bound(labels, scores, rate, mirrored);
-        if gather(bound)? as f64 <= enough(rate, n_neg) && bound.is_some() {
-            gather(None)?;
+        if gathered(bound)? as f64 <= enough(rate, n_neg) && bound.is_some() {
+            gathered(None)?;
         }
         Ok(Self { classes, inside, positive, counting, n_pos, n_neg })
     }
@@ -204,27 +204,21 @@ impl<'a, S: Score> Tail<'a, S> {
 
 /// Copies the positives that reach a bound to the front of `to`, and the negatives, backwards, to its end. Returns
 /// their numbers, or `None` if a score is not finite.
-struct Gather<'a, S> {
-    labels: &'a Labels<'a>,
+fn gather<S: Score>(
+    labels: &Labels<'_>,
     from: usize,
-    scores: &'a [S],
-    bound: Option<S>,
-    mirrored: bool,
-    to: &'a mut [S],
-}
-
-impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
-    type Output = Option<[usize; 2]>;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
+    scores: &[S],
+    (bound, mirrored): (Option<S>, bool),
+    to: &mut [S],
+) -> Option<[usize; 2]> {
+    fast!({
         let (mut positive, mut reaches) = ([false; TILE], [0u8; TILE]);
-        let (mut next_pos, mut next_neg) = (0usize, self.to.len().wrapping_sub(1));
-        let bound = self.bound.unwrap_or(S::INFINITY.negated());
-        let seen = |x: S| if self.mirrored { x.negated() } else { x };
-        for (tile, from) in self.scores.chunks(TILE).zip((self.from..).step_by(TILE)) {
+        let (mut next_pos, mut next_neg) = (0usize, to.len().wrapping_sub(1));
+        let bound = bound.unwrap_or(S::INFINITY.negated());
+        let seen = |x: S| if mirrored { x.negated() } else { x };
+        for (tile, from) in scores.chunks(TILE).zip((from..).step_by(TILE)) {
             let positive = &mut positive[..tile.len()];
-            self.labels.fill(from, positive);
+            labels.fill(from, positive);
             if !tile.iter().fold(true, |finite, x| finite & x.finite()) {
                 return None;
             }
@@ -232,9 +226,9 @@ impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
             reaches.iter_mut().zip(tile).for_each(|(reaches, &x)| *reaches = u8::from(seen(x) >= bound));
             let mut put = |i: usize, reaches: bool| {
                 // Written to both ends, and overwritten where unwanted: no branch to mispredict.
-                let (x, positive) = (seen(tile[i]), positive[i] != self.mirrored);
-                self.to[next_pos] = x;
-                self.to[next_neg] = x;
+                let (x, positive) = (seen(tile[i]), positive[i] != mirrored);
+                to[next_pos] = x;
+                to[next_neg] = x;
                 next_pos = next_pos.wrapping_add(usize::from(positive & reaches));
                 next_neg = next_neg.wrapping_sub(usize::from(!positive & reaches));
             };
@@ -249,8 +243,8 @@ impl<S: Score> pulp::NullaryFnOnce for Gather<'_, S> {
             }
             rest.iter().zip(64 * blocks.len()..).for_each(|(&reaches, i)| put(i, reaches != 0));
         }
-        Some([next_pos, self.to.len().wrapping_sub(1).wrapping_sub(next_neg)])
-    }
+        Some([next_pos, to.len().wrapping_sub(1).wrapping_sub(next_neg)])
+    })
 }
 
 #[cfg(test)]

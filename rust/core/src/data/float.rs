@@ -141,27 +141,19 @@ impl Score for f64 {
         }
         to.resize(usize::max(scores.len(), to.len()), 0.0);
         let chunks = scores.chunks(CHUNK).zip(to.chunks_mut(CHUNK));
-        let all = ctx.map(chunks.collect(), |(scores, to)| fast(Narrow { scores, to }))?;
+        let all = ctx.map(chunks.collect(), |(scores, to)| narrow(scores, to))?;
         Ok(all.into_iter().all(|narrow| narrow))
     }
 }
 
 /// See [`Score::narrow`].
-struct Narrow<'a> {
-    scores: &'a [f64],
-    to: &'a mut [f32],
-}
-
-impl pulp::NullaryFnOnce for Narrow<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn call(self) -> bool {
-        self.to.iter_mut().zip(self.scores).fold(true, |all, (to, &x)| {
+fn narrow(scores: &[f64], to: &mut [f32]) -> bool {
+    fast!({
+        to.iter_mut().zip(scores).fold(true, |all, (to, &x)| {
             *to = x as f32;
             all & (f64::from(*to) == x)
         })
-    }
+    })
 }
 
 impl Score for f32 {

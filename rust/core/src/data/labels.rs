@@ -69,7 +69,7 @@ impl<'a> Labels<'a> {
         let Some(&other) = values.iter().find(|v| **v != first) else {
             return Err(Error::OneClass { n_pos: values.len(), n_neg: 0 });
         };
-        let [n_first, n_other] = fast(Count { values, of: [first, other] });
+        let [n_first, n_other] = counts(values, [first, other]);
         if n_first + n_other != values.len() {
             return Err(Error::Domain { name: "labels", domain: "of two classes", value: "a third value".into() });
         }
@@ -136,26 +136,18 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// Counts two values.
-struct Count<'a, T> {
-    values: &'a [T],
-    of: [T; 2],
-}
-
-impl<T: Label> pulp::NullaryFnOnce for Count<'_, T> {
-    type Output = [usize; 2];
-
-    #[inline(always)]
-    fn call(self) -> [usize; 2] {
+/// How often each of two values occurs.
+fn counts<T: Label>(values: &[T], of: [T; 2]) -> [usize; 2] {
+    fast!({
         let mut counts = [0; 2];
         // At most 255 at a time, which a byte can count.
-        for few in self.values.chunks(128) {
-            for (count, of) in counts.iter_mut().zip(self.of) {
+        for few in values.chunks(128) {
+            for (count, of) in counts.iter_mut().zip(of) {
                 *count += usize::from(few.iter().fold(0u8, |n, &v| n.wrapping_add(u8::from(v == of))));
             }
         }
         counts
-    }
+    })
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::order::collect::Collect;
-use crate::simd::fast;
+use crate::order::collect::collect;
 
 /// The gathered scores of a chunk of samples.
 #[derive(Debug, Default)]
@@ -74,12 +73,11 @@ impl Chunk {
         let (n_neg, n_pos) = if bound == f64::NEG_INFINITY && weights.is_none() {
             size(to, scores.len());
             size(index, scores.len());
-            fast(Collect { scores, labels, weights, bound, to, index })?
+            collect(scores, (labels, weights), bound, to, index)?
         } else {
             // The number is unknown, and room for all would be too much.
             let (found, found_index, _) = scratch.of(scores.len());
-            let (to_found, to_index) = (&mut *found, &mut *found_index);
-            let (n_neg, n_pos) = fast(Collect { scores, labels, weights, bound, to: to_found, index: to_index })?;
+            let (n_neg, n_pos) = collect(scores, (labels, weights), bound, found, found_index)?;
             let first_pos = scores.len() - n_pos;
             replace(to, [&found[..n_neg], &found[first_pos..]]);
             replace(index, [&found_index[..n_neg], &found_index[first_pos..]]);

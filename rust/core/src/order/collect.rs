@@ -13,21 +13,14 @@ pub(crate) const DENSE: u32 = 24;
 /// their numbers, or `None` if a score is not finite. Samples of weight 0 are left out.
 ///
 /// Flags are computed in bulk and read as bits: unwanted scores cost little, and no branch depends on a single label.
-pub(super) struct Collect<'a> {
-    pub(super) scores: &'a [f64],
-    pub(super) labels: &'a [bool],
-    pub(super) weights: Option<&'a [f64]>,
-    pub(super) bound: f64,
-    pub(super) to: &'a mut [f64],
-    pub(super) index: &'a mut [u16],
-}
-
-impl pulp::NullaryFnOnce for Collect<'_> {
-    type Output = Option<(usize, usize)>;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        let Self { scores, labels, weights, bound, to, index } = self;
+pub(super) fn collect(
+    scores: &[f64],
+    (labels, weights): (&[bool], Option<&[f64]>),
+    bound: f64,
+    to: &mut [f64],
+    index: &mut [u16],
+) -> Option<(usize, usize)> {
+    fast!({
         let (mut n_neg, mut n_pos) = (0, 0);
         let (mut wanted, mut positive) = ([0u8; TILE], [0u8; TILE]);
         for (t, (tile, labels)) in scores.chunks(TILE).zip(labels.chunks(TILE)).enumerate() {
@@ -75,7 +68,7 @@ impl pulp::NullaryFnOnce for Collect<'_> {
             }
         }
         Some((n_neg, n_pos))
-    }
+    })
 }
 
 /// The negatives that reach `bound`, and the positives, each in an order that depends on the data only. Samples of
@@ -92,8 +85,7 @@ pub(crate) fn entries(problem: &Problem, scores: Scores<'_>, bound: f64, ctx: &C
             let stretch = from..from + len;
             let (labels, weights) = (&labels[stretch.clone()], weights.map(|weights| &weights[stretch.clone()]));
             let scores = scores.stretch(stretch, &mut made);
-            let (n_neg, n_pos) =
-                fast(Collect { scores, labels, weights, bound, to: &mut *wanted, index: &mut *index })?;
+            let (n_neg, n_pos) = collect(scores, (labels, weights), bound, wanted, index)?;
             for (class, of) in classes.iter_mut().zip([0..n_neg, len - n_pos..len]) {
                 for (&s, &i) in wanted[of.clone()].iter().zip(&index[of]) {
                     class.push(Entry::new(s, (from + usize::from(i)) as u32));

@@ -179,7 +179,11 @@ impl Map {
 
     /// The buckets of `scores` plus `shift`.
     pub(crate) fn buckets(&self, scores: &[f64], shift: f64, to: &mut [u32]) {
-        fast(Buckets { map: self, scores, shift, to });
+        fast!({
+            for (to, score) in to.iter_mut().zip(scores) {
+                *to = self.bucket(score + shift);
+            }
+        });
     }
 
     /// One more than the last bucket.
@@ -201,24 +205,6 @@ impl Map {
     /// Number of buckets of every region but the last.
     pub(crate) fn region_len(&self) -> usize {
         1 << self.region_bits
-    }
-}
-
-struct Buckets<'a> {
-    map: &'a Map,
-    scores: &'a [f64],
-    shift: f64,
-    to: &'a mut [u32],
-}
-
-impl pulp::NullaryFnOnce for Buckets<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        for (to, score) in self.to.iter_mut().zip(self.scores) {
-            *to = self.map.bucket(score + self.shift);
-        }
     }
 }
 

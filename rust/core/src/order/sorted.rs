@@ -57,13 +57,30 @@ impl Sorted {
     pub(crate) fn below(&self, scores: &[f64], shift: f64, ranks: &mut [u32]) {
         // In two steps, since a processor looks only so far ahead for the next table look-up.
         self.map.buckets(scores, shift, ranks);
-        fast(Rank { sorted: self, scores, shift, ranks, before: |sorted, score| sorted < score });
+        self.rank(scores, shift, ranks, |sorted, score| sorted < score);
     }
 
     /// How many of the sorted scores are at most `score`, for each of `scores`.
     pub(crate) fn up_to(&self, scores: &[f64], ranks: &mut [u32]) {
         self.map.buckets(scores, 0.0, ranks);
-        fast(Rank { sorted: self, scores, shift: 0.0, ranks, before: |sorted, score| sorted <= score });
+        self.rank(scores, 0.0, ranks, |sorted, score| sorted <= score);
+    }
+
+    /// Replaces the bucket of each shifted score by the number of sorted scores `before` it.
+    fn rank(&self, scores: &[f64], shift: f64, ranks: &mut [u32], before: impl Fn(f64, f64) -> bool) {
+        fast!({
+            for (rank, score) in ranks.iter_mut().zip(scores) {
+                let (bucket, score) = (*rank as usize, score + shift);
+                let start = self.starts[bucket] as usize;
+                let first = self.scores[start..start + LANES].iter();
+                // Scores beyond the bucket are not before this one, so that the bucket's end does not matter.
+                let passed = first.map(|&s| usize::from(before(s, score))).sum::<usize>();
+                *rank = (start + passed) as u32;
+                if passed == LANES {
+                    *rank = self.rank_in(bucket, start + LANES, |s| before(s, score)) as u32;
+                }
+            }
+        });
     }
 
     /// The rank in a bucket, from place `from` on.
@@ -75,35 +92,6 @@ impl Sorted {
             return end.max(from);
         }
         from + self.scores[from..end].partition_point(|&s| before(s))
-    }
-}
-
-/// Replaces the bucket of each shifted score by the number of sorted scores `before` it.
-struct Rank<'a, F> {
-    sorted: &'a Sorted,
-    scores: &'a [f64],
-    shift: f64,
-    ranks: &'a mut [u32],
-    before: F,
-}
-
-impl<F: Fn(f64, f64) -> bool> pulp::NullaryFnOnce for Rank<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { sorted, scores, shift, ranks, before } = self;
-        for (rank, score) in ranks.iter_mut().zip(scores) {
-            let (bucket, score) = (*rank as usize, score + shift);
-            let start = sorted.starts[bucket] as usize;
-            let first = sorted.scores[start..start + LANES].iter();
-            // Scores beyond the bucket are not before this one, so that the bucket's end does not matter.
-            let passed = first.map(|&s| usize::from(before(s, score))).sum::<usize>();
-            *rank = (start + passed) as u32;
-            if passed == LANES {
-                *rank = sorted.rank_in(bucket, start + LANES, |s| before(s, score)) as u32;
-            }
-        }
     }
 }
 

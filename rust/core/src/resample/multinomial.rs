@@ -112,7 +112,7 @@ impl Draws {
         let mut streams = Streams::new(stream);
         for counts in counts.chunks_mut(CHUNK) {
             ctx.check()?;
-            fast(Fill { poisson: &self.poisson, streams: &mut streams, stream, counts });
+            self.poisson.fill(&mut streams, stream, counts);
         }
         for (members, mut drawn) in self.members.iter().zip(totals(counts, &self.classes)) {
             let size = members.len() as u64;
@@ -163,37 +163,26 @@ impl Poisson {
         rest[VALUES - 1] = u64::MAX;
         Self { edges, rest }
     }
-}
 
-/// Sets `counts` to Poisson draws.
-struct Fill<'a> {
-    poisson: &'a Poisson,
-    streams: &'a mut Streams,
-    stream: &'a mut Stream,
-    counts: &'a mut [u8],
-}
-
-impl pulp::NullaryFnOnce for Fill<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { poisson, streams, stream, counts } = self;
-        for counts in counts.chunks_mut(TILE) {
-            let bits: [i16; TILE] = pulp::cast(streams.next());
-            let mut rest = 0u16;
-            for (count, bits) in counts.iter_mut().zip(&bits) {
-                let mut passed = 0u16;
-                for &edge in &poisson.edges {
-                    passed = passed.wrapping_add(u16::from(*bits > edge));
+    /// Sets `counts` to draws.
+    fn fill(&self, streams: &mut Streams, stream: &mut Stream, counts: &mut [u8]) {
+        fast!({
+            for counts in counts.chunks_mut(TILE) {
+                let bits: [i16; TILE] = pulp::cast(streams.next());
+                let mut rest = 0u16;
+                for (count, bits) in counts.iter_mut().zip(&bits) {
+                    let mut passed = 0u16;
+                    for &edge in &self.edges {
+                        passed = passed.wrapping_add(u16::from(*bits > edge));
+                    }
+                    rest |= passed;
+                    *count = passed as u8;
                 }
-                rest |= passed;
-                *count = passed as u8;
+                if rest & 8 != 0 {
+                    of_rest(self, stream, counts);
+                }
             }
-            if rest & 8 != 0 {
-                of_rest(poisson, stream, counts);
-            }
-        }
+        });
     }
 }
 

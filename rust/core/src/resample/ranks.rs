@@ -156,7 +156,7 @@ pub(crate) fn totals(counts: &[u8], classes: &[u8]) -> [u64; 2] {
     let mut add = |[pos, all]: [u64; 2]| sums = [sums[0] + pos, sums[1] + all - pos];
     let ((words, rest), (of_words, of_rest)) = (counts.as_chunks(), classes.as_chunks());
     for (words, classes) in words.chunks(SUMMED).zip(of_words.chunks(SUMMED)) {
-        add(fast(Totals { words, classes }));
+        add(totals_of_words(words, classes));
     }
     for (&count, &class) in rest.iter().zip(of_rest) {
         add([count & class, count].map(u64::from));
@@ -168,26 +168,18 @@ pub(crate) fn totals(counts: &[u8], classes: &[u8]) -> [u64; 2] {
 const SUMMED: usize = 1 << 7;
 
 /// The sums of the positives' counts and of all.
-struct Totals<'a> {
-    words: &'a [[u8; 8]],
-    classes: &'a [[u8; 8]],
-}
-
-impl pulp::NullaryFnOnce for Totals<'_> {
-    type Output = [u64; 2];
-
-    #[inline(always)]
-    fn call(self) -> [u64; 2] {
+fn totals_of_words(words: &[[u8; 8]], classes: &[[u8; 8]]) -> [u64; 2] {
+    fast!({
         const EVEN: u64 = 0x00FF_00FF_00FF_00FF;
         let mut sums = [0u64; 2];
-        for (&counts, &classes) in self.words.iter().zip(self.classes) {
+        for (&counts, &classes) in words.iter().zip(classes) {
             let (counts, classes) = (u64::from_le_bytes(counts), u64::from_le_bytes(classes));
             for (sum, counts) in sums.iter_mut().zip([counts & classes, counts]) {
                 *sum = sum.wrapping_add(counts & EVEN).wrapping_add(counts >> 8 & EVEN);
             }
         }
         sums.map(|sum| (0..4).map(|k| sum >> (16 * k) & 0xFFFF).sum())
-    }
+    })
 }
 
 #[cfg(test)]

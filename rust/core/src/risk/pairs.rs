@@ -188,7 +188,7 @@ impl<W: Weights> Sums for Pairs<'_, W> {
             for (&rank, &own) in tile.ranks.iter().zip(tile.own) {
                 *tally.at(rank) += own;
             }
-            *total += fast(Count { weights, tile, found, origin: origin - margin, scale });
+            *total += self::count(weights, tile, found, origin - margin, scale);
         };
         let start = |task: &Task<'_>| (Tally::new(sorted, margin, task), 0.0);
         let (mut tally, mut total) = (Tally::all(sorted), 0.0);
@@ -256,30 +256,19 @@ impl<W: Weights> Sums for Pairs<'_, W> {
 
 /// Adds to `found` `scale` times the weight of the pairs of each negative with the positives below it; returns the sum
 /// of that weight times the scores from `origin`.
-struct Count<'a, W: Weights> {
-    weights: W,
-    tile: Tile<'a, W>,
-    found: &'a mut [f64],
-    origin: f64,
-    scale: f64,
-}
-
-impl<W: Weights> pulp::NullaryFnOnce for Count<'_, W> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn call(self) -> f64 {
-        let Tile { scores, ranks, own, .. } = self.tile;
+fn count<W: Weights>(weights: W, tile: Tile<'_, W>, found: &mut [f64], origin: f64, scale: f64) -> f64 {
+    fast!({
+        let Tile { scores, ranks, own, .. } = tile;
         // In lanes, since the compiler must not reorder a sum.
         let mut sums = [0.0; 8];
-        let tiles = scores.chunks(8).zip(ranks.chunks(8)).zip(own.chunks(8)).zip(self.found.chunks_mut(8));
+        let tiles = scores.chunks(8).zip(ranks.chunks(8)).zip(own.chunks(8)).zip(found.chunks_mut(8));
         for (((scores, ranks), own), found) in tiles {
             for ((((sum, score), &rank), &own), found) in sums.iter_mut().zip(scores).zip(ranks).zip(own).zip(found) {
-                let pairs = own.into() * self.weights.below(rank);
-                *sum += pairs * (score - self.origin);
-                *found += self.scale * pairs;
+                let pairs = own.into() * weights.below(rank);
+                *sum += pairs * (score - origin);
+                *found += scale * pairs;
             }
         }
         sums.iter().sum()
-    }
+    })
 }

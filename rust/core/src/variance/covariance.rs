@@ -140,10 +140,10 @@ pub(crate) fn products(
                 weights[1][k] = if positive { 0.0 } else { weight };
             }
             for ((to, values), &means) in centred.iter_mut().zip(values).zip(means) {
-                fast(Centre { values: &values[tile.clone()], positive, means, to });
+                centre(&values[tile.clone()], positive, means, to);
             }
             for (sums, &(a, b)) in sums.iter_mut().zip(&pairs) {
-                let found = fast(Products { a: &centred[a], b: &centred[b], weights: &weights });
+                let found = weighted_products(&centred[a], &centred[b], &weights);
                 sums.iter_mut().zip(found).for_each(|(sum, found)| sum.add(found));
             }
         }
@@ -160,41 +160,22 @@ pub(crate) fn products(
 /// Samples whose products are summed at a time.
 const TILE: usize = 1 << 10;
 
-/// The values less the mean of their class.
-struct Centre<'a> {
-    values: &'a [f64],
-    positive: &'a [bool],
-    means: [f64; 2],
-    to: &'a mut [f64; TILE],
-}
-
-impl pulp::NullaryFnOnce for Centre<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        for ((to, value), &positive) in self.to.iter_mut().zip(self.values).zip(self.positive) {
-            *to = value - if positive { self.means[0] } else { self.means[1] };
+/// Writes the values less the mean of their class.
+fn centre(values: &[f64], positive: &[bool], means: [f64; 2], to: &mut [f64; TILE]) {
+    fast!({
+        for ((to, value), &positive) in to.iter_mut().zip(values).zip(positive) {
+            *to = value - if positive { means[0] } else { means[1] };
         }
-    }
+    });
 }
 
 /// The sums of the weighted products over positives and over negatives. Weights beyond the end of a short tile are 0.
-struct Products<'a> {
-    a: &'a [f64; TILE],
-    b: &'a [f64; TILE],
-    weights: &'a [[f64; TILE]; 2],
-}
-
-impl pulp::NullaryFnOnce for Products<'_> {
-    type Output = [f64; 2];
-
-    #[inline(always)]
-    fn call(self) -> [f64; 2] {
+fn weighted_products(a: &[f64; TILE], b: &[f64; TILE], weights: &[[f64; TILE]; 2]) -> [f64; 2] {
+    fast!({
         // In lanes, since the compiler must not reorder a sum.
         let mut sums = [[0.0; 8]; 2];
-        let (a, b) = (self.a.as_chunks::<8>().0, self.b.as_chunks::<8>().0);
-        let [pos, neg] = self.weights.each_ref().map(|weights| weights.as_chunks::<8>().0);
+        let (a, b) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+        let [pos, neg] = weights.each_ref().map(|weights| weights.as_chunks::<8>().0);
         for (((a, b), pos), neg) in a.iter().zip(b).zip(pos).zip(neg) {
             for lane in 0..8 {
                 let product = a[lane] * b[lane];
@@ -203,5 +184,5 @@ impl pulp::NullaryFnOnce for Products<'_> {
             }
         }
         sums.map(|lanes| lanes.iter().sum())
-    }
+    })
 }

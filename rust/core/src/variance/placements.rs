@@ -153,7 +153,7 @@ fn products(labels: &Labels<'_>, values: &[Vec<u32>], ctx: &Ctx<'_>) -> Result<V
             labels.fill(from, positive);
             for (sums, &(a, b)) in sums.iter_mut().zip(&pairs) {
                 let [a, b] = [a, b].map(|model| &values[model][tile.clone()]);
-                let found = fast(Products { a, b, positive, few });
+                let found = of_two(a, b, positive, few);
                 sums.iter_mut().zip(found).for_each(|(sum, found): (&mut u128, u128)| *sum += found);
             }
         }
@@ -168,20 +168,10 @@ fn products(labels: &Labels<'_>, values: &[Vec<u32>], ctx: &Ctx<'_>) -> Result<V
 }
 
 /// The sums of the products over positives and over negatives; sums over `few` samples fit 64 bits.
-struct Products<'a> {
-    a: &'a [u32],
-    b: &'a [u32],
-    positive: &'a [bool],
-    few: usize,
-}
-
-impl pulp::NullaryFnOnce for Products<'_> {
-    type Output = [u128; 2];
-
-    #[inline(always)]
-    fn call(self) -> [u128; 2] {
+fn of_two(a: &[u32], b: &[u32], positive: &[bool], few: usize) -> [u128; 2] {
+    fast!({
         let mut sums = [0; 2];
-        let tiles = self.a.chunks(self.few).zip(self.b.chunks(self.few)).zip(self.positive.chunks(self.few));
+        let tiles = a.chunks(few).zip(b.chunks(few)).zip(positive.chunks(few));
         for ((a, b), positive) in tiles {
             let (mut all, mut pos) = (0u64, 0u64);
             for ((&a, &b), &positive) in a.iter().zip(b).zip(positive) {
@@ -193,13 +183,11 @@ impl pulp::NullaryFnOnce for Products<'_> {
             sums[1] += u128::from(all - pos);
         }
         sums
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use pulp::NullaryFnOnce;
-
     use super::*;
     use crate::curve::Measure;
     use crate::testing::uniform;
@@ -264,10 +252,7 @@ mod tests {
         let (a, b) = ([u32::MAX; 5], [u32::MAX, 7, u32::MAX, u32::MAX, 9]);
         let positive = [true, true, true, false, false];
         let max = u128::from(u32::MAX);
-        assert_eq!(
-            Products { a: &a, b: &b, positive: &positive, few: 1 }.call(),
-            [max * (2 * max + 7), max * (max + 9)]
-        );
+        assert_eq!(of_two(&a, &b, &positive, 1), [max * (2 * max + 7), max * (max + 9)]);
     }
 
     #[test]
