@@ -7,15 +7,9 @@ import pytest
 
 from profiles import cases
 from rocmax import metrics
-from rocmax.metrics import (
-    AUC,
-    Bootstrap,
-    FPRAtTPR,
-    PartialAUC,
-    TPRAtFPR,
-    _interval,
-    _sample,
-)
+from rocmax.metrics import AUC, Bootstrap, FPRAtTPR, PartialAUC, TPRAtFPR
+from rocmax.metrics.intervals import _interval
+from rocmax.metrics.samples import _sample
 
 RATES = [k / 40 for k in range(41)]
 DECIMAL = [1.5, 2.3, 1.2, 2.6, 0.9, 0.8]  # of a perfect ranking of three and three

@@ -56,9 +56,6 @@ pub enum Error {
 /// `std::result::Result` with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The most resamples.
-const MOST_RESAMPLES: usize = u32::MAX as usize;
-
 impl Error {
     pub(crate) fn check_len(name: &'static str, expected: usize, got: usize) -> Result<()> {
         if expected == got { Ok(()) } else { Err(Error::Length { name, expected, got }) }
@@ -66,7 +63,7 @@ impl Error {
 
     /// Checks a number of resamples.
     pub(crate) fn check_count(name: &'static str, value: usize) -> Result<()> {
-        if value <= MOST_RESAMPLES {
+        if value <= u32::MAX as usize {
             return Ok(());
         }
         Err(Error::Domain { name, domain: "at most 2^32 - 1", value: value.to_string() })
@@ -101,8 +98,9 @@ impl Error {
     /// The error for the first value of `values` that is NaN or infinite.
     ///
     /// Kernels detect a bad value inside their own pass over the data; only then is this second pass made.
-    pub(crate) fn first_non_finite(name: &'static str, values: &[f64]) -> Error {
-        let index = values.iter().position(|v| !v.is_finite()).unwrap_or(0);
-        Error::NonFinite { name, index, value: values.get(index).copied().unwrap_or(f64::NAN) }
+    pub(crate) fn first_non_finite<S: Copy + Into<f64>>(name: &'static str, values: &[S]) -> Error {
+        let mut values = values.iter().map(|&value| value.into()).enumerate();
+        let (index, value) = values.find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
+        Error::NonFinite { name, index, value }
     }
 }

@@ -39,7 +39,6 @@ pub(crate) use sums::{PairCounts, Wanted, grown};
 
 use crate::data::float::Score;
 use crate::data::labels::Labels;
-use crate::order::classes::first_non_finite;
 use crate::{Ctx, Error, Result};
 
 /// The limits between the ways of counting; counts do not depend on them.
@@ -125,7 +124,7 @@ pub(crate) fn pair_counts<S: Score>(
     } else {
         of_many(labels, scores, tied, wanted, counting, ctx)?
     };
-    counts.ok_or_else(|| first_non_finite(scores))
+    counts.ok_or_else(|| Error::first_non_finite("scores", scores))
 }
 
 /// The pairs of scores with many values; `None` if a score is not finite. If scores are `tied`, too many keys tie for

@@ -8,7 +8,6 @@ use crate::curve::reach::{enough, sampled_bound};
 use crate::curve::sum::{Share, Sum};
 use crate::data::float::Score;
 use crate::data::labels::{Labels, TILE};
-use crate::order::classes::first_non_finite;
 use crate::order::collect::{DENSE, bits, positions};
 use crate::order::select::nth_highest;
 use crate::simd::fast;
@@ -97,7 +96,10 @@ impl<'a, S: Score> Tail<'a, S> {
                 let counts = gather(labels, from, scores, (bound, mirrored), to);
                 counts.map(|[n_pos, n_neg]| [&to[..n_pos], &to[to.len() - n_neg..]])
             })?;
-            let parts = parts.into_iter().collect::<Option<Vec<_>>>().ok_or_else(|| first_non_finite(scores))?;
+            let parts = parts
+                .into_iter()
+                .collect::<Option<Vec<_>>>()
+                .ok_or_else(|| Error::first_non_finite("scores", scores))?;
             for (class, gathered) in classes.iter_mut().enumerate() {
                 gathered.clear();
                 for part in &parts {

@@ -46,16 +46,10 @@ pub(crate) fn sorted_classes<K: Keyed>(
         }
     })?;
     if !finite {
-        return Err(first_non_finite(scores));
+        return Err(Error::first_non_finite("scores", scores));
     }
     for class in &mut classes {
         order::sort(class, ctx)?;
     }
     Ok(classes)
-}
-
-pub(crate) fn first_non_finite<S: Copy + Into<f64>>(scores: &[S]) -> Error {
-    let values = scores.iter().map(|&s| s.into());
-    let (index, value) = values.enumerate().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
-    Error::NonFinite { name: "scores", index, value }
 }

@@ -41,7 +41,7 @@ pub struct Resampling {
 }
 
 /// Batches of replicates per thread; the replicates of a batch share buffers.
-pub(crate) const BATCHES: usize = 4;
+const BATCHES: usize = 4;
 
 /// One model: what its replicates walk through, and the ranks of its samples in the first model, for which counts are
 /// drawn.
@@ -154,7 +154,15 @@ where
         }
         Ok(values)
     };
-    let total = resampling.n_resamples;
+    in_batches(resampling.n_resamples, batch, ctx)
+}
+
+/// The results of `batch` for `total` replicates, from and to given ones, in order.
+pub(super) fn in_batches<R: Clone + Send>(
+    total: usize,
+    batch: impl Fn(usize, usize) -> Result<Vec<R>> + Sync + Send,
+    ctx: &Ctx<'_>,
+) -> Result<Vec<R>> {
     let n_batches = usize::min(BATCHES * ctx.n_threads(), total);
     let ends = |k: usize| (k * total / n_batches, (k + 1) * total / n_batches);
     Ok(ctx.try_map((0..n_batches).map(ends).collect(), |(from, to)| batch(from, to))?.concat())

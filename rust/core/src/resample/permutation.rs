@@ -11,7 +11,7 @@ use crate::ctx::CHUNK;
 use crate::curve::Curve;
 use crate::curve::walk::Step;
 use crate::data::labels::Labels;
-use crate::resample::bootstrap::BATCHES;
+use crate::resample::bootstrap::in_batches;
 use crate::resample::multinomial::Stream;
 use crate::{Ctx, Error, Result, order};
 
@@ -80,7 +80,7 @@ pub fn permuted_distances(
         }
     }
     let exchange = Exchange::new(&places, [first, second], paired, ctx)?;
-    let batch = |(from, to): (usize, usize)| -> Result<Vec<f64>> {
+    let batch = |from: usize, to: usize| -> Result<Vec<f64>> {
         let (mut cells, mut memory) = (vec![[0; 4]; n_places], Default::default());
         let mut one = |replicate: usize| {
             ctx.check()?;
@@ -91,9 +91,7 @@ pub fn permuted_distances(
         (from..to).try_for_each(|replicate| one(replicate).map(|distance| found.push(distance)))?;
         Ok(found)
     };
-    let n_batches = usize::min(BATCHES * ctx.n_threads(), n_resamples);
-    let ends = |k: usize| (k * n_resamples / n_batches, (k + 1) * n_resamples / n_batches);
-    let permuted = ctx.try_map((0..n_batches).map(ends).collect(), batch)?.concat();
+    let permuted = in_batches(n_resamples, batch, ctx)?;
     Ok((distance(&observed, sizes, &mut Default::default(), ctx)?, permuted))
 }
 

@@ -9,7 +9,6 @@ use crate::curve::measure::Measure;
 use crate::curve::walk::Step;
 use crate::curve::{Curve, Normalize};
 use crate::data::labels::Labels;
-use crate::order::classes::first_non_finite;
 use crate::resample::ranks::{POSITIVE, Sequence};
 use crate::{Ctx, Error, RateRange, Result};
 
@@ -86,8 +85,8 @@ pub(crate) fn nameless(
         _ => return Ok(None),
     };
     Error::check_len("scores", labels.n_samples(), scores.len())?;
-    let below =
-        negatives_below(labels, scores, Limits::default().bucket, ctx)?.ok_or_else(|| first_non_finite(scores))?;
+    let below = negatives_below(labels, scores, Limits::default().bucket, ctx)?
+        .ok_or_else(|| Error::first_non_finite("scores", scores))?;
     let n_neg = labels.n_neg() as u32;
     let above = below.into_iter().rev().map(|[below, up_to]| [n_neg - up_to, n_neg - below]);
     let sequence = Sequence::new(above, labels.n_samples());

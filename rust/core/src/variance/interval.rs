@@ -64,7 +64,8 @@ pub fn auc_interval(labels: &Labels<'_>, scores: &[f64], level: f64, ctx: &Ctx<'
     let (auc, squares) = auc_moments(labels, scores.into(), &mut Scratch::default(), ctx)?;
     let sizes = [labels.n_pos(), labels.n_neg()];
     let lone = sizes.contains(&1);
-    let parts = [0, 1].map(|class| if lone { 0.0 } else { variance_of_mean(squares[class], sizes[class]) });
+    let parts =
+        [0, 1].map(|class| if lone { 0.0 } else { squares[class] / (sizes[class] as f64 * (sizes[class] - 1) as f64) });
     let variance = parts[0] + parts[1];
     let standard_error = if lone { newcombe_variance(auc, sizes) } else { variance }.sqrt();
     let (low, high) = if variance > 0.0 && auc > 0.0 && auc < 1.0 && sizes.iter().all(|&size| size >= FEW) {
@@ -76,7 +77,7 @@ pub fn auc_interval(labels: &Labels<'_>, scores: &[f64], level: f64, ctx: &Ctx<'
         let middle = (auc / (1.0 - auc)).ln();
         [middle - reach, middle + reach].map(|x| 1.0 / (1.0 + (-x).exp())).into()
     } else {
-        let z = normal().inverse_cdf(0.5 + level / 2.0);
+        let z = Normal::standard().inverse_cdf(0.5 + level / 2.0);
         let holds = |b: f64| (b - auc).abs() <= z * newcombe_variance(b, sizes).sqrt();
         (last_held(auc, 0.0, holds), last_held(auc, 1.0, holds))
     };
@@ -96,7 +97,7 @@ pub fn compare_auc(labels: &Labels<'_>, a: &[f64], b: &[f64], level: f64, ctx: &
     let difference = auc[0] - auc[1];
     let standard_error = (between(0, 0) + between(1, 1) - 2.0 * between(0, 1)).max(0.0).sqrt();
     let statistic = if difference == 0.0 { 0.0 } else { difference / standard_error };
-    let reach = normal().inverse_cdf(0.5 + level / 2.0) * standard_error;
+    let reach = Normal::standard().inverse_cdf(0.5 + level / 2.0) * standard_error;
     Ok(Comparison {
         auc: [auc[0], auc[1]],
         difference: Interval {
@@ -106,7 +107,7 @@ pub fn compare_auc(labels: &Labels<'_>, a: &[f64], b: &[f64], level: f64, ctx: &
             high: f64::min(difference + reach, 1.0),
         },
         statistic,
-        p_value: 2.0 * normal().cdf(-statistic.abs()),
+        p_value: 2.0 * Normal::standard().cdf(-statistic.abs()),
     })
 }
 
@@ -115,10 +116,6 @@ fn check_level(level: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::Domain { name: "level", domain: "between 0 and 1", value: level.to_string() })
-}
-
-fn variance_of_mean(squares: f64, size: usize) -> f64 {
-    squares / (size as f64 * (size - 1) as f64)
 }
 
 fn newcombe_variance(auc: f64, sizes: [usize; 2]) -> f64 {
@@ -135,10 +132,6 @@ fn last_held(inner: f64, outer: f64, holds: impl Fn(f64) -> bool) -> f64 {
         if holds(middle) { inner = middle } else { outer = middle }
     }
     0.5 * (inner + outer)
-}
-
-fn normal() -> Normal {
-    Normal::standard()
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use crate::count::monotone::{Classes, Monotone, sizes};
 use crate::data::float::{Key, Score};
 use crate::data::labels::Labels;
 use crate::order::chunk::size;
-use crate::order::classes::first_non_finite;
 use crate::{Ctx, Error, Result};
 
 /// Intended scores per bucket: their table fits the first-level cache.
@@ -69,7 +68,7 @@ impl<S: Score> Placer<S> {
         let buckets = Buckets::fit::<S>(scores.len(), &sample(scores), Buckets::number(scores.len(), BUCKET));
         let len = buckets.len;
         let Some(chunks) = buckets.scatter(labels, scores, rooms, true, ctx)? else {
-            return Err(first_non_finite(scores));
+            return Err(Error::first_non_finite("scores", scores));
         };
         let (shares, below) = shares(&chunks, found, len, len.div_ceil(SHARES * ctx.n_threads()));
         let free = || placers.lock().unwrap_or_else(PoisonError::into_inner);
