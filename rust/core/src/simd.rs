@@ -9,13 +9,25 @@ use {
 /// The value of a block that is compiled for the instructions of this machine; what it calls must be `inline(always)`.
 macro_rules! fast {
     ($work:block) => {
-        pulp::Arch::new().dispatch(
+        pulp::Arch::new().dispatch(crate::simd::Block(
             #[inline(always)]
             move || $work,
-        )
+        ))
     };
 }
 pub(crate) use fast;
+
+/// A closure that is called as `FnMut`: as `FnOnce` it would be called through a function that is not inlined.
+pub(crate) struct Block<F>(pub(crate) F);
+
+impl<T, F: FnMut() -> T> pulp::NullaryFnOnce for Block<F> {
+    type Output = T;
+
+    #[inline(always)]
+    fn call(mut self) -> T {
+        (self.0)()
+    }
+}
 
 /// Instructions for eight lanes of 32 bits. A mask is all ones where a condition holds.
 pub(crate) trait Eight: Copy {

@@ -4,11 +4,13 @@ use core::arch::x86_64::__m256i;
 
 use pulp::x86::V3;
 
+use crate::simd::Block;
+
 /// The positives, the negatives, and the pairs of a positive and a negative above it; `None` if a count is too large
 /// for sums of eight in a byte, or without the instructions.
 pub(crate) fn seen(counts: &[[u8; 32]], classes: &[[u8; 32]]) -> Option<[u64; 3]> {
     let simd = V3::try_new()?;
-    simd.vectorize(
+    simd.vectorize(Block(
         #[inline(always)]
         move || {
             const TOO_LARGE: u8 = 0xE0;
@@ -44,7 +46,7 @@ pub(crate) fn seen(counts: &[[u8; 32]], classes: &[[u8; 32]]) -> Option<[u64; 3]
             let within = pulp::cast::<__m256i, [u32; 8]>(within).into_iter().map(u64::from).sum::<u64>();
             Some([sum(all_pos), sum(all_neg) / 4, sum(pairs) + within])
         },
-    )
+    ))
 }
 
 /// The lanes taken from where `FROM` says, those of `ZEROS` (two bits each) zero.
