@@ -1,4 +1,4 @@
-"""What a solver may ask of a risk."""
+"""The interface between solvers and risks."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,7 +39,7 @@ class Oracle:
     Convex oracles satisfy R(s') >= R(s) + coef . (s' - s); all are invariant to a shift of the scores.
     """
 
-    # What to tell a user if a bound turns out false; "" for risks that are known to be convex.
+    # The error message if a bound turns out false; "" for risks that are known to be convex.
     doubt = ""
     _at_zero: float | None = None
 
@@ -54,7 +54,7 @@ class Oracle:
         return Evaluation(value, coef, partial_auc, offset)
 
     def on_ray(self, base: F64, step: float, change: F64) -> Evaluation:
-        """Evaluate the risk at the scores base + step change, which are not kept."""
+        """Evaluate the risk at the scores base + step change without forming them."""
         coef = np.empty(len(base))
         value, partial_auc, offset = self._core.evaluate(base, coef, self._n_threads, step=step, change=change)
         return Evaluation(value, coef, partial_auc, offset)
@@ -70,10 +70,9 @@ class Oracle:
 
     @cached_property
     def hinges(self) -> list[tuple[float, float]] | None:
-        """The weight of a pair and the number of negatives of each hinge that R is a sum of; None if it is no such sum.
+        """The weight of a pair and the number (or weight) of negatives of each hinge, or None if R is no sum of hinges.
 
-        Each is convex: a sum over all positives and the highest negatives. With weighted samples the number is a
-        weight.
+        Each hinge is convex: a sum over all positives and the highest negatives.
         """
         return self._core.hinges()
 
@@ -84,11 +83,11 @@ class Oracle:
         return Proximal(offset, coef, rows, starts)
 
     def stiffness(self, found: Evaluation) -> F64:
-        """Return the second derivative of a smooth risk there: springs of this strength to the samples' mean."""
+        """Return the second derivative of a smooth risk: the strengths of springs between samples and their mean."""
         raise NotImplementedError("a risk with kinks has no second derivative")
 
     def at_zero(self, n_samples: int) -> float:
-        """Return R of scores that are all equal."""
+        """Return R of equal scores."""
         if self._at_zero is None:
             self._at_zero = self(np.zeros(n_samples)).value
         return self._at_zero
@@ -100,21 +99,20 @@ class Oracle:
 
     @property
     def sample_weight(self) -> F64 | None:
-        """What the samples weigh; None unless the weights differ from 1."""
+        """The weights, or None if all are 1."""
         return self._core.problem.sample_weight
 
 
 class OwnOracle(Oracle):
-    """A risk with an evaluation of its own: `__call__` is all there is to it."""
+    """A risk that defines `__call__` and nothing else."""
 
     def on_ray(self, base: F64, step: float, change: F64) -> Evaluation:
-        """Evaluate the risk at the scores base + step change."""
         return self(base + step * change)
 
     hinges = None
 
     def smooth(self, scores: F64, width: float) -> None:
-        """Return None: it is not smoothed."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Smooth losses of pairs, with second derivatives: for boosted trees and networks, which know their scores only."""
+"""Smooth pair losses with second derivatives, for boosted trees and networks."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class PairLoss:
     With u the difference of the scores, "squared_hinge" is (1 - u)_+^2; "smoothed_hinge" is half of that down to u = 0
     and 1/2 - u below. With `rates` "fpr" the pairs are all positives with the negatives ranked in [low, high], with
     "tpr" all negatives with the positives of that range. p_i, q_j are the weights inside the range, where a block of
-    ties that an end cuts counts in part, and M is the sum of p_i q_j. See ``rocmax_core::oracle::pair_loss``.
+    ties at an end of the range counts in part, and M is the sum of p_i q_j. See ``rocmax_core::oracle::pair_loss``.
     """
 
     loss: str
