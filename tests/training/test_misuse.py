@@ -192,7 +192,7 @@ DATA = [
         ]
     ),
     *(
-        (model, {"X": pl.LazyFrame(X)}, r"X is a LazyFrame, whose rows are not read yet: X.collect\(\) has them")
+        (model, {"X": pl.LazyFrame(X)}, r"X is a LazyFrame, whose rows are not read yet; pass X.collect\(\)")
         for model in (PartialAUCSVC(), Boosting(), RankBoost())
     ),
     (PartialAUCSVC(), {"X": np.ma.array(X, mask=X[1, 1] == X)}, "X has 1 masked values"),

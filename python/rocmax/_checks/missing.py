@@ -1,4 +1,4 @@
-"""Samples with missing values, and scores of which low ones are for positives: what users say of their columns."""
+"""Samples with missing values, and scores that are low for positives."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ Bool = NDArray[np.bool_]
 
 
 def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
-    """Return what is given without the samples that miss a value of any of it, and how many these were.
+    """Return the arguments without the samples that have a missing value in any of them, and the number of these.
 
-    Missing are NaN, NaT, None, pandas' NA, nulls of polars and masked values; of scores of several models, and of a
-    mapping of them, a sample needs all. With missing="raise" all is returned as it is: the checks that read the values
-    refuse them. O(n).
+    NaN, NaT, None, pandas' NA, polars' null and masked values are missing; a sample needs the scores of all models.
+    With missing="raise" the arguments are returned unchanged: later checks refuse missing values. O(n).
     """
     choice(missing, ("raise", "drop"), "missing")
     if missing == "raise":
@@ -34,7 +33,7 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
     marks = [_marked(column) for column in columns.values()]
     lengths = {None if mark is None else len(mark) for mark in marks}
     if len(lengths) != 1 or None in lengths:
-        return list(given.values()), 0  # the checks of shapes say what is wrong
+        return list(given.values()), 0  # later checks of shapes raise
     dropped = np.logical_or.reduce([mark for mark in marks if mark is not None])
     n_dropped = int(np.count_nonzero(dropped))
     if not n_dropped:
@@ -52,7 +51,7 @@ def complete(missing: Any, **given: Any) -> tuple[list[Any], int]:
 
 
 def _marked(values: Any) -> Bool | None:
-    """Mark the samples that miss a value; None for what is no array of samples."""
+    """Mark the samples with a missing value; None if this is no array of samples."""
     try:
         array = np.asarray(in_numpy(values))
     except (TypeError, ValueError):
@@ -66,7 +65,7 @@ def _marked(values: Any) -> Bool | None:
 
 
 def _rows(values: Any, keep: Bool) -> Any:
-    """Return some rows, of a frame or a series as such: labels may be categories with an order."""
+    """Return some rows; a frame or a series stays one, as labels may be ordered categories."""
     if hasattr(values, "iloc"):
         return values.iloc[keep]
     if type(values).__module__.startswith("polars."):
@@ -79,7 +78,7 @@ def _rows(values: Any, keep: Bool) -> Any:
 
 
 def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int) -> Any:
-    """Return whether low scores are for positives: a bool, or an array of them where models differ."""
+    """Return whether low scores mean positive: a bool, or an array of them if models differ."""
     given = higher_is_better
     if isinstance(given, Mapping):
         unknown = [name for name in given if str(name) not in (names or ())]
@@ -100,12 +99,12 @@ def directions(higher_is_better: Any, names: Sequence[str] | None, n_models: int
 
 
 def oriented(values: NDArray[Any], lower: Any) -> NDArray[Any]:
-    """Return scores, float32 or float64, of which higher ones are for positives; also back to the caller's. Exact."""
+    """Flip scores (float32 or float64) so that high ones mean positive, or flip them back. Exact."""
     if isinstance(lower, bool):
         return -values if lower else values
     return np.asarray(values * np.where(lower, -1.0, 1.0).astype(values.dtype))
 
 
 def of_caller(threshold: Any, lower: Any) -> Any:
-    """Return thresholds on the caller's scale, 0 without a sign."""
+    """Return thresholds on the caller's scale; 0 is never negative."""
     return threshold if lower is False else np.where(lower, 0.0 - np.asarray(threshold), threshold)[()]
