@@ -44,7 +44,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Looked up when first asked for: SciPy and scikit-learn take seconds to import, and `rocmax --help` needs neither.
+    # Imported on first use: SciPy and scikit-learn take seconds to import, and `rocmax --help` needs neither.
     if name not in __all__:
         raise AttributeError(f"module 'rocmax' has no attribute {name!r}")
     if name in ("boosting", "datasets", "display", "ensemble", "metrics", "papers"):

@@ -1,4 +1,4 @@
-"""Ctrl-C while LAPACK works: the wait ends at once, and the work at its next checkpoint."""
+"""Ctrl-C during LAPACK calls: the wait ends at once, the work at its next checkpoint."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Numbers of an array from which work on it is worth a thread.
+# Arrays of at least so many numbers are worked on in a thread of their own.
 _MANY = 1 << 16
-# Seconds after which a wait looks at signals.
+# Seconds between two checks for signals.
 _TURN = 0.05
 _abandoned: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar("abandoned", default=None)
 
 
 def checkpoint() -> None:
-    """Raise in a thread whose caller has been interrupted; called between long steps."""
+    """Raise InterruptedError in a thread whose caller was interrupted; called between long steps."""
     event = _abandoned.get()
     if event is not None and event.is_set():
         raise InterruptedError
 
 
 def interruptible(size: int, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return ``function(*args, **kwargs)``, computed in a thread that is abandoned if the wait for it is interrupted.
+    """Return ``function(*args, **kwargs)``, computed in a thread that is abandoned on Ctrl-C.
 
-    Python handles Ctrl-C between two steps of its main thread, and one factorisation may be a step of minutes. An
-    abandoned thread ends at its next `checkpoint`; it must not change what its caller still sees. Arrays of few numbers
-    (`size`), and calls outside of the main thread, need no thread.
+    Python handles signals between two steps of its main thread, and one factorisation may be a step of minutes. An
+    abandoned thread ends at its next `checkpoint`; it must not change what its caller still uses. Small arrays (`size`
+    numbers), and calls outside of the main thread, use no thread.
     """
     if size < _MANY or threading.current_thread() is not threading.main_thread():
         return function(*args, **kwargs)
@@ -52,7 +52,7 @@ def interruptible(size: int, function: Callable[P, T], /, *args: P.args, **kwarg
     except RuntimeError:  # no memory for a thread
         return function(*args, **kwargs)
     try:
-        # By turns: where a library asks that calls go on after signals, as Polars does, one wait would never end.
+        # Short waits: a library that restarts system calls after signals, such as Polars, would never end a long one.
         while not done.wait(_TURN):
             pass
     except BaseException:

@@ -1,4 +1,4 @@
-"""Refusing what cannot fit before allocating it."""
+"""Refuse arrays that do not fit in memory, before allocating them."""
 
 import os
 from collections.abc import Iterator
@@ -6,12 +6,12 @@ from pathlib import Path
 
 from rocmax._settings import settings
 
-# Where nothing is known.
+# If nothing is known.
 _MUCH = 1 << 62
 
 
 def require_memory(n_bytes: int, what: str, advice: str = "") -> None:
-    """Raise a MemoryError that says how much `what` needs if that is more than the memory at hand."""
+    """Raise a MemoryError that says how much `what` needs if that is more than is available."""
     free = available_memory()
     if n_bytes > free:
         hint = advice or (
@@ -22,12 +22,9 @@ def require_memory(n_bytes: int, what: str, advice: str = "") -> None:
 
 
 def available_memory(root: str = "/") -> int:
-    """Return the bytes that can be had without swapping: the least of what the machine, groups and limits leave.
+    """Return the bytes available without swapping: the least that the machine, control groups and limits leave.
 
-    Parameters
-    ----------
-    root : str, default="/"
-        What holds ``proc`` and ``sys``.
+    `root` holds ``proc`` and ``sys``.
     """
     given = settings().memory
     if given is not None:
@@ -47,7 +44,7 @@ def _of_machine(root: Path) -> int:
 
 
 def _of_groups(root: Path) -> Iterator[int]:
-    """Yield what is left to each control group that this process is in, and to those that hold it."""
+    """Yield what is left to each control group of this process and to its parents."""
     for line in _lines(root / "proc/self/cgroup"):
         number, controllers, path = [*line.split(":", 2), "", ""][:3]
         if number == "0" and not controllers:
@@ -58,11 +55,11 @@ def _of_groups(root: Path) -> Iterator[int]:
         else:
             continue
         group = top / path.strip("/")
-        # In a container the path may be that of the host, which is not there: the root of what is mounted then counts.
+        # In a container the path may be that of the host and not exist: then the mounted root counts.
         for folder in (group, *group.parents):
             most, now = _number(folder / limit), _number(folder / used)
             if most is not None and now is not None:
-                # Pages of files that have not been looked at lately are given up for others.
+                # The system reclaims pages of files that were not used lately.
                 yield most - now + _entry(folder / "memory.stat", cache)
             if folder == top:
                 break
@@ -84,7 +81,7 @@ def _of_limits(root: Path) -> Iterator[int]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines of a file, none if it cannot be read."""
+    """Return the lines of a file, [] if it cannot be read."""
     try:
         return path.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -92,12 +89,12 @@ def _lines(path: Path) -> list[str]:
 
 
 def _number(path: Path) -> int | None:
-    """Return the number that a file holds, None for "max" or no file."""
+    """Return the number in a file, None for "max" or no file."""
     first = next(iter(_lines(path)), "")
     return int(first) if first.strip().isdecimal() else None
 
 
 def _entry(path: Path, name: str) -> int:
-    """Return one of the numbers of a file of names and numbers, 0 if it has none."""
+    """Return a number from a file of names and numbers, 0 if it is not there."""
     found = (line.split() for line in _lines(path))
     return next((int(words[1]) for words in found if len(words) == 2 and words[0] == name), 0)

@@ -1,4 +1,4 @@
-"""How many threads a call may use, and what threads must not do at once."""
+"""The number of threads of a call, and locks for what threads must not do at once."""
 
 from __future__ import annotations
 
@@ -22,18 +22,10 @@ def _n_cores() -> int:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that `n_jobs` stands for.
+    """Return the number of threads for `n_jobs`, from 1 to the number of cores. Results never depend on it.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        None stands for ``OMP_NUM_THREADS`` if it is set, else for all cores; -1 for all cores,
-        -2 for all but one, and so on, as in scikit-learn.
-
-    Returns
-    -------
-    int
-        At least 1, and no more than there are cores: more would only wait for each other. Results never depend on it.
+    None stands for ``OMP_NUM_THREADS`` if it is set, else for all cores; -1 for all cores, -2 for all but one, and so
+    on, as in scikit-learn.
     """
     if n_jobs is None:
         first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
@@ -46,16 +38,16 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def openmp_threads(n_jobs: int | None) -> int:
-    """Return the number of threads for a library that uses OpenMP, which is 1 in a forked process.
+    """Return the number of threads for a library that uses OpenMP, 1 in a forked process.
 
-    GNU's OpenMP would wait there for threads of the parent, which a fork does not copy: training would never end.
+    There GNU's OpenMP would wait forever for the threads of the parent.
     """
     wanted = n_threads(n_jobs)
     return 1 if _shared.forked else wanted
 
 
 class _Shared:
-    """What calls in several threads share; a forked process begins anew."""
+    """The state that calls in several threads share; renewed in a forked process."""
 
     def __init__(self) -> None:
         self.checks = threading.RLock()
@@ -81,7 +73,7 @@ if hasattr(os, "register_at_fork"):
 def blas_threads(n: int) -> Iterator[None]:
     """Limit the BLAS to `n` threads.
 
-    The limit is one of the whole process: of calls that overlap the first one's holds, until the last has ended.
+    The limit is one of the whole process: for overlapping calls, the first one's holds until the last has ended.
     """
     user = object()
     with _shared.lock:
@@ -102,8 +94,8 @@ def blas_threads(n: int) -> Iterator[None]:
 def one_at_a_time() -> Iterator[None]:
     """Let one thread at a time into scikit-learn's checks.
 
-    They change the warning filters of the whole process for a moment (``warnings.catch_warnings``); two threads at once
-    would leave those of the first behind.
+    They use ``warnings.catch_warnings``, which changes the filters of the whole process: two threads at once could
+    restore the wrong ones.
     """
     with _shared.checks:
         yield

@@ -8,7 +8,7 @@ _HERE = str(Path(__file__).parent)
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn of the line outside rocmax whose call led here, through any number of decorators and helpers."""
+    """Warn with the line outside rocmax whose call led here, through any number of decorators and helpers."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         frame, level = frame.f_back, level + 1

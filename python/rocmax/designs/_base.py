@@ -9,20 +9,14 @@ class Design:
     A *vector* is a model: the weights of the features in a linear design. Solvers add and scale vectors, and use the
     features only through the products below, or as a whole if they are few. So a new storage is one new class with
     ``scores`` and ``adjoint``, and ``moments`` if it can do better than two products per feature (see :func:`moments`).
-
-    Attributes
-    ----------
-    n_samples, dim : int
-        The numbers of samples, and of entries of a vector.
-    divisible : bool
-        Whether a product with some of the samples costs no more than their share of one with all.
-    dual : bool
-        Whether a vector begins with a coefficient for each sample.
     """
 
     n_samples: int
+    # The length of a vector.
     dim: int
+    # Whether a product with some of the samples costs no more than their share.
     divisible = False
+    # Whether a vector begins with a coefficient for each sample.
     dual = False
 
     def scores(self, vector: F64, /) -> F64:

@@ -7,30 +7,34 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rocmax import _core
-from rocmax._typing import F64, Bool
-from rocmax.risks._proximal import Proximal
+from rocmax._typing import F64, Bool, Rows
 from rocmax.risks._smoothed import Curvature, Smoothed
 
 
 class Evaluation(NamedTuple):
-    """The result of an oracle at one vector of scores.
+    """The result of an oracle at scores s: R(s), a subgradient, and the ranked partial AUC, where ties count 0.
 
-    Attributes
-    ----------
-    value : float
-        R(s).
-    coef : ndarray of shape (n_samples,)
-        A subgradient of R at s; its entries sum to zero.
-    partial_auc : float
-        The ranked partial AUC of s, ties counting 0.
-    offset : float
-        R(s) - coef . s, the value at scores zero of the cut that ``coef`` makes.
+    `coef` has a coefficient for each sample, with sum zero; `offset` is R(s) - coef . s, the cut at scores zero.
     """
 
     value: float
     coef: F64
     partial_auc: float
     offset: float
+
+
+class Proximal(NamedTuple):
+    """The proximal point p of a hinge h, which minimises h(p) + 1/2 sum_k c_k (p_k - s_k)^2.
+
+    The cut h(s') >= offset + coef . s' touches h at p; `coef` is c (s - p), the slope of the minimum. `rows` are the
+    samples that are tied in p, group after group, and `starts` the start of each group: the curvature of the minimum is
+    a spring of strength c_k between each of these samples and the mean of its group.
+    """
+
+    offset: float
+    coef: F64
+    rows: Rows
+    starts: Rows
 
 
 class Oracle:

@@ -10,14 +10,11 @@ from rocmax.risks._base import Difference, Oracle
 class Tight:
     """The tight structural surrogate; convex.
 
-    R(s) = 1/M sum_i max_{0<=r<=j_b} [ sum_{k<=r} (t_(k) - s_i) + max(0, r - j_a) ], M = m (j_b - j_a).
+    R(s) = 1/M sum_i max_{0<=r<=j_b} [ sum_{k<=r} (t_(k) - s_i) + max(0, r - j_a) ], M = m (j_b - j_a)
+    (Narasimhan and Agarwal, 2016, eq. 18 and Algorithms 2-3).
 
     The pairwise hinge if the range starts at zero. Unbounded: positives ranked very low dominate the risk. If no
     direction lifts the mean positive above the mean of the top j_b negatives, the zero model is the minimiser.
-
-    References
-    ----------
-    Narasimhan and Agarwal (2016), eq. 18 and Algorithms 2-3.
     """
 
     fpr_range: tuple[float, float]
@@ -30,13 +27,10 @@ class Tight:
 class Naive:
     """The structural surrogate over the order of all negatives, an upper bound of the tight one; convex.
 
-    R(s) = 1/M sum_i max_{0<=r<=n} [ sum_{k<=r} (t_(k) - s_i) + max(0, min(r, j_b) - j_a) ], M = m (j_b - j_a).
+    R(s) = 1/M sum_i max_{0<=r<=n} [ sum_{k<=r} (t_(k) - s_i) + max(0, min(r, j_b) - j_a) ], M = m (j_b - j_a)
+    (Narasimhan and Agarwal, 2016, eq. 11).
 
     The tight surrogate plus 1/M sum_i sum_{k>j_b} (t_(k) - s_i)_+, which penalises negatives beyond the range.
-
-    References
-    ----------
-    Narasimhan and Agarwal (2016), eq. 11.
     """
 
     fpr_range: tuple[float, float]
@@ -49,11 +43,8 @@ class Naive:
 class Hinge:
     """The mean of the hinge (1 - s + t)_+ over the pairs of the range; convex only if the range starts at zero.
 
-    With h(j) = 1/M sum_i sum_{r<=j} (1 - s_i + t_(r))_+, a convex function, R = h(j_b) - h(j_a).
-
-    References
-    ----------
-    Narasimhan and Agarwal (2016), section 6 and Algorithm 4.
+    With h(j) = 1/M sum_i sum_{r<=j} (1 - s_i + t_(r))_+, a convex function, R = h(j_b) - h(j_a)
+    (Narasimhan and Agarwal, 2016, section 6 and Algorithm 4).
     """
 
     fpr_range: tuple[float, float]

@@ -1,6 +1,7 @@
 """Smoothed risks: cuts with a curvature."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ class Smoothed(NamedTuple):
     curvature: "Curvature"
 
 
+@dataclass(frozen=True)
 class Curvature:
     """The second derivative of a smoothed sum of hinges over the scores.
 
@@ -28,21 +30,16 @@ class Curvature:
     near the threshold of a selection are tied to their mean.
     """
 
-    def __init__(
-        self,
-        labels: Bool,
-        scores: F64,
-        hinges: list[tuple[float, float, Selection]],
-        width: float,
-        sample_weight: F64 | None = None,
-    ) -> None:
-        self._labels, self._scores, self._hinges, self._width = labels, scores, hinges, width
-        self._sample_weight = sample_weight
+    labels: Bool
+    scores: F64
+    hinges: list[tuple[float, float, Selection]]
+    width: float
+    sample_weight: F64 | None = None
 
     @property
     def n_samples(self) -> int:
         """The number of samples of positive weight."""
-        return len(self._labels) if self._sample_weight is None else int(np.count_nonzero(self._sample_weight))
+        return len(self.labels) if self.sample_weight is None else int(np.count_nonzero(self.sample_weight))
 
     def sample(self, size: int, rng: np.random.Generator) -> tuple[Rows, Product]:
         """Return the rows of a sample, and its estimate of the curvature as a product with scores of these rows.
@@ -50,17 +47,17 @@ class Curvature:
         Half of the rows are positives, the others negatives that have a share, as far as there are enough, and at
         least one of each; all have positive weights.
         """
-        positives, of_pos, pos_share = self._draw(self._labels, max(size // 2, 1), rng)
-        ascending = np.argsort(self._scores[positives])
+        positives, of_pos, pos_share = self._draw(self.labels, max(size // 2, 1), rng)
+        ascending = np.argsort(self.scores[positives])
         positives, of_pos = positives[ascending], of_pos[ascending]
         rows, hinges = [positives], []
-        for scale, margin, selection in self._hinges:
-            counts = ~self._labels & (self._scores >= selection[0] - 0.5 * selection[1])
-            negatives, of_neg, neg_share = self._draw(counts, max(size // (2 * len(self._hinges)), 1), rng)
-            factor = scale / (self._width * pos_share * neg_share)
-            hinges.append(((factor, margin, selection), (self._scores[negatives], of_neg)))
+        for scale, margin, selection in self.hinges:
+            counts = ~self.labels & (self.scores >= selection[0] - 0.5 * selection[1])
+            negatives, of_neg, neg_share = self._draw(counts, max(size // (2 * len(self.hinges)), 1), rng)
+            factor = scale / (self.width * pos_share * neg_share)
+            hinges.append(((factor, margin, selection), (self.scores[negatives], of_neg)))
             rows.append(negatives)
-        curvature = _core.Curvature((self._scores[positives], of_pos), hinges, self._width)
+        curvature = _core.Curvature((self.scores[positives], of_pos), hinges, self.width)
         return np.concatenate(rows), curvature.product
 
     def _draw(self, wanted: Bool, size: int, rng: np.random.Generator) -> tuple[Rows, F64, float]:
@@ -68,14 +65,14 @@ class Curvature:
 
         Weighted rows are drawn by their weights; the new weight of a row is how often it was drawn.
         """
-        if self._sample_weight is None:
+        if self.sample_weight is None:
             rows = np.flatnonzero(wanted)
             if len(rows) <= size:
                 return rows, np.ones(len(rows)), 1.0
             drawn = np.sort(rng.choice(len(rows), size, replace=False, shuffle=False))
             return rows[drawn], np.ones(size), size / len(rows)
-        rows = np.flatnonzero(wanted & (self._sample_weight > 0))
-        weights = self._sample_weight[rows]
+        rows = np.flatnonzero(wanted & (self.sample_weight > 0))
+        weights = self.sample_weight[rows]
         if len(rows) <= size:
             return rows, weights, 1.0
         total = float(weights.sum())

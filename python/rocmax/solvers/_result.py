@@ -41,26 +41,11 @@ Callback = Callable[[Progress, Model], None]
 
 @dataclass
 class SolverResult:
-    """A model and its certificate.
+    """A model and its certificate: the objective 1/2|w|^2 + C R(w) and a lower bound of its minimum.
 
-    Attributes
-    ----------
-    model : Model
-        The vector, its scores on the training samples and its squared length.
-    objective, bound : float
-        1/2|w|^2 + C R(w), and a lower bound of its minimum.
-    zero_objective : float
-        The objective of the zero model.
-    partial_auc : float
-        Training partial AUC of the model.
-    ranker : ndarray
-        The vector with the best training partial AUC of all steps, whatever its objective.
-    n_iter : int
-        Steps: products with the features, in pairs of one with X and one with its transpose.
-    history : list of Progress
-        One entry per step.
-    status : str
-        Why the last minimisation ended: "converged", "max_iter", "stalled" (no step gains any more) or "enough".
+    `zero_objective` is the objective of the zero model, `partial_auc` the training partial AUC, and `ranker` the vector
+    with the best one of all steps, whatever its objective. `n_iter` counts steps, `history` has an entry for each.
+    `status` is why the last minimisation ended: "converged", "max_iter", "stalled" (no step gains any more), "enough".
     """
 
     model: Model
