@@ -18,9 +18,9 @@ from sklearn.utils.validation import (
 from rocmax._checks.arrays import in_numpy, plain, require_unmasked
 from rocmax._checks.samples import require_finite, require_labels, require_present
 from rocmax._parameters import shown
-from rocmax._threads import one_at_a_time
+from rocmax._runtime.threads import one_at_a_time
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._warn import warn
 from rocmax.designs import Chunks, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, row_blocks
 from rocmax.exceptions import PositiveClassWarning

@@ -20,9 +20,9 @@ from rocmax._parameters import (
     check_verbose,
     shown,
 )
+from rocmax._runtime.settings import settings
+from rocmax._runtime.threads import n_threads
 from rocmax._selection import better_than_first, paired_difference
-from rocmax._settings import settings
-from rocmax._threads import n_threads
 from rocmax._typing import F64
 from rocmax.boosting._choice import Candidate, Rounds
 from rocmax.boosting._held_out import check_validation, drawn, given, log_odds

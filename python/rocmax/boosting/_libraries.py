@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from rocmax._checks.training import n_rows, rows_of
-from rocmax._threads import openmp_threads
+from rocmax._runtime.threads import openmp_threads
 from rocmax._typing import F64
 from rocmax.boosting._objective import PartialAUCObjective
 

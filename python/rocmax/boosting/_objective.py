@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from rocmax import _core
 from rocmax._checks.samples import require_finite
 from rocmax._parameters import as_float, check_choice, check_positive, shown
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.boosting._distributed import add_pair_loss, collective, refuse_lightgbm_parts
 from rocmax.metrics.measures.partial_auc import curve_area

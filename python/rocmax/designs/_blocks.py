@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 from rocmax._typing import AnyArray
 
 # Bytes of the largest tile, and of the largest block of whole rows, which callers copy and which fits the cache.

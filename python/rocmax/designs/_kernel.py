@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from rocmax._memory import require_memory
 from rocmax._parameters import as_float, check_finite, shown
-from rocmax._threads import one_at_a_time
+from rocmax._runtime.memory import require_memory
+from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import F64, AnyArray, Coefs
 from rocmax.designs._base import Design
 from rocmax.designs._blocks import in_rows, row_blocks, slices

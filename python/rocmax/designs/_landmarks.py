@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from rocmax._interrupt import interruptible
-from rocmax._memory import available_memory, require_memory
-from rocmax._settings import settings
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.memory import available_memory, require_memory
+from rocmax._runtime.settings import settings
 from rocmax._typing import F64, AnyArray, Coefs, Rows
 from rocmax.designs._base import Design
 from rocmax.designs._blocks import slices

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray
 from rocmax.designs._base import Design
 from rocmax.designs._chunks import Chunks, is_dask

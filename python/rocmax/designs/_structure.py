@@ -5,7 +5,7 @@ from copy import copy
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray, Bool, Coefs, Rows
 from rocmax.designs._base import Design
 from rocmax.designs._moments import moments

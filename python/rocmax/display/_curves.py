@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.samples import check_level
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax.metrics import OperatingPoint, SmoothedAUC, partial_auc_score, roc_curve
 from rocmax.metrics.curves._smooth import smoothed
 from rocmax.metrics.variances._resample import check_resamples, seed_of

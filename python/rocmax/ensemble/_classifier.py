@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from rocmax._checks.samples import names_of, rate_range
 from rocmax._checks.training import rows_of
 from rocmax._parameters import check_callback, check_nonnegative, check_positive, check_verbose, shown
-from rocmax._threads import blas_threads, n_threads
+from rocmax._runtime.threads import blas_threads, n_threads
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray
-from rocmax._warn import warn
 from rocmax.ensemble._combination import combination, composed, held_out, refitted
 from rocmax.ensemble._data import Data, Found, HopelessError
 from rocmax.ensemble._families import Family, families_of, suitable

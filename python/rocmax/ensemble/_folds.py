@@ -14,7 +14,7 @@ from sklearn.model_selection import (
 )
 
 from rocmax._parameters import shown
-from rocmax._threads import one_at_a_time
+from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import AnyArray, Bool
 from rocmax.estimators._folds import Fold, check_folds
 

@@ -14,10 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from rocmax._memory import available_memory
-from rocmax._settings import settings
+from rocmax._runtime.memory import available_memory
+from rocmax._runtime.settings import settings
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray
-from rocmax._warn import warn
 from rocmax.ensemble._data import Data, Found, of_largest
 from rocmax.ensemble._run import Run, quietly
 from rocmax.ensemble._scores import raw_scores

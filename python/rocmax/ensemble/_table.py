@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from rocmax._parameters import shown
+from rocmax._runtime.warn import warn
 from rocmax._typing import AnyArray, Bool
-from rocmax._warn import warn
 from rocmax.ensemble._run import quietly
 
 # A text column with more distinct values than this share of the rows, and more than this number, is not a category.

@@ -19,8 +19,8 @@ from rocmax._checks.training import (
     warn_of_positive_class,
 )
 from rocmax._parameters import shown
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray, Bool
-from rocmax._warn import warn
 from rocmax.estimators._docs import described
 from rocmax.estimators._scales import warn_of_scales
 from rocmax.estimators._thresholds import Threshold, choose_threshold, close, rule_of_part

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, AnyArray
-from rocmax._warn import warn
 from rocmax.designs import Landmarks
 from rocmax.estimators._base import Data, warn_unconverged
 from rocmax.estimators._callbacks import CallbackSupportMixin, StepReport, Steps, Task

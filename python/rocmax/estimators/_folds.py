@@ -15,7 +15,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
 
 from rocmax import _core
 from rocmax._parameters import as_float, shown
-from rocmax._threads import blas_threads, one_at_a_time
+from rocmax._runtime.threads import blas_threads, one_at_a_time
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.designs import Design, Landmarks, SubsetDesign, as_design, is_stored
 from rocmax.estimators._base import Data

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Tags
 
-from rocmax._interrupt import interruptible
 from rocmax._parameters import check_choice
+from rocmax._runtime.interrupt import interruptible
 from rocmax._typing import F64, Bool
 from rocmax.designs import (
     Design,

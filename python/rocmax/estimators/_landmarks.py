@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from rocmax._memory import require_memory
 from rocmax._parameters import check_count, shown
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray, Bool, Rows
 from rocmax.designs import Design, LandmarkDesign, Landmarks, StructuredDesign, as_design, is_dask
 from rocmax.estimators._folds import Fold

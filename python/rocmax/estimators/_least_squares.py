@@ -14,11 +14,11 @@ from rocmax._checks.training import (
     check_two_classes,
     warn_of_positive_class,
 )
-from rocmax._interrupt import interruptible
-from rocmax._memory import require_memory
-from rocmax._threads import one_at_a_time
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.memory import require_memory
+from rocmax._runtime.threads import one_at_a_time
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64, Bool
-from rocmax._warn import warn
 from rocmax.designs import Kernel, as_design, is_dask, is_sparse, is_stored
 from rocmax.designs._blocks import in_rows, tiles
 from rocmax.estimators._base import Ranker

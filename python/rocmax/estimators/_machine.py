@@ -5,7 +5,7 @@ from typing import Any, Self
 from rocmax import _core
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_callback, check_count, check_flag, check_nonnegative, check_positive, check_verbose
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64
 from rocmax.designs import Design, DualDesign, Landmarks
 from rocmax.estimators._atomic import atomic, last_fit

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rocmax import _core
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray, Bool
 
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]

@@ -12,9 +12,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from rocmax import _core
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_choice, check_count, check_positive, check_verbose, shown
+from rocmax._runtime.settings import settings
+from rocmax._runtime.threads import n_threads
 from rocmax._selection import correction_of_folds, error_over_folds, is_better
-from rocmax._settings import settings
-from rocmax._threads import n_threads
 from rocmax._ties import SAME, first_best
 from rocmax._typing import F64, Bool, Rows
 from rocmax.designs import Kernel, Landmarks, as_design

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rocmax import _core
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count, check_positive, shown
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64
 from rocmax.designs import as_design
 from rocmax.estimators._partial import PartialAUCSVC

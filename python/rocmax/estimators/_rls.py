@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from rocmax._interrupt import interruptible
-from rocmax._memory import require_memory
 from rocmax._parameters import check_choice, check_count, check_nonnegative, check_positive
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, AnyArray
 from rocmax.estimators._atomic import atomic
 from rocmax.estimators._least_squares import LeastSquares

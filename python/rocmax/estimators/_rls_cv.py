@@ -10,9 +10,9 @@ from scipy.special import ndtri
 from sklearn.model_selection import check_cv
 
 from rocmax._checks.samples import is_one_of
-from rocmax._interrupt import interruptible
 from rocmax._parameters import shown
-from rocmax._threads import n_threads, one_at_a_time
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.threads import n_threads, one_at_a_time
 from rocmax._ties import are_best
 from rocmax._typing import F64, AnyArray, Bool
 from rocmax.estimators._atomic import atomic

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from rocmax._runtime.warn import warn
 from rocmax._typing import F64
-from rocmax._warn import warn
 from rocmax.designs import is_dask, is_stored, some_rows
 from rocmax.designs._blocks import row_blocks
 from rocmax.exceptions import FeatureScaleWarning

@@ -9,7 +9,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._parameters import check_choice
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 from rocmax._typing import F64
 from rocmax.designs import Design
 from rocmax.risks import Difference, Hinge, Listed, Logistic, Naive, Oracle, Own, Ramp, Risk, RiskFunction, Tight

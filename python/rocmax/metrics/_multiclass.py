@@ -13,7 +13,7 @@ from rocmax._checks.arrays import unmasked
 from rocmax._checks.missing import oriented
 from rocmax._checks.samples import DROP, F64, names_of, require_finite, require_weights, scores, weights
 from rocmax._parameters import shown
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics.measures.base import Measure
 from rocmax.metrics.measures.curve import CoreMeasure
 from rocmax.metrics.samples._groups import numbered, require_clusters

@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax import _core
 from rocmax._parameters import check_count, check_positive
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64
 from rocmax.estimators._base import Data
 from rocmax.estimators._thresholds import Threshold

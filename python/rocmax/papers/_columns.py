@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax._typing import F64, Bool
 from rocmax.designs import is_sparse, is_stored
 from rocmax.estimators._atomic import atomic

@@ -7,7 +7,7 @@ import numpy as np
 
 from rocmax._checks.samples import rate_range
 from rocmax._parameters import check_count
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax._typing import F64, Bool
 from rocmax.designs import as_design
 from rocmax.estimators._base import Data

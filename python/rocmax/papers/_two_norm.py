@@ -10,9 +10,9 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from rocmax._checks.training import check_features
-from rocmax._interrupt import interruptible
 from rocmax._parameters import check_positive
-from rocmax._threads import one_at_a_time
+from rocmax._runtime.interrupt import interruptible
+from rocmax._runtime.threads import one_at_a_time
 from rocmax._typing import F64
 from rocmax.designs import as_design
 from rocmax.estimators._atomic import atomic

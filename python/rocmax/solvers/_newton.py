@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 from rocmax._typing import F64, Rows
 from rocmax.designs import Design, SubsetDesign, inner
 from rocmax.risks import Curvature, Smoothed

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 from rocmax.designs import Design
 from rocmax.risks import Oracle
 from rocmax.solvers._augmented import minimise_augmented, suits

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 from rocmax.risks import Oracle
 from rocmax.solvers._objective import Objective
 

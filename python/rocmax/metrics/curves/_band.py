@@ -11,7 +11,7 @@ from scipy import special
 
 from rocmax import _core
 from rocmax._checks.samples import F64, check_level, choice
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax.metrics.results import _words as words
 from rocmax.metrics.results._references import METHODS
 from rocmax.metrics.results._result import Result

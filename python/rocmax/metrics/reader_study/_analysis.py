@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from rocmax._checks.samples import F64, check_level, choice, number
 from rocmax._parameters import shown
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics.intervals._hypothesis import Hypothesis, parse_hypothesis
 from rocmax.metrics.measures import as_measure
 from rocmax.metrics.measures.base import Measure, Trait

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.arrays import unmasked
 from rocmax._checks.samples import F64, choice, names_of, require_finite, scores
-from rocmax._memory import require_memory
 from rocmax._parameters import shown
+from rocmax._runtime.memory import require_memory
 
 _FIGURES = ("wAFROC", "AFROC", "wAFROC1", "AFROC1", "HrAUC")
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rocmax._checks.samples import F64, declared_order, labels, names_of, weights
-from rocmax._memory import require_memory
 from rocmax._parameters import shown
-from rocmax._threads import n_threads
+from rocmax._runtime.memory import require_memory
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics.reader_study._result import MissingReadings
 from rocmax.metrics.reader_study._wide import from_wide, of_rows
 from rocmax.metrics.samples._sample import Sample, explain, one_model, sample

@@ -23,7 +23,7 @@ from rocmax._checks.samples import (
     scores,
     weights,
 )
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics.samples._groups import numbered
 
 T = TypeVar("T")

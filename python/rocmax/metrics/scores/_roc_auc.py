@@ -23,7 +23,7 @@ from rocmax._checks.samples import (
     texts,
 )
 from rocmax._parameters import as_float, shown
-from rocmax._threads import n_threads
+from rocmax._runtime.threads import n_threads
 from rocmax.metrics._multiclass import Classes, comparison_masses, comparisons
 from rocmax.metrics.measures.auc import AUC
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rocmax._checks.dask import in_memory
 from rocmax._checks.samples import DROP, F64, declared_order, names_of
 from rocmax._parameters import shown
-from rocmax._warn import warn
+from rocmax._runtime.warn import warn
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._hypothesis import Question
 from rocmax.metrics.intervals._interval import Law, percentiles, wald

@@ -13,7 +13,7 @@ from scipy import special
 from rocmax import _core
 from rocmax._checks.missing import of_caller
 from rocmax._checks.samples import F64
-from rocmax._memory import require_memory
+from rocmax._runtime.memory import require_memory
 from rocmax.exceptions import CoverageWarning
 from rocmax.metrics.intervals._interval import critical
 from rocmax.metrics.methods.bootstrap import Bootstrap

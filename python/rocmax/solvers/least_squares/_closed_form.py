@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from rocmax._interrupt import checkpoint
+from rocmax._runtime.interrupt import checkpoint
 from rocmax._typing import F64, Bool
 from rocmax.solvers.least_squares._features import Features, KernelFeatures
 from rocmax.solvers.least_squares._loss import Loss, targets

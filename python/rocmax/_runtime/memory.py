@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocmax._settings import settings
+from rocmax._runtime.settings import settings
 
 # If nothing is known.
 _MUCH = 1 << 62
